@@ -62,7 +62,7 @@ internal sealed class Worker
     internal void Start()
     {
         var thread = new Thread(Loop) { IsBackground = true, Name = "actop-" + _stage.Name + "-" + Index };
-        thread.Start();
+        thread.UnsafeStart();
     }
 
     /// <summary>Own thread only: an item that this thread made ready.</summary>

@@ -156,6 +156,21 @@ public abstract class Call : Work, IThreadPoolWorkItem
             Deliver(_continuationContext);
     }
 
+    /// <summary>
+    /// Completes a call that the callee may still hold (a timeout): like <see cref="Publish"/>, but the object itself goes
+    /// into no second mailbox. The caller of this must have won <see cref="TryClaim"/>.
+    /// </summary>
+    internal void PublishAbandoned()
+    {
+        Unpooled = true;
+        if (Origin != CallOrigin.Local)
+            return;
+        if (AnswersTask)
+            DeliverAbandoned(Caller);
+        else if (Interlocked.CompareExchange(ref _continuation, Completed, null) is not null)
+            DeliverAbandoned(_continuationContext);
+    }
+
     /// <inheritdoc/>
     void IThreadPoolWorkItem.Execute() => ResumeCaller();
 
@@ -236,13 +251,22 @@ public abstract class Call : Work, IThreadPoolWorkItem
         return TaskScheduler.Current == TaskScheduler.Default ? null : TaskScheduler.Current;
     }
 
+    private void DeliverAbandoned(object? context)
+    {
+        if (context is CallHost host)
+            host.Enqueue(new AbandonedCall(this));
+        else
+            Deliver(context);
+    }
+
     private void Deliver(object? context)
     {
-        Step = CallStep.Resume;
+        if (!Unpooled)
+            Step = CallStep.Resume;
         switch (context)
         {
             case CallHost host:
-                host.Enqueue(this);
+                host.Enqueue(Unpooled ? new AbandonedCall(this) : this);
                 break;
             case SynchronizationContext synchronizationContext:
                 synchronizationContext.Post(static state => ((Call)state!).ResumeCaller(), this);
