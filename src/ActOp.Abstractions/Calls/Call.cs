@@ -105,6 +105,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
     /// <summary>Completes the caller's Task (only when <see cref="AnswersTask"/>), inside the caller's turn.</summary>
     internal abstract void CompleteTask();
 
+    /// <summary>Sends the call by <paramref name="route"/> and waits for its result; for calls that filters send.</summary>
+    internal abstract ValueTask<object?> RouteBoxed(Action<Call, object> route, object state);
+
     /// <summary>Clears the call and returns it to its pool. Generated.</summary>
     internal abstract void Recycle();
 

@@ -36,6 +36,13 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
 
     internal Response ToResponse() => Error is { } error ? Response.FromException(error) : Response.FromResult(Result!);
 
+    internal override async ValueTask<object?> RouteBoxed(Action<Call, object> route, object state)
+    {
+        var answer = new ValueTask<TResult>(this, (short)Version);
+        route(this, state);
+        return await answer;
+    }
+
     internal override void CompleteTask()
     {
         var builder = _task;
