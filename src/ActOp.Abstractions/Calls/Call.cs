@@ -33,6 +33,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
     /// <summary>For calls from the wire: the link peer that gets the answer. For calls to the wire: the silo that was asked.</summary>
     internal object? Remote;
 
+    /// <summary>For calls from the wire that were sent on: the silo that sent them on, which can reach the caller. Else null.</summary>
+    internal Orleans.Runtime.SiloAddress? Via;
+
     /// <summary>For calls from the wire: the caller's own id of the call, sent back with the answer.</summary>
     internal ulong ReplyTo;
 
@@ -225,6 +228,7 @@ public abstract class Call : Work, IThreadPoolWorkItem
         Callee = null;
         Context = null;
         Remote = null;
+        Via = null;
         Error = null;
         Deadline = 0;
         Flags = InvokeMethodOptions.None;
