@@ -26,10 +26,7 @@ public abstract class Call : Work, IThreadPoolWorkItem
     internal GrainReference? Reference;
     internal CallHost? Caller;
     internal CallHost? Callee;
-    internal Dictionary<string, object>? Context;
-
-    /// <summary>Id of the call chain that may re-enter activations (call-chain reentrancy), or empty.</summary>
-    internal Guid ReentrancyId;
+    internal RequestContextData? Context;
 
     /// <summary>Coarse time in ms of the runtime's clock after which the caller gets a TimeoutException; 0 for none.</summary>
     internal long Deadline;
@@ -216,7 +213,6 @@ public abstract class Call : Work, IThreadPoolWorkItem
         Context = null;
         Remote = null;
         Error = null;
-        ReentrancyId = default;
         Deadline = 0;
         Flags = InvokeMethodOptions.None;
         Origin = CallOrigin.Local;
