@@ -27,6 +27,9 @@ public sealed record PartitioningOptions
     /// <summary>How often the look-ahead selection starts over from its best result. It stops earlier when a pass gains nothing.</summary>
     public int LookAheadPasses { get; init; } = 8;
 
+    /// <summary>The most silos that one round asks, best first, before it gives up.</summary>
+    public int PartnersPerRound { get; init; } = 16;
+
     /// <summary>What moving one unit of size costs, in units of edge weight; subtracted from every transfer score.</summary>
     public double MigrationCost { get; init; }
 
@@ -66,6 +69,7 @@ public sealed record PartitioningOptions
         Require(Enum.IsDefined(Balance), nameof(Balance), Balance, "Count or Size");
         Require(Enum.IsDefined(Algorithm), nameof(Algorithm), Algorithm, "LookAhead, Plain or OneSided");
         Require(LookAheadPasses >= 1, nameof(LookAheadPasses), LookAheadPasses, "at least 1");
+        Require(PartnersPerRound >= 1, nameof(PartnersPerRound), PartnersPerRound, "at least 1");
         Require(MigrationCost >= 0 && double.IsFinite(MigrationCost), nameof(MigrationCost), MigrationCost, "finite and at least 0");
         Require(RejectionWindow >= TimeSpan.Zero, nameof(RejectionWindow), RejectionWindow, "at least zero");
         Require(OfferTimeout > TimeSpan.Zero, nameof(OfferTimeout), OfferTimeout, "above zero");
