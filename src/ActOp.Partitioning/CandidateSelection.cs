@@ -70,6 +70,22 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
         return id < 0 ? 0 : Score(id, target);
     }
 
+    /// <summary>The edges that vertices take along when they move without a plan.</summary>
+    /// <param name="vertices">Vertices; those without a tracked edge are left out.</param>
+    /// <returns>Them with their edges.</returns>
+    public CandidateSet<TVertex> Carry(IEnumerable<TVertex> vertices)
+    {
+        List<int> known = [];
+        foreach (TVertex vertex in vertices)
+        {
+            int id = table.FindVertex(vertex);
+            if (id >= 0)
+                known.Add(id);
+        }
+
+        return Pack(known);
+    }
+
     private bool IsMovable(int vertex) =>
         table.IsVertex(vertex) && table.SiloOf(vertex) == table.Self && traits.CanMove(table.KeyOf(vertex));
 
