@@ -91,6 +91,8 @@ public static class Commands
             Console.Error.WriteLine("Stopped; the child processes have ended.");
             return 130;
         }
+        if (Console.IsOutputRedirected)
+            AnsiConsole.Profile.Width = 160;
         ResultTable.Print(AnsiConsole.Console, results);
         Write(results, files);
         return 0;
