@@ -40,8 +40,8 @@ public sealed class GameSimulation
     /// <summary>Virtual time of the last event handed out.</summary>
     public TimeSpan Now => TimeSpan.FromSeconds(_now);
 
-    /// <summary>Virtual time of the next event.</summary>
-    public TimeSpan NextAt => TimeSpan.FromSeconds(NextSecond);
+    /// <summary>Virtual time of the next event, rounded up so that advancing to it makes the event happen.</summary>
+    public TimeSpan NextAt => TimeSpan.FromTicks((long)(NextSecond * TimeSpan.TicksPerSecond) + 1);
 
     /// <summary>Players in the system, waiting or playing.</summary>
     public int PlayerCount => _gamesLeft.Count;
