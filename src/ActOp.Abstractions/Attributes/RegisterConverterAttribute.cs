@@ -1,0 +1,7 @@
+namespace Orleans;
+
+/// <summary>Registers the marked <see cref="IConverter{TValue, TSurrogate}"/>.</summary>
+[AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct)]
+public sealed class RegisterConverterAttribute : Attribute
+{
+}

@@ -1,0 +1,33 @@
+namespace ActOp.Calls;
+
+/// <summary>
+/// What sends calls and gets answers on its own turns: an activation, or the client that is hosted in the process.
+/// </summary>
+/// <remarks>
+/// <see cref="Current"/> is set by the worker for the length of a turn, and read by everything that must know on whose
+/// behalf the thread runs.
+/// </remarks>
+public abstract class CallHost
+{
+    [ThreadStatic]
+    private static CallHost? t_current;
+
+    /// <summary>The host whose turn runs on this thread, or null outside of turns.</summary>
+    internal static CallHost? Current
+    {
+        get => t_current;
+        set => t_current = value;
+    }
+
+    /// <summary>True while the host accepts requests. Read without a lock; a false positive is corrected by the host itself.</summary>
+    internal volatile bool Accepts;
+
+    /// <summary>Puts an answer or another step into the mailbox. Never refused: whoever sent a call can get its answer.</summary>
+    internal abstract void Enqueue(Work work);
+
+    /// <summary>Ends a request whose method ended asynchronously on this host's own turn.</summary>
+    internal abstract void FinishInTurn(Call call);
+
+    /// <summary>The grain that this host stands for.</summary>
+    internal abstract Orleans.Runtime.GrainId HostId { get; }
+}

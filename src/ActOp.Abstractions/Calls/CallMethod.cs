@@ -1,0 +1,42 @@
+using System.Reflection;
+using Orleans.CodeGeneration;
+
+namespace ActOp.Calls;
+
+/// <summary>What is known of one grain interface method: one object per method and, for generic methods, per instantiation. Created by generated code.</summary>
+/// <param name="interfaceType">The grain interface.</param>
+/// <param name="name">The method's name.</param>
+/// <param name="id">Stable id on the wire, see the generator: hash of the interface's name and the method's signature or alias.</param>
+/// <param name="options">Options from the method's attributes.</param>
+/// <param name="method">Looks the reflection object up; called once at most.</param>
+public sealed class CallMethod(Type interfaceType, string interfaceName, string name, ulong id, InvokeMethodOptions options, TimeSpan? responseTimeout, Func<MethodInfo> method)
+{
+    private MethodInfo? _method;
+
+    /// <summary>The grain interface.</summary>
+    public Type InterfaceType { get; } = interfaceType;
+
+    /// <summary>The interface's name for people, as filters and traces show it.</summary>
+    public string InterfaceName { get; } = interfaceName;
+
+    /// <summary>The method's name.</summary>
+    public string Name { get; } = name;
+
+    /// <summary>Name in traces: <c>interface/method</c>.</summary>
+    public string ActivityName { get; } = interfaceName + "/" + name;
+
+    /// <summary>Stable id on the wire.</summary>
+    public ulong Id { get; } = id;
+
+    /// <summary>Options from the method's attributes.</summary>
+    public InvokeMethodOptions Options { get; } = options;
+
+    /// <summary>The method's own response timeout, or null for the configured one.</summary>
+    public TimeSpan? ResponseTimeout { get; } = responseTimeout;
+
+    /// <summary>Type arguments of a generic interface or method, in the manifest's notation, or null; travels with requests.</summary>
+    public string? TypeArguments { get; init; }
+
+    /// <summary>The interface's method.</summary>
+    public MethodInfo Info => _method ??= method();
+}

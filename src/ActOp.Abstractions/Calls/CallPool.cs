@@ -1,0 +1,93 @@
+using System.Runtime.CompilerServices;
+
+namespace ActOp.Calls;
+
+/// <summary>
+/// Pool of one type of call: a small stack per thread, and a shared stack of full stacks for threads that only rent
+/// (receive stage) or only return (work stage).
+/// </summary>
+/// <typeparam name="TCall">The generated call type.</typeparam>
+public static class CallPool<TCall>
+    where TCall : Call, new()
+{
+    /// <summary>Calls kept per thread before half of them move to the shared stack.</summary>
+    private const int Magazine = 64;
+
+    /// <summary>Full magazines kept in all: 64 of 64 calls cover the deepest pipelines we measure; more are left to the collector.</summary>
+    private const int MaxShared = 64;
+
+    private static readonly Stack<TCall?[]> Shared = new();
+
+    [ThreadStatic]
+    private static TCall?[]? t_calls;
+
+    [ThreadStatic]
+    private static int t_count;
+
+    /// <summary>A cleared call.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static TCall Rent()
+    {
+        var calls = t_calls;
+        var count = t_count;
+        if (calls is not null && count > 0)
+        {
+            t_count = --count;
+            return calls[count]!;
+        }
+
+        return RentSlow();
+    }
+
+    /// <summary>Takes back a call that was reset.</summary>
+    public static void Return(TCall call)
+    {
+        var calls = t_calls ??= new TCall?[Magazine];
+        if (t_count == Magazine)
+            calls = Exchange(calls);
+        calls[t_count++] = call;
+    }
+
+    private static TCall RentSlow()
+    {
+        TCall?[]? full = null;
+        lock (Shared)
+        {
+            if (Shared.Count > 0)
+                full = Shared.Pop();
+        }
+
+        if (full is not null)
+        {
+            t_calls = full;
+            t_count = Magazine - 1;
+            return full[Magazine - 1]!;
+        }
+
+        var call = new TCall();
+        CallRegistry.Add(call);
+        return call;
+    }
+
+    private static TCall?[] Exchange(TCall?[] full)
+    {
+        var kept = false;
+        lock (Shared)
+        {
+            if (Shared.Count < MaxShared)
+            {
+                Shared.Push(full);
+                kept = true;
+            }
+        }
+
+        if (!kept)
+        {
+            foreach (var call in full)
+                CallRegistry.Remove(call!);
+        }
+
+        t_count = 0;
+        return t_calls = new TCall?[Magazine];
+    }
+}

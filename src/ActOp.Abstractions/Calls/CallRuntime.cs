@@ -1,0 +1,22 @@
+using Orleans.Runtime;
+
+namespace ActOp.Calls;
+
+/// <summary>Sends the calls of one silo or client. The only implementation is the runtime's; it is a class so that the call is a plain virtual one.</summary>
+public abstract class CallRuntime
+{
+    /// <summary>
+    /// Sends <paramref name="call"/> to the grain of <paramref name="reference"/>. Never throws for what can go wrong on the
+    /// way: the call is completed with the exception.
+    /// </summary>
+    internal abstract void Send(Call call, GrainReference reference);
+
+    /// <summary>Answers a request that came over the wire; called once, on the callee's turn, after the call was claimed.</summary>
+    internal abstract void SendReply(Call call);
+
+    /// <summary>Runs the rest of a caller that is no activation (application threads) away from the stages.</summary>
+    internal abstract void Resume(Call call);
+
+    /// <summary>Rebinds a reference to another interface of the same grain.</summary>
+    internal abstract object Cast(GrainReference reference, Type interfaceType);
+}

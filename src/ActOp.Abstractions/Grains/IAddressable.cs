@@ -1,0 +1,6 @@
+namespace Orleans.Runtime;
+
+/// <summary>Anything that calls can be addressed to.</summary>
+public interface IAddressable
+{
+}

@@ -1,0 +1,64 @@
+using ActOp.Calls;
+using Orleans.Serialization.Invocation;
+
+namespace Orleans.Runtime;
+
+/// <summary>A call of a method that returns <see cref="Task"/>.</summary>
+public abstract class TaskRequest : ResultRequest<NoResult>
+{
+    private Task? _running;
+
+    /// <inheritdoc/>
+    public sealed override async ValueTask<Response> Invoke()
+    {
+        try
+        {
+            await InvokeInner();
+            return Response.Completed;
+        }
+        catch (Exception exception)
+        {
+            return Response.FromException(exception);
+        }
+    }
+
+    /// <summary>Calls the method on the target.</summary>
+    protected abstract Task InvokeInner();
+
+    internal sealed override bool Start()
+    {
+        try
+        {
+            var running = InvokeInner();
+            if (running.IsCompleted)
+            {
+                running!.GetAwaiter().GetResult();
+                return true;
+            }
+
+            _running = running;
+        }
+        catch (Exception exception)
+        {
+            Error = exception;
+            return true;
+        }
+
+        _running.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(OnEnd);
+        return false;
+    }
+
+    internal sealed override void TakeResult()
+    {
+        var running = _running;
+        _running = null;
+        try
+        {
+            running!.GetAwaiter().GetResult();
+        }
+        catch (Exception exception)
+        {
+            Error = exception;
+        }
+    }
+}

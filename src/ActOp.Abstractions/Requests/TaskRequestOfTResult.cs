@@ -1,0 +1,64 @@
+using ActOp.Calls;
+using Orleans.Serialization.Invocation;
+
+namespace Orleans.Runtime;
+
+/// <summary>A call of a method that returns <see cref="Task{TResult}"/>.</summary>
+/// <typeparam name="TResult">The method's result.</typeparam>
+public abstract class TaskRequest<TResult> : ResultRequest<TResult>
+{
+    private Task<TResult>? _running;
+
+    /// <inheritdoc/>
+    public sealed override async ValueTask<Response> Invoke()
+    {
+        try
+        {
+            return Response.FromResult(await InvokeInner());
+        }
+        catch (Exception exception)
+        {
+            return Response.FromException(exception);
+        }
+    }
+
+    /// <summary>Calls the method on the target.</summary>
+    protected abstract Task<TResult> InvokeInner();
+
+    internal sealed override bool Start()
+    {
+        try
+        {
+            var running = InvokeInner();
+            if (running.IsCompleted)
+            {
+                Result = running!.GetAwaiter().GetResult();
+                return true;
+            }
+
+            _running = running;
+        }
+        catch (Exception exception)
+        {
+            Error = exception;
+            return true;
+        }
+
+        _running.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(OnEnd);
+        return false;
+    }
+
+    internal sealed override void TakeResult()
+    {
+        var running = _running;
+        _running = null;
+        try
+        {
+            Result = running!.GetAwaiter().GetResult();
+        }
+        catch (Exception exception)
+        {
+            Error = exception;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+using System.Buffers.Binary;
+using System.Runtime.CompilerServices;
+using System.Text;
+
+namespace ActOp.Wire;
+
+/// <summary>Reads wire primitives. What does not fit the data throws <see cref="Orleans.Serialization.SerializerException"/>.</summary>
+public ref struct WireReader
+{
+    private readonly ReadOnlySpan<byte> _span;
+    private int _position;
+
+    /// <summary>Reads <paramref name="span"/> from its start.</summary>
+    public WireReader(ReadOnlySpan<byte> span, WireSession session)
+    {
+        _span = span;
+        Session = session;
+    }
+
+    /// <summary>References seen so far and what binds grain references.</summary>
+    public WireSession Session { get; }
+
+    /// <summary>Bytes read so far.</summary>
+    public int Position
+    {
+        readonly get => _position;
+        set => _position = (uint)value <= (uint)_span.Length ? value : throw Short();
+    }
+
+    /// <summary>Bytes left.</summary>
+    public readonly int Remaining => _span.Length - _position;
+
+    /// <summary>One byte.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public byte ReadByte()
+    {
+        if (_position >= _span.Length)
+            throw Short();
+        return _span[_position++];
+    }
+
+    /// <summary>1 to 5 bytes.</summary>
+    public uint ReadVarUInt32()
+    {
+        var value = ReadVarUInt64();
+        return value <= uint.MaxValue ? (uint)value : throw new Orleans.Serialization.SerializerException("A 32-bit number on the wire is too large: " + value + ".");
+    }
+
+    /// <summary>1 to 10 bytes.</summary>
+    public ulong ReadVarUInt64()
+    {
+        var first = ReadByte();
+        if (first < 0x80)
+            return first;
+        ulong value = first & 0x7Fu;
+        for (var shift = 7; shift < 70; shift += 7)
+        {
+            var next = ReadByte();
+            value |= (ulong)(next & 0x7F) << shift;
+            if (next < 0x80)
+                return value;
+        }
+
+        throw new Orleans.Serialization.SerializerException("A number on the wire is longer than 10 bytes.");
+    }
+
+    /// <summary>Zigzag varint.</summary>
+    public int ReadVarInt32()
+    {
+        var value = ReadVarUInt32();
+        return (int)(value >> 1) ^ -(int)(value & 1);
+    }
+
+    /// <summary>Zigzag varint.</summary>
+    public long ReadVarInt64()
+    {
+        var value = ReadVarUInt64();
+        return (long)(value >> 1) ^ -(long)(value & 1);
+    }
+
+    /// <summary>4 bytes.</summary>
+    public uint ReadFixed32() => BinaryPrimitives.ReadUInt32LittleEndian(ReadRaw(4));
+
+    /// <summary>8 bytes.</summary>
+    public ulong ReadFixed64() => BinaryPrimitives.ReadUInt64LittleEndian(ReadRaw(8));
+
+    /// <summary>The next <paramref name="count"/> bytes, in place.</summary>
+    public ReadOnlySpan<byte> ReadRaw(int count)
+    {
+        if ((uint)count > (uint)(_span.Length - _position))
+            throw Short();
+        var bytes = _span.Slice(_position, count);
+        _position += count;
+        return bytes;
+    }
+
+    /// <summary>A varint length, then the bytes, in place.</summary>
+    public ReadOnlySpan<byte> ReadBytes() => ReadRaw(checked((int)ReadVarUInt32()));
+
+    /// <summary>A varint length in bytes, then UTF-8.</summary>
+    public string ReadString() => Encoding.UTF8.GetString(ReadBytes());
+
+    /// <summary>The place where a value whose length was written by <see cref="WireWriter.BeginLength"/> ends.</summary>
+    public int ReadLengthEnd()
+    {
+        var length = ReadFixed32();
+        if (length > (uint)Remaining)
+            throw Short();
+        return _position + (int)length;
+    }
+
+    private readonly Orleans.Serialization.SerializerException Short() => new("The data ends early: " + _span.Length + " bytes, read up to " + _position + ".");
+}

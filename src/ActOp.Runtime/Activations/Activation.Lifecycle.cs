@@ -1,0 +1,301 @@
+using ActOp.Calls;
+using ActOp.Runtime.Locality;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>Begin and end of an activation. All of it runs on the activation's turns.</summary>
+internal sealed partial class Activation
+{
+    private readonly CancellationTokenSource _ending = new();
+    private GrainLifecycle? _lifecycle;
+    private IServiceScope? _scope;
+    private List<IDisposable>? _timers;
+    private DeactivationReason? _deactivation;
+    private SiloAddress? _migrationTarget;
+    private long _keepAliveUntil;
+
+    /// <summary>The activation moves: where to, once it has left.</summary>
+    internal SiloAddress? MovedTo { get; private set; }
+
+    /// <summary>Cancelled when the activation ends; timers' callbacks see it.</summary>
+    internal CancellationToken Ending => _ending.Token;
+
+    internal GrainLifecycle Lifecycle => _lifecycle ??= new GrainLifecycle();
+
+    /// <summary>True when the collector may end the activation at coarse time <paramref name="now"/>.</summary>
+    internal bool MayCollect(long now, long ageMs) =>
+        State == ActivationState.Active && IsIdle && now - Volatile.Read(ref LastUsed) >= ageMs && now >= Volatile.Read(ref _keepAliveUntil);
+
+    internal void KeepAliveFor(TimeSpan time) =>
+        Volatile.Write(ref _keepAliveUntil, time > TimeSpan.Zero ? Node.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
+
+    internal void AddTimer(IDisposable timer) => (_timers ??= []).Add(timer);
+
+    internal void RemoveTimer(IDisposable timer) => _timers?.Remove(timer);
+
+    public void Activate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default) => Begin(null);
+
+    /// <summary>Starts the life of a new activation; <paramref name="state"/> is what it carried from another silo, or null.</summary>
+    internal void Begin(MigrationState? state) => Enqueue(new ActionWork(s => _ = BeginAsync((MigrationState?)s), state));
+
+    public void Rehydrate(IRehydrationContext context) =>
+        throw new InvalidOperationException("State is handed over when the activation begins; see MigrateOnIdle.");
+
+    public void Deactivate(DeactivationReason deactivationReason, CancellationToken cancellationToken = default) =>
+        Enqueue(new ActionWork(reason => RequestDeactivation((DeactivationReason)reason!, null), deactivationReason));
+
+    public void Migrate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default)
+    {
+        var hint = requestContext is not null && requestContext.TryGetValue(Orleans.Runtime.Placement.IPlacementDirector.PlacementHintKey, out var value) ? value as SiloAddress : null;
+        Enqueue(new ActionWork(target => _ = RequestMigrationAsync((SiloAddress?)target), hint));
+    }
+
+    /// <summary>
+    /// Moves the activation if it is at rest now, else reports it busy: a migration waits for no call and holds none back.
+    /// </summary>
+    /// <param name="request">Told the outcome.</param>
+    internal void TryMigrate(MigrationRequest request) => Enqueue(new ActionWork(state =>
+    {
+        var migration = (MigrationRequest)state!;
+        if (State != ActivationState.Active || _deactivation is not null || _runningCount > 0)
+        {
+            migration.Report(MigrationOutcome.Busy);
+            return;
+        }
+
+        _migration = migration;
+        RequestDeactivation(new DeactivationReason(DeactivationReasonCode.Migrating, "Moves to " + migration.Target + "."), migration.Target);
+    }, request));
+
+    private MigrationRequest? _migration;
+
+    private async Task BeginAsync(MigrationState? state)
+    {
+        var registered = false;
+        try
+        {
+            using var timeout = new CancellationTokenSource(Node.CollectionOptions.ActivationTimeout, Node.Time);
+            if (Class.UsesDirectory)
+            {
+                var winner = await Node.Directory.RegisterAsync(Address, state?.Previous);
+                if (!Equals(winner.ActivationId, ActivationId))
+                {
+                    EndDuplicate(winner);
+                    return;
+                }
+
+                registered = true;
+            }
+
+            Construct();
+            if (state is not null)
+                Restore(state);
+            await Lifecycle.OnStart(timeout.Token);
+            if (Instance is IGrainBase grain)
+                await grain.OnActivateAsync(timeout.Token);
+            State = ActivationState.Active;
+            Accepts = true;
+            Node.Metrics.Activated(state is not null);
+            state?.Arrived();
+        }
+        catch (Exception exception)
+        {
+            Node.Log.ActivationFailed(GrainId, exception);
+            await FailToBegin(exception, registered);
+        }
+    }
+
+    /// <summary>Constructs the instance in its own service scope, with this activation as the ambient context.</summary>
+    private void Construct()
+    {
+        _scope = Node.Services.CreateScope();
+        Services = _scope.ServiceProvider;
+        using (GrainContextScope.Enter(this))
+            Instance = Node.Classes.Create(Class, Services, this);
+        if (Instance is ILifecycleParticipant<IGrainLifecycle> participant)
+            participant.Participate(Lifecycle);
+        if (Instance is IGrainMigrationParticipant migrant)
+            Lifecycle.AddMigrationParticipant(migrant);
+    }
+
+    private void Restore(MigrationState state)
+    {
+        foreach (var participant in Lifecycle.MigrationParticipants)
+        {
+            try
+            {
+                participant.OnRehydrate(state);
+            }
+            catch (Exception exception)
+            {
+                Node.Log.RehydrationFailed(GrainId, exception);
+            }
+        }
+    }
+
+    private void EndDuplicate(GrainAddress winner)
+    {
+        Node.Locations.Set(GrainId, winner);
+        Leave();
+        while (TakeWaiting() is { } call)
+            Node.Router.Reroute(call, this);
+    }
+
+    private async Task FailToBegin(Exception exception, bool registered)
+    {
+        if (registered)
+            await Unregister();
+        Leave();
+        while (TakeWaiting() is { } call)
+            Fail(call, exception);
+        await DisposeInstance();
+    }
+
+    private void RequestDeactivation(DeactivationReason reason, SiloAddress? migrationTarget)
+    {
+        if (_deactivation is not null || State is ActivationState.Deactivating or ActivationState.Gone)
+            return;
+        _deactivation = reason;
+        _migrationTarget = migrationTarget;
+        if (State == ActivationState.Active && _runningCount == 0)
+            BeginDeactivation();
+    }
+
+    private async Task RequestMigrationAsync(SiloAddress? hint)
+    {
+        var target = hint is not null && Node.Silos.IsActive(hint) ? hint : await Node.Placement.PlaceAsync(Class, GrainId, Node.Address, null);
+        if (!target.Equals(Node.Address))
+            RequestDeactivation(new DeactivationReason(DeactivationReasonCode.Migrating, "Moves to " + target + "."), target);
+    }
+
+    private void BeginDeactivation()
+    {
+        State = ActivationState.Deactivating;
+        Accepts = false;
+        _ = EndAsync(_deactivation!.Value);
+    }
+
+    private async Task EndAsync(DeactivationReason reason)
+    {
+        StopTimers();
+        using var timeout = new CancellationTokenSource(Node.CollectionOptions.DeactivationTimeout, Node.Time);
+        await RunEndHooks(reason, timeout.Token);
+        var moved = _migrationTarget is { } target && await MoveTo(target);
+        if (!moved && Class.UsesDirectory)
+            await Unregister();
+        Leave();
+        Node.Metrics.Deactivated(moved);
+        while (TakeWaiting() is { } call)
+            Node.Router.Reroute(call, this);
+        _migration?.Report(moved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
+        await DisposeInstance();
+        _deactivated.TrySetResult();
+    }
+
+    private void StopTimers()
+    {
+        _ending.Cancel();
+        foreach (var timer in _timers?.ToArray() ?? [])
+            timer.Dispose();
+    }
+
+    private async Task RunEndHooks(DeactivationReason reason, CancellationToken cancellation)
+    {
+        try
+        {
+            if (Instance is IGrainBase grain)
+                await grain.OnDeactivateAsync(reason, cancellation);
+        }
+        catch (Exception exception)
+        {
+            Node.Log.DeactivationFailed(GrainId, exception);
+        }
+
+        try
+        {
+            await Lifecycle.OnStop(cancellation);
+        }
+        catch (Exception exception)
+        {
+            Node.Log.DeactivationFailed(GrainId, exception);
+        }
+    }
+
+    private async Task<bool> MoveTo(SiloAddress target)
+    {
+        try
+        {
+            var state = Dehydrate();
+            if (!await Node.Migrations.SendAsync(target, Address, state))
+                return false;
+            MovedTo = target;
+            return true;
+        }
+        catch (Exception exception)
+        {
+            Node.Log.MigrationFailed(GrainId, target, exception);
+            return false;
+        }
+    }
+
+    private MigrationState Dehydrate()
+    {
+        var state = new MigrationState(Node, Address);
+        foreach (var participant in Lifecycle.MigrationParticipants)
+        {
+            try
+            {
+                participant.OnDehydrate(state);
+            }
+            catch (Exception exception)
+            {
+                Node.Log.DehydrationFailed(GrainId, exception);
+            }
+        }
+
+        return state;
+    }
+
+    private async Task Unregister()
+    {
+        try
+        {
+            await Node.Directory.UnregisterAsync(Address);
+        }
+        catch (Exception exception)
+        {
+            Node.Log.UnregistrationFailed(GrainId, exception);
+        }
+    }
+
+    private void Leave()
+    {
+        State = ActivationState.Gone;
+        Accepts = false;
+        Node.Activations.Remove(this);
+    }
+
+    private async Task DisposeInstance()
+    {
+        try
+        {
+            if (Instance is IAsyncDisposable asyncDisposable)
+                await asyncDisposable.DisposeAsync();
+            else
+                (Instance as IDisposable)?.Dispose();
+            if (_scope is IAsyncDisposable asyncScope)
+                await asyncScope.DisposeAsync();
+            else
+                _scope?.Dispose();
+        }
+        catch (Exception exception)
+        {
+            Node.Log.DeactivationFailed(GrainId, exception);
+        }
+
+        _deactivated.TrySetResult();
+    }
+}

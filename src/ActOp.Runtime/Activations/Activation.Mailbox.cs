@@ -1,0 +1,211 @@
+using ActOp.Calls;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>The mailbox and the turn loop.</summary>
+/// <remarks>
+/// The inbox is a stack that any thread pushes to with one compare-and-swap; <see cref="Idle"/> in it means that the
+/// activation waits for nothing and is not with the stage, so whoever replaces it posts the activation. The turn takes
+/// the whole stack at once and turns it around into <see cref="_ready"/>, which keeps the order of arrival.
+/// </remarks>
+internal sealed partial class Activation
+{
+    /// <summary>Items run before the activation goes to the back of the stage's queue: the quantum that keeps a busy grain from holding a thread.</summary>
+    private const int Quantum = 64;
+
+    private static readonly Work Idle = new ActionWork(static _ => { }, null);
+
+    private Work? _inbox;
+    private Work? _ready;
+    private Work? _readyTail;
+
+    /// <summary>Requests that arrived but may not run yet, in order; linked by <see cref="Work.Next"/>.</summary>
+    private Work? _waiting;
+    private Work? _waitingTail;
+    private int _waitingCount;
+
+    /// <summary>True when nothing is queued and no turn runs; a moment's truth.</summary>
+    internal bool IsIdle => ReferenceEquals(Volatile.Read(ref _inbox), Idle) && _runningCount == 0 && _waitingCount == 0;
+
+    /// <summary>Queued requests; approximate from other threads.</summary>
+    internal int QueueLength => (Volatile.Read(ref _inbox)?.Depth ?? 0) + _waitingCount + _runningCount;
+
+    internal override void Enqueue(Work work)
+    {
+        Work? head;
+        do
+        {
+            head = Volatile.Read(ref _inbox);
+            if (head is null || ReferenceEquals(head, Idle))
+            {
+                work.Next = null;
+                work.Depth = 1;
+            }
+            else
+            {
+                work.Next = head;
+                work.Depth = head.Depth + 1;
+            }
+        }
+        while (!ReferenceEquals(Interlocked.CompareExchange(ref _inbox, work, head), head));
+
+        if (ReferenceEquals(head, Idle))
+            _stage.Post(this);
+    }
+
+    /// <summary>Puts a request into the mailbox, or refuses it when the mailbox is full.</summary>
+    internal bool TryEnqueueRequest(Call call)
+    {
+        if (Volatile.Read(ref _inbox) is { } head && head.Depth + _waitingCount >= Node.MailboxLimit)
+            return false;
+        Enqueue(call);
+        return true;
+    }
+
+    /// <summary>One visit of the stage: up to <see cref="Quantum"/> items.</summary>
+    public void Execute()
+    {
+        var outer = Current;
+        ref var currentTask = ref Turn.CurrentTask();
+        var outerTask = currentTask;
+        Current = this;
+        currentTask = _scheduler.Anchor;
+        var began = Node.Clock.Now;
+        LastUsed = began;
+        var more = RunItems();
+        currentTask = outerTask;
+        Current = outer;
+        var took = Node.Clock.Now - began;
+        if (took > Node.LongTurnMs)
+            Node.Log.LongTurn(GrainId, took);
+        if (more)
+            _stage.Post(this);
+    }
+
+    /// <summary>True when the quantum ended before the mailbox was empty.</summary>
+    private bool RunItems()
+    {
+        for (var left = Quantum; left > 0; left--)
+        {
+            var work = _ready;
+            if (work is null)
+            {
+                work = TakeInbox();
+                if (work is null)
+                    return false;
+            }
+
+            _ready = work.Next;
+            work.Next = null;
+            RunItem(work);
+            if (_waiting is not null)
+                RunWaiting();
+        }
+
+        return true;
+    }
+
+    private void RunItem(Work work)
+    {
+        try
+        {
+            if (work is Call call)
+                RunCall(call);
+            else
+                work.Run(this);
+        }
+        catch (Exception exception)
+        {
+            Node.Log.TurnFailed(GrainId, exception);
+        }
+
+        Turn.CleanContext();
+    }
+
+    /// <summary>Takes what arrived, oldest first, or goes idle and returns null.</summary>
+    private Work? TakeInbox()
+    {
+        while (true)
+        {
+            var stack = Interlocked.Exchange(ref _inbox, null);
+            if (stack is null)
+            {
+                if (Interlocked.CompareExchange(ref _inbox, Idle, null) is null)
+                    return null;
+                continue;
+            }
+
+            Work? oldest = null;
+            while (stack is not null)
+            {
+                var next = stack.Next;
+                stack.Next = oldest;
+                oldest = stack;
+                stack = next;
+            }
+
+            _ready = oldest;
+            return oldest;
+        }
+    }
+
+    private void Wait(Call call)
+    {
+        call.Next = null;
+        if (_waitingTail is null)
+            _waiting = call;
+        else
+            _waitingTail.Next = call;
+        _waitingTail = call;
+        _waitingCount++;
+    }
+
+    /// <summary>Runs, in order of arrival, the waiting requests that may run now; one that may not does not hold back those behind it.</summary>
+    private void RunWaiting()
+    {
+        if (State != ActivationState.Active || _deactivation is not null)
+            return;
+        Work? before = null;
+        var item = _waiting;
+        while (item is Call call)
+        {
+            var next = call.Next;
+            if (!MayRun(call))
+            {
+                if (!Class.HasPredicate && !MayOthersRun)
+                    return;
+                before = call;
+                item = next;
+                continue;
+            }
+
+            Unlink(call, before);
+            StartRequest(call);
+            Turn.CleanContext();
+            if (State != ActivationState.Active || _deactivation is not null)
+                return;
+            item = before is null ? _waiting : before.Next;
+        }
+    }
+
+    private void Unlink(Call call, Work? before)
+    {
+        if (before is null)
+            _waiting = call.Next;
+        else
+            before.Next = call.Next;
+        if (ReferenceEquals(_waitingTail, call))
+            _waitingTail = before;
+        call.Next = null;
+        _waitingCount--;
+    }
+
+    private Call? TakeWaiting()
+    {
+        if (_waiting is not Call call)
+            return null;
+        Unlink(call, null);
+        return call;
+    }
+}

@@ -1,0 +1,203 @@
+using ActOp.Calls;
+using ActOp.Wire;
+using Orleans;
+using Orleans.CodeGeneration;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>Which request may run now, and its run from start to answer.</summary>
+internal sealed partial class Activation
+{
+    private int _runningCount;
+
+    /// <summary>The running request that others wait for; null while only interleaving ones run.</summary>
+    private Call? _blocking;
+
+    /// <summary>Further running requests that would block, admitted beside <see cref="_blocking"/> (reentrant, read-only, same chain).</summary>
+    private List<Call>? _alsoBlocking;
+
+    private Dictionary<Guid, int>? _sections;
+
+    /// <summary>False when the running request keeps every ordinary request out, so that scanning the waiting ones is useless.</summary>
+    private bool MayOthersRun => _runningCount == 0 || _blocking is null || Class.Reentrant || _sections is { Count: > 0 } || (_blocking.Flags & InvokeMethodOptions.ReadOnly) != 0;
+
+    public void OnEnterReentrantSection(Guid reentrancyId)
+    {
+        _sections ??= [];
+        _sections[reentrancyId] = _sections.GetValueOrDefault(reentrancyId) + 1;
+    }
+
+    public void OnExitReentrantSection(Guid reentrancyId)
+    {
+        if (_sections is null || !_sections.TryGetValue(reentrancyId, out var count))
+            return;
+        if (count > 1)
+            _sections[reentrancyId] = count - 1;
+        else
+            _sections.Remove(reentrancyId);
+    }
+
+    internal override void FinishInTurn(Call call)
+    {
+        call.TakeResult();
+        Finish(call);
+    }
+
+    private void RunCall(Call call)
+    {
+        switch (call.Step)
+        {
+            case CallStep.Resume:
+                call.ResumeCaller();
+                break;
+            case CallStep.Finish:
+                FinishInTurn(call);
+                break;
+            default:
+                Admit(call);
+                break;
+        }
+    }
+
+    private void Admit(Call call)
+    {
+        if (call.IsClaimed)
+            return;
+        if (State == ActivationState.Gone)
+            Node.Router.Reroute(call, this);
+        else if (State == ActivationState.Active && (_waiting is null || MayOthersRun || MayAlways(call)) && (_deactivation is null || _runningCount > 0) && MayRun(call))
+            StartRequest(call);
+        else
+            Wait(call);
+    }
+
+    private static bool MayAlways(Call call) => (call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0;
+
+    /// <summary>The rules of Orleans, in its order: who may run while others do.</summary>
+    private bool MayRun(Call call)
+    {
+        if (_runningCount == 0 || MayAlways(call) || _blocking is null)
+            return true;
+        if ((_blocking.Flags & call.Flags & InvokeMethodOptions.ReadOnly) != 0)
+            return true;
+        if (_sections is not null && call.Context is { } context && context.ReentrancyId != Guid.Empty && _sections.ContainsKey(context.ReentrancyId))
+            return true;
+        if (Class.Reentrant)
+            return true;
+        return Class.HasPredicate && MayInterleave(call);
+    }
+
+    private bool MayInterleave(Call call)
+    {
+        try
+        {
+            return Class.MayInterleave(call, Instance) || Class.MayInterleave(_blocking!, Instance);
+        }
+        catch (Exception exception)
+        {
+            Fail(call, exception);
+            return false;
+        }
+    }
+
+    private void StartRequest(Call call)
+    {
+        if (call.IsClaimed)
+            return;
+        _runningCount++;
+        if (!MayAlways(call))
+        {
+            if (_blocking is null)
+                _blocking = call;
+            else
+                (_alsoBlocking ??= []).Add(call);
+        }
+
+        call.Callee = this;
+        RequestContext.Current = call.Context;
+        Node.Edges.CountIncoming(this, call);
+        if (Node.Filters.HasIncoming || Class.Filters)
+        {
+            RunFiltered(call);
+            return;
+        }
+
+        try
+        {
+            call.SetTarget(this);
+        }
+        catch (Exception exception)
+        {
+            call.Error = NotImplemented(call, exception);
+            Finish(call);
+            return;
+        }
+
+        if (call.Start())
+            Finish(call);
+    }
+
+    private async void RunFiltered(Call call)
+    {
+        await Node.Filters.RunIncoming(this, call);
+        Finish(call);
+    }
+
+    private Exception NotImplemented(Call call, Exception exception) => exception is InvalidCastException
+        ? new InvalidOperationException("The grain class " + Class.Type + " of " + GrainId + " does not implement " + call.Method.InterfaceName + ".", exception)
+        : exception;
+
+    private void Finish(Call call)
+    {
+        _runningCount--;
+        if (ReferenceEquals(_blocking, call))
+        {
+            _blocking = null;
+            if (_alsoBlocking is { Count: > 0 } others)
+            {
+                _blocking = others[^1];
+                others.RemoveAt(others.Count - 1);
+            }
+        }
+        else
+        {
+            _alsoBlocking?.Remove(call);
+        }
+
+        Answer(call);
+        if (_deactivation is not null && _runningCount == 0 && State == ActivationState.Active)
+            BeginDeactivation();
+    }
+
+    private void Answer(Call call)
+    {
+        if (call.Origin == CallOrigin.Nobody && call.Error is { } error)
+            Node.Log.OneWayFailed(call.Method.ActivityName, GrainId, error);
+        if (call.Origin == CallOrigin.Local)
+            IsolateResult(call);
+        if (call.TryClaim(call.Version))
+            call.Publish();
+    }
+
+    private static void IsolateResult(Call call)
+    {
+        try
+        {
+            call.CopyResult(CopyContext.Rent());
+        }
+        catch (Exception exception)
+        {
+            call.Error = exception;
+        }
+    }
+
+    /// <summary>Ends a request that never ran.</summary>
+    internal static void Fail(Call call, Exception exception)
+    {
+        if (!call.TryClaim(call.Version))
+            return;
+        call.Error = exception;
+        call.Publish();
+    }
+}

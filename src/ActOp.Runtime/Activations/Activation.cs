@@ -1,0 +1,114 @@
+using ActOp.Calls;
+using ActOp.Runtime.Hosting;
+using ActOp.Staging;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans;
+using Orleans.Core.Internal;
+using Orleans.Runtime;
+using Orleans.Serialization.Invocation;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>One grain in memory: its instance, its mailbox and its place in the life cycle.</summary>
+/// <remarks>
+/// Any thread may <see cref="Enqueue"/> and read <see cref="CallHost.Accepts"/>, <see cref="State"/> and
+/// <see cref="LastUsed"/>. Everything else belongs to the activation's turn: the stage runs at most one turn of an
+/// activation at a time. The parts: <c>Activation.Mailbox.cs</c> (what waits and what runs next),
+/// <c>Activation.Requests.cs</c> (who may run beside whom), <c>Activation.Lifecycle.cs</c> (begin and end).
+/// </remarks>
+internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, ICallChainReentrantGrainContext, IWorkItemScheduler
+{
+    private readonly Stage _stage;
+    private readonly ActivationScheduler _scheduler;
+    private readonly TaskCompletionSource _deactivated = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private Dictionary<Type, object>? _components;
+    private GrainReference? _reference;
+
+    internal Activation(Node node, GrainAddress address, GrainClass grainClass, Stage stage)
+    {
+        Node = node;
+        Address = address;
+        Class = grainClass;
+        _stage = stage;
+        _scheduler = new ActivationScheduler(this);
+        _inbox = Idle;
+        Services = node.Services;
+        LastUsed = node.Clock.Now;
+    }
+
+    internal Node Node { get; }
+
+    internal GrainClass Class { get; }
+
+    internal object? Instance { get; private set; }
+
+    internal IServiceProvider Services { get; private set; }
+
+    /// <summary>Where the activation is in its life; written on its turns.</summary>
+    internal volatile ActivationState State;
+
+    /// <summary>Coarse time of the last turn in ms; read by the collector.</summary>
+    internal long LastUsed;
+
+    /// <summary>The directory's epoch of the registration; says which of two addresses is newer.</summary>
+    internal long Epoch { get; set; }
+
+    public GrainAddress Address { get; }
+
+    public ActivationId ActivationId => Address.ActivationId;
+
+    public GrainId GrainId => Address.GrainId;
+
+    public object? GrainInstance => Instance;
+
+    public IServiceProvider ActivationServices => Services;
+
+    public Task Deactivated => _deactivated.Task;
+
+    public GrainReference GrainReference => _reference ??= Node.Factory.CreateUntyped(GrainId);
+
+    public IGrainLifecycle ObservableLifecycle => Lifecycle;
+
+    public IWorkItemScheduler Scheduler => this;
+
+    internal override GrainId HostId => Address.GrainId;
+
+    /// <summary>For observers and system targets: the object exists already and nothing is registered.</summary>
+    internal static Activation ForInstance(Node node, GrainId id, GrainClass grainClass, object instance, Stage stage) =>
+        new(node, new GrainAddress { GrainId = id, ActivationId = ActivationId.NewId(), SiloAddress = node.Address }, grainClass, stage)
+        {
+            Instance = instance,
+            State = ActivationState.Active,
+            Accepts = true,
+        };
+
+    public object? GetComponent(Type componentType)
+    {
+        if (componentType.IsInstanceOfType(this))
+            return this;
+        if (_components is { } components && components.TryGetValue(componentType, out var component))
+            return component;
+        return componentType.IsInstanceOfType(Instance) ? Instance : Services.GetService(componentType);
+    }
+
+    public object? GetTarget() => Instance;
+
+    public void SetComponent<TComponent>(TComponent? value)
+        where TComponent : class
+    {
+        if (value is null)
+            _components?.Remove(typeof(TComponent));
+        else
+            (_components ??= [])[typeof(TComponent)] = value;
+    }
+
+    public void ReceiveMessage(object message) => Enqueue((Work)message);
+
+    void IWorkItemScheduler.QueueAction(Action action) => Enqueue(new ActionWork(static state => ((Action)state!)(), action));
+
+    void IWorkItemScheduler.QueueAction(Action<object> action, object state) => Enqueue(new ActionWork(action!, state));
+
+    void IWorkItemScheduler.QueueTask(Task task) => task.Start(_scheduler);
+
+    public override string ToString() => "[" + GrainId + " @" + Node.Address + " " + State + "]";
+}

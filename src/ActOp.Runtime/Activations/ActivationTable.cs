@@ -1,0 +1,65 @@
+using System.Collections.Concurrent;
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Locality;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>The activations of this silo, by grain. Any thread.</summary>
+internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
+{
+    private readonly ConcurrentDictionary<GrainId, Activation> _activations = new();
+    private readonly ConcurrentDictionary<GrainId, StatelessWorkers> _workers = new();
+
+    internal int Count => _activations.Count;
+
+    internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGetValue(id, out activation);
+
+    /// <summary>The activation of the grain; a new one begins its life when there is none.</summary>
+    internal Activation GetOrCreate(GrainId id, GrainClass grainClass, MigrationState? state)
+    {
+        while (true)
+        {
+            if (_activations.TryGetValue(id, out var existing))
+                return existing;
+            var address = new GrainAddress { GrainId = id, ActivationId = ActivationId.NewId(), SiloAddress = node.Address, MembershipVersion = node.Silos.Version };
+            var activation = new Activation(node, address, grainClass, node.WorkStage);
+            if (!_activations.TryAdd(id, activation))
+                continue;
+            activation.Begin(state);
+            return activation;
+        }
+    }
+
+    /// <summary>The stateless workers of the grain on this silo.</summary>
+    internal StatelessWorkers GetWorkers(GrainId id, GrainClass grainClass) => _workers.GetOrAdd(id, static (key, arg) => new StatelessWorkers(arg.node, key, arg.grainClass), (node, grainClass));
+
+    /// <summary>Adds an activation that exists already: an observer or a system target.</summary>
+    internal void Add(Activation activation) => _activations[activation.GrainId] = activation;
+
+    internal void Remove(Activation activation)
+    {
+        if (activation.Class.Worker is not null)
+        {
+            if (_workers.TryGetValue(activation.GrainId, out var workers))
+                workers.Remove(activation);
+        }
+        else
+        {
+            _activations.TryRemove(KeyValuePair.Create(activation.GrainId, activation));
+        }
+    }
+
+    public IEnumerator<Activation> GetEnumerator()
+    {
+        foreach (var pair in _activations)
+            yield return pair.Value;
+        foreach (var pair in _workers)
+        {
+            foreach (var worker in pair.Value.Snapshot())
+                yield return worker;
+        }
+    }
+
+    System.Collections.IEnumerator System.Collections.IEnumerable.GetEnumerator() => GetEnumerator();
+}

@@ -1,0 +1,35 @@
+using ActOp.Runtime.Hosting;
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>Ends activations that nobody has called for their collection age. Runs on the control stage, once per quantum.</summary>
+internal sealed class Collector(Node node)
+{
+    /// <summary>Ends what is idle; returns how many were told to end.</summary>
+    internal int Collect()
+    {
+        var now = node.Clock.Now;
+        var told = 0;
+        foreach (var activation in node.Activations)
+        {
+            var age = AgeOf(activation.Class);
+            if (age == Timeout.InfiniteTimeSpan || !activation.MayCollect(now, (long)age.TotalMilliseconds))
+                continue;
+            activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ActivationIdle, "Idle for " + age + "."));
+            told++;
+        }
+
+        return told;
+    }
+
+    private TimeSpan AgeOf(GrainClass grainClass)
+    {
+        if (grainClass.KeepAlive)
+            return Timeout.InfiniteTimeSpan;
+        if (grainClass.CollectionAge is { } own)
+            return own;
+        return node.CollectionOptions.ClassSpecificCollectionAge.TryGetValue(grainClass.Type.FullName!, out var configured) ? configured : node.CollectionOptions.CollectionAge;
+    }
+}

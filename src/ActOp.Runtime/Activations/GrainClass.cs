@@ -1,0 +1,65 @@
+using System.Reflection;
+using ActOp.Calls;
+using Orleans;
+using Orleans.Concurrency;
+using Orleans.Placement;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>What the runtime knows of a grain class. Immutable, one per class (and per constructed generic class).</summary>
+internal sealed class GrainClass
+{
+    private readonly Func<Call, object?, bool>? _mayInterleave;
+
+    internal GrainClass(GrainType grainType, Type type, PlacementStrategy placement)
+    {
+        GrainType = grainType;
+        Type = type;
+        Placement = placement;
+        Reentrant = type.IsDefined(typeof(ReentrantAttribute), inherit: true);
+        Worker = placement as StatelessWorkerPlacement;
+        KeepAlive = type.IsDefined(typeof(KeepAliveAttribute), inherit: true);
+        CollectionAge = type.GetCustomAttribute<CollectionAgeLimitAttribute>(inherit: true) is { } limit ? (limit.AlwaysActive ? Timeout.InfiniteTimeSpan : limit.AgeLimit) : null;
+        Immovable = type.GetCustomAttribute<ImmovableAttribute>(inherit: true) is not null;
+        Filters = typeof(IIncomingGrainCallFilter).IsAssignableFrom(type);
+        if (type.GetCustomAttribute<MayInterleaveAttribute>(inherit: true) is { } mayInterleave)
+            _mayInterleave = BindPredicate(type, mayInterleave.CallbackMethodName);
+    }
+
+    internal GrainType GrainType { get; }
+
+    internal Type Type { get; }
+
+    internal PlacementStrategy Placement { get; }
+
+    internal bool Reentrant { get; }
+
+    internal bool HasPredicate => _mayInterleave is not null;
+
+    /// <summary>Set for stateless workers.</summary>
+    internal StatelessWorkerPlacement? Worker { get; }
+
+    internal bool KeepAlive { get; }
+
+    /// <summary>The class's own collection age; infinite for never, null for the configured one.</summary>
+    internal TimeSpan? CollectionAge { get; }
+
+    internal bool Immovable { get; }
+
+    /// <summary>The class itself is an incoming call filter.</summary>
+    internal bool Filters { get; }
+
+    internal bool UsesDirectory => Worker is null;
+
+    internal bool MayInterleave(Call call, object? instance) => _mayInterleave is not null && _mayInterleave(call, instance);
+
+    private static Func<Call, object?, bool> BindPredicate(Type type, string name)
+    {
+        const BindingFlags Any = BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Static | BindingFlags.Instance | BindingFlags.FlattenHierarchy;
+        var method = type.GetMethod(name, Any) ?? throw new OrleansConfigurationException("[MayInterleave] on " + type + " names a method that does not exist: " + name + ".");
+        if (method.ReturnType != typeof(bool) || method.GetParameters().Length != 1)
+            throw new OrleansConfigurationException("[MayInterleave] on " + type + ": " + name + " must take one IInvokable and return bool.");
+        return (call, instance) => (bool)method.Invoke(method.IsStatic ? null : instance, [call])!;
+    }
+}

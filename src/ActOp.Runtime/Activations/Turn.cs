@@ -1,0 +1,42 @@
+using System.Runtime.CompilerServices;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>What a thread looks like to grain code during a turn.</summary>
+internal static class Turn
+{
+    private static readonly ExecutionContext? Clean = ExecutionContextOfNewThread();
+
+    /// <summary>
+    /// The thread's current task. Running a turn as a task of its own would make grain code see its scheduler too, but at
+    /// the price of one task per turn; a test checks that the field still means what it meant.
+    /// </summary>
+    [UnsafeAccessor(UnsafeAccessorKind.StaticField, Name = "t_currentTask")]
+    internal static extern ref Task? CurrentTask(Task? type = null);
+
+    /// <summary>Undoes what a method left in the thread's execution context (values of <see cref="AsyncLocal{T}"/>).</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal static void CleanContext()
+    {
+        if (!ReferenceEquals(ExecutionContext.Capture(), Clean))
+            Restore();
+    }
+
+    private static void Restore()
+    {
+        if (ExecutionContext.IsFlowSuppressed())
+            ExecutionContext.RestoreFlow();
+        ExecutionContext.Restore(Clean!);
+    }
+
+    private static ExecutionContext? ExecutionContextOfNewThread()
+    {
+        ExecutionContext? context = null;
+#pragma warning disable RS0030 // A thread that nobody has touched is the only place to see the default context.
+        var thread = new Thread(() => context = ExecutionContext.Capture());
+#pragma warning restore RS0030
+        thread.UnsafeStart();
+        thread.Join();
+        return context;
+    }
+}

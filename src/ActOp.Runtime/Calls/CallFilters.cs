@@ -1,0 +1,56 @@
+using ActOp.Calls;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Hosting;
+using Orleans;
+using Orleans.Runtime;
+using Orleans.Serialization.Invocation;
+
+namespace ActOp.Runtime.Calls;
+
+/// <summary>Runs the grain call filters. Calls without filters never come here.</summary>
+internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming, IOutgoingGrainCallFilter[] outgoing)
+{
+    internal bool HasIncoming { get; } = incoming.Length > 0;
+
+    internal bool HasOutgoing { get; } = outgoing.Length > 0;
+
+    /// <summary>Runs filters and method on the activation's turn; the outcome ends up in the call.</summary>
+    internal async Task RunIncoming(Activation activation, Call call)
+    {
+        var request = (RequestBase)call;
+        var context = new IncomingCallContext(activation, request, incoming);
+        try
+        {
+            request.SetTarget(activation);
+            await context.Invoke();
+            context.Store(call);
+        }
+        catch (Exception exception)
+        {
+            call.Error = exception;
+        }
+    }
+
+    /// <summary>Runs the filters on the caller's side around a second call that does the sending.</summary>
+    internal async void RunOutgoing(Call call)
+    {
+        var request = (RequestBase)call;
+        var context = new OutgoingCallContext(node, request, outgoing);
+        var version = call.Version;
+        try
+        {
+            await context.Invoke();
+            if (!call.TryClaim(version))
+                return;
+            context.Store(call);
+        }
+        catch (Exception exception)
+        {
+            if (!call.TryClaim(version))
+                return;
+            call.Error = exception;
+        }
+
+        call.Publish();
+    }
+}

@@ -1,0 +1,32 @@
+using System.Text;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Routing;
+
+/// <summary>Grains whose id says where they are: system targets of a silo, and observers of a client or silo.</summary>
+internal static class WellKnown
+{
+    private const string SystemPrefix = "sys.";
+
+    /// <summary>The system target called <paramref name="name"/> on <paramref name="silo"/>.</summary>
+    internal static GrainId SystemTarget(string name, SiloAddress silo) => GrainId.Create(GrainType.Create(SystemPrefix + name), silo.ToParsableString());
+
+    /// <summary>A new observer of the client or silo <paramref name="owner"/>.</summary>
+    internal static GrainId Observer(SiloAddress owner, Guid id) => GrainId.Create(GrainType.Create(SystemPrefix + "observer"), owner.ToParsableString() + "+" + id.ToString("N"));
+
+    /// <summary>The id that stands for everything of a client that is no grain.</summary>
+    internal static GrainId Client(SiloAddress client) => GrainId.Create(GrainType.Create(SystemPrefix + "client"), client.ToParsableString());
+
+    internal static bool IsWellKnown(GrainId id) => id.Type.AsSpan().StartsWith("sys."u8);
+
+    /// <summary>True with the node that hosts <paramref name="id"/> when the id itself says it.</summary>
+    internal static bool TryGetAddress(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out SiloAddress? address)
+    {
+        address = null;
+        if (!IsWellKnown(id))
+            return false;
+        var key = id.Key.AsSpan();
+        var plus = key.IndexOf((byte)'+');
+        return SiloAddress.TryParse(Encoding.UTF8.GetString(plus < 0 ? key : key[..plus]), out address);
+    }
+}

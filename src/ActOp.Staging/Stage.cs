@@ -1,0 +1,283 @@
+#pragma warning disable RS0030 // The stage is the sanctioned user of the thread pool (its ThreadPool mode).
+using System.Collections.Concurrent;
+
+namespace ActOp.Staging;
+
+/// <summary>
+/// A queue and the threads that serve it. Each thread has its own queue too; items that a thread of the stage posts stay
+/// with it until they would wait, then another thread takes them.
+/// </summary>
+/// <remarks>
+/// Any thread may post. The number of threads may change at any time (<see cref="SetThreads"/>): a thread that ends hands
+/// its queue back, so no item is lost. Idle threads park; a post wakes at most one, and none while a woken one is still
+/// looking for work.
+/// </remarks>
+public sealed class Stage : IDisposable
+{
+    private readonly ConcurrentQueue<IStageItem> _shared = new();
+    private readonly Lock _gate = new();
+    private readonly Stack<Worker> _idle = new();
+    private readonly Action<Exception> _onError;
+    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private volatile Worker[] _workers = [];
+    private volatile int _idleCount;
+    private volatile bool _stopping;
+    private int _searching;
+    private int _alive;
+    private int _nextIndex;
+    private long _posted;
+    private long _wakes;
+    private long _emptyWakes;
+    private long _executedByEnded;
+    private long _pooled;
+
+    /// <summary>Makes a stage and starts its threads.</summary>
+    /// <param name="name">Name of the stage; its threads are called <c>actop-name-i</c>.</param>
+    /// <param name="threads">How many threads, at least 1. Ignored in <see cref="StageMode.ThreadPool"/>.</param>
+    /// <param name="mode">Whose threads.</param>
+    /// <param name="onError">Told of what escapes an item: a defect of the item.</param>
+    public Stage(string name, int threads, StageMode mode, Action<Exception> onError)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(threads, 1);
+        Name = name;
+        Mode = mode;
+        _onError = onError;
+        if (mode == StageMode.OwnThreads)
+            SetThreads(threads);
+    }
+
+    /// <summary>The stage's name.</summary>
+    public string Name { get; }
+
+    /// <summary>Whose threads the stage uses.</summary>
+    public StageMode Mode { get; }
+
+    /// <summary>How many threads serve the stage; 0 in <see cref="StageMode.ThreadPool"/>.</summary>
+    public int Threads => _workers.Length;
+
+    /// <summary>What the stage has done so far.</summary>
+    public StageCounters Counters
+    {
+        get
+        {
+            var executed = Interlocked.Read(ref _executedByEnded) + Interlocked.Read(ref _pooled);
+            long steals = 0;
+            var queued = _shared.Count;
+            foreach (var worker in _workers)
+            {
+                executed += Volatile.Read(ref worker.Executed);
+                steals += Volatile.Read(ref worker.Steals);
+                queued += worker.Queue.Count;
+            }
+
+            return new StageCounters(executed, Interlocked.Read(ref _posted), Interlocked.Read(ref _wakes), Interlocked.Read(ref _emptyWakes), steals, queued);
+        }
+    }
+
+    internal Worker[] Workers => _workers;
+
+    internal bool HasIdle => _idleCount > 0;
+
+    internal bool Stopping => _stopping;
+
+    /// <summary>Makes <paramref name="item"/> ready to run. Never blocks.</summary>
+    public void Post(IStageItem item)
+    {
+        if (Worker.Current is { Retired: false } worker && worker.Stage == this)
+        {
+            worker.PostLocal(item);
+            return;
+        }
+
+        if (Mode == StageMode.ThreadPool)
+        {
+            ThreadPool.UnsafeQueueUserWorkItem(static state => state.stage.RunPooled(state.item), (stage: this, item), preferLocal: true);
+            return;
+        }
+
+        PostShared(item);
+    }
+
+    /// <summary>Changes the number of threads, at least 1. Items keep running; none is lost.</summary>
+    public void SetThreads(int threads)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(threads, 1);
+        if (Mode == StageMode.ThreadPool)
+            return;
+        List<Worker> started = [];
+        Worker[] retired;
+        lock (_gate)
+        {
+            var workers = _workers.ToList();
+            while (workers.Count < threads)
+            {
+                var worker = new Worker(this, _nextIndex++);
+                workers.Add(worker);
+                started.Add(worker);
+            }
+
+            retired = [.. workers.Skip(threads)];
+            foreach (var worker in retired)
+                worker.Retired = true;
+            var kept = _idle.Where(worker => !worker.Retired).Reverse().ToArray();
+            _idle.Clear();
+            foreach (var worker in kept)
+                _idle.Push(worker);
+            _idleCount = kept.Length;
+            _alive += started.Count;
+            _workers = [.. workers.Take(threads)];
+        }
+
+        foreach (var worker in retired)
+            worker.Unpark();
+        foreach (var worker in started)
+            worker.Start();
+    }
+
+    /// <summary>
+    /// Called now and then by a timer: wakes a thread when one that runs a long item keeps others waiting, which its own
+    /// posts cannot notice.
+    /// </summary>
+    public void Watch()
+    {
+        foreach (var worker in _workers)
+        {
+            var executed = Volatile.Read(ref worker.Executed);
+            if (executed == worker.SeenExecuted && HasIdle && worker.HasWaiting && worker.Steal(all: true) is { } stuck)
+                PostShared(stuck);
+            worker.SeenExecuted = executed;
+        }
+    }
+
+    /// <summary>Stops the threads once their queues are empty. The task ends when the last one has.</summary>
+    public Task StopAsync()
+    {
+        _stopping = true;
+        lock (_gate)
+        {
+            if (_alive == 0)
+                _ended.TrySetResult();
+        }
+
+        foreach (var worker in _workers)
+            worker.Unpark();
+        return _ended.Task;
+    }
+
+    /// <inheritdoc/>
+    public void Dispose() => _ = StopAsync();
+
+    internal void PostShared(IStageItem item)
+    {
+        Interlocked.Increment(ref _posted);
+        _shared.Enqueue(item);
+        if (_idleCount > 0)
+            WakeOne();
+    }
+
+    internal IStageItem? TryTakeShared() => _shared.TryDequeue(out var item) ? item : null;
+
+    internal void Run(IStageItem item)
+    {
+        try
+        {
+            item.Execute();
+        }
+        catch (Exception exception)
+        {
+            _onError(exception);
+        }
+    }
+
+    internal void EnterIdle(Worker worker)
+    {
+        lock (_gate)
+        {
+            _idle.Push(worker);
+            _idleCount++;
+        }
+
+        Interlocked.MemoryBarrier();
+    }
+
+    /// <summary>False when somebody has already picked the worker to be woken: it must take the wake.</summary>
+    internal bool TryLeaveIdle(Worker worker)
+    {
+        lock (_gate)
+        {
+            if (!_idle.Contains(worker))
+                return false;
+            var others = _idle.Where(other => other != worker).Reverse().ToArray();
+            _idle.Clear();
+            foreach (var other in others)
+                _idle.Push(other);
+            _idleCount = _idle.Count;
+            return true;
+        }
+    }
+
+    internal bool HasWork(Worker asking)
+    {
+        if (asking.Retired || _stopping || !_shared.IsEmpty)
+            return true;
+        foreach (var worker in _workers)
+        {
+            if (worker.Queue.Count > 0)
+                return true;
+        }
+
+        return false;
+    }
+
+    internal void WakeOne()
+    {
+        if (Interlocked.CompareExchange(ref _searching, 1, 0) != 0)
+            return;
+        Worker? worker = null;
+        lock (_gate)
+        {
+            if (_idle.TryPop(out worker))
+                _idleCount = _idle.Count;
+        }
+
+        if (worker is null)
+        {
+            Volatile.Write(ref _searching, 0);
+            return;
+        }
+
+        Interlocked.Increment(ref _wakes);
+        worker.Unpark();
+    }
+
+    /// <summary>A woken thread found work: the next post may wake another one, and if more waits, it does so now.</summary>
+    internal void EndSearch()
+    {
+        Volatile.Write(ref _searching, 0);
+        Interlocked.MemoryBarrier();
+        if (_idleCount > 0 && !_shared.IsEmpty)
+            WakeOne();
+    }
+
+    internal void CountEmptyWake()
+    {
+        Interlocked.Increment(ref _emptyWakes);
+        Volatile.Write(ref _searching, 0);
+    }
+
+    internal void OnWorkerEnded(Worker worker)
+    {
+        Interlocked.Add(ref _executedByEnded, worker.Executed);
+        lock (_gate)
+        {
+            if (--_alive == 0 && _stopping)
+                _ended.TrySetResult();
+        }
+    }
+
+    private void RunPooled(IStageItem item)
+    {
+        Run(item);
+        Interlocked.Increment(ref _pooled);
+    }
+}

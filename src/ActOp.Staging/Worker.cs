@@ -1,0 +1,208 @@
+#pragma warning disable RS0030 // The worker is the sanctioned owner of a thread and of the batch clock.
+using System.Diagnostics;
+
+namespace ActOp.Staging;
+
+/// <summary>One thread of a <see cref="Stage"/> with its own queue.</summary>
+/// <remarks>
+/// The thread owns everything here except: <see cref="Queue"/> and <see cref="_next"/> may be emptied by thieves, and
+/// <see cref="Unpark"/> may be called by anyone. An item posted by the thread itself goes to <see cref="_next"/> and runs
+/// as soon as the present one ends, while its data is still in this core's cache; at most <see cref="MaxNextRuns"/> times
+/// in a row, then the queue is served, so that two items that post each other cannot starve the rest.
+/// </remarks>
+internal sealed class Worker
+{
+    /// <summary>Long enough to keep a call and its answer on the core, short enough that a waiting item waits microseconds.</summary>
+    private const int MaxNextRuns = 16;
+
+    /// <summary>Every so many items the shared queue is served first: local work must not starve what comes from outside. Prime, so that it does not beat with periodic work.</summary>
+    private const int SharedInterval = 61;
+
+    /// <summary>A thread is worth waking for this much waiting work: about what the wake itself costs both sides.</summary>
+    private const double WakeWorthMicroseconds = 20;
+
+    [ThreadStatic]
+    private static Worker? t_current;
+
+    internal readonly RunQueue Queue = new();
+    private readonly Stage _stage;
+    private readonly object _park = new();
+    private IStageItem? _next;
+    private bool _woken;
+    private int _nextRuns;
+    private uint _tick;
+    private long _batchStart;
+    private double _itemMicroseconds = 1;
+
+    internal Worker(Stage stage, int index)
+    {
+        _stage = stage;
+        Index = index;
+    }
+
+    internal static Worker? Current => t_current;
+
+    internal Stage Stage => _stage;
+
+    internal int Index { get; }
+
+    /// <summary>Set by the stage when it shrinks; the worker hands its queue over and ends.</summary>
+    internal volatile bool Retired;
+
+    /// <summary>Items run; written by this thread, read by the watchdog to see progress.</summary>
+    internal long Executed;
+
+    internal long Steals;
+
+    /// <summary>The value of <see cref="Executed"/> at the last look of the watchdog.</summary>
+    internal long SeenExecuted;
+
+    internal bool HasWaiting => Queue.Count > 0 || Volatile.Read(ref _next) is not null;
+
+    internal void Start()
+    {
+        var thread = new Thread(Loop) { IsBackground = true, Name = "actop-" + _stage.Name + "-" + Index };
+        thread.UnsafeStart();
+    }
+
+    /// <summary>Own thread only: an item that this thread made ready.</summary>
+    internal void PostLocal(IStageItem item)
+    {
+        var displaced = Interlocked.Exchange(ref _next, item);
+        if (displaced is null)
+            return;
+        Enqueue(displaced);
+        if (_stage.HasIdle && Queue.Count * _itemMicroseconds > WakeWorthMicroseconds)
+            _stage.WakeOne();
+    }
+
+    internal IStageItem? Steal(bool all)
+    {
+        if (Queue.TryTake() is { } item)
+            return item;
+        return all ? Interlocked.Exchange(ref _next, null) : null;
+    }
+
+    internal void Unpark()
+    {
+        lock (_park)
+        {
+            _woken = true;
+            Monitor.Pulse(_park);
+        }
+    }
+
+    private void Loop()
+    {
+        t_current = this;
+        _batchStart = Stopwatch.GetTimestamp();
+        var woken = false;
+        while (true)
+        {
+            var item = Retired ? null : TakeOwn() ?? StealFromOthers();
+            if (item is null)
+            {
+                if (woken)
+                    _stage.CountEmptyWake();
+                if (Retired || _stage.Stopping)
+                    break;
+                if (woken = Park())
+                    _batchStart = Stopwatch.GetTimestamp();
+                continue;
+            }
+
+            if (woken)
+            {
+                woken = false;
+                _stage.EndSearch();
+            }
+
+            _stage.Run(item);
+            Executed++;
+            if ((++_tick & 63) == 0)
+                MeasureBatch();
+        }
+
+        HandOver();
+        t_current = null;
+        _stage.OnWorkerEnded(this);
+    }
+
+    private IStageItem? TakeOwn()
+    {
+        if (_tick % SharedInterval == 0 && _stage.TryTakeShared() is { } shared)
+            return shared;
+        if (_nextRuns < MaxNextRuns)
+        {
+            if (_next is not null && Interlocked.Exchange(ref _next, null) is { } next)
+            {
+                _nextRuns++;
+                return next;
+            }
+        }
+        else if (_next is not null && Interlocked.Exchange(ref _next, null) is { } turnedBack)
+        {
+            Enqueue(turnedBack);
+        }
+
+        _nextRuns = 0;
+        return Queue.TryTake() ?? _stage.TryTakeShared();
+    }
+
+    private IStageItem? StealFromOthers()
+    {
+        var workers = _stage.Workers;
+        for (var i = 1; i < workers.Length; i++)
+        {
+            var victim = workers[(Index + i) % workers.Length];
+            if (victim == this || victim.Steal(all: false) is not { } item)
+                continue;
+            Steals++;
+            for (var more = victim.Queue.Count / 2; more > 0 && victim.Steal(all: false) is { } another; more--)
+            {
+                Steals++;
+                Enqueue(another);
+            }
+
+            return item;
+        }
+
+        return null;
+    }
+
+    /// <summary>Waits for work; true when woken by somebody. Announces itself idle first and looks again, so that a post between look and wait is not missed.</summary>
+    private bool Park()
+    {
+        _stage.EnterIdle(this);
+        if (_stage.HasWork(this) && _stage.TryLeaveIdle(this))
+            return false;
+        lock (_park)
+        {
+            while (!_woken)
+                Monitor.Wait(_park);
+            _woken = false;
+        }
+
+        return true;
+    }
+
+    private void Enqueue(IStageItem item)
+    {
+        if (!Queue.TryPush(item))
+            _stage.PostShared(item);
+    }
+
+    private void MeasureBatch()
+    {
+        var now = Stopwatch.GetTimestamp();
+        var microseconds = (now - _batchStart) * 1e6 / Stopwatch.Frequency / 64;
+        _itemMicroseconds += (Math.Min(microseconds, 1000) - _itemMicroseconds) / 4;
+        _batchStart = now;
+    }
+
+    private void HandOver()
+    {
+        while (Steal(all: true) is { } item)
+            _stage.Post(item);
+    }
+}
