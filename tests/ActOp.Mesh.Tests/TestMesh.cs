@@ -65,6 +65,18 @@ internal sealed class TestMesh(Wire wire, int pipeBytes = 64 << 10) : IDisposabl
         Assert.Fail($"Never came true: {what}\n{string.Join('\n', _nodes.SelectMany(node => node.Log.Concat(node.Events)))}");
     }
 
+    /// <summary>Pumps one node, others having threads of their own, with something to do between the rounds.</summary>
+    public void UntilOf(TestNode node, Func<bool> so, Action between)
+    {
+        for (var i = 0; i < 20 * MaxRounds && !so(); i++)
+        {
+            node.Pump(1);
+            between();
+        }
+
+        Assert.True(so(), "Never came true.");
+    }
+
     public (TestNode A, TestNode B, Peer Ab, Peer Ba) Pair(Action<MeshOptions>? configure = null)
     {
         var (a, b) = (Add("a", configure), Add("b", configure));
