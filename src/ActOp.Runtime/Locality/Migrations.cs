@@ -19,7 +19,9 @@ internal sealed class Migrations(Node node) : IMigrationTarget
         if (!node.AcceptsActivations)
             return default;
         var state = new MigrationState(node.Calls, previous, values);
-        var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), state);
-        return await node.Activations.WaitForArrival(activation, state);
+        var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), state, out var created);
+        if (created)
+            return await state.Arrival;
+        return activation.Registered ? new Location(node.Address, activation.ActivationId, activation.Epoch) : default;
     }
 }

@@ -81,7 +81,7 @@ internal sealed class Router(Node node)
         if (call.PlacedHere && node.IsSilo)
         {
             call.PlacedHere = false;
-            EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null));
+            EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
             return;
         }
 
@@ -148,7 +148,7 @@ internal sealed class Router(Node node)
             var (silo, isNew) = await node.Placement.LocateAsync(target, call.Context).ConfigureAwait(false);
             call.PlacedHere = isNew;
             if (silo.Equals(node.Address))
-                EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null));
+                EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
             else
                 ToSilo(call, silo);
         }
