@@ -72,7 +72,8 @@ internal sealed class Promises<TVertex>
         }
     }
 
-    /// <summary>One vertex under way.</summary>
+    /// <summary>One vertex under way. The vertices of one exchange share the record of those that have left.</summary>
     internal readonly record struct Promise(
-        ExchangeId Exchange, int Partner, double Load, TimeSpan Deadline, CandidateSet<TVertex> Source, int Index);
+        ExchangeId Exchange, int Partner, double Load, TimeSpan Deadline, CandidateSet<TVertex> Source, int Index,
+        Dictionary<TVertex, (int Silo, long Epoch)> Departed);
 }
