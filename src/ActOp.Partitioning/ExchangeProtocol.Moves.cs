@@ -32,7 +32,13 @@ public sealed partial class ExchangeProtocol<TVertex>
     public bool Arrived(TVertex vertex)
     {
         if (!_promises.TakeComing(vertex, out var promise))
+        {
+            // It may have overtaken the reply that announces it.
+            if (_pending is not null)
+                _early.Add(vertex);
             return false;
+        }
+
         promise.Source.Adopt(promise.Index, _table, promise.Departed);
         return true;
     }
@@ -69,8 +75,13 @@ public sealed partial class ExchangeProtocol<TVertex>
         foreach (TVertex vertex in coming)
         {
             int at = index[vertex];
-            _promises.Coming(vertex, new(exchange, partner, LoadOf(comingSource.Sizes[at]), deadline, comingSource, at, departed));
+            if (_early.Contains(vertex))
+                comingSource.Adopt(at, _table, departed);
+            else
+                _promises.Coming(vertex, new(exchange, partner, LoadOf(comingSource.Sizes[at]), deadline, comingSource, at, departed));
         }
+
+        _early.Clear();
     }
 
     private double LoadOf(double size) => _options.Balance == BalanceMeasure.Count ? 1 : size;

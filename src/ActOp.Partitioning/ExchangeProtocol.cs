@@ -19,6 +19,8 @@ public sealed partial class ExchangeProtocol<TVertex>
     private readonly CandidateSelection<TVertex> _selection;
     private readonly ExchangeDecision<TVertex> _decision;
     private readonly Queue<int> _partners = [];
+    private readonly HashSet<TVertex> _early = [];
+    private readonly Dictionary<int, ExchangeId> _lastAnswered = [];
 
     private ExchangeOffer<TVertex>? _pending;
     private TimeSpan _pendingUntil;
@@ -107,6 +109,7 @@ public sealed partial class ExchangeProtocol<TVertex>
             refusal = ExchangeRefusal.NoGain;
         ExchangeReply<TVertex> reply = new(offer.Id, refusal, plan);
         _answered.Remember(reply, now);
+        _lastAnswered[offer.From] = offer.Id;
         if (plan is null)
             return new(Reply: reply);
         _refuseUntil = now + _options.RejectionWindow;
@@ -159,13 +162,14 @@ public sealed partial class ExchangeProtocol<TVertex>
         return OfferToNext(now, load);
     }
 
-    /// <summary>Ends the offer to a silo that left the cluster.</summary>
+    /// <summary>Forgets a silo that left the cluster, and ends an offer to it.</summary>
     /// <param name="silo">The silo.</param>
     /// <param name="now">The time since any fixed moment.</param>
     /// <param name="load">The load of this silo, without regard to promises.</param>
     /// <returns>The offer to the next best silo, if one was out.</returns>
     public ExchangeStep<TVertex> Gone(int silo, TimeSpan now, SiloLoad load)
     {
+        _lastAnswered.Remove(silo);
         if (_pending?.To != silo)
             return default;
         _pending = null;
@@ -179,9 +183,10 @@ public sealed partial class ExchangeProtocol<TVertex>
             CandidateSet<TVertex> candidates = _selection.Select(partner);
             if (candidates.Count == 0)
                 continue;
-            _pending = new(new(_origin, _epoch, ++_sequence), _table.Self, partner, Projected(load), candidates);
+            _pending = new(new(_origin, _epoch, ++_sequence), _table.Self, partner, Projected(load), candidates, _lastAnswered.GetValueOrDefault(partner));
             _pendingUntil = now + _options.OfferTimeout;
             _attempts = 1;
+            _early.Clear();
             return new(Offer: _pending);
         }
 
@@ -196,7 +201,7 @@ public sealed partial class ExchangeProtocol<TVertex>
             return ExchangeRefusal.None;
         if (_pending.To != offer.From)
             return ExchangeRefusal.Busy;
-        if (offer.Id.Origin > _origin)
+        if (offer.Id.Origin > _origin || offer.Answered == _pending.Id)
             return ExchangeRefusal.Crossing;
         _pending = null;
         _partners.Clear();

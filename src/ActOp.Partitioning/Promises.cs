@@ -13,7 +13,7 @@ internal sealed class Promises<TVertex>
     /// <summary>Load that will come less load that will go.</summary>
     public double Balance { get; private set; }
 
-    public bool IsGoing(TVertex vertex) => _outgoing.ContainsKey(vertex);
+    public bool IsUnderWay(TVertex vertex) => _outgoing.ContainsKey(vertex) || _incoming.ContainsKey(vertex);
 
     public void Going(TVertex vertex, Promise promise)
     {
