@@ -103,11 +103,14 @@ public sealed partial class ExchangeProtocol<TVertex>
     {
         if (_answered.TryRepeat(offer.Id, out ExchangeReply<TVertex>? repeated))
             return new(Reply: repeated);
+        ExchangeId withdrawn = _pending?.Id ?? default;
         ExchangeRefusal refusal = Refuse(offer, now);
+        if (_pending is not null)
+            withdrawn = default;
         ExchangePlan<TVertex>? plan = refusal == ExchangeRefusal.None ? Decide(offer, load) : null;
         if (plan is null && refusal == ExchangeRefusal.None)
             refusal = ExchangeRefusal.NoGain;
-        ExchangeReply<TVertex> reply = new(offer.Id, refusal, plan);
+        ExchangeReply<TVertex> reply = new(offer.Id, refusal, plan, withdrawn);
         _answered.Remember(reply, now);
         _lastAnswered[offer.From] = offer.Id;
         if (plan is null)
@@ -124,6 +127,8 @@ public sealed partial class ExchangeProtocol<TVertex>
     /// <returns>The migrations of S0 to start, or the offer to the next best silo.</returns>
     public ExchangeStep<TVertex> Receive(ExchangeReply<TVertex> reply, TimeSpan now, SiloLoad load)
     {
+        if (reply.Withdrawn != default && !_answered.TryRepeat(reply.Withdrawn, out _))
+            _answered.Remember(new(reply.Withdrawn, ExchangeRefusal.Crossing, null), now);
         if (_pending is not { } offer || reply.Id != offer.Id)
             return default;
         _pending = null;
