@@ -23,7 +23,7 @@ internal sealed partial class SimulatedSilo : ILocalActivations
     /// <summary>Wants the grain to run here.</summary>
     public void Activate(GrainId grain)
     {
-        if (MayRunTurns && !Activations.ContainsKey(grain))
+        if (MayRunTurns && Protocol.View.StatusOf(Address) == SiloStatus.Active && !Activations.ContainsKey(grain))
         {
             var activation = new ActivationId(new Guid(_cluster.Random.Next(), (short)Port, (short)Address.Generation, BitConverter.GetBytes(_cluster.Random.NextInt64())));
             Activations[grain] = new Location(Address, activation, 0);

@@ -75,6 +75,18 @@ internal sealed partial class SimulatedSilo
 
     public void Leave() => Input(() => Protocol.Leave(Clock));
 
+    /// <summary>Ends all turns, then leaves.</summary>
+    public void EndGracefully()
+    {
+        foreach (var grain in Activations.Keys.ToArray())
+        {
+            Deactivate(grain);
+        }
+
+        Activations.Clear();
+        Leave();
+    }
+
     public void Input(Action action)
     {
         if (Lag > 0)
@@ -155,7 +167,7 @@ internal sealed partial class SimulatedSilo
             case MembershipAction.Publish publish:
                 Directory.OnView(publish.View, Clock);
                 break;
-            case MembershipAction.StopDead:
+            case MembershipAction.StopDead or MembershipAction.Left:
                 Activations.Clear();
                 break;
         }
