@@ -77,7 +77,7 @@ internal sealed class SimulatedCluster
     {
         for (var end = Now + duration; Now < end;)
         {
-            Run(20);
+            Run(40);
             check();
         }
     }

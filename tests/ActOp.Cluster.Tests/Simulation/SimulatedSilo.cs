@@ -49,6 +49,9 @@ internal sealed partial class SimulatedSilo
     /// <summary>Whether its activations may run turns at this very moment.</summary>
     public bool MayRunTurns => IsUp && Protocol.LeaseHeld && Clock < Protocol.LeaseDeadline;
 
+    public string Describe() =>
+        $"{Address} {Protocol.View.StatusOf(Address)} view {Protocol.View.Number} slots {string.Join(',', Enumerable.Range(0, SlotMap.SlotCount).GroupBy(Directory.StateOf).Select(states => $"{states.Key}={states.Count()}"))}";
+
     public void Start()
     {
         Input(() => Protocol.Join(Clock));
