@@ -1,3 +1,4 @@
+using System.ComponentModel;
 using System.Runtime.CompilerServices;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;
@@ -32,6 +33,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
 
     /// <summary>For calls from the wire: the link peer that gets the answer. For calls to the wire: the silo that was asked.</summary>
     internal object? Remote;
+
+    /// <summary>For calls from the wire that were sent on: the silo that sent them on, which can reach the caller. Else null.</summary>
+    internal Orleans.Runtime.SiloAddress? Via;
 
     /// <summary>For calls from the wire: the caller's own id of the call, sent back with the answer.</summary>
     internal ulong ReplyTo;
@@ -79,7 +83,8 @@ public abstract class Call : Work, IThreadPoolWorkItem
     internal bool IsOneWay => (Flags & InvokeMethodOptions.OneWay) != 0;
 
     /// <summary>Name and id of the method, one object per method.</summary>
-    internal abstract CallMethod Method { get; }
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public abstract CallMethod Method { get; }
 
     /// <summary>Runs the method on its target; true when it ended synchronously (<see cref="Error"/> or the result is set).</summary>
     internal abstract bool Start();
@@ -90,8 +95,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
     /// <summary>The result as filters see it.</summary>
     internal abstract object? BoxedResult { get; set; }
 
-    /// <summary>Set on <see cref="Flags"/> by generated code when the method's return value is [Immutable].</summary>
-    internal const InvokeMethodOptions ImmutableResult = (InvokeMethodOptions)0x100;
+    /// <summary>Set in <see cref="CallMethod.Options"/> by generated code when the method's return value is [Immutable].</summary>
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public const InvokeMethodOptions ImmutableResult = (InvokeMethodOptions)0x100;
 
     internal abstract void CopyResult(CopyContext context);
 
@@ -106,7 +112,8 @@ public abstract class Call : Work, IThreadPoolWorkItem
     internal abstract ValueTask<object?> RouteBoxed(Action<Call, object> route, object state);
 
     /// <summary>Clears the call and returns it to its pool. Generated.</summary>
-    internal abstract void Recycle();
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public abstract void Recycle();
 
     /// <summary>Deep-copies the arguments in place. Generated; empty when all are immutable.</summary>
     public virtual void CopyArguments(CopyContext context)
@@ -214,8 +221,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
             throw new InvalidOperationException("The value task of a grain call was awaited twice or after its result was taken.");
     }
 
-    /// <summary>Prepares the object for its next use; called by <see cref="Recycle"/>.</summary>
-    private protected bool ResetForReuse()
+    /// <summary>Prepares the object for its next use; called by <see cref="Recycle"/>. False when nobody but the collector may take it.</summary>
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    protected bool ResetForReuse()
     {
         if (Unpooled || Slot < 0)
             return false;
@@ -225,6 +233,7 @@ public abstract class Call : Work, IThreadPoolWorkItem
         Callee = null;
         Context = null;
         Remote = null;
+        Via = null;
         Error = null;
         Deadline = 0;
         Flags = InvokeMethodOptions.None;

@@ -95,7 +95,8 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
     void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) => OnCompleted(continuation, state, token, flags);
 
     /// <summary>Clears the generated fields and returns the object to its pool.</summary>
-    private protected void ResetResult() => Result = default;
+    [System.ComponentModel.EditorBrowsable(System.ComponentModel.EditorBrowsableState.Never)]
+    protected void ResetResult() => Result = default;
 
     private TResult? Take(short token)
     {

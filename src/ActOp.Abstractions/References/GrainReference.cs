@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Grains;
 
 namespace Orleans.Runtime;
 
@@ -38,9 +39,10 @@ public class GrainReference : IAddressable, IEquatable<GrainReference>
     /// <inheritdoc/>
     public static bool operator !=(GrainReference? left, GrainReference? right) => !(left == right);
 
-    /// <summary>The same grain through another interface; nothing is checked until the first call.</summary>
+    /// <summary>The same grain through another interface; whether the grain has it shows at the first call.</summary>
+    /// <exception cref="ArgumentException">The type is no interface.</exception>
     public virtual TGrainInterface Cast<TGrainInterface>()
-        where TGrainInterface : IAddressable => this is TGrainInterface same ? same : (TGrainInterface)Shared.CallRuntime.Cast(this, typeof(TGrainInterface));
+        where TGrainInterface : IAddressable => this is TGrainInterface same ? same : (TGrainInterface)References.Cast(this, typeof(TGrainInterface));
 
     /// <summary>A hash that is the same in every process.</summary>
     public uint GetUniformHashCode() => GrainId.GetUniformHashCode();

@@ -95,10 +95,17 @@ public ref struct WireReader
     }
 
     /// <summary>A varint length, then the bytes, in place.</summary>
-    public ReadOnlySpan<byte> ReadBytes() => ReadRaw(checked((int)ReadVarUInt32()));
+    public ReadOnlySpan<byte> ReadBytes() => ReadRaw((int)Math.Min(ReadVarUInt32(), int.MaxValue));
 
     /// <summary>A varint length in bytes, then UTF-8.</summary>
     public string ReadString() => Encoding.UTF8.GetString(ReadBytes());
+
+    /// <summary>What <see cref="WireWriter.WriteNullableString"/> wrote.</summary>
+    public string? ReadNullableString()
+    {
+        var length = ReadVarUInt32();
+        return length == 0 ? null : Encoding.UTF8.GetString(ReadRaw((int)Math.Min(length - 1, int.MaxValue)));
+    }
 
     /// <summary>The place where a value whose length was written by <see cref="WireWriter.BeginLength"/> ends.</summary>
     public int ReadLengthEnd()

@@ -109,6 +109,21 @@ public ref struct WireWriter
         _position += Encoding.UTF8.GetBytes(value, _span[_position..]);
     }
 
+    /// <summary>A varint length in bytes plus one, then UTF-8; 0 for null.</summary>
+    public void WriteNullableString(string? value)
+    {
+        if (value is null)
+        {
+            WriteByte(0);
+            return;
+        }
+
+        var length = Encoding.UTF8.GetByteCount(value);
+        WriteVarUInt32((uint)length + 1);
+        Ensure(length);
+        _position += Encoding.UTF8.GetBytes(value, _span[_position..]);
+    }
+
     /// <summary>Leaves 4 bytes free for a length that <see cref="EndLength"/> fills in; returns their place.</summary>
     public int BeginLength()
     {

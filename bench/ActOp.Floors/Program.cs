@@ -1,0 +1,3 @@
+using ActOp.Floors;
+
+return await FloorCommands.Build().Parse(args).InvokeAsync();

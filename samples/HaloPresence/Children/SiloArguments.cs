@@ -1,0 +1,11 @@
+using HaloPresence.Options;
+
+namespace HaloPresence.Children;
+
+/// <summary>Where one silo process listens, and what it runs.</summary>
+/// <param name="Index">Index of the silo, from 0; 0 is the primary.</param>
+/// <param name="Port">Port for other silos.</param>
+/// <param name="Gateway">Port for clients.</param>
+/// <param name="Primary">Silo port of the primary.</param>
+/// <param name="Options">The experiment.</param>
+public sealed record SiloArguments(int Index, int Port, int Gateway, int Primary, HaloOptions Options);

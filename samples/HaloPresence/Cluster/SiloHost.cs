@@ -1,0 +1,69 @@
+using System.Net;
+using HaloPresence.Children;
+using HaloPresence.Grains;
+using HaloPresence.Options;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace HaloPresence.Cluster;
+
+/// <summary>One silo of the localhost cluster in this process.</summary>
+public sealed class SiloHost : ISilo
+{
+    private readonly IHost _host;
+    private readonly MessageCensus _census;
+    private readonly RuntimeMeter _meter;
+
+    private SiloHost(IHost host, MessageCensus census, RuntimeMeter meter)
+    {
+        _host = host;
+        _census = census;
+        _meter = meter;
+    }
+
+    /// <summary>Starts the silo and joins the cluster of the primary.</summary>
+    public static async Task<SiloHost> StartAsync(SiloArguments arguments, CancellationToken cancellation)
+    {
+        var census = new MessageCensus(arguments.Index);
+        // Before the silo, so that no instrument is missed.
+        var meter = new RuntimeMeter();
+        HostApplicationBuilder builder = QuietHost.CreateBuilder();
+        builder.Services.AddSingleton(census);
+        builder.UseOrleans(silo => Configure(silo, arguments));
+        IHost host = builder.Build();
+        await host.StartAsync(cancellation);
+        return new SiloHost(host, census, meter);
+    }
+
+    /// <inheritdoc/>
+    public SiloSample Read(SiloSample sample)
+    {
+        _meter.Observe();
+        return sample with
+        {
+            LocalMessages = _meter.LocalMessages,
+            RemoteMessages = _meter.RemoteMessages,
+            CheckedLocal = _census.Local,
+            CheckedRemote = _census.Remote,
+            Activations = _meter.Activations,
+            Moves = _meter.Moves,
+        };
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await _host.StopAsync();
+        _host.Dispose();
+        _meter.Dispose();
+    }
+
+    private static void Configure(ISiloBuilder silo, SiloArguments arguments)
+    {
+        IPEndPoint? primary = arguments.Index == 0 ? null : new IPEndPoint(IPAddress.Loopback, arguments.Primary);
+        silo.UseLocalhostClustering(arguments.Port, arguments.Gateway, primary);
+        if (arguments.Options.Optimize == OptimizeMode.Partition)
+            silo.AddActivationRepartitioner();
+    }
+}

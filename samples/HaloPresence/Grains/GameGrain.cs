@@ -1,0 +1,75 @@
+using Orleans.Placement;
+
+namespace HaloPresence.Grains;
+
+/// <summary>A game: asks its players on request and tells them when it starts and ends.</summary>
+[RandomPlacement]
+public sealed class GameGrain(MessageCensus census) : Grain, IGameGrain, IGrainMigrationParticipant
+{
+    private const string PlayersKey = "players";
+    private long _key;
+    private long _seen;
+    private long[] _players = [];
+    private IPlayerGrain[] _playerGrains = [];
+
+    /// <inheritdoc/>
+    public override Task OnActivateAsync(CancellationToken cancellationToken)
+    {
+        _key = this.GetPrimaryKeyLong();
+        Refer();
+        return Task.CompletedTask;
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask Start(long[] players)
+    {
+        _players = players;
+        Refer();
+        var joins = new Task[players.Length];
+        for (int i = 0; i < joins.Length; i++)
+            joins[i] = _playerGrains[i].JoinGame(_key).AsTask();
+        await Task.WhenAll(joins);
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask End()
+    {
+        IPlayerGrain[] players = _playerGrains;
+        _players = [];
+        _playerGrains = [];
+        var leaves = new Task[players.Length];
+        for (int i = 0; i < leaves.Length; i++)
+            leaves[i] = players[i].LeaveGame(_key).AsTask();
+        await Task.WhenAll(leaves);
+        DeactivateOnIdle();
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<GameStatus> GetStatus(int askerSilo)
+    {
+        census.Saw(askerSilo, _seen++);
+        IPlayerGrain[] players = _playerGrains;
+        var answers = new ValueTask<Presence>[players.Length];
+        for (int i = 0; i < answers.Length; i++)
+            answers[i] = players[i].Observe(census.Silo);
+        long seen = 0;
+        foreach (ValueTask<Presence> answer in answers)
+            seen += (await answer).Seen;
+        return new GameStatus(_key, answers.Length, seen);
+    }
+
+    /// <inheritdoc/>
+    public void OnDehydrate(IDehydrationContext dehydrationContext) => dehydrationContext.TryAddValue(PlayersKey, _players);
+
+    /// <inheritdoc/>
+    public void OnRehydrate(IRehydrationContext rehydrationContext)
+    {
+        if (rehydrationContext.TryGetValue(PlayersKey, out long[]? players) && players is not null)
+        {
+            _players = players;
+            Refer();
+        }
+    }
+
+    private void Refer() => _playerGrains = Array.ConvertAll(_players, player => GrainFactory.GetGrain<IPlayerGrain>(player));
+}

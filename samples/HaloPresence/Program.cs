@@ -1,0 +1,3 @@
+using HaloPresence;
+
+return await Commands.Build().Parse(args).InvokeAsync();

@@ -1,0 +1,105 @@
+using System.Diagnostics;
+using System.Reflection;
+
+namespace HaloPresence.Supervision;
+
+/// <summary>One child process of this program: its lines go to a handler, the tail of what it says is kept for error messages.</summary>
+public sealed class ChildProcess : IAsyncDisposable
+{
+    private const int TailLines = 30;
+    private static readonly TimeSpan StopLimit = TimeSpan.FromSeconds(10);
+    private readonly Process _process;
+    private readonly Queue<string> _tail = [];
+
+    private ChildProcess(string name, Process process)
+    {
+        Name = name;
+        _process = process;
+    }
+
+    /// <summary>What the child is called in messages.</summary>
+    public string Name { get; }
+
+    /// <summary>Whether the process has ended.</summary>
+    public bool HasExited => _process.HasExited;
+
+    /// <summary>The process id.</summary>
+    public int Id => _process.Id;
+
+    /// <summary>The last lines that were no samples, for error messages.</summary>
+    public string Tail
+    {
+        get
+        {
+            lock (_tail)
+                return string.Join(Environment.NewLine, _tail);
+        }
+    }
+
+    /// <summary>Starts this program again with other arguments. <paramref name="take"/> returns false for a line it does not understand.</summary>
+    public static ChildProcess Start(string name, IEnumerable<string> arguments, Func<string, bool> take)
+    {
+        var start = new ProcessStartInfo(Environment.ProcessPath!)
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            UseShellExecute = false,
+        };
+        // Under "dotnet HaloPresence.dll" the process is dotnet itself and needs to be told the program.
+        if (Path.GetFileNameWithoutExtension(Environment.ProcessPath!).Equals("dotnet", StringComparison.OrdinalIgnoreCase))
+            start.ArgumentList.Add(Assembly.GetEntryAssembly()!.Location);
+        foreach (string argument in arguments)
+            start.ArgumentList.Add(argument);
+        var child = new ChildProcess(name, new Process { StartInfo = start });
+        child._process.OutputDataReceived += (_, line) => child.Handle(line.Data, take);
+        child._process.ErrorDataReceived += (_, line) => child.Handle(line.Data, _ => false);
+        child._process.Start();
+        child._process.BeginOutputReadLine();
+        child._process.BeginErrorReadLine();
+        return child;
+    }
+
+    /// <summary>Completes when the process has ended and all its lines are handled, with its exit code.</summary>
+    public async Task<int> WaitForExitAsync(CancellationToken cancellation)
+    {
+        await _process.WaitForExitAsync(cancellation).ConfigureAwait(false);
+        return _process.ExitCode;
+    }
+
+    /// <summary>Closes the child's standard input, which asks it to stop; kills it if it has not stopped in 10 s.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        try
+        {
+            _process.StandardInput.Close();
+        }
+        catch (IOException)
+        {
+            // The child is gone already.
+        }
+        using var limit = new CancellationTokenSource(StopLimit);
+        try
+        {
+            await _process.WaitForExitAsync(limit.Token).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            _process.Kill(entireProcessTree: false);
+            await _process.WaitForExitAsync().ConfigureAwait(false);
+        }
+        _process.Dispose();
+    }
+
+    private void Handle(string? line, Func<string, bool> take)
+    {
+        if (string.IsNullOrWhiteSpace(line) || take(line))
+            return;
+        lock (_tail)
+        {
+            if (_tail.Count == TailLines)
+                _tail.Dequeue();
+            _tail.Enqueue(line);
+        }
+    }
+}

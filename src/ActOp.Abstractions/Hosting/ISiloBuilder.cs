@@ -1,0 +1,14 @@
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace Orleans.Hosting;
+
+/// <summary>Sets up a silo.</summary>
+public interface ISiloBuilder
+{
+    /// <summary>The host's configuration.</summary>
+    IConfiguration Configuration { get; }
+
+    /// <summary>The silo's services.</summary>
+    IServiceCollection Services { get; }
+}

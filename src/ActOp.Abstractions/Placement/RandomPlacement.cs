@@ -1,0 +1,6 @@
+namespace Orleans.Runtime;
+
+/// <summary>Any silo.</summary>
+public sealed class RandomPlacement : PlacementStrategy
+{
+}

@@ -1,0 +1,50 @@
+using ActOp.Generators.Model;
+using Microsoft.CodeAnalysis;
+
+namespace ActOp.Generators.Reading;
+
+/// <summary>Finds grain classes and exceptions, which only need their names registered.</summary>
+internal static class GrainClassReader
+{
+    /// <summary>The class with its grain type, or null when it is no grain.</summary>
+    public static NamedTypeModel? Grain(INamedTypeSymbol type)
+    {
+        if (type.IsAbstract || type.IsStatic || TypeText.Accessibility(type) is null)
+            return null;
+        var isGrain = false;
+        var hasContext = false;
+        foreach (var i in type.AllInterfaces)
+        {
+            isGrain |= i.Name == "IGrain" && i.ToDisplayString() == "Orleans.IGrain";
+            hasContext |= i.Name == "IGrainBase" && i.ToDisplayString() == "Orleans.IGrainBase";
+        }
+
+        return isGrain && hasContext ? new NamedTypeModel(TypeText.Open(type), GrainType(type)) : null;
+    }
+
+    /// <summary>The exception with its name, or null when it is none that peers may name.</summary>
+    public static NamedTypeModel? Exception(INamedTypeSymbol type)
+    {
+        if (type.IsAbstract || type.IsGenericType || type.ContainingType is { IsGenericType: true } || TypeText.Accessibility(type) is null)
+            return null;
+        for (var current = type.BaseType; current is not null; current = current.BaseType)
+        {
+            if (current.Name == "Exception" && current.ToDisplayString() == "System.Exception")
+                return new NamedTypeModel(TypeText.Open(type), Attributes.Text(type, Attributes.Alias) ?? TypeText.FullName(type));
+        }
+
+        return null;
+    }
+
+    /// <summary>By attribute, else the class name in lower case without a trailing "grain", with its arity.</summary>
+    private static string GrainType(INamedTypeSymbol type)
+    {
+        if (Attributes.Text(type, Attributes.GrainType) is { } name)
+            return name;
+        name = type.Name.ToLowerInvariant();
+        if (name.Length > 5 && name.EndsWith("grain", StringComparison.Ordinal))
+            name = name.Substring(0, name.Length - 5);
+        var arity = TypeText.AllParameters(type).Count;
+        return arity == 0 ? name : name + "`" + arity;
+    }
+}

@@ -1,0 +1,183 @@
+using ActOp.Generators.Model;
+using Microsoft.CodeAnalysis;
+
+namespace ActOp.Generators.Reading;
+
+/// <summary>Makes the model of a grain interface.</summary>
+internal sealed class InterfaceReader(Compilation compilation)
+{
+    /// <summary>True for interfaces that calls are generated for.</summary>
+    public static bool IsGrainInterface(INamedTypeSymbol type) =>
+        type.TypeKind == TypeKind.Interface && type.AllInterfaces.Any(static i => i.Name == "IAddressable" && i.ToDisplayString() == "Orleans.Runtime.IAddressable") && !IsMarker(type);
+
+    /// <summary>Methods that a reference must implement, inherited ones included.</summary>
+    public static IEnumerable<IMethodSymbol> Methods(INamedTypeSymbol type) =>
+        new[] { type }.Concat(type.AllInterfaces).SelectMany(static i => i.GetMembers()).OfType<IMethodSymbol>().Where(IsCallable);
+
+    /// <summary>The interface's name on the wire: by attribute or alias, else its full name.</summary>
+    public static string WireName(INamedTypeSymbol type) =>
+        Attributes.Text(type, Attributes.GrainInterfaceType) ?? Attributes.Text(type, Attributes.Alias) ?? TypeText.FullName(type);
+
+    /// <summary>
+    /// The method's id on the wire: FNV-1a of <c>interface.method`arity(parameter types)</c>, of <c>interface.alias</c> when
+    /// the method has an alias, or of <c>interface.#id</c> when it has an id.
+    /// </summary>
+    public static ulong MethodId(IMethodSymbol method)
+    {
+        method = method.OriginalDefinition;
+        var prefix = WireName(method.ContainingType) + ".";
+        if (Attributes.Text(method, Attributes.Alias) is { } alias)
+            return StableHash.Of(prefix + alias);
+        if (Attributes.Number(method) is { } id)
+            return StableHash.Of(prefix + "#" + id);
+        var arity = method.Arity == 0 ? "" : "`" + method.Arity;
+        return StableHash.Of(prefix + method.Name + arity + "(" + string.Join(",", method.Parameters.Select(static p => TypeText.Stable(p.Type))) + ")");
+    }
+
+    /// <summary>How the method answers.</summary>
+    public static ReturnKind Return(ITypeSymbol type)
+    {
+        if (type.SpecialType == SpecialType.System_Void)
+            return ReturnKind.Void;
+        if (type is not INamedTypeSymbol named || named.ContainingNamespace?.ToDisplayString() != "System.Threading.Tasks")
+            return ReturnKind.Unsupported;
+        return named.MetadataName switch
+        {
+            "Task" => ReturnKind.Task,
+            "Task`1" => ReturnKind.TaskOf,
+            "ValueTask" => ReturnKind.ValueTask,
+            "ValueTask`1" => ReturnKind.ValueTaskOf,
+            _ => ReturnKind.Unsupported,
+        };
+    }
+
+    /// <summary>True when code can be generated for the method; the analyzer says why not.</summary>
+    public static bool IsSupported(IMethodSymbol method) =>
+        Return(method.ReturnType) != ReturnKind.Unsupported
+        && method.Parameters.All(static p => p.RefKind == RefKind.None && !p.Type.IsRefLikeType && p.Type.TypeKind != TypeKind.Pointer && !IsToken(p.Type));
+
+    /// <summary>True for CancellationToken.</summary>
+    public static bool IsToken(ITypeSymbol type) => type.Name == "CancellationToken" && type.ToDisplayString() == "System.Threading.CancellationToken";
+
+    /// <summary>The model, or null when the interface cannot be generated for.</summary>
+    public InterfaceModel? Read(INamedTypeSymbol type)
+    {
+        if (!IsGrainInterface(type) || TypeText.Accessibility(type) is not { } accessibility)
+            return null;
+        var methods = Methods(type).ToList();
+        if (!methods.All(IsSupported) || HasProperties(type))
+            return null;
+        var mine = methods.Where(m => SymbolEqualityComparer.Default.Equals(m.ContainingType, type)).Select(ReadCall);
+        var foreign = methods.Where(m => !SymbolEqualityComparer.Default.Equals(m.ContainingType, type) && MustGenerate(m, type)).Select(ReadCall);
+        var parameters = TypeText.AllParameters(type);
+        var fullName = TypeText.FullName(type);
+        var mangled = TypeText.Mangle(fullName);
+        return new InterfaceModel(
+            mangled,
+            "Ref_" + mangled,
+            accessibility,
+            TypeText.List(parameters.Select(static p => p.Name)),
+            parameters.Count,
+            TypeText.Constraints(parameters),
+            TypeText.Of(type),
+            TypeText.Open(type),
+            WireName(type),
+            new(mine.ToArray()),
+            new(foreign.Distinct().ToArray()),
+            new(methods.Select(ReadMethod).ToArray()));
+    }
+
+    /// <summary>True when the type has instance properties or events, which references cannot have.</summary>
+    public static bool HasProperties(INamedTypeSymbol type) =>
+        new[] { type }.Concat(type.AllInterfaces).SelectMany(static i => i.GetMembers()).Any(static m => m is IPropertySymbol or IEventSymbol && !m.IsStatic);
+
+    private static bool IsMarker(INamedTypeSymbol type) => type.ToDisplayString() is
+        "Orleans.IGrain" or "Orleans.IGrainWithGuidKey" or "Orleans.IGrainWithIntegerKey" or "Orleans.IGrainWithStringKey" or "Orleans.IGrainWithGuidCompoundKey"
+        or "Orleans.IGrainWithIntegerCompoundKey" or "Orleans.IGrainObserver" or "Orleans.ISystemTarget" or "Orleans.Runtime.IGrainExtension";
+
+    private static bool IsCallable(IMethodSymbol method) =>
+        method.MethodKind == MethodKind.Ordinary && !method.IsStatic && method.DeclaredAccessibility == Accessibility.Public && (method.IsAbstract || method.IsVirtual);
+
+    /// <summary>Methods of a base are generated with the base, unless it is no grain interface or its assembly has not been generated for.</summary>
+    private bool MustGenerate(IMethodSymbol method, INamedTypeSymbol user)
+    {
+        var owner = method.ContainingType.OriginalDefinition;
+        if (SymbolEqualityComparer.Default.Equals(owner.ContainingAssembly, user.ContainingAssembly))
+            return !IsGrainInterface(owner);
+        return compilation.GetTypeByMetadataName("ActOpGenerated." + ClassName(method) + Suffix(method)) is not { } generated
+            || !compilation.IsSymbolAccessibleWithin(generated, compilation.Assembly);
+    }
+
+    private static string Suffix(IMethodSymbol method)
+    {
+        var arity = TypeText.AllParameters(method.ContainingType.OriginalDefinition).Count + method.Arity;
+        return arity == 0 ? "" : "`" + arity;
+    }
+
+    private static string ClassName(IMethodSymbol method) =>
+        "Call_" + TypeText.Mangle(TypeText.FullName(method.ContainingType.OriginalDefinition)) + "_" + method.Name + "_" + MethodId(method).ToString("x16");
+
+    private static ITypeSymbol? Result(IMethodSymbol method) => method.ReturnType is INamedTypeSymbol { TypeArguments.Length: 1 } named ? named.TypeArguments[0] : null;
+
+    private static CallModel ReadCall(IMethodSymbol constructed)
+    {
+        var method = constructed.OriginalDefinition;
+        var type = method.ContainingType;
+        var typeParameters = TypeText.AllParameters(type);
+        var parameters = typeParameters.Concat(method.TypeParameters).ToList();
+        return new CallModel(
+            ClassName(method),
+            TypeText.Accessibility(type) ?? "internal",
+            TypeText.List(parameters.Select(static p => p.Name)),
+            parameters.Count,
+            TypeText.Constraints(parameters),
+            TypeText.Of(type),
+            TypeText.Open(type),
+            type.ToDisplayString(),
+            method.Name,
+            new(parameters.Select(static p => p.Name).ToArray()),
+            new(method.TypeParameters.Select(static p => p.Name).ToArray()),
+            MethodId(method),
+            Options(method),
+            Timeout(method),
+            Return(method.ReturnType),
+            Result(method) is { } result ? TypeText.Of(result) : "",
+            type.AllInterfaces.Any(static i => i.ToDisplayString() == "Orleans.Runtime.IGrainExtension"),
+            new(method.Parameters.Select(ReadArgument).ToArray()));
+    }
+
+    private static ArgumentModel ReadArgument(IParameterSymbol parameter) =>
+        new(TypeText.Of(parameter.Type), Primitives.Inline(parameter.Type), Primitives.IsImmutable(parameter.Type) || Attributes.Has(parameter, Attributes.Immutable));
+
+    private static ReferenceMethodModel ReadMethod(IMethodSymbol method)
+    {
+        var arguments = TypeText.AllArguments(method.ContainingType).Concat(method.TypeParameters).Select(TypeText.Of);
+        return new ReferenceMethodModel(
+            TypeText.Of(method.ContainingType),
+            method.Name,
+            TypeText.List(method.TypeParameters.Select(static p => p.Name)),
+            TypeText.Of(method.ReturnType),
+            Return(method.ReturnType),
+            Result(method) is { } result ? TypeText.Of(result) : "",
+            Attributes.Has(method, Attributes.OneWay),
+            "global::ActOpGenerated." + ClassName(method) + TypeText.List(arguments),
+            new(method.Parameters.Select(static p => TypeText.Of(p.Type)).ToArray()));
+    }
+
+    private static int Options(IMethodSymbol method)
+    {
+        var options = method.ReturnsVoid || Attributes.Has(method, Attributes.OneWay) ? 1 : 0;
+        if (Attributes.Has(method, Attributes.ReadOnly))
+            options |= 2;
+        if (Attributes.Has(method, Attributes.AlwaysInterleave))
+            options |= 4;
+        if (Attributes.Has(method, Attributes.Unordered))
+            options |= 8;
+        if (Attributes.Find(method.GetReturnTypeAttributes(), Attributes.Immutable) is not null || (Result(method) is { } result && Primitives.IsImmutable(result)))
+            options |= 0x100;
+        return options;
+    }
+
+    private static long Timeout(IMethodSymbol method) =>
+        Attributes.Text(method, Attributes.ResponseTimeout) is { } text && TimeSpan.TryParse(text, System.Globalization.CultureInfo.InvariantCulture, out var timeout) ? timeout.Ticks : 0;
+}

@@ -1,0 +1,132 @@
+using System.Text;
+using Microsoft.CodeAnalysis;
+
+namespace ActOp.Generators.Reading;
+
+/// <summary>Types as source text and as names that are the same in every build.</summary>
+internal static class TypeText
+{
+    private static readonly SymbolDisplayFormat Source = new(
+        SymbolDisplayGlobalNamespaceStyle.Included,
+        SymbolDisplayTypeQualificationStyle.NameAndContainingTypesAndNamespaces,
+        SymbolDisplayGenericsOptions.IncludeTypeParameters,
+        miscellaneousOptions: SymbolDisplayMiscellaneousOptions.EscapeKeywordIdentifiers | SymbolDisplayMiscellaneousOptions.UseSpecialTypes | SymbolDisplayMiscellaneousOptions.ExpandValueTuple);
+
+    /// <summary>The type with type arguments, fit for code of any namespace.</summary>
+    public static string Of(ITypeSymbol type) => type.TypeKind == TypeKind.Dynamic ? "object" : type.ToDisplayString(Source);
+
+    /// <summary>The unbound generic type, fit for typeof.</summary>
+    public static string Open(INamedTypeSymbol type) => AllParameters(type).Count == 0 ? Of(type) : Of(OpenNested(type));
+
+    /// <summary>Type parameters of the type and the types around it, outermost first.</summary>
+    public static List<ITypeParameterSymbol> AllParameters(INamedTypeSymbol type)
+    {
+        var all = type.ContainingType is { } outer ? AllParameters(outer) : [];
+        all.AddRange(type.TypeParameters);
+        return all;
+    }
+
+    /// <summary>Type arguments of the type and the types around it, outermost first.</summary>
+    public static List<ITypeSymbol> AllArguments(INamedTypeSymbol type)
+    {
+        var all = type.ContainingType is { } outer ? AllArguments(outer) : [];
+        all.AddRange(type.TypeArguments);
+        return all;
+    }
+
+    /// <summary><c>&lt;A, B&gt;</c>, or nothing.</summary>
+    public static string List(IEnumerable<string> names)
+    {
+        var text = string.Join(", ", names);
+        return text.Length == 0 ? "" : "<" + text + ">";
+    }
+
+    /// <summary>The name as reflection gives it: <c>Namespace.Outer+Inner`1</c>.</summary>
+    public static string FullName(INamedTypeSymbol type)
+    {
+        if (type.ContainingType is { } outer)
+            return FullName(outer) + "+" + type.MetadataName;
+        return type.ContainingNamespace is { IsGlobalNamespace: false } space ? space.ToDisplayString() + "." + type.MetadataName : type.MetadataName;
+    }
+
+    /// <summary>A name with type arguments that does not depend on the names of type parameters.</summary>
+    public static string Stable(ITypeSymbol type)
+    {
+        switch (type)
+        {
+            case IArrayTypeSymbol array:
+                return Stable(array.ElementType) + "[" + new string(',', array.Rank - 1) + "]";
+            case ITypeParameterSymbol { TypeParameterKind: TypeParameterKind.Method } parameter:
+                return "!!" + parameter.Ordinal;
+            case ITypeParameterSymbol parameter:
+                return "!" + parameter.Ordinal;
+            case INamedTypeSymbol named:
+                var arguments = AllArguments(named.IsTupleType && named.TupleUnderlyingType is { } plain ? plain : named);
+                return FullName(named) + (arguments.Count == 0 ? "" : "[" + string.Join(",", arguments.Select(Stable)) + "]");
+            default:
+                return "System.Object";
+        }
+    }
+
+    /// <summary>The name as an identifier.</summary>
+    public static string Mangle(string name)
+    {
+        var text = new StringBuilder(name.Length);
+        foreach (var c in name)
+            text.Append(char.IsLetterOrDigit(c) ? c : '_');
+        return text.ToString();
+    }
+
+    /// <summary>The where clauses of the parameters, in source text.</summary>
+    public static string Constraints(IEnumerable<ITypeParameterSymbol> parameters)
+    {
+        var text = new StringBuilder();
+        foreach (var parameter in parameters)
+        {
+            var parts = new List<string>();
+            if (parameter.HasUnmanagedTypeConstraint)
+                parts.Add("unmanaged");
+            else if (parameter.HasValueTypeConstraint)
+                parts.Add("struct");
+            else if (parameter.HasReferenceTypeConstraint)
+                parts.Add("class");
+            else if (parameter.HasNotNullConstraint)
+                parts.Add("notnull");
+            parts.AddRange(parameter.ConstraintTypes.Select(Of));
+            if (parameter.HasConstructorConstraint)
+                parts.Add("new()");
+            if (parts.Count > 0)
+                text.Append(" where ").Append(parameter.Name).Append(" : ").Append(string.Join(", ", parts));
+        }
+
+        return text.ToString();
+    }
+
+    /// <summary>"public", "internal", or null when generated code cannot name the type.</summary>
+    public static string? Accessibility(INamedTypeSymbol type)
+    {
+        var result = "public";
+        for (var current = type; current is not null; current = current.ContainingType)
+        {
+            switch (current.DeclaredAccessibility)
+            {
+                case Microsoft.CodeAnalysis.Accessibility.Public:
+                    break;
+                case Microsoft.CodeAnalysis.Accessibility.Internal or Microsoft.CodeAnalysis.Accessibility.ProtectedOrInternal:
+                    result = "internal";
+                    break;
+                default:
+                    return null;
+            }
+
+            if (current.IsFileLocal)
+                return null;
+        }
+
+        return result;
+    }
+
+    private static INamedTypeSymbol OpenNested(INamedTypeSymbol type) => type.ContainingType is { } outer && AllParameters(outer).Count > 0 && type.TypeParameters.Length == 0
+        ? OpenNested(outer).GetTypeMembers(type.Name, 0).First()
+        : type.IsGenericType ? type.ConstructUnboundGenericType() : type;
+}

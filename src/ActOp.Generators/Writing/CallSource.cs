@@ -1,0 +1,115 @@
+using ActOp.Generators.Model;
+
+namespace ActOp.Generators.Writing;
+
+/// <summary>Writes the call class of a grain method: a pooled request with its arguments.</summary>
+internal static class CallSource
+{
+    private const string Hidden = "[global::System.ComponentModel.EditorBrowsable(global::System.ComponentModel.EditorBrowsableState.Never)]";
+
+    public static void Write(SourceText text, CallModel call)
+    {
+        var self = call.ClassName + call.TypeParameters;
+        text.Line(Hidden);
+        text.Open(call.Accessibility + " sealed class " + self + " : " + Base(call) + call.Constraints);
+        WriteMethod(text, call);
+        text.Line("private " + call.InterfaceType + " _target;");
+        for (var i = 0; i < call.Arguments.Length; i++)
+            text.Line("public " + call.Arguments[i].Type + " Arg" + i + ";");
+        text.Line("public override global::ActOp.Calls.CallMethod Method => s_method;");
+        text.Line("public override object GetTarget() => _target;");
+        text.Line("public override void SetTarget(global::Orleans.Serialization.Invocation.ITargetHolder holder) => _target = (" + call.InterfaceType + ")" + Target(call) + ";");
+        var arguments = string.Join(", ", Enumerable.Range(0, call.Arguments.Length).Select(static i => "Arg" + i));
+        var typeArguments = call.MethodTypeParameterNames.Length == 0 ? "" : "<" + string.Join(", ", call.MethodTypeParameterNames) + ">";
+        text.Line("protected override " + ReturnType(call) + " InvokeInner() => _target." + Escape(call.MethodName) + typeArguments + "(" + arguments + ");");
+        if (call.Arguments.Length > 0)
+            WriteArguments(text, call);
+        WriteRecycle(text, call, self);
+        text.Close();
+    }
+
+    /// <summary>A keyword as an identifier.</summary>
+    public static string Escape(string name) => "@" + name;
+
+    private static string Base(CallModel call) => "global::Orleans.Runtime." + call.Return switch
+    {
+        ReturnKind.Void => "VoidRequest",
+        ReturnKind.Task => "TaskRequest",
+        ReturnKind.TaskOf => "TaskRequest<" + call.ResultType + ">",
+        ReturnKind.ValueTask => "Request",
+        _ => "Request<" + call.ResultType + ">",
+    };
+
+    private static string ReturnType(CallModel call) => call.Return switch
+    {
+        ReturnKind.Void => "void",
+        ReturnKind.Task => "global::System.Threading.Tasks.Task",
+        ReturnKind.TaskOf => "global::System.Threading.Tasks.Task<" + call.ResultType + ">",
+        ReturnKind.ValueTask => "global::System.Threading.Tasks.ValueTask",
+        _ => "global::System.Threading.Tasks.ValueTask<" + call.ResultType + ">",
+    };
+
+    private static string Target(CallModel call) => call.IsExtension ? "holder.GetComponent(typeof(" + call.InterfaceType + "))" : "holder.GetTarget()";
+
+    private static void WriteMethod(SourceText text, CallModel call)
+    {
+        var types = "new global::System.Type[] { " + string.Join(", ", call.Arguments.Select(static a => "typeof(" + a.Type + ")")) + " }";
+        var generics = "new global::System.Type[] { " + string.Join(", ", call.MethodTypeParameterNames.Select(static p => "typeof(" + p + ")")) + " }";
+        var timeout = call.TimeoutTicks == 0 ? "null" : "global::System.TimeSpan.FromTicks(" + call.TimeoutTicks + "L)";
+        var end = ";";
+        if (call.Arity > 0)
+            end = " { TypeArguments = global::ActOp.Serialization.TypeManifest.NameArguments(" + string.Join(", ", call.TypeParameterNames.Select(static p => "typeof(" + p + ")")) + ") };";
+        text.Line("private static readonly global::ActOp.Calls.CallMethod s_method = new global::ActOp.Calls.CallMethod(typeof(" + call.InterfaceType + "), "
+            + SourceText.Quote(call.InterfaceName) + ", " + SourceText.Quote(call.MethodName) + ", " + call.Id + "UL, (global::Orleans.CodeGeneration.InvokeMethodOptions)" + call.Options + ", " + timeout
+            + ", static () => global::ActOp.Serialization.MethodLookup.Find(typeof(" + call.InterfaceType + "), " + SourceText.Quote(call.MethodName) + ", " + generics + ", " + types + "))" + end);
+    }
+
+    private static void WriteArguments(SourceText text, CallModel call)
+    {
+        text.Line("public override int GetArgumentCount() => " + call.Arguments.Length + ";");
+        text.Open("public override object GetArgument(int index) => index switch");
+        for (var i = 0; i < call.Arguments.Length; i++)
+            text.Line(i + " => Arg" + i + ",");
+        text.Line("_ => base.GetArgument(index),");
+        text.Close("};");
+        text.Open("public override void SetArgument(int index, object value)");
+        text.Open("switch (index)");
+        for (var i = 0; i < call.Arguments.Length; i++)
+            text.Line("case " + i + ": Arg" + i + " = (" + call.Arguments[i].Type + ")value; break;");
+        text.Line("default: base.SetArgument(index, value); break;");
+        text.Close().Close();
+        if (call.Arguments.Any(static a => !a.SkipCopy))
+        {
+            text.Open("public override void CopyArguments(global::ActOp.Wire.CopyContext context)");
+            for (var i = 0; i < call.Arguments.Length; i++)
+            {
+                if (!call.Arguments[i].SkipCopy)
+                    text.Line("Arg" + i + " = global::ActOp.Wire.Codec<" + call.Arguments[i].Type + ">.Default.Copy(Arg" + i + ", context);");
+            }
+
+            text.Close();
+        }
+
+        text.Open("public override void WriteArguments(ref global::ActOp.Wire.WireWriter writer)");
+        for (var i = 0; i < call.Arguments.Length; i++)
+            text.Line(Inline.Write(call.Arguments[i], "Arg" + i));
+        text.Close();
+        text.Open("public override void ReadArguments(ref global::ActOp.Wire.WireReader reader)");
+        for (var i = 0; i < call.Arguments.Length; i++)
+            text.Line("Arg" + i + " = " + Inline.Read(call.Arguments[i]) + ";");
+        text.Close();
+    }
+
+    private static void WriteRecycle(SourceText text, CallModel call, string self)
+    {
+        text.Open("public override void Recycle()");
+        text.Line("if (!ResetForReuse())");
+        text.Line("    return;");
+        text.Line("_target = null;");
+        for (var i = 0; i < call.Arguments.Length; i++)
+            text.Line("Arg" + i + " = default;");
+        text.Line("ResetResult();");
+        text.Line("global::ActOp.Calls.CallPool<" + self + ">.Return(this);");
+        text.Close();
+    }
+}

@@ -1,0 +1,55 @@
+using ActOp.Generators.Model;
+
+namespace ActOp.Generators.Writing;
+
+/// <summary>Writes the reference class of a grain interface.</summary>
+internal static class ReferenceSource
+{
+    public static string Write(InterfaceModel model)
+    {
+        var text = new SourceText();
+        text.Open("namespace ActOpGenerated");
+        foreach (var call in model.Calls)
+            CallSource.Write(text, call);
+        text.Line("[global::System.ComponentModel.EditorBrowsable(global::System.ComponentModel.EditorBrowsableState.Never)]");
+        text.Open(model.Accessibility + " sealed class " + model.ReferenceClass + model.TypeParameters + " : global::Orleans.Runtime.GrainReference, " + model.InterfaceType + model.Constraints);
+        text.Open("public " + model.ReferenceClass + "(global::Orleans.Runtime.GrainReferenceShared shared, global::Orleans.Runtime.IdSpan key) : base(shared, key)").Close();
+        foreach (var method in model.Methods)
+            WriteMethod(text, method);
+        text.Close().Close();
+        return text.ToString();
+    }
+
+    private static void WriteMethod(SourceText text, ReferenceMethodModel method)
+    {
+        var parameters = string.Join(", ", method.ArgumentTypes.Select(static (type, i) => type + " arg" + i));
+        text.Open(method.ReturnType + " " + method.Interface + "." + CallSource.Escape(method.Name) + method.TypeParameters + "(" + parameters + ")");
+        text.Line("var call = global::ActOp.Calls.CallPool<" + method.CallType + ">.Rent();");
+        for (var i = 0; i < method.ArgumentTypes.Length; i++)
+            text.Line("call.Arg" + i + " = arg" + i + ";");
+        text.Line(Send(method));
+        text.Close();
+    }
+
+    private static string Send(ReferenceMethodModel method)
+    {
+        if (method.Return == ReturnKind.Void)
+            return "call.SendVoid(this);";
+        if (method.OneWay)
+        {
+            return "call.SendVoid(this); return " + method.Return switch
+            {
+                ReturnKind.Task => "global::System.Threading.Tasks.Task.CompletedTask;",
+                ReturnKind.TaskOf => "global::System.Threading.Tasks.Task.FromResult<" + method.ResultType + ">(default);",
+                _ => "default;",
+            };
+        }
+
+        return method.Return switch
+        {
+            ReturnKind.ValueTask => "return call.SendPlainValue(this);",
+            ReturnKind.ValueTaskOf => "return call.SendValue(this);",
+            _ => "return call.SendTask(this);",
+        };
+    }
+}

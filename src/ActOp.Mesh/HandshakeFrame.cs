@@ -1,0 +1,183 @@
+using System.Buffers.Binary;
+using System.Text;
+
+namespace ActOp.Mesh;
+
+/// <summary>
+/// One frame of the handshake: magic (8 bytes), kind (1), lowest and highest protocol version (2 each), then fields as tag (1), length (2), bytes. All numbers
+/// are little-endian. Unknown tags are skipped, so that later versions may add fields.
+/// <para>The acceptor speaks first. So the dialler knows whom it has reached before it proposes a session, and both ends can decide about
+/// sessions that cross (see <see cref="Peer"/>) by identity.</para>
+/// </summary>
+internal sealed record HandshakeFrame
+{
+    public const ushort LowestVersion = 1;
+    public const ushort HighestVersion = 1;
+
+    private const int HeaderBytes = 13;
+
+    private enum Tag : byte
+    {
+        Cluster = 1,
+        Service = 2,
+        Kind = 3,
+        Name = 4,
+        Session = 5,
+        Channel = 6,
+        Index = 7,
+        Links = 8,
+        Supersedes = 9,
+        Reason = 10,
+    }
+
+    private static ReadOnlySpan<byte> Magic => "ActOpM\r\n"u8;
+
+    public HandshakeKind Kind { get; init; }
+
+    public ushort MinVersion { get; set; } = LowestVersion;
+
+    public ushort MaxVersion { get; set; } = HighestVersion;
+
+    public string Cluster { get; set; } = "";
+
+    public string Service { get; set; } = "";
+
+    public NodeKind NodeKind { get; set; } = NodeKind.Silo;
+
+    public string Name { get; set; } = "";
+
+    /// <summary>Number of the session, rising with each that the dialler starts.</summary>
+    public ulong Session { get; set; }
+
+    public Channel Channel { get; set; } = Channel.Control;
+
+    public ushort Index { get; set; }
+
+    /// <summary>Data links of the session.</summary>
+    public ushort Links { get; set; } = 1;
+
+    /// <summary>The newest session dialled by the receiver of this frame that the sender has known connected.</summary>
+    public ulong Supersedes { get; set; }
+
+    public DisconnectReason Reason { get; set; }
+
+    public NodeId Node => new(Name, NodeKind);
+
+    /// <summary>The version to speak, or 0 if there is none in common.</summary>
+    public int CommonVersion
+        => Math.Min(MaxVersion, HighestVersion) is var version && version >= Math.Max(MinVersion, LowestVersion) ? version : 0;
+
+    public byte[] Encode()
+    {
+        var buffer = new byte[WireLimits.HandshakeBytes];
+        Magic.CopyTo(buffer);
+        buffer[8] = (byte)Kind;
+        BinaryPrimitives.WriteUInt16LittleEndian(buffer.AsSpan(9), MinVersion);
+        BinaryPrimitives.WriteUInt16LittleEndian(buffer.AsSpan(11), MaxVersion);
+        var at = HeaderBytes;
+        Put(buffer, ref at, Tag.Cluster, Cluster);
+        Put(buffer, ref at, Tag.Service, Service);
+        Put(buffer, ref at, Tag.Kind, (ulong)NodeKind, 1);
+        Put(buffer, ref at, Tag.Name, Name);
+        if (Kind == HandshakeKind.Hello)
+        {
+            Put(buffer, ref at, Tag.Session, Session, 8);
+            Put(buffer, ref at, Tag.Channel, (ulong)Channel, 1);
+            Put(buffer, ref at, Tag.Index, Index, 2);
+            Put(buffer, ref at, Tag.Links, Links, 2);
+            Put(buffer, ref at, Tag.Supersedes, Supersedes, 8);
+        }
+
+        if (Kind == HandshakeKind.Refusal)
+        {
+            Put(buffer, ref at, Tag.Reason, (ulong)Reason, 1);
+        }
+
+        return buffer[..at];
+    }
+
+    /// <summary>Null if the bytes are not a well-formed handshake frame.</summary>
+    public static HandshakeFrame? Decode(ReadOnlySpan<byte> bytes)
+    {
+        if (bytes.Length < HeaderBytes || !bytes.StartsWith(Magic) || bytes[8] is < (byte)HandshakeKind.Greeting or > (byte)HandshakeKind.Refusal)
+        {
+            return null;
+        }
+
+        var frame = new HandshakeFrame
+        {
+            Kind = (HandshakeKind)bytes[8],
+            MinVersion = BinaryPrimitives.ReadUInt16LittleEndian(bytes[9..]),
+            MaxVersion = BinaryPrimitives.ReadUInt16LittleEndian(bytes[11..]),
+        };
+        for (bytes = bytes[HeaderBytes..]; !bytes.IsEmpty;)
+        {
+            if (bytes.Length < 3 || bytes.Length - 3 < BinaryPrimitives.ReadUInt16LittleEndian(bytes[1..]))
+            {
+                return null;
+            }
+
+            var length = BinaryPrimitives.ReadUInt16LittleEndian(bytes[1..]);
+            frame.Take((Tag)bytes[0], bytes.Slice(3, length));
+            bytes = bytes[(3 + length)..];
+        }
+
+        return frame.IsSound ? frame : null;
+    }
+
+    private bool IsSound
+        => NodeKind is NodeKind.Silo or NodeKind.Client && WireLimits.IsName(Name, NodeId.MaxNameBytes)
+        && Links is >= 1 and <= WireLimits.LinksPerPeer
+        && (Channel == Channel.Control ? Index == 0 : Channel == Channel.Data && Index < Links);
+
+    private void Take(Tag tag, ReadOnlySpan<byte> value)
+    {
+        switch (tag)
+        {
+            case Tag.Cluster: Cluster = Encoding.UTF8.GetString(value); break;
+            case Tag.Service: Service = Encoding.UTF8.GetString(value); break;
+            case Tag.Kind: NodeKind = (NodeKind)Number(value); break;
+            case Tag.Name: Name = Encoding.UTF8.GetString(value); break;
+            case Tag.Session: Session = Number(value); break;
+            case Tag.Channel: Channel = (Channel)Number(value); break;
+            case Tag.Index: Index = (ushort)Number(value); break;
+            case Tag.Links: Links = (ushort)Number(value); break;
+            case Tag.Supersedes: Supersedes = Number(value); break;
+            case Tag.Reason: Reason = (DisconnectReason)Number(value); break;
+        }
+    }
+
+    private static ulong Number(ReadOnlySpan<byte> value)
+    {
+        ulong number = 0;
+        for (var i = Math.Min(value.Length, 8) - 1; i >= 0; i--)
+        {
+            number = (number << 8) | value[i];
+        }
+
+        return number;
+    }
+
+    private static void Put(byte[] buffer, ref int at, Tag tag, string text)
+    {
+        var length = Encoding.UTF8.GetBytes(text, buffer.AsSpan(at + 3));
+        PutHead(buffer, ref at, tag, length);
+        at += length;
+    }
+
+    private static void Put(byte[] buffer, ref int at, Tag tag, ulong number, int length)
+    {
+        PutHead(buffer, ref at, tag, length);
+        for (var i = 0; i < length; i++, number >>= 8)
+        {
+            buffer[at++] = (byte)number;
+        }
+    }
+
+    private static void PutHead(byte[] buffer, ref int at, Tag tag, int length)
+    {
+        buffer[at] = (byte)tag;
+        BinaryPrimitives.WriteUInt16LittleEndian(buffer.AsSpan(at + 1), (ushort)length);
+        at += 3;
+    }
+}

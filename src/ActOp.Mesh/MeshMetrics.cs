@@ -1,0 +1,95 @@
+using System.Diagnostics.Metrics;
+
+namespace ActOp.Mesh;
+
+/// <summary>
+/// The meter "ActOp.Mesh". Links count in plain fields, once per batch; the instruments add them up when somebody reads, so that
+/// nobody listening costs nothing.
+/// </summary>
+internal sealed class MeshMetrics : IDisposable
+{
+    private readonly MeshNode _node;
+    private readonly Meter _meter;
+    private readonly Lock _gate = new();
+    private readonly long[] _closedLinks = new long[Enum.GetValues<Total>().Length];
+
+    public MeshMetrics(MeshNode node)
+    {
+        _node = node;
+        _meter = new Meter("ActOp.Mesh", null, [new("node", node.Id.Name)]);
+        Observe("actop.mesh.frames.sent", Total.FramesSent, "{frame}");
+        Observe("actop.mesh.frames.received", Total.FramesReceived, "{frame}");
+        Observe("actop.mesh.bytes.sent", Total.BytesSent, "By");
+        Observe("actop.mesh.bytes.received", Total.BytesReceived, "By");
+        Observe("actop.mesh.flushes", Total.Flushes, "{send}");
+        _meter.CreateObservableUpDownCounter("actop.mesh.links", () => _node.LinkCount, "{link}");
+        _meter.CreateObservableUpDownCounter("actop.mesh.send_queue", QueuedBytes, "By");
+        HandshakeFailures = _meter.CreateCounter<long>("actop.mesh.handshake.failures", "{handshake}");
+        Sessions = _meter.CreateCounter<long>("actop.mesh.sessions", "{session}");
+    }
+
+    private enum Total
+    {
+        FramesSent,
+        FramesReceived,
+        BytesSent,
+        BytesReceived,
+        Flushes,
+    }
+
+    public Counter<long> HandshakeFailures { get; }
+
+    public Counter<long> Sessions { get; }
+
+    /// <summary>Keeps the counts of a link that goes.</summary>
+    public void Fold(Link link)
+    {
+        lock (_gate)
+        {
+            foreach (var total in Enum.GetValues<Total>())
+            {
+                _closedLinks[(int)total] += Read(link, total);
+            }
+        }
+    }
+
+    public void Dispose() => _meter.Dispose();
+
+    private void Observe(string name, Total total, string unit) => _meter.CreateObservableCounter(name, () => Sum(total), unit);
+
+    private long Sum(Total total)
+    {
+        long sum;
+        lock (_gate)
+        {
+            sum = _closedLinks[(int)total];
+        }
+
+        foreach (var link in _node.Links())
+        {
+            sum += Read(link, total);
+        }
+
+        return sum;
+    }
+
+    private long QueuedBytes()
+    {
+        var sum = 0L;
+        foreach (var link in _node.Links())
+        {
+            sum += link.QueuedBytes;
+        }
+
+        return sum;
+    }
+
+    private static long Read(Link link, Total total) => total switch
+    {
+        Total.FramesSent => link.FramesSent,
+        Total.FramesReceived => link.FramesReceived,
+        Total.BytesSent => link.BytesSent,
+        Total.BytesReceived => link.BytesReceived,
+        _ => link.Flushes,
+    };
+}

@@ -1,0 +1,296 @@
+using ActOp.Mesh.Transports;
+
+namespace ActOp.Mesh;
+
+/// <summary>
+/// Reads a share of the links on the thread of whoever calls <see cref="Poll"/>.
+/// <para>Threads: <see cref="Poll"/> by one thread at a time. The gate is held while links are read, not while waiting; whoever holds it may move a link to
+/// another poller or close it. Posted work runs in Poll, in order.</para>
+/// <para>Order of locks: a poller's gate, then a link's flush gate, then its append gate. No two pollers' gates are ever held together.</para>
+/// </summary>
+public sealed class Poller
+{
+    private readonly MeshNode _node;
+    private readonly Readiness _readiness;
+    private readonly Lock _gate = new();
+    private readonly Ready[] _reports = new Ready[256];
+    private readonly List<Link> _unread = [];
+    private readonly List<Link> _reading = [];
+    private readonly Lock _postGate = new();
+    private List<Action> _posted = [];
+    private List<Action> _running = [];
+    private int _polling;
+    private bool _disposed;
+
+    internal Poller(MeshNode node, Readiness readiness, int index)
+    {
+        _node = node;
+        _readiness = readiness;
+        Index = index;
+        Buffer = GC.AllocateUninitializedArray<byte>(node.Options.ReceiveBufferBytes, pinned: true);
+    }
+
+    /// <summary>Its number among the data pollers; -1 for the control poller.</summary>
+    public int Index { get; }
+
+    /// <summary>Whether links are assigned to it; a data poller beyond the count of <see cref="MeshNode.SetPollers"/> is not.</summary>
+    public bool IsActive => Index < _node.PollerCount;
+
+    /// <summary>The receive buffer that all links of this poller share; guarded by the gate.</summary>
+    internal byte[] Buffer { get; }
+
+    /// <summary>Whether this thread is inside a callback of this poller.</summary>
+    internal bool IsHeldByCaller => _gate.IsHeldByCurrentThread;
+
+    /// <summary>
+    /// Waits for readiness and reads. Returns the number of reports handled, work included; 0 when the time is over or <see cref="Wake"/> was called; -1
+    /// after the node was disposed.
+    /// </summary>
+    /// <param name="timeoutMs">Milliseconds; 0 only looks, -1 waits for ever.</param>
+    /// <exception cref="InvalidOperationException">Another thread is in Poll.</exception>
+    public int Poll(int timeoutMs)
+    {
+        if (Interlocked.Exchange(ref _polling, 1) != 0)
+        {
+            throw new InvalidOperationException("Another thread is in Poll of this poller.");
+        }
+
+        try
+        {
+            var handled = 0;
+            lock (_gate)
+            {
+                if (_disposed)
+                {
+                    return -1;
+                }
+
+                handled = RunPosted();
+                if (handled > 0 || _unread.Count > 0)
+                {
+                    timeoutMs = 0;
+                }
+            }
+
+            var count = _readiness.Wait(_reports, timeoutMs);
+            lock (_gate)
+            {
+                return _disposed ? -1 : handled + Handle(count);
+            }
+        }
+        finally
+        {
+            Volatile.Write(ref _polling, 0);
+            DisposeReadinessIfIdle();
+        }
+    }
+
+    /// <summary>Ends the current or else the next wait of <see cref="Poll"/>. Any thread.</summary>
+    public void Wake()
+    {
+        if (!Volatile.Read(ref _disposed))
+        {
+            _readiness.Wake();
+        }
+    }
+
+    /// <summary>Has <paramref name="work"/> run by the polling thread, under the gate. Any thread.</summary>
+    internal void Post(Action work)
+    {
+        lock (_postGate)
+        {
+            _posted.Add(work);
+        }
+
+        Wake();
+    }
+
+    /// <summary>Begins to read a link whose Poller is this; does nothing if it has moved on meanwhile. Posted work.</summary>
+    internal void Attach(Link link)
+    {
+        if (link.Poller != this || link.Phase == LinkPhase.Closed)
+        {
+            return;
+        }
+
+        if (link.IsAborted)
+        {
+            CloseNow(link, link.AbortReason);
+            return;
+        }
+
+        if (!link.IsRegistered)
+        {
+            link.IsRegistered = true;
+            _readiness.Add(link.Stream);
+        }
+
+        // What arrived behind the last handshake frame, or while the link was held, makes no new report.
+        link.DeliverTail(this);
+        MarkUnread(link);
+    }
+
+    /// <summary>Hands a link to another poller between two reads. Any thread that holds no gate, or this poller's.</summary>
+    internal bool TryMove(Link link, Poller target)
+    {
+        lock (_gate)
+        {
+            if (link.Poller != this)
+            {
+                return false;
+            }
+
+            if (link.Phase != LinkPhase.Closed)
+            {
+                Detach(link);
+                link.Poller = target;
+                target.Post(() => target.Attach(link));
+            }
+
+            return true;
+        }
+    }
+
+    internal void CloseAborted(Link link)
+    {
+        if (link.Poller == this)
+        {
+            CloseNow(link, link.AbortReason);
+        }
+    }
+
+    /// <summary>Closes a link of this poller. Under the gate.</summary>
+    internal void CloseNow(Link link, DisconnectReason reason)
+    {
+        if (link.Phase != LinkPhase.Closed)
+        {
+            Detach(link);
+            link.Close(reason);
+        }
+    }
+
+    /// <summary>No more polling; the caller closes the links first. Any thread that holds no gate.</summary>
+    internal void Dispose(IEnumerable<Link> links)
+    {
+        lock (_gate)
+        {
+            RunPosted();
+            foreach (var link in links)
+            {
+                if (link.Poller == this)
+                {
+                    CloseNow(link, DisconnectReason.ClosedLocally);
+                }
+            }
+
+            while (RunPosted() > 0)
+            {
+            }
+
+            _readiness.Wake();
+            Volatile.Write(ref _disposed, true);
+        }
+
+        DisposeReadinessIfIdle();
+    }
+
+    private int Handle(int count)
+    {
+        _reading.AddRange(_unread);
+        _unread.Clear();
+        for (var i = 0; i < count; i++)
+        {
+            var (stream, kinds) = _reports[i];
+            _reports[i] = default;
+            // A stale report names a link that has moved on or closed.
+            if (stream.Owner is Link link && link.Poller == this && link.IsRegistered)
+            {
+                Handle(link, kinds);
+            }
+        }
+
+        var unread = _reading.Count;
+        foreach (var link in _reading)
+        {
+            if (link.IsUnread && link.Poller == this)
+            {
+                link.IsUnread = false;
+                Read(link, toTheEnd: true);
+            }
+        }
+
+        _reading.Clear();
+        return count + unread;
+    }
+
+    private void Handle(Link link, ReadyKinds kinds)
+    {
+        if ((kinds & ReadyKinds.Write) != 0)
+        {
+            link.BecameWritable();
+        }
+
+        if (link.Phase == LinkPhase.Held && (kinds & ReadyKinds.Hangup) != 0)
+        {
+            CloseNow(link, DisconnectReason.PeerClosed);
+        }
+        else if ((kinds & (ReadyKinds.Read | ReadyKinds.Hangup)) != 0 && !link.IsUnread)
+        {
+            Read(link, (kinds & ReadyKinds.Hangup) != 0);
+        }
+    }
+
+    private void Read(Link link, bool toTheEnd)
+    {
+        if (link.Receive(this, toTheEnd))
+        {
+            MarkUnread(link);
+        }
+    }
+
+    private void MarkUnread(Link link)
+    {
+        if (!link.IsUnread && link.Poller == this && link.IsRegistered)
+        {
+            link.IsUnread = true;
+            _unread.Add(link);
+        }
+    }
+
+    private void Detach(Link link)
+    {
+        link.IsUnread = false;
+        _unread.Remove(link);
+        if (link.IsRegistered)
+        {
+            link.IsRegistered = false;
+            _readiness.Remove(link.Stream);
+        }
+    }
+
+    private int RunPosted()
+    {
+        lock (_postGate)
+        {
+            (_posted, _running) = (_running, _posted);
+        }
+
+        var count = _running.Count;
+        foreach (var work in _running)
+        {
+            work();
+        }
+
+        _running.Clear();
+        return count;
+    }
+
+    private void DisposeReadinessIfIdle()
+    {
+        // Whoever comes last, the disposer or the polling thread on its way out, frees what a wait may be using.
+        if (Volatile.Read(ref _disposed) && Interlocked.CompareExchange(ref _polling, 2, 0) == 0)
+        {
+            _readiness.Dispose();
+        }
+    }
+}

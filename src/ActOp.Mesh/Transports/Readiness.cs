@@ -1,0 +1,26 @@
+namespace ActOp.Mesh.Transports;
+
+/// <summary>
+/// A set of streams that one thread waits on (edge-triggered).
+/// <para>Threads: <see cref="Wait"/> by one thread at a time; the rest by any thread. A report may be stale: it may name a stream that was removed while the
+/// wait ended.</para>
+/// </summary>
+public abstract class Readiness : IDisposable
+{
+    /// <summary>Adds a stream; what it is ready for already is reported too.</summary>
+    public abstract void Add(ByteStream stream);
+
+    /// <summary>Removes a stream that was added.</summary>
+    public abstract void Remove(ByteStream stream);
+
+    /// <summary>Waits until a stream is ready, <see cref="Wake"/> is called or the time is over. Returns the number of reports.</summary>
+    /// <param name="reports">Filled from the start.</param>
+    /// <param name="timeoutMs">Milliseconds; 0 only looks, -1 waits for ever.</param>
+    public abstract int Wait(Span<Ready> reports, int timeoutMs);
+
+    /// <summary>Ends the current wait, or else the next one.</summary>
+    public abstract void Wake();
+
+    /// <summary>Frees the set; no wait may be in progress.</summary>
+    public abstract void Dispose();
+}

@@ -1,0 +1,60 @@
+using System.Runtime.InteropServices;
+
+namespace ActOp.Mesh.Transports.Tcp;
+
+/// <summary>The few system calls of the hot path, with the constants of Linux on x64 and arm64.</summary>
+internal static unsafe partial class Linux
+{
+    public const int Interrupted = 4;
+    public const int Again = 11;
+    public const int InProgress = 115;
+
+    public const int NoSignal = 0x4000;
+
+    public const int CloseOnExec = 0x80000;
+    public const int NonBlocking = 0x800;
+
+    public const int Add = 1;
+    public const int Remove = 2;
+
+    public const uint In = 0x1;
+    public const uint Out = 0x4;
+    public const uint Error = 0x8;
+    public const uint Hangup = 0x10;
+    public const uint ReadHangup = 0x2000;
+    public const uint EdgeTriggered = 0x80000000;
+
+    /// <summary>struct epoll_event is packed on x64 only.</summary>
+    public static readonly int EventBytes = RuntimeInformation.ProcessArchitecture == Architecture.X64 ? 12 : 16;
+    public static readonly int EventTokenAt = EventBytes - 8;
+
+    [LibraryImport("libc", EntryPoint = "recv", SetLastError = true)]
+    public static partial nint Receive(int socket, byte* buffer, nint length, int flags);
+
+    [LibraryImport("libc", EntryPoint = "send", SetLastError = true)]
+    public static partial nint Send(int socket, byte* buffer, nint length, int flags);
+
+    [LibraryImport("libc", EntryPoint = "connect", SetLastError = true)]
+    public static partial int Connect(int socket, byte* address, uint length);
+
+    [LibraryImport("libc", EntryPoint = "epoll_create1", SetLastError = true)]
+    public static partial int EpollCreate(int flags);
+
+    [LibraryImport("libc", EntryPoint = "epoll_ctl", SetLastError = true)]
+    public static partial int EpollControl(int epoll, int operation, int descriptor, byte* @event);
+
+    [LibraryImport("libc", EntryPoint = "epoll_wait", SetLastError = true)]
+    public static partial int EpollWait(int epoll, byte* events, int maxEvents, int timeoutMs);
+
+    [LibraryImport("libc", EntryPoint = "eventfd", SetLastError = true)]
+    public static partial int EventDescriptor(uint initial, int flags);
+
+    [LibraryImport("libc", EntryPoint = "write", SetLastError = true)]
+    public static partial nint Write(int descriptor, byte* bytes, nint length);
+
+    [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
+    public static partial nint Read(int descriptor, byte* bytes, nint length);
+
+    [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
+    public static partial int Close(int descriptor);
+}

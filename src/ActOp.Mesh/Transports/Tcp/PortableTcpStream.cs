@@ -1,0 +1,55 @@
+#pragma warning disable RS0030 // This folder is the transport that the rest reaches sockets through.
+using System.Net;
+using System.Net.Sockets;
+
+namespace ActOp.Mesh.Transports.Tcp;
+
+/// <summary>A TCP stream on the framework's non-blocking socket calls; every operating system.</summary>
+internal sealed class PortableTcpStream(Socket socket, EndPoint? remote) : TcpStream(socket, remote)
+{
+    private volatile bool _connectFailed;
+
+    /// <summary>A send found the kernel's buffer full: the next select asks for room too.</summary>
+    internal bool WantsRoom { get; set; }
+
+    public override void BeginConnect(EndPoint endPoint)
+    {
+        try
+        {
+            Socket.Connect(endPoint);
+        }
+        catch (SocketException exception) when (exception.SocketErrorCode is SocketError.WouldBlock or SocketError.InProgress or SocketError.AlreadyInProgress)
+        {
+        }
+        catch (SocketException)
+        {
+            _connectFailed = true;
+        }
+    }
+
+    public override int Receive(Span<byte> buffer)
+    {
+        if (_connectFailed)
+        {
+            return Failed;
+        }
+
+        var read = Socket.Receive(buffer, SocketFlags.None, out var error);
+        return Result(read, error);
+    }
+
+    public override int Send(ReadOnlySpan<byte> bytes)
+    {
+        var sent = Socket.Send(bytes, SocketFlags.None, out var error);
+        var result = Result(sent, error);
+        WantsRoom = result == WouldBlock;
+        return result;
+    }
+
+    private static int Result(int count, SocketError error) => error switch
+    {
+        SocketError.Success => count,
+        SocketError.WouldBlock or SocketError.Interrupted => WouldBlock,
+        _ => Failed,
+    };
+}

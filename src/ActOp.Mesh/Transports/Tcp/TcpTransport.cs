@@ -1,0 +1,75 @@
+#pragma warning disable RS0030 // This folder is the transport that the rest reaches sockets through.
+using System.Net;
+using System.Net.Sockets;
+
+namespace ActOp.Mesh.Transports.Tcp;
+
+/// <summary>
+/// Byte streams over TCP (<see cref="IPEndPoint"/>; names are resolved by the caller). On Linux plain system calls and epoll; elsewhere non-blocking
+/// sockets and select.
+/// </summary>
+public sealed class TcpTransport : Transport
+{
+    private readonly TcpOptions _options;
+    private readonly TimeProvider _time;
+
+    /// <summary>Creates the transport.</summary>
+    /// <param name="options">Settings of the sockets.</param>
+    /// <param name="time">The clock of the pause after a failed accept.</param>
+    public TcpTransport(TcpOptions options, TimeProvider time)
+    {
+        _options = options;
+        _time = time;
+    }
+
+    /// <inheritdoc/>
+    public override Readiness CreateReadiness() => _options.Portable ? new SelectReadiness() : new EpollReadiness();
+
+    /// <inheritdoc/>
+    public override Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed)
+    {
+        var socket = new Socket(Require(endPoint).AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        try
+        {
+            socket.Bind(endPoint);
+            socket.Listen(_options.Backlog);
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
+
+        return new TcpAcceptor(socket, connection => accepted(Wrap(connection, connection.RemoteEndPoint)), failed, _time);
+    }
+
+    /// <inheritdoc/>
+    public override ByteStream Dial(EndPoint endPoint)
+    {
+        var socket = new Socket(Require(endPoint).AddressFamily, SocketType.Stream, ProtocolType.Tcp);
+        var stream = Wrap(socket, endPoint);
+        stream.BeginConnect(endPoint);
+        return stream;
+    }
+
+    private static IPEndPoint Require(EndPoint endPoint)
+        => endPoint as IPEndPoint ?? throw new ArgumentException($"TCP needs an IPEndPoint, not {endPoint}.", nameof(endPoint));
+
+    private TcpStream Wrap(Socket socket, EndPoint? remote)
+    {
+        socket.Blocking = false;
+        socket.NoDelay = true;
+        // Setting a size switches the kernel's tuning off, so only on demand.
+        if (_options.SendBufferBytes is { } sendBytes)
+        {
+            socket.SendBufferSize = sendBytes;
+        }
+
+        if (_options.ReceiveBufferBytes is { } receiveBytes)
+        {
+            socket.ReceiveBufferSize = receiveBytes;
+        }
+
+        return _options.Portable ? new PortableTcpStream(socket, remote) : new LinuxTcpStream(socket, remote);
+    }
+}

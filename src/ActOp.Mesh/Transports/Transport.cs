@@ -1,0 +1,26 @@
+using System.Net;
+
+namespace ActOp.Mesh.Transports;
+
+/// <summary>
+/// Where byte streams come from. Everything above (links, frames, handshake, sessions) is the same code for every transport.
+/// All members may be called from any thread.
+/// </summary>
+public abstract class Transport
+{
+    /// <summary>
+    /// Starts a connection without waiting for it. The stream reports readiness when it is connected or has failed; a failure shows as the result of
+    /// <see cref="ByteStream.Receive"/>. Throws only for an endpoint of a kind that the transport does not know.
+    /// </summary>
+    public abstract ByteStream Dial(EndPoint endPoint);
+
+    /// <summary>Accepts connections at <paramref name="endPoint"/> until disposed; <paramref name="accepted"/> must not block.</summary>
+    /// <param name="endPoint">Where; port 0 picks a free one.</param>
+    /// <param name="accepted">Takes each connection, on any thread.</param>
+    /// <param name="failed">Told of each failure to accept; accepting goes on.</param>
+    /// <exception cref="System.Net.Sockets.SocketException">The endpoint cannot be bound.</exception>
+    public abstract Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed);
+
+    /// <summary>A new set of streams that one thread can wait on.</summary>
+    public abstract Readiness CreateReadiness();
+}

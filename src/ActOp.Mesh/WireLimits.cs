@@ -1,0 +1,26 @@
+using System.Text;
+
+namespace ActOp.Mesh;
+
+/// <summary>The fixed sizes of the wire format.</summary>
+internal static class WireLimits
+{
+    /// <summary>Each frame is preceded by its body's length, 4 bytes, little-endian.</summary>
+    public const int PrefixBytes = 4;
+
+    /// <summary>
+    /// The longest handshake body. Three names (512 + 512 + 1024) and the fixed fields take less than 2.2 KiB; ASCII text such as an
+    /// HTTP request read as a length is at least 0x20202020, far above, so that a stray client is found out by its first four bytes.
+    /// </summary>
+    public const int HandshakeBytes = 4096;
+
+    public const int LinksPerPeer = 64;
+
+    /// <summary>Reads of one link per readiness report before the other links get their turn.</summary>
+    public const int ReadsPerTurn = 4;
+
+    public const int Pollers = 64;
+
+    public static bool IsName(string? text, int maxBytes)
+        => !string.IsNullOrEmpty(text) && Encoding.UTF8.GetByteCount(text) <= maxBytes;
+}

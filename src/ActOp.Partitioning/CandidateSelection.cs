@@ -1,0 +1,221 @@
+namespace ActOp.Partitioning;
+
+/// <summary>
+/// Chooses which vertices a silo would give away (paper section 4.2, "Determining the candidate set"). Keeps its buffers
+/// between rounds; not thread safe.
+/// </summary>
+/// <typeparam name="TVertex">The key of a vertex.</typeparam>
+/// <param name="table">The edges of this silo.</param>
+/// <param name="traits">What may move, and sizes.</param>
+/// <param name="options">The limits.</param>
+public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, IVertexTraits<TVertex> traits, PartitioningOptions options)
+    where TVertex : notnull, IEquatable<TVertex>
+{
+    private readonly IndexedMaxHeap _heap = new();
+    private readonly List<PartnerScore> _partners = [];
+    private readonly List<int> _touched = [];
+    private readonly List<int> _chosen = [];
+    private readonly List<HeavyEdge<TVertex>> _edges = [];
+    private TopScores[] _tops = [];
+    private double[] _pull = [];
+    private double[] _cut = [];
+    private double[] _scores = [];
+
+    /// <summary>
+    /// The silos worth an offer, best first: by the total transfer score of their candidate sets and then by the weight of the edges to
+    /// them. The plain algorithm lists only silos with a positive total. O(E + nV log k).
+    /// </summary>
+    /// <returns>A list that is valid until the next call.</returns>
+    public IReadOnlyList<PartnerScore> RankPartners()
+    {
+        foreach (TopScores top in _tops)
+            top.Clear();
+        _cut.AsSpan().Clear();
+        for (int vertex = 0; vertex < table.VertexBound; vertex++)
+        {
+            if (IsMovable(vertex))
+                ScoreAgainstAll(vertex);
+        }
+
+        _partners.Clear();
+        for (int silo = 0; silo < _tops.Length; silo++)
+        {
+            if (_cut[silo] > 0 && (_tops[silo].Total > 0 || options.Algorithm == SelectionAlgorithm.LookAhead))
+                _partners.Add(new(silo, _tops[silo].Total, _cut[silo]));
+        }
+
+        _partners.Sort(static (a, b) => a.Total != b.Total ? b.Total.CompareTo(a.Total) : b.Cut != a.Cut ? b.Cut.CompareTo(a.Cut) : a.Silo.CompareTo(b.Silo));
+        return _partners;
+    }
+
+    /// <summary>
+    /// The candidates for one silo. Plain: the k best positive scores. Look-ahead: the best vertex, then the best after it has
+    /// gone, and so on, so that tightly connected vertices come together even where each alone would not go.
+    /// </summary>
+    /// <param name="target">The silo they would move to.</param>
+    /// <returns>At most <see cref="PartitioningOptions.CandidateCount"/> vertices with their edges.</returns>
+    public CandidateSet<TVertex> Select(int target)
+    {
+        Choose(target);
+        return Pack(_chosen);
+    }
+
+    /// <summary>The transfer score R of one vertex: its weight to <paramref name="target"/> less its weight inside this silo and the cost of moving it.</summary>
+    /// <param name="vertex">A vertex of this silo.</param>
+    /// <param name="target">A silo.</param>
+    /// <returns>The score; 0 if the vertex has no tracked edge.</returns>
+    public double TransferScore(TVertex vertex, int target)
+    {
+        int id = table.FindVertex(vertex);
+        return id < 0 ? 0 : Score(id, target);
+    }
+
+    /// <summary>The edges that vertices take along when they move without a plan.</summary>
+    /// <param name="vertices">Vertices; those without a tracked edge are left out.</param>
+    /// <returns>Them with their edges.</returns>
+    public CandidateSet<TVertex> Carry(IEnumerable<TVertex> vertices)
+    {
+        List<int> known = [];
+        foreach (TVertex vertex in vertices)
+        {
+            int id = table.FindVertex(vertex);
+            if (id >= 0)
+                known.Add(id);
+        }
+
+        return Pack(known);
+    }
+
+    private bool IsMovable(int vertex) =>
+        table.IsVertex(vertex) && table.SiloOf(vertex) == table.Self && traits.CanMove(table.KeyOf(vertex));
+
+    private void ScoreAgainstAll(int vertex)
+    {
+        double inside = options.MigrationCost == 0 ? 0 : options.MigrationCost * traits.SizeOf(table.KeyOf(vertex));
+        for (int half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
+        {
+            int silo = table.SiloOf(table.OtherEnd(half));
+            double weight = table.CertainWeight(half);
+            if (silo == table.Self)
+                inside += weight;
+            else if (silo >= 0 && weight > 0)
+                Pull(silo, weight);
+        }
+
+        foreach (int silo in _touched)
+        {
+            _tops[silo].Offer(_pull[silo] - inside);
+            _cut[silo] += _pull[silo];
+            _pull[silo] = 0;
+        }
+
+        _touched.Clear();
+    }
+
+    private void Pull(int silo, double weight)
+    {
+        if (silo >= _tops.Length)
+            GrowSilos(silo + 1);
+        if (_pull[silo] == 0)
+            _touched.Add(silo);
+        _pull[silo] += weight;
+    }
+
+    private void GrowSilos(int count)
+    {
+        int old = _tops.Length;
+        Array.Resize(ref _tops, count);
+        Array.Resize(ref _pull, count);
+        Array.Resize(ref _cut, count);
+        for (int i = old; i < count; i++)
+            _tops[i] = new(options.CandidateCount);
+    }
+
+    private double Score(int vertex, int target)
+    {
+        double score = options.MigrationCost == 0 ? 0 : -options.MigrationCost * traits.SizeOf(table.KeyOf(vertex));
+        for (int half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
+        {
+            int silo = table.SiloOf(table.OtherEnd(half));
+            if (silo == target)
+                score += table.CertainWeight(half);
+            else if (silo == table.Self)
+                score -= table.CertainWeight(half);
+        }
+
+        return score;
+    }
+
+    private void Choose(int target)
+    {
+        int bound = table.VertexBound;
+        if (_scores.Length < bound)
+            _scores = new double[bound];
+        _heap.Reset(bound);
+        bool grow = options.Algorithm == SelectionAlgorithm.LookAhead;
+        for (int vertex = 0; vertex < bound; vertex++)
+        {
+            if (!IsMovable(vertex))
+                continue;
+            _scores[vertex] = Score(vertex, target);
+            if (grow || _scores[vertex] > 0)
+                _heap.Add(vertex, _scores[vertex]);
+        }
+
+        _chosen.Clear();
+        double room = options.CandidateSize;
+        while (_heap.Count > 0 && _chosen.Count < options.CandidateCount)
+        {
+            int vertex = _heap.Pop();
+            double size = double.IsPositiveInfinity(room) ? 0 : traits.SizeOf(table.KeyOf(vertex));
+            if (size > room)
+                continue;
+            room -= size;
+            _chosen.Add(vertex);
+            if (grow)
+                RaiseNeighbours(vertex);
+        }
+    }
+
+    // A neighbour's edge to a vertex that goes turns from -w into +w.
+    private void RaiseNeighbours(int vertex)
+    {
+        for (int half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
+        {
+            int other = table.OtherEnd(half);
+            if (!_heap.Contains(other))
+                continue;
+            _scores[other] += 2 * table.CertainWeight(half);
+            _heap.Change(other, _scores[other]);
+        }
+    }
+
+    internal CandidateSet<TVertex> Pack(IReadOnlyList<int> chosen)
+    {
+        var vertices = new TVertex[chosen.Count];
+        var sizes = new double[chosen.Count];
+        var epochs = new long[chosen.Count];
+        var starts = new int[chosen.Count + 1];
+        _edges.Clear();
+        for (int i = 0; i < chosen.Count; i++)
+        {
+            vertices[i] = table.KeyOf(chosen[i]);
+            sizes[i] = traits.SizeOf(vertices[i]);
+            epochs[i] = table.EpochOf(chosen[i]);
+            table.CopyEdges(vertices[i], _edges);
+            KeepHeaviest(starts[i]);
+            starts[i + 1] = _edges.Count;
+        }
+
+        return new(vertices, sizes, epochs, starts, _edges.ToArray());
+    }
+
+    private void KeepHeaviest(int start)
+    {
+        int count = _edges.Count - start;
+        if (count <= options.EdgesPerCandidate)
+            return;
+        _edges.Sort(start, count, Comparer<HeavyEdge<TVertex>>.Create(static (a, b) => b.Certain.CompareTo(a.Certain)));
+        _edges.RemoveRange(start + options.EdgesPerCandidate, count - options.EdgesPerCandidate);
+    }
+}

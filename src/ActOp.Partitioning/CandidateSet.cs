@@ -1,0 +1,79 @@
+namespace ActOp.Partitioning;
+
+/// <summary>
+/// Vertices that may move, with their edges, in flat arrays that are easy to put on a wire. The edges also travel with the vertices that move,
+/// so that the new silo knows their traffic at once (<see cref="Adopt"/>).
+/// </summary>
+/// <typeparam name="TVertex">The key of a vertex.</typeparam>
+public sealed class CandidateSet<TVertex>
+    where TVertex : notnull, IEquatable<TVertex>
+{
+    /// <summary>No candidates.</summary>
+    public static CandidateSet<TVertex> Empty { get; } = new([], [], [], [0], []);
+
+    /// <summary>Puts together a set, for instance after it was decoded.</summary>
+    /// <param name="vertices">The vertices, in the order of choice.</param>
+    /// <param name="sizes">Their sizes.</param>
+    /// <param name="epochs">Their counts of placements.</param>
+    /// <param name="starts">Where the edges of vertex i begin; one longer than <paramref name="vertices"/>.</param>
+    /// <param name="edges">All edges.</param>
+    /// <exception cref="ArgumentException">The lengths do not fit together.</exception>
+    public CandidateSet(TVertex[] vertices, double[] sizes, long[] epochs, int[] starts, HeavyEdge<TVertex>[] edges)
+    {
+        if (sizes.Length != vertices.Length || epochs.Length != vertices.Length || starts.Length != vertices.Length + 1 || starts[^1] != edges.Length)
+            throw new ArgumentException("Candidates need one size, one epoch and one range of edges each.");
+        for (int i = 0; i < vertices.Length; i++)
+        {
+            if (starts[i] < 0 || starts[i] > starts[i + 1])
+                throw new ArgumentException("The ranges of edges must ascend.");
+        }
+
+        Vertices = vertices;
+        Sizes = sizes;
+        Epochs = epochs;
+        Starts = starts;
+        Edges = edges;
+    }
+
+    /// <summary>The vertices, in the order of choice.</summary>
+    public TVertex[] Vertices { get; }
+
+    /// <summary>The size of each vertex.</summary>
+    public double[] Sizes { get; }
+
+    /// <summary>The count of placements of each vertex.</summary>
+    public long[] Epochs { get; }
+
+    /// <summary>Where the edges of each vertex begin, and their end.</summary>
+    public int[] Starts { get; }
+
+    /// <summary>The edges of all vertices.</summary>
+    public HeavyEdge<TVertex>[] Edges { get; }
+
+    /// <summary>The number of vertices.</summary>
+    public int Count => Vertices.Length;
+
+    /// <summary>The edges of one vertex.</summary>
+    /// <param name="index">Its place in <see cref="Vertices"/>.</param>
+    /// <returns>Its edges.</returns>
+    public ReadOnlySpan<HeavyEdge<TVertex>> EdgesOf(int index) => Edges.AsSpan(Starts[index], Starts[index + 1] - Starts[index]);
+
+    /// <summary>
+    /// Teaches a silo's table the edges of a vertex that has just arrived there. Its place in the table becomes
+    /// <paramref name="table"/>'s silo at its epoch + 1.
+    /// </summary>
+    /// <param name="index">The vertex.</param>
+    /// <param name="table">The table of the silo where it now is.</param>
+    public void Adopt(int index, HeavyEdgeTable<TVertex> table)
+    {
+        TVertex vertex = Vertices[index];
+        long epoch = Epochs[index] + 1;
+        table.Locate(vertex, table.Self, epoch);
+        foreach (HeavyEdge<TVertex> edge in EdgesOf(index))
+        {
+            // What the table saw itself is newer than what came along.
+            if (!table.TryGetEdge(vertex, edge.Other, out _))
+                table.Add(vertex, epoch, edge.Other, edge.Silo, edge.Epoch, edge.Certain);
+        }
+    }
+}

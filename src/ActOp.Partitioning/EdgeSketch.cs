@@ -1,0 +1,124 @@
+using System.Runtime.CompilerServices;
+
+namespace ActOp.Partitioning;
+
+/// <summary>
+/// The edge counter of one activation: a Space-Saving summary (Metwally et al.) of constant size over (other vertex, messages, bytes).
+/// It is used by one activation only, so it takes no lock, and it allocates nothing after construction (paper section 4.3:
+/// "we keep the relevant counters locally at each actor").
+/// </summary>
+/// <typeparam name="TVertex">The key of a vertex.</typeparam>
+public sealed class EdgeSketch<TVertex>
+    where TVertex : notnull, IEquatable<TVertex>
+{
+    /// <summary>Enough for a game with its players or a room with its busiest members.</summary>
+    public const int DefaultCapacity = 16;
+
+    private readonly int[] _hashes;
+    private readonly TVertex[] _others;
+    private readonly long[] _messages;
+    private readonly long[] _errors;
+    private readonly long[] _bytes;
+    private int _count;
+
+    /// <summary>Creates an empty sketch.</summary>
+    /// <param name="capacity">The number of counters, at least 1.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="capacity"/> is below 1.</exception>
+    public EdgeSketch(int capacity = DefaultCapacity)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(capacity, 1);
+        _hashes = new int[capacity];
+        _others = new TVertex[capacity];
+        _messages = new long[capacity];
+        _errors = new long[capacity];
+        _bytes = new long[capacity];
+    }
+
+    /// <summary>The number of edges that are counted now.</summary>
+    public int Count => _count;
+
+    /// <summary>The number of counters.</summary>
+    public int Capacity => _hashes.Length;
+
+    /// <summary>
+    /// Counts traffic with another vertex. When all counters are taken, the smallest one is handed to <paramref name="other"/>
+    /// and its value becomes the error bound of the new edge. Cost: one vectorised scan of the hashes.
+    /// </summary>
+    /// <param name="other">The other end of the edge.</param>
+    /// <param name="messages">Messages sent or received, at least 0.</param>
+    /// <param name="bytes">Bytes sent or received, at least 0.</param>
+    public void Add(TVertex other, long messages, long bytes)
+    {
+        int hash = other.GetHashCode();
+        int slot = Find(hash, other);
+        if (slot < 0)
+            slot = Take(hash, other);
+        _messages[slot] += messages;
+        _bytes[slot] += bytes;
+    }
+
+    /// <summary>Hands every counted edge to <paramref name="sink"/> and empties the sketch. Called by the periodic fold.</summary>
+    /// <typeparam name="TSink">A struct, so that the call is direct.</typeparam>
+    /// <param name="sink">Receives the edges.</param>
+    public void Drain<TSink>(ref TSink sink)
+        where TSink : IEdgeSink<TVertex>, allows ref struct
+    {
+        for (int i = 0; i < _count; i++)
+            sink.Receive(_others[i], _messages[i], _errors[i], _bytes[i]);
+        Clear();
+    }
+
+    /// <summary>Empties the sketch.</summary>
+    public void Clear()
+    {
+        if (RuntimeHelpers.IsReferenceOrContainsReferences<TVertex>())
+            Array.Clear(_others, 0, _count);
+        _count = 0;
+    }
+
+    private int Find(int hash, TVertex other)
+    {
+        int from = 0;
+        while (true)
+        {
+            int hit = _hashes.AsSpan(from, _count - from).IndexOf(hash);
+            if (hit < 0)
+                return -1;
+            if (_others[from + hit].Equals(other))
+                return from + hit;
+            from += hit + 1;
+        }
+    }
+
+    private int Take(int hash, TVertex other)
+    {
+        int slot;
+        if (_count < _hashes.Length)
+        {
+            slot = _count++;
+            _messages[slot] = 0;
+        }
+        else
+        {
+            slot = Smallest();
+        }
+
+        _errors[slot] = _messages[slot];
+        _hashes[slot] = hash;
+        _others[slot] = other;
+        _bytes[slot] = 0;
+        return slot;
+    }
+
+    private int Smallest()
+    {
+        int slot = 0;
+        for (int i = 1; i < _messages.Length; i++)
+        {
+            if (_messages[i] < _messages[slot])
+                slot = i;
+        }
+
+        return slot;
+    }
+}

@@ -1,0 +1,97 @@
+namespace ActOp.Partitioning;
+
+/// <summary>
+/// The small graph of one exchange: the candidates of both silos, what pulls each from outside, the edges among them. Side 0 is the
+/// silo that offered (p), side 1 the one that decides (q).
+/// </summary>
+internal sealed class ExchangeProblem
+{
+    private readonly List<(ulong Key, double Weight)> _pairs = [];
+
+    public int Count { get; private set; }
+
+    public int[] Home { get; private set; } = [];
+
+    public double[] Size { get; private set; } = [];
+
+    /// <summary>What the balance constraint counts.</summary>
+    public double[] Load { get; private set; } = [];
+
+    /// <summary>Weight to vertices of side 1 that do not take part, less that to those of side 0.</summary>
+    public double[] External { get; private set; } = [];
+
+    /// <summary>What a move away from home costs.</summary>
+    public double[] Cost { get; private set; } = [];
+
+    public int[] Starts { get; private set; } = [];
+
+    public int[] Others { get; private set; } = [];
+
+    public double[] Weights { get; private set; } = [];
+
+    public SiloLoad Left { get; set; }
+
+    public SiloLoad Right { get; set; }
+
+    public void Reset(int count)
+    {
+        Count = count;
+        Home = new int[count];
+        Size = new double[count];
+        Load = new double[count];
+        External = new double[count];
+        Cost = new double[count];
+        _pairs.Clear();
+    }
+
+    /// <summary>Adds an edge between two candidates; of several reports of one edge the heaviest counts.</summary>
+    public void AddPair(int a, int b, double weight)
+    {
+        if (a != b && weight > 0)
+            _pairs.Add((((ulong)Math.Min(a, b) << 32) | (uint)Math.Max(a, b), weight));
+    }
+
+    /// <summary>Turns the pairs into adjacency arrays.</summary>
+    public void Seal()
+    {
+        _pairs.Sort(static (a, b) => a.Key != b.Key ? a.Key.CompareTo(b.Key) : b.Weight.CompareTo(a.Weight));
+        int unique = 0;
+        Starts = new int[Count + 1];
+        for (int i = 0; i < _pairs.Count; i++)
+        {
+            if (i > 0 && _pairs[i].Key == _pairs[i - 1].Key)
+                continue;
+            _pairs[unique++] = _pairs[i];
+            Starts[(int)(_pairs[unique - 1].Key >> 32) + 1]++;
+            Starts[(int)(uint)_pairs[unique - 1].Key + 1]++;
+        }
+
+        for (int i = 0; i < Count; i++)
+            Starts[i + 1] += Starts[i];
+        Others = new int[2 * unique];
+        Weights = new double[2 * unique];
+        int[] at = Starts.AsSpan(0, Count).ToArray();
+        for (int i = 0; i < unique; i++)
+        {
+            (ulong key, double weight) = _pairs[i];
+            Put(at[(int)(key >> 32)]++, (int)(uint)key, weight);
+            Put(at[(int)(uint)key]++, (int)(key >> 32), weight);
+        }
+    }
+
+    /// <summary>What moving a candidate from its side to the other one gains, computed from scratch.</summary>
+    public double Score(int vertex, ReadOnlySpan<int> side)
+    {
+        int mine = side[vertex];
+        double score = mine == 0 ? External[vertex] : -External[vertex];
+        for (int i = Starts[vertex]; i < Starts[vertex + 1]; i++)
+            score += side[Others[i]] == mine ? -Weights[i] : Weights[i];
+        return score + (mine == Home[vertex] ? -Cost[vertex] : Cost[vertex]);
+    }
+
+    private void Put(int index, int other, double weight)
+    {
+        Others[index] = other;
+        Weights[index] = weight;
+    }
+}

@@ -1,0 +1,220 @@
+namespace ActOp.Partitioning;
+
+/// <summary>
+/// The pairwise coordination of one silo (paper Algorithm 1) as a pure state machine: inputs are rounds, messages, finished migrations and the time;
+/// outputs are messages to send and migrations to start. It tolerates lost, repeated, late and crossing messages. Only plans
+/// are exclusive: migrations go on beside the next exchange, without the vertices that are promised already. Not thread safe.
+/// </summary>
+/// <typeparam name="TVertex">The key of a vertex.</typeparam>
+public sealed partial class ExchangeProtocol<TVertex>
+    where TVertex : notnull, IEquatable<TVertex>
+{
+    private readonly HeavyEdgeTable<TVertex> _table;
+    private readonly IVertexTraits<TVertex> _traits;
+    private readonly PartitioningOptions _options;
+    private readonly ulong _origin;
+    private readonly long _epoch;
+    private readonly Promises<TVertex> _promises = new();
+    private readonly AnsweredOffers<TVertex> _answered;
+    private readonly CandidateSelection<TVertex> _selection;
+    private readonly ExchangeDecision<TVertex> _decision;
+    private readonly Queue<int> _partners = [];
+
+    private ExchangeOffer<TVertex>? _pending;
+    private TimeSpan _pendingUntil;
+    private int _attempts;
+    private long _sequence;
+    private TimeSpan _refuseUntil = TimeSpan.MinValue;
+    private bool _deciding;
+
+    /// <summary>Creates the protocol of one silo.</summary>
+    /// <param name="table">Its edges.</param>
+    /// <param name="traits">What may move.</param>
+    /// <param name="options">Valid options.</param>
+    /// <param name="origin">A number that names this silo the same way everywhere; no two silos share one.</param>
+    /// <param name="epoch">The life of this silo: greater after a restart.</param>
+    public ExchangeProtocol(HeavyEdgeTable<TVertex> table, IVertexTraits<TVertex> traits, PartitioningOptions options, ulong origin, long epoch)
+    {
+        _table = table;
+        _options = options.Validate();
+        _origin = origin;
+        _epoch = epoch;
+        _traits = new PromisedTraits<TVertex>(traits, _promises);
+        _selection = new(table, _traits, options);
+        _decision = new(table, _selection, options);
+        _answered = new(options.MigrationTimeout * 10);
+    }
+
+    /// <summary>What is going on.</summary>
+    public ExchangeState State =>
+        _deciding ? ExchangeState.Deciding
+        : _pending is not null ? ExchangeState.Offering
+        : _promises.Count > 0 ? ExchangeState.Migrating : ExchangeState.Idle;
+
+    /// <summary>Promised vertices that have not yet left or arrived.</summary>
+    public int Outstanding => _promises.Count;
+
+    /// <summary>Candidates are chosen with this; for dry runs and dashboards.</summary>
+    public CandidateSelection<TVertex> Selection => _selection;
+
+    /// <summary>Starts a round unless an offer is already out: ranks the other silos and offers to the best.</summary>
+    /// <param name="now">The time since any fixed moment.</param>
+    /// <param name="load">The load of this silo, without regard to promises.</param>
+    /// <returns>The offer to send, if any silo is worth one.</returns>
+    public ExchangeStep<TVertex> BeginRound(TimeSpan now, SiloLoad load)
+    {
+        if (_pending is not null)
+            return default;
+        _partners.Clear();
+        foreach (PartnerScore partner in _selection.RankPartners())
+        {
+            if (_partners.Count == _options.PartnersPerRound)
+                break;
+            _partners.Enqueue(partner.Silo);
+        }
+
+        return OfferToNext(now, load);
+    }
+
+    /// <summary>
+    /// Starts a round with one given silo, whatever the edges say: for an empty silo that has joined, or to drain this one.
+    /// </summary>
+    /// <param name="partner">The silo to ask.</param>
+    /// <inheritdoc cref="BeginRound(TimeSpan, SiloLoad)"/>
+    /// <param name="now">The time since any fixed moment.</param>
+    /// <param name="load">The load of this silo, without regard to promises.</param>
+    public ExchangeStep<TVertex> BeginRound(TimeSpan now, SiloLoad load, int partner)
+    {
+        if (_pending is not null)
+            return default;
+        _partners.Clear();
+        _partners.Enqueue(partner);
+        return OfferToNext(now, load);
+    }
+
+    /// <summary>Handles an offer of another silo.</summary>
+    /// <param name="offer">The offer, with silos in this silo's numbering.</param>
+    /// <param name="now">The time since any fixed moment.</param>
+    /// <param name="load">The load of this silo, without regard to promises.</param>
+    /// <returns>The reply to send, and the migrations of T0 to start. A repeated offer gets the same reply and starts nothing.</returns>
+    public ExchangeStep<TVertex> Receive(ExchangeOffer<TVertex> offer, TimeSpan now, SiloLoad load)
+    {
+        if (_answered.TryRepeat(offer.Id, out ExchangeReply<TVertex>? repeated))
+            return new(Reply: repeated);
+        ExchangeRefusal refusal = Refuse(offer, now);
+        ExchangePlan<TVertex>? plan = refusal == ExchangeRefusal.None ? Decide(offer, load) : null;
+        if (plan is null && refusal == ExchangeRefusal.None)
+            refusal = ExchangeRefusal.NoGain;
+        ExchangeReply<TVertex> reply = new(offer.Id, refusal, plan);
+        _answered.Remember(reply, now);
+        if (plan is null)
+            return new(Reply: reply);
+        _refuseUntil = now + _options.RejectionWindow;
+        Promise(offer.Id, offer.From, plan.Given.Vertices, plan.Given, plan.Accepted, offer.Candidates, now);
+        return new(Reply: reply, Moves: plan.Given.Vertices, Target: offer.From);
+    }
+
+    /// <summary>Handles the reply to an offer. Replies to anything but the offer that is out are ignored.</summary>
+    /// <param name="reply">The reply.</param>
+    /// <param name="now">The time since any fixed moment.</param>
+    /// <param name="load">The load of this silo, without regard to promises.</param>
+    /// <returns>The migrations of S0 to start, or the offer to the next best silo.</returns>
+    public ExchangeStep<TVertex> Receive(ExchangeReply<TVertex> reply, TimeSpan now, SiloLoad load)
+    {
+        if (_pending is not { } offer || reply.Id != offer.Id)
+            return default;
+        _pending = null;
+        if (reply.Plan is not { } plan)
+        {
+            if (reply.Refusal == ExchangeRefusal.Crossing)
+                _partners.Clear();
+            return OfferToNext(now, load);
+        }
+
+        _refuseUntil = now + _options.RejectionWindow;
+        _partners.Clear();
+        Promise(offer.Id, offer.To, plan.Accepted, offer.Candidates, plan.Given.Vertices, plan.Given, now);
+        return new(Moves: plan.Accepted, Target: offer.To);
+    }
+
+    /// <summary>Handles the passing of time: repeats or gives up an offer without reply, forgets promises that nobody kept.
+    /// Call it at least once in every <see cref="PartitioningOptions.OfferTimeout"/>.</summary>
+    /// <param name="now">The time since any fixed moment.</param>
+    /// <param name="load">The load of this silo, without regard to promises.</param>
+    /// <returns>An offer to send, if any.</returns>
+    public ExchangeStep<TVertex> Tick(TimeSpan now, SiloLoad load)
+    {
+        _promises.Expire(now);
+        _answered.Expire(now);
+        if (_pending is not { } offer || now < _pendingUntil)
+            return default;
+        if (_attempts < _options.OfferAttempts)
+        {
+            _attempts++;
+            _pendingUntil = now + _options.OfferTimeout;
+            return new(Offer: offer);
+        }
+
+        _pending = null;
+        return OfferToNext(now, load);
+    }
+
+    /// <summary>Ends the offer to a silo that left the cluster.</summary>
+    /// <param name="silo">The silo.</param>
+    /// <param name="now">The time since any fixed moment.</param>
+    /// <param name="load">The load of this silo, without regard to promises.</param>
+    /// <returns>The offer to the next best silo, if one was out.</returns>
+    public ExchangeStep<TVertex> Gone(int silo, TimeSpan now, SiloLoad load)
+    {
+        if (_pending?.To != silo)
+            return default;
+        _pending = null;
+        return OfferToNext(now, load);
+    }
+
+    private ExchangeStep<TVertex> OfferToNext(TimeSpan now, SiloLoad load)
+    {
+        while (_partners.TryDequeue(out int partner))
+        {
+            CandidateSet<TVertex> candidates = _selection.Select(partner);
+            if (candidates.Count == 0)
+                continue;
+            _pending = new(new(_origin, _epoch, ++_sequence), _table.Self, partner, Projected(load), candidates);
+            _pendingUntil = now + _options.OfferTimeout;
+            _attempts = 1;
+            return new(Offer: _pending);
+        }
+
+        return default;
+    }
+
+    private ExchangeRefusal Refuse(ExchangeOffer<TVertex> offer, TimeSpan now)
+    {
+        if (now < _refuseUntil)
+            return ExchangeRefusal.Recent;
+        if (_pending is null)
+            return ExchangeRefusal.None;
+        if (_pending.To != offer.From)
+            return ExchangeRefusal.Busy;
+        if (offer.Id.Origin > _origin)
+            return ExchangeRefusal.Crossing;
+        _pending = null;
+        _partners.Clear();
+        return ExchangeRefusal.None;
+    }
+
+    private ExchangePlan<TVertex>? Decide(ExchangeOffer<TVertex> offer, SiloLoad load)
+    {
+        _deciding = true;
+        try
+        {
+            return _decision.Decide(offer, Projected(load));
+        }
+        finally
+        {
+            _deciding = false;
+        }
+    }
+
+    private SiloLoad Projected(SiloLoad load) => load with { Current = load.Current + _promises.Balance };
+}

@@ -1,0 +1,169 @@
+namespace ActOp.Partitioning;
+
+/// <summary>
+/// Jointly picks the vertices that change sides (paper section 4.2, "Determining exchange subsets"): two max-heaps of transfer
+/// scores, best top first, the other heap where balance forbids it, all remaining scores updated after each pick.
+/// Look-ahead goes on through picks that lose and keeps the best prefix (Kernighan and Lin 1970; Fiduccia and Mattheyses 1982).
+/// </summary>
+internal sealed class ExchangeSelection(PartitioningOptions options)
+{
+    private const double Epsilon = 1e-9;
+
+    private readonly IndexedMaxHeap[] _heaps = [new(), new()];
+    private readonly List<int> _picks = [];
+    private readonly List<int> _aside = [];
+    private ExchangeProblem _problem = new();
+    private int[] _side = [];
+    private double[] _score = [];
+    private double _left;
+    private double _right;
+
+    /// <summary>The side of each candidate in the result.</summary>
+    public ReadOnlySpan<int> Sides => _side.AsSpan(0, _problem.Count);
+
+    /// <summary>The score of a candidate as kept up to date pick by pick.</summary>
+    public ReadOnlySpan<double> Scores => _score.AsSpan(0, _problem.Count);
+
+    /// <summary>The candidates picked in the last pass, in order, before losing picks were taken back.</summary>
+    public IReadOnlyList<int> Picks => _picks;
+
+    /// <summary>Decides the sides.</summary>
+    /// <param name="problem">A sealed problem.</param>
+    /// <returns>By how much the cut falls, less the cost of the moves.</returns>
+    public double Run(ExchangeProblem problem)
+    {
+        _problem = problem;
+        _side = problem.Home.AsSpan().ToArray();
+        _score = new double[problem.Count];
+        _left = problem.Left.Current;
+        _right = problem.Right.Current;
+        bool lookAhead = options.Algorithm == SelectionAlgorithm.LookAhead;
+        double total = 0;
+        for (int pass = 0; pass < (lookAhead ? options.LookAheadPasses : 1); pass++)
+        {
+            double before = Violation(_left, _right);
+            double gain = Pass(lookAhead);
+            total += gain;
+            if (gain <= Epsilon && Violation(_left, _right) >= before - Epsilon)
+                break;
+        }
+
+        return total;
+    }
+
+    private double Violation(double left, double right) => _problem.Left.Violation(left) + _problem.Right.Violation(right);
+
+    private double Pass(bool lookAhead)
+    {
+        Fill();
+        double sum = 0, best = 0, bestViolation = Violation(_left, _right);
+        int kept = 0;
+        while (TryPick(lookAhead, out int vertex))
+        {
+            sum += _score[vertex];
+            Flip(vertex);
+            _picks.Add(vertex);
+            double violation = Violation(_left, _right);
+            if (violation < bestViolation - Epsilon || (violation <= bestViolation + Epsilon && sum > best + Epsilon))
+            {
+                best = sum;
+                bestViolation = violation;
+                kept = _picks.Count;
+            }
+        }
+
+        for (int i = _picks.Count - 1; i >= kept; i--)
+            Flip(_picks[i]);
+        return best;
+    }
+
+    private void Fill()
+    {
+        _picks.Clear();
+        _heaps[0].Reset(_problem.Count);
+        _heaps[1].Reset(_problem.Count);
+        for (int i = 0; i < _problem.Count; i++)
+        {
+            _score[i] = _problem.Score(i, _side);
+            _heaps[_side[i]].Add(i, _score[i]);
+        }
+    }
+
+    private bool TryPick(bool lookAhead, out int vertex)
+    {
+        int first = PreferredSide();
+        if (TryPickFrom(first, lookAhead, out vertex) || TryPickFrom(1 - first, lookAhead, out vertex))
+        {
+            _heaps[_side[vertex]].Remove(vertex);
+            return true;
+        }
+
+        return false;
+    }
+
+    // The better top; at equal scores the fuller silo gives.
+    private int PreferredSide()
+    {
+        if (_heaps[0].Count == 0 || _heaps[1].Count == 0)
+            return _heaps[0].Count == 0 ? 1 : 0;
+        double a = _heaps[0].TopKey, b = _heaps[1].TopKey;
+        return a != b ? (a > b ? 0 : 1) : (_left >= _right ? 0 : 1);
+    }
+
+    // The best vertex of a side that balance admits. With equal loads the first that does not fit settles it.
+    private bool TryPickFrom(int side, bool lookAhead, out int vertex)
+    {
+        IndexedMaxHeap heap = _heaps[side];
+        vertex = -1;
+        double refused = double.PositiveInfinity;
+        while (heap.Count > 0)
+        {
+            int top = heap.Top;
+            double load = _problem.Load[top];
+            if (load < refused && Admits(side, load, out double relief))
+            {
+                if (lookAhead || heap.TopKey > Epsilon || relief > Epsilon)
+                    vertex = top;
+                break;
+            }
+
+            refused = Math.Min(refused, load);
+            _aside.Add(heap.Pop());
+            if (options.Balance == BalanceMeasure.Count)
+                break;
+        }
+
+        foreach (int back in _aside)
+            heap.Add(back, _score[back]);
+        _aside.Clear();
+        return vertex >= 0;
+    }
+
+    private bool Admits(int side, double load, out double relief)
+    {
+        double left = side == 0 ? _left - load : _left + load;
+        double right = side == 0 ? _right + load : _right - load;
+        relief = Violation(_left, _right) - Violation(left, right);
+        return relief >= -Epsilon;
+    }
+
+    private void Flip(int vertex)
+    {
+        int from = _side[vertex];
+        double load = from == 0 ? -_problem.Load[vertex] : _problem.Load[vertex];
+        _left += load;
+        _right -= load;
+        _side[vertex] = 1 - from;
+        for (int i = _problem.Starts[vertex]; i < _problem.Starts[vertex + 1]; i++)
+        {
+            int other = _problem.Others[i];
+            // The edge was inside and is cut now, or the other way round: 2w for whoever remains.
+            double change = _side[other] == from ? 2 * _problem.Weights[i] : -2 * _problem.Weights[i];
+            _score[other] += change;
+            if (_heaps[_side[other]].Contains(other))
+                _heaps[_side[other]].Change(other, _score[other]);
+        }
+
+        _score[vertex] = -_score[vertex];
+    }
+}

@@ -1,0 +1,244 @@
+namespace ActOp.Partitioning;
+
+/// <summary>
+/// The heavy edges of one silo: a Space-Saving table of constant size (paper section 4.3; Metwally et al. 2005) whose weights are
+/// exponentially decayed rates, so that edges which ended stop voting. Vertices are interned once: the place of a vertex is
+/// kept per vertex, so the latest knowledge at once holds for every edge with that end. Not thread safe.
+/// </summary>
+/// <remarks>
+/// Bounds, with W the total weight added and m the capacity, without decay: every weight is an overestimate by at most
+/// <see cref="HeavyEdge{TVertex}.Error"/>, which is at most <see cref="Floor"/> at the time of insertion; an edge heavier than W / m is always present. Decay scales
+/// all weights, errors and W alike and so keeps both bounds.
+/// </remarks>
+/// <typeparam name="TVertex">The key of a vertex.</typeparam>
+public sealed partial class HeavyEdgeTable<TVertex>
+    where TVertex : notnull, IEquatable<TVertex>
+{
+    private const double SmallestScale = 1e-60;
+
+    private readonly int _self;
+    private readonly int _capacity;
+    private readonly VertexSet<TVertex> _vertices = new();
+
+    private int[] _end = [];
+    private int[] _next = [];
+    private int[] _previous = [];
+    private double[] _weight = [];
+    private double[] _error = [];
+    private int _free = -1;
+    private int _used;
+
+    private double _scale = 1;
+    private double _floor;
+    private double _sampleShare = 1;
+
+    /// <summary>Creates an empty table. Memory grows with use up to about 150 bytes an edge.</summary>
+    /// <param name="capacity">The largest number of edges, at least 1.</param>
+    /// <param name="self">The silo that owns the table.</param>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="capacity"/> is below 1 or <paramref name="self"/> is negative.</exception>
+    public HeavyEdgeTable(int capacity, int self)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(capacity, 1);
+        ArgumentOutOfRangeException.ThrowIfNegative(self);
+        _capacity = capacity;
+        _self = self;
+        Grow();
+    }
+
+    /// <summary>The silo that owns the table.</summary>
+    public int Self => _self;
+
+    /// <summary>The number of edges tracked now.</summary>
+    public int Count => _heapCount;
+
+    /// <summary>The largest number of edges.</summary>
+    public int Capacity => _capacity;
+
+    /// <summary>The weight of the last evicted edge, decayed: no untracked edge is heavier.</summary>
+    public double Floor => _floor * _scale;
+
+    /// <summary>The number of vertices that have a tracked edge.</summary>
+    public int VertexCount => _vertices.Count;
+
+    /// <summary>
+    /// Starts a fold: decays what is known by 2^(-elapsed / halfLife) and weighs the samples that follow so that an edge of constant
+    /// traffic converges to its rate in messages per second. O(1), except a rescale of all edges about once in 200 half-lives.
+    /// </summary>
+    /// <param name="elapsed">Time since the last fold, above zero.</param>
+    /// <param name="halfLife">Time in which an edge without traffic loses half its weight, above zero.</param>
+    /// <exception cref="ArgumentOutOfRangeException">A time is not above zero.</exception>
+    public void BeginFold(TimeSpan elapsed, TimeSpan halfLife)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(elapsed, TimeSpan.Zero);
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(halfLife, TimeSpan.Zero);
+        double factor = Math.Pow(2, -elapsed.TotalSeconds / halfLife.TotalSeconds);
+        Decay(factor);
+        _sampleShare = (1 - factor) / elapsed.TotalSeconds;
+    }
+
+    /// <summary>
+    /// Adds what one end of an edge counted since the last fold. Both ends of an edge count; where both are on this silo each report
+    /// adds half, so that local and remote edges are measured alike.
+    /// </summary>
+    /// <param name="local">The end that counted, on this silo.</param>
+    /// <param name="localEpoch">Its count of placements.</param>
+    /// <param name="other">The other end.</param>
+    /// <param name="otherSilo">Where the other end is believed to be, or <see cref="Silo.Unknown"/>.</param>
+    /// <param name="otherEpoch">How recent that belief is.</param>
+    /// <param name="amount">Messages since the last fold, or messages plus bytes over a constant.</param>
+    public void Sample(TVertex local, long localEpoch, TVertex other, int otherSilo, long otherEpoch, double amount)
+    {
+        double rate = amount * _sampleShare;
+        Add(local, localEpoch, other, otherSilo, otherEpoch, rate, halveIfLocal: true);
+    }
+
+    /// <summary>Adds a weight to an edge as it is, for instance the edges that a migrated vertex brought along.</summary>
+    /// <inheritdoc cref="Sample"/>
+    /// <param name="local">The end on this silo.</param>
+    /// <param name="localEpoch">Its count of placements.</param>
+    /// <param name="other">The other end; an edge from a vertex to itself is ignored.</param>
+    /// <param name="otherSilo">Where the other end is believed to be, or <see cref="Silo.Unknown"/>.</param>
+    /// <param name="otherEpoch">How recent that belief is.</param>
+    /// <param name="weight">A rate; nothing happens unless it is above zero.</param>
+    public void Add(TVertex local, long localEpoch, TVertex other, int otherSilo, long otherEpoch, double weight) =>
+        Add(local, localEpoch, other, otherSilo, otherEpoch, weight, halveIfLocal: false);
+
+    /// <summary>Multiplies every weight by a factor in O(1).</summary>
+    /// <param name="factor">Above 0, at most 1.</param>
+    /// <exception cref="ArgumentOutOfRangeException">The factor is out of range.</exception>
+    public void Decay(double factor)
+    {
+        if (!(factor > 0 && factor <= 1))
+            throw new ArgumentOutOfRangeException(nameof(factor), factor, "The decay factor lies in (0, 1].");
+        _scale *= factor;
+        if (_scale < SmallestScale)
+            Rescale();
+    }
+
+    /// <summary>Tells where a vertex is; ignored if the vertex has no tracked edge or something newer is known.</summary>
+    /// <param name="vertex">The vertex.</param>
+    /// <param name="silo">Where it is, or <see cref="Silo.Unknown"/>.</param>
+    /// <param name="epoch">Its count of placements; the latest wins, and at equal epochs this call wins.</param>
+    /// <returns>True if the table now holds this place.</returns>
+    public bool Locate(TVertex vertex, int silo, long epoch)
+    {
+        int id = _vertices.Find(vertex);
+        if (id < 0 || !_vertices.Locate(id, silo, epoch))
+            return false;
+        if (silo != _self)
+            RemoveForeignEdges(id);
+        return true;
+    }
+
+    /// <summary>Reads where a vertex is believed to be.</summary>
+    /// <param name="vertex">The vertex.</param>
+    /// <param name="silo">Its silo.</param>
+    /// <param name="epoch">Its count of placements.</param>
+    /// <returns>False if the vertex has no tracked edge.</returns>
+    public bool TryLocate(TVertex vertex, out int silo, out long epoch)
+    {
+        int id = _vertices.Find(vertex);
+        silo = id < 0 ? Silo.Unknown : _vertices.SiloOf(id);
+        epoch = id < 0 ? 0 : _vertices.EpochOf(id);
+        return id >= 0;
+    }
+
+    /// <summary>Drops a vertex that is gone (deactivated for good) with all its edges.</summary>
+    /// <param name="vertex">The vertex.</param>
+    public void Forget(TVertex vertex)
+    {
+        int id = _vertices.Find(vertex);
+        while (id >= 0 && _vertices.HeadOf(id) >= 0)
+        {
+            int edge = _vertices.HeadOf(id) >> 1;
+            bool last = _next[_vertices.HeadOf(id)] < 0;
+            RemoveEdge(edge);
+            if (last)
+                return;
+        }
+    }
+
+    /// <summary>Finds an edge.</summary>
+    /// <param name="vertex">One end.</param>
+    /// <param name="other">The other end.</param>
+    /// <param name="edge">The edge, seen from <paramref name="vertex"/>.</param>
+    /// <returns>False if it is not tracked.</returns>
+    public bool TryGetEdge(TVertex vertex, TVertex other, out HeavyEdge<TVertex> edge)
+    {
+        edge = default;
+        int a = _vertices.Find(vertex);
+        int found = FindEdge(a, _vertices.Find(other));
+        if (found < 0)
+            return false;
+        edge = EdgeAt(_end[2 * found] == a ? 2 * found : (2 * found) + 1);
+        return true;
+    }
+
+    /// <summary>Copies the edges of one vertex.</summary>
+    /// <param name="vertex">The vertex.</param>
+    /// <param name="edges">Receives them, in no order.</param>
+    public void CopyEdges(TVertex vertex, ICollection<HeavyEdge<TVertex>> edges)
+    {
+        int id = _vertices.Find(vertex);
+        for (int half = id < 0 ? -1 : _vertices.HeadOf(id); half >= 0; half = _next[half])
+            edges.Add(EdgeAt(half));
+    }
+
+    private void Add(TVertex local, long localEpoch, TVertex other, int otherSilo, long otherEpoch, double weight, bool halveIfLocal)
+    {
+        if (!(weight > 0) || local.Equals(other))
+            return;
+        int edge = FindEdge(_vertices.Find(local), _vertices.Find(other));
+        double inherited = _floor;
+        if (edge < 0 && _heapCount == _capacity)
+        {
+            // Evicting first: it may free a vertex of the new edge.
+            inherited = _floor = _weight[_heap[0]];
+            RemoveEdge(_heap[0]);
+        }
+
+        int a = _vertices.Intern(local, _self, localEpoch);
+        int b = _vertices.Intern(other, otherSilo, otherEpoch);
+        if (edge < 0)
+        {
+            if (DropIfForeign(a, b))
+                return;
+            edge = InsertEdge(a, b, inherited);
+        }
+
+        double share = halveIfLocal && _vertices.SiloOf(a) == _self && _vertices.SiloOf(b) == _self ? 0.5 : 1;
+        _weight[edge] += share * weight / _scale;
+        SiftDown(_position[edge]);
+    }
+
+    // The caller's word that a vertex is here can be older than what the table knows.
+    private bool DropIfForeign(int a, int b)
+    {
+        if (_vertices.SiloOf(a) == _self || _vertices.SiloOf(b) == _self)
+            return false;
+        if (_vertices.HeadOf(a) < 0)
+            _vertices.Remove(a);
+        if (_vertices.HeadOf(b) < 0)
+            _vertices.Remove(b);
+        return true;
+    }
+
+    private HeavyEdge<TVertex> EdgeAt(int half)
+    {
+        int other = _end[half ^ 1];
+        int edge = half >> 1;
+        return new(_vertices.KeyOf(other), _vertices.SiloOf(other), _vertices.EpochOf(other), _weight[edge] * _scale, _error[edge] * _scale);
+    }
+
+    private void Rescale()
+    {
+        for (int i = 0; i < _heapCount; i++)
+        {
+            _weight[_heap[i]] *= _scale;
+            _error[_heap[i]] *= _scale;
+        }
+
+        _floor *= _scale;
+        _scale = 1;
+    }
+}

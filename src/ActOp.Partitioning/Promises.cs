@@ -1,0 +1,78 @@
+namespace ActOp.Partitioning;
+
+/// <summary>The vertices that a plan moves and that have not yet left or arrived.</summary>
+internal sealed class Promises<TVertex>
+    where TVertex : notnull, IEquatable<TVertex>
+{
+    private readonly Dictionary<TVertex, Promise> _outgoing = [];
+    private readonly Dictionary<TVertex, Promise> _incoming = [];
+    private readonly List<TVertex> _expired = [];
+
+    public int Count => _outgoing.Count + _incoming.Count;
+
+    /// <summary>Load that will come less load that will go.</summary>
+    public double Balance { get; private set; }
+
+    public bool IsGoing(TVertex vertex) => _outgoing.ContainsKey(vertex);
+
+    public void Going(TVertex vertex, Promise promise)
+    {
+        if (_outgoing.TryAdd(vertex, promise))
+            Balance -= promise.Load;
+    }
+
+    public void Coming(TVertex vertex, Promise promise)
+    {
+        if (_incoming.Remove(vertex, out Promise old))
+            Balance -= old.Load;
+        _incoming.Add(vertex, promise);
+        Balance += promise.Load;
+    }
+
+    public bool TakeGoing(TVertex vertex, out Promise promise)
+    {
+        if (!_outgoing.Remove(vertex, out promise))
+            return false;
+        Balance += promise.Load;
+        return true;
+    }
+
+    public bool TakeComing(TVertex vertex, out Promise promise)
+    {
+        if (!_incoming.Remove(vertex, out promise))
+            return false;
+        Balance -= promise.Load;
+        return true;
+    }
+
+    public bool IsComing(TVertex vertex, ExchangeId exchange) =>
+        _incoming.TryGetValue(vertex, out Promise promise) && promise.Exchange == exchange;
+
+    public void Expire(TimeSpan now)
+    {
+        Expire(_outgoing, now, +1);
+        Expire(_incoming, now, -1);
+        if (Count == 0)
+            Balance = 0;
+    }
+
+    private void Expire(Dictionary<TVertex, Promise> promises, TimeSpan now, int sign)
+    {
+        _expired.Clear();
+        foreach ((TVertex vertex, Promise promise) in promises)
+        {
+            if (promise.Deadline <= now)
+                _expired.Add(vertex);
+        }
+
+        foreach (TVertex vertex in _expired)
+        {
+            promises.Remove(vertex, out Promise promise);
+            Balance += sign * promise.Load;
+        }
+    }
+
+    /// <summary>One vertex under way.</summary>
+    internal readonly record struct Promise(
+        ExchangeId Exchange, int Partner, double Load, TimeSpan Deadline, CandidateSet<TVertex> Source, int Index);
+}

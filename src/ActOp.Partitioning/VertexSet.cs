@@ -1,0 +1,159 @@
+using System.Runtime.CompilerServices;
+
+namespace ActOp.Partitioning;
+
+/// <summary>
+/// Interned vertices: key to dense number by open addressing (linear probing, backward-shift deletion), with the place of the vertex and the head
+/// of its list of edges.
+/// </summary>
+internal sealed class VertexSet<TVertex>
+    where TVertex : notnull, IEquatable<TVertex>
+{
+    private TVertex[] _keys = new TVertex[64];
+    private int[] _hashes = new int[64];
+    private int[] _silos = new int[64];
+    private long[] _epochs = new long[64];
+    private int[] _heads = new int[64];
+    private int[] _buckets = NewBuckets(128);
+    private int _free = -1;
+    private int _used;
+
+    public int Count { get; private set; }
+
+    /// <summary>One more than the largest number in use.</summary>
+    public int Bound => _used;
+
+    public TVertex KeyOf(int id) => _keys[id];
+
+    public int SiloOf(int id) => _silos[id];
+
+    public long EpochOf(int id) => _epochs[id];
+
+    public int HeadOf(int id) => _heads[id];
+
+    public void SetHead(int id, int half) => _heads[id] = half;
+
+    public int Find(TVertex key)
+    {
+        int hash = key.GetHashCode();
+        int mask = _buckets.Length - 1;
+        for (int bucket = Home(hash, mask); ; bucket = (bucket + 1) & mask)
+        {
+            int id = _buckets[bucket];
+            if (id < 0)
+                return -1;
+            if (_hashes[id] == hash && _keys[id].Equals(key))
+                return id;
+        }
+    }
+
+    /// <summary>Finds or adds a vertex, and takes over the place if it is not older than the known one.</summary>
+    public int Intern(TVertex key, int silo, long epoch)
+    {
+        int id = Find(key);
+        if (id >= 0)
+        {
+            // An unknown place never overwrites a known one of the same age.
+            if (silo != Silo.Unknown)
+                Locate(id, silo, epoch);
+            return id;
+        }
+
+        if ((Count + 1) * 2 > _buckets.Length)
+            Rehash();
+        id = Take();
+        _keys[id] = key;
+        _hashes[id] = key.GetHashCode();
+        _silos[id] = silo;
+        _epochs[id] = epoch;
+        _heads[id] = -1;
+        Count++;
+        Insert(id);
+        return id;
+    }
+
+    public bool Locate(int id, int silo, long epoch)
+    {
+        if (epoch < _epochs[id])
+            return false;
+        _silos[id] = silo;
+        _epochs[id] = epoch;
+        return true;
+    }
+
+    public void Remove(int id)
+    {
+        int mask = _buckets.Length - 1;
+        int hole = Home(_hashes[id], mask);
+        while (_buckets[hole] != id)
+            hole = (hole + 1) & mask;
+        for (int next = (hole + 1) & mask; _buckets[next] >= 0; next = (next + 1) & mask)
+        {
+            int home = Home(_hashes[_buckets[next]], mask);
+            if (((next - home) & mask) < ((next - hole) & mask))
+                continue;
+            _buckets[hole] = _buckets[next];
+            hole = next;
+        }
+
+        _buckets[hole] = -1;
+        if (RuntimeHelpers.IsReferenceOrContainsReferences<TVertex>())
+            _keys[id] = default!;
+        _heads[id] = ~_free - 1;
+        _free = id;
+        Count--;
+    }
+
+    private static int Home(int hash, int mask) => (int)(((uint)hash * 0x9E3779B1u) >> 7) & mask;
+
+    private static int[] NewBuckets(int size)
+    {
+        int[] buckets = new int[size];
+        buckets.AsSpan().Fill(-1);
+        return buckets;
+    }
+
+    // Free numbers are chained through _heads: the follower f is stored as ~f - 1, which is below -1 for f >= 0 and -1 for the end,
+    // so a free number never looks like one that has edges.
+    private int Take()
+    {
+        if (_free >= 0)
+        {
+            int id = _free;
+            _free = ~(_heads[id] + 1);
+            return id;
+        }
+
+        if (_used == _keys.Length)
+        {
+            int size = _used * 2;
+            Array.Resize(ref _keys, size);
+            Array.Resize(ref _hashes, size);
+            Array.Resize(ref _silos, size);
+            Array.Resize(ref _epochs, size);
+            Array.Resize(ref _heads, size);
+        }
+
+        return _used++;
+    }
+
+    private void Insert(int id)
+    {
+        int mask = _buckets.Length - 1;
+        int bucket = Home(_hashes[id], mask);
+        while (_buckets[bucket] >= 0)
+            bucket = (bucket + 1) & mask;
+        _buckets[bucket] = id;
+    }
+
+    private void Rehash()
+    {
+        int[] old = _buckets;
+        _buckets = NewBuckets(old.Length * 2);
+        foreach (int id in old)
+        {
+            if (id >= 0)
+                Insert(id);
+        }
+    }
+}

@@ -1,0 +1,143 @@
+using Microsoft.Extensions.Logging;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 6xx locality.</summary>
+internal sealed partial class Log(ILogger logger)
+{
+    [LoggerMessage(100, LogLevel.Warning, "The one-way call {method} to {grain} failed.")]
+    private static partial void OneWayFailed(ILogger logger, string method, GrainId grain, Exception exception);
+
+    [LoggerMessage(101, LogLevel.Warning, "The answer of {method} by {grain} could not be sent to {origin}.")]
+    private static partial void ReplyLost(ILogger logger, string method, GrainId grain, SiloAddress origin, Exception exception);
+
+    [LoggerMessage(102, LogLevel.Warning, "An answer for {origin} could not be relayed.")]
+    private static partial void RelayFailed(ILogger logger, SiloAddress origin, Exception exception);
+
+    [LoggerMessage(103, LogLevel.Warning, "A request from {origin} to {grain} names a method that this process does not know.")]
+    private static partial void UnknownMethod(ILogger logger, GrainId grain, SiloAddress origin, Exception exception);
+
+    [LoggerMessage(104, LogLevel.Warning, "{count} calls got no answer within their response timeout.")]
+    private static partial void CallsExpired(ILogger logger, int count);
+
+    [LoggerMessage(105, LogLevel.Warning, "{count} calls waited for {silo} and failed: {reason}.")]
+    private static partial void CallsLost(ILogger logger, int count, SiloAddress silo, string reason);
+
+    [LoggerMessage(200, LogLevel.Warning, "A turn of {grain} took {milliseconds} ms: it held a thread of the work stage. Long computing and blocking belong outside of grains.")]
+    private static partial void LongTurn(ILogger logger, GrainId grain, long milliseconds);
+
+    [LoggerMessage(201, LogLevel.Error, "A step of {grain} threw.")]
+    private static partial void TurnFailed(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(202, LogLevel.Warning, "{grain} could not be activated; the calls that wait for it fail.")]
+    private static partial void ActivationFailed(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(203, LogLevel.Warning, "{grain} threw while it was deactivated.")]
+    private static partial void DeactivationFailed(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(204, LogLevel.Warning, "{grain} could not be removed from the directory.")]
+    private static partial void UnregistrationFailed(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(205, LogLevel.Warning, "A timer of {grain} threw; it goes on ticking.")]
+    private static partial void TimerFailed(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(206, LogLevel.Information, "{count} idle activations end.")]
+    private static partial void Collected(ILogger logger, int count);
+
+    [LoggerMessage(207, LogLevel.Error, "An item of the stage {stage} threw.")]
+    private static partial void StageFailed(ILogger logger, string stage, Exception exception);
+
+    [LoggerMessage(300, LogLevel.Warning, "{grain} could not move to {target}; it ends here instead.")]
+    private static partial void MigrationFailed(ILogger logger, GrainId grain, SiloAddress target, Exception exception);
+
+    [LoggerMessage(301, LogLevel.Warning, "{grain} threw while it gave up its state to move; the rest moves.")]
+    private static partial void DehydrationFailed(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(302, LogLevel.Warning, "{grain} threw while it took its state after a move; the rest is taken.")]
+    private static partial void RehydrationFailed(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(400, LogLevel.Warning, "{peer} sent a frame of unknown kind {kind}; it is ignored.")]
+    private static partial void UnknownFrame(ILogger logger, SiloAddress peer, byte kind);
+
+    [LoggerMessage(401, LogLevel.Information, "Connected to {peer}.")]
+    private static partial void PeerConnected(ILogger logger, SiloAddress peer);
+
+    [LoggerMessage(402, LogLevel.Information, "Disconnected from {peer}: {reason}.")]
+    private static partial void PeerDisconnected(ILogger logger, SiloAddress peer, string reason);
+
+    [LoggerMessage(500, LogLevel.Information, "The silo {silo} is {status}.")]
+    private static partial void SiloStatus(ILogger logger, SiloAddress silo, string status);
+
+    [LoggerMessage(501, LogLevel.Information, "View {number}: {active} active silos; joined {joined}, left {left}.")]
+    private static partial void ViewChanged(ILogger logger, long number, int active, string joined, string left);
+
+    [LoggerMessage(502, LogLevel.Critical, "This silo {silo} was declared dead by the others or lost its lease: it stops running grains. {reason}")]
+    private static partial void DeclaredDead(ILogger logger, SiloAddress silo, string reason);
+
+    [LoggerMessage(503, LogLevel.Warning, "The membership table did not answer; it is asked again.")]
+    private static partial void TableFailed(ILogger logger, Exception exception);
+
+    [LoggerMessage(504, LogLevel.Warning, "{grain} is registered at {winner}; the activation here ends.")]
+    private static partial void Duplicate(ILogger logger, GrainId grain, SiloAddress winner);
+
+    [LoggerMessage(600, LogLevel.Information, "Exchange with {partner}: {given} given, {taken} taken, {skipped} busy; cut of the two {before:F1} -> {after:F1} messages/s.")]
+    private static partial void Exchanged(ILogger logger, SiloAddress partner, int given, int taken, int skipped, double before, double after);
+
+    [LoggerMessage(601, LogLevel.Warning, "A locality round failed; the next one goes on.")]
+    private static partial void RoundFailed(ILogger logger, Exception exception);
+
+    internal void OneWayFailed(string method, GrainId grain, Exception exception) => OneWayFailed(logger, method, grain, exception);
+
+    internal void ReplyLost(string method, GrainId grain, SiloAddress origin, Exception exception) => ReplyLost(logger, method, grain, origin, exception);
+
+    internal void RelayFailed(SiloAddress origin, Exception exception) => RelayFailed(logger, origin, exception);
+
+    internal void UnknownMethod(GrainId grain, SiloAddress origin, Exception exception) => UnknownMethod(logger, grain, origin, exception);
+
+    internal void CallsExpired(int count) => CallsExpired(logger, count);
+
+    internal void CallsLost(int count, SiloAddress silo, string reason) => CallsLost(logger, count, silo, reason);
+
+    internal void LongTurn(GrainId grain, long milliseconds) => LongTurn(logger, grain, milliseconds);
+
+    internal void TurnFailed(GrainId grain, Exception exception) => TurnFailed(logger, grain, exception);
+
+    internal void ActivationFailed(GrainId grain, Exception exception) => ActivationFailed(logger, grain, exception);
+
+    internal void DeactivationFailed(GrainId grain, Exception exception) => DeactivationFailed(logger, grain, exception);
+
+    internal void UnregistrationFailed(GrainId grain, Exception exception) => UnregistrationFailed(logger, grain, exception);
+
+    internal void TimerFailed(GrainId grain, Exception exception) => TimerFailed(logger, grain, exception);
+
+    internal void Collected(int count) => Collected(logger, count);
+
+    internal void StageFailed(string stage, Exception exception) => StageFailed(logger, stage, exception);
+
+    internal void MigrationFailed(GrainId grain, SiloAddress target, Exception exception) => MigrationFailed(logger, grain, target, exception);
+
+    internal void DehydrationFailed(GrainId grain, Exception exception) => DehydrationFailed(logger, grain, exception);
+
+    internal void RehydrationFailed(GrainId grain, Exception exception) => RehydrationFailed(logger, grain, exception);
+
+    internal void UnknownFrame(SiloAddress peer, byte kind) => UnknownFrame(logger, peer, kind);
+
+    internal void PeerConnected(SiloAddress peer) => PeerConnected(logger, peer);
+
+    internal void PeerDisconnected(SiloAddress peer, string reason) => PeerDisconnected(logger, peer, reason);
+
+    internal void SiloStatus(SiloAddress silo, string status) => SiloStatus(logger, silo, status);
+
+    internal void ViewChanged(long number, int active, string joined, string left) => ViewChanged(logger, number, active, joined, left);
+
+    internal void DeclaredDead(SiloAddress silo, string reason) => DeclaredDead(logger, silo, reason);
+
+    internal void TableFailed(Exception exception) => TableFailed(logger, exception);
+
+    internal void Duplicate(GrainId grain, SiloAddress winner) => Duplicate(logger, grain, winner);
+
+    internal void Exchanged(SiloAddress partner, int given, int taken, int skipped, double before, double after) => Exchanged(logger, partner, given, taken, skipped, before, after);
+
+    internal void RoundFailed(Exception exception) => RoundFailed(logger, exception);
+}

@@ -1,0 +1,140 @@
+using ActOp.Calls;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Hosting;
+using ActOp.Serialization;
+using ActOp.Wire;
+using Orleans.CodeGeneration;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Routing;
+
+/// <summary>Turns frames back into calls and answers. Runs on the receive stage; whatever a peer sends, it throws nothing but <see cref="Orleans.Serialization.SerializerException"/>s of broken frames.</summary>
+internal sealed class FrameReader(Node node)
+{
+    internal void Read(SiloAddress peer, ReadOnlySpan<byte> frame)
+    {
+        var scratch = Scratch.Rent(node.Calls);
+        var reader = new WireReader(frame, scratch.Session);
+        switch ((FrameKind)reader.ReadByte())
+        {
+            case FrameKind.Request:
+                ReadRequest(peer, ref reader);
+                break;
+            case FrameKind.Reply:
+                ReadReply(ref reader);
+                break;
+            case FrameKind.RelayedReply:
+                Relay(ref reader, frame);
+                break;
+            default:
+                node.Log.UnknownFrame(peer, frame[0]);
+                break;
+        }
+    }
+
+    private void ReadRequest(SiloAddress peer, ref WireReader reader)
+    {
+        var flags = (FrameFlags)reader.ReadByte();
+        var forwards = reader.ReadByte();
+        var replyTo = reader.ReadFixed64();
+        var methodId = reader.ReadFixed64();
+        var ids = IdIntern.Current;
+        var target = ids.Read(ref reader);
+        var source = ids.Read(ref reader);
+        var origin = peer;
+        SiloAddress? via = null;
+        if ((flags & FrameFlags.HasOrigin) != 0)
+        {
+            origin = Addresses.Read(ref reader);
+            via = Addresses.Read(ref reader);
+        }
+
+        var typeArguments = (flags & FrameFlags.HasTypeArguments) != 0 ? reader.ReadString() : null;
+        Call call;
+        try
+        {
+            call = TypeManifest.CreateCall(methodId, typeArguments);
+        }
+        catch (Exception exception)
+        {
+            // Nothing can be answered in the method's own terms, and the caller must not wait for its timeout.
+            RefuseUnknown(origin, replyTo, target, flags, exception);
+            return;
+        }
+
+        call.Runtime = node.Calls;
+        call.Origin = (flags & FrameFlags.OneWay) != 0 ? CallOrigin.Nobody : CallOrigin.Remote;
+        call.Flags = call.Method.Options
+            | ((flags & FrameFlags.OneWay) != 0 ? InvokeMethodOptions.OneWay : 0)
+            | ((flags & FrameFlags.ReadOnly) != 0 ? InvokeMethodOptions.ReadOnly : 0)
+            | ((flags & FrameFlags.AlwaysInterleave) != 0 ? InvokeMethodOptions.AlwaysInterleave : 0);
+        call.Remote = origin;
+        call.Via = via;
+        call.ReplyTo = replyTo;
+        call.RemoteTarget = target;
+        call.RemoteSource = source;
+        call.Forwards = forwards;
+        call.ArgumentsIsolated = true;
+        try
+        {
+            if ((flags & FrameFlags.HasContext) != 0)
+                call.Context = ContextCodec.Read(ref reader);
+            call.ReadArguments(ref reader);
+        }
+        catch (Exception exception)
+        {
+            Activation.Fail(call, exception);
+            return;
+        }
+
+        node.Router.RouteArrived(call);
+    }
+
+    private void ReadReply(ref WireReader reader)
+    {
+        var flags = (FrameFlags)reader.ReadByte();
+        var id = reader.ReadFixed64();
+        var location = (flags & FrameFlags.HasLocation) != 0 ? Addresses.Read(ref reader) : null;
+        var version = (int)(uint)id;
+        if (CallRegistry.Find((int)(id >> 32)) is not { } call || !ReferenceEquals(call.Runtime, node.Calls) || !call.TryClaim(version))
+            return;
+        if (location is not null)
+            node.Locations.Set(call.TargetId, location);
+        try
+        {
+            if ((flags & FrameFlags.IsError) != 0)
+                call.Error = Codec<Exception>.Default.Read(ref reader) ?? new OrleansException("The call failed without an exception.");
+            else
+                call.ReadResult(ref reader);
+        }
+        catch (Exception exception)
+        {
+            call.Error = exception;
+        }
+
+        call.Publish();
+    }
+
+    private void Relay(ref WireReader reader, ReadOnlySpan<byte> frame)
+    {
+        var origin = Addresses.Read(ref reader);
+        var failure = node.Peers.Send(origin, default, frame[reader.Position..]);
+        if (failure is not null)
+            node.Log.RelayFailed(origin, failure);
+    }
+
+    private void RefuseUnknown(SiloAddress origin, ulong replyTo, GrainId target, FrameFlags flags, Exception exception)
+    {
+        node.Log.UnknownMethod(target, origin, exception);
+        if ((flags & FrameFlags.OneWay) != 0)
+            return;
+        var scratch = Scratch.Rent(node.Calls);
+        var writer = new WireWriter(scratch.Buffer, scratch.Session);
+        writer.WriteByte((byte)FrameKind.Reply);
+        writer.WriteByte((byte)FrameFlags.IsError);
+        writer.WriteFixed64(replyTo);
+        Codec<Exception>.Default.Write(ref writer, exception);
+        writer.Commit();
+        node.Peers.Send(origin, target, scratch.Buffer.Written);
+    }
+}

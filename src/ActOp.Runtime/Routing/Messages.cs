@@ -1,0 +1,141 @@
+using ActOp.Calls;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Hosting;
+using ActOp.Serialization;
+using ActOp.Wire;
+using Orleans.CodeGeneration;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Routing;
+
+/// <summary>Turns calls into frames. A request is encoded on the caller's turn and an answer on the callee's, straight from the objects: no copy is made.</summary>
+/// <remarks>Stateless; any thread. The counterpart is <see cref="FrameReader"/>.</remarks>
+internal sealed class Messages(Node node)
+{
+    /// <summary>A call object of the method, from its pool.</summary>
+    internal Call CreateCall(CallMethod method) => TypeManifest.CreateCall(method.Id, method.TypeArguments);
+
+    /// <summary>Sends a request to the silo or client <paramref name="target"/>.</summary>
+    internal void SendRequest(Call call, SiloAddress target)
+    {
+        var scratch = Scratch.Rent(node.Calls);
+        try
+        {
+            var writer = new WireWriter(scratch.Buffer, scratch.Session);
+            WriteRequest(ref writer, call);
+            writer.Commit();
+        }
+        catch (Exception exception)
+        {
+            Activation.Fail(call, exception);
+            return;
+        }
+
+        var id = call.TargetId;
+        var version = call.Version;
+        var leavesHere = call.Origin != CallOrigin.Local;
+        if (!leavesHere)
+            Volatile.Write(ref call.Remote, target);
+        var sent = node.Peers.Send(target, id, scratch.Buffer.Written);
+        if (sent is not null)
+        {
+            if (call.TryClaim(version))
+            {
+                call.Error = sent;
+                call.Publish();
+            }
+        }
+        else if (leavesHere)
+        {
+            // A one-way call, or one that was sent on for another node: nobody waits for it here.
+            if (call.TryClaim(version))
+                call.Recycle();
+        }
+    }
+
+    /// <summary>Sends the answer of a request that came over the wire, and recycles the call.</summary>
+    internal void SendReply(Call call)
+    {
+        var scratch = Scratch.Rent(node.Calls);
+        try
+        {
+            var writer = new WireWriter(scratch.Buffer, scratch.Session);
+            WriteReply(ref writer, call, call.Error);
+            writer.Commit();
+            if (scratch.Buffer.Length > node.MaxFrameBytes)
+                throw new LimitExceededException("The answer of " + call.Method.ActivityName + " has " + scratch.Buffer.Length + " bytes; MaxMessageBodySize is " + node.MaxFrameBytes + ".");
+        }
+        catch (Exception exception)
+        {
+            scratch = Scratch.Rent(node.Calls);
+            var writer = new WireWriter(scratch.Buffer, scratch.Session);
+            WriteReply(ref writer, call, exception);
+            writer.Commit();
+        }
+
+        var origin = (SiloAddress)call.Remote!;
+        var failure = node.Peers.Send(origin, call.RemoteTarget, scratch.Buffer.Written);
+        if (failure is not null && call.Via is { } via && !via.Equals(origin))
+            failure = node.Peers.Send(via, call.RemoteTarget, Relayed(scratch, origin));
+        if (failure is not null)
+            node.Log.ReplyLost(call.Method.ActivityName, call.RemoteTarget, origin, failure);
+        call.Recycle();
+    }
+
+    private static ReadOnlySpan<byte> Relayed(Scratch scratch, SiloAddress origin)
+    {
+        var inner = scratch.Buffer.Written.ToArray();
+        scratch.Buffer.Clear();
+        var writer = new WireWriter(scratch.Buffer, scratch.Session);
+        writer.WriteByte((byte)FrameKind.RelayedReply);
+        Addresses.Write(ref writer, origin);
+        writer.WriteRaw(inner);
+        writer.Commit();
+        return scratch.Buffer.Written;
+    }
+
+    private void WriteRequest(ref WireWriter writer, Call call)
+    {
+        var method = call.Method;
+        var sentOn = call.Origin == CallOrigin.Remote;
+        var flags = (call.IsOneWay || call.Origin == CallOrigin.Nobody ? FrameFlags.OneWay : 0)
+            | ((call.Flags & InvokeMethodOptions.ReadOnly) != 0 ? FrameFlags.ReadOnly : 0)
+            | ((call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0 ? FrameFlags.AlwaysInterleave : 0)
+            | (call.Context is null ? 0 : FrameFlags.HasContext)
+            | (method.TypeArguments is null ? 0 : FrameFlags.HasTypeArguments)
+            | (sentOn ? FrameFlags.HasOrigin : 0);
+        writer.WriteByte((byte)FrameKind.Request);
+        writer.WriteByte((byte)flags);
+        writer.WriteByte(call.Forwards);
+        writer.WriteFixed64(sentOn ? call.ReplyTo : ((ulong)(uint)call.Slot << 32) | (uint)call.Version);
+        writer.WriteFixed64(method.Id);
+        IdIntern.Write(ref writer, call.TargetId);
+        IdIntern.Write(ref writer, call.SourceId);
+        if (sentOn)
+        {
+            Addresses.Write(ref writer, (SiloAddress)call.Remote!);
+            Addresses.Write(ref writer, node.Address);
+        }
+
+        if (method.TypeArguments is { } typeArguments)
+            writer.WriteString(typeArguments);
+        if (call.Context is { } context)
+            ContextCodec.Write(ref writer, context);
+        call.WriteArguments(ref writer);
+    }
+
+    private void WriteReply(ref WireWriter writer, Call call, Exception? error)
+    {
+        // Whoever asked another node, or asked without knowing, learns where the grain is.
+        var tell = call.Forwards > 0 && !WellKnown.IsWellKnown(call.RemoteTarget);
+        writer.WriteByte((byte)FrameKind.Reply);
+        writer.WriteByte((byte)((error is null ? 0 : FrameFlags.IsError) | (tell ? FrameFlags.HasLocation : 0)));
+        writer.WriteFixed64(call.ReplyTo);
+        if (tell)
+            Addresses.Write(ref writer, node.Address);
+        if (error is null)
+            call.WriteResult(ref writer);
+        else
+            Codec<Exception>.Default.Write(ref writer, error);
+    }
+}

@@ -1,0 +1,136 @@
+using HaloPresence.Load;
+using HaloPresence.Options;
+
+namespace HaloPresence.Tests;
+
+public sealed class LoadTests
+{
+    private static readonly HaloOptions Options = new() { Players = 400, Rate = 500, Warmup = 20, Measure = 60, Churn = 67 };
+
+    [Theory]
+    [InlineData(10)]
+    [InlineData(5000)]
+    public void Poisson_arrivals_keep_their_rate_and_spread(double rate)
+    {
+        const int Count = 100_000;
+        var arrivals = new PoissonArrivals(rate, TimeSpan.FromSeconds(5), 1);
+        double last = 5;
+        double squares = 0;
+        for (int i = 0; i < Count; i++, arrivals.Pass())
+        {
+            double gap = arrivals.Next.TotalSeconds - last;
+            Assert.True(gap >= 0);
+            squares += gap * gap;
+            last = arrivals.Next.TotalSeconds;
+        }
+        Assert.InRange(Count / (last - 5), 0.98 * rate, 1.02 * rate);
+        // Exponential gaps: the mean square is twice the square of the mean.
+        Assert.InRange(squares / Count * rate * rate, 1.9, 2.1);
+    }
+
+    [Fact]
+    public void An_open_loop_sends_the_configured_rate_of_eighteen_messages_each_and_no_error()
+    {
+        var target = new RehearsalTarget();
+        LoadReport last = new LoadClient(Options, target, new VirtualClock(), _ => { }).Run(default);
+        Assert.Equal(LoadPhase.Done, last.Phase);
+        Assert.Equal(0, last.Errors);
+        Assert.Equal(0, last.Alone);
+        Assert.InRange(last.Requests, 0.97 * 500 * 60, 1.03 * 500 * 60);
+        Assert.Equal(18 * last.Requests, last.Messages);
+        Assert.Equal(target.PlayingCount, 8 * target.GameCount);
+    }
+
+    [Fact]
+    public void The_same_seed_sends_the_same_requests()
+    {
+        Assert.Equal(Asked(Options), Asked(Options));
+        Assert.NotEqual(Asked(Options), Asked(Options with { Seed = 2 }));
+    }
+
+    [Fact]
+    public void A_stall_shows_in_every_request_that_it_delays()
+    {
+        var clock = new VirtualClock();
+        var target = new FakeTarget(clock) { StallAt = 15_000, Stall = TimeSpan.FromSeconds(2) };
+        LoadReport last = new LoadClient(Options, target, clock, _ => { }).Run(default);
+        var latency = LatencyHistogram.FromPairs(last.Histogram!);
+        // One call took 2 s; the thousand requests due meanwhile waited 1 s on average.
+        double waited = 1 - latency.Distribution().Last(point => point.Milliseconds < 100).Share;
+        Assert.InRange(waited * latency.Count, 850, 1050);
+        Assert.InRange(latency.Max.TotalSeconds, 1.99, 2.1);
+        Assert.InRange(last.MaxLagMs, 1900, 2100);
+    }
+
+    [Fact]
+    public void Failing_requests_are_counted_with_their_text()
+    {
+        var clock = new VirtualClock();
+        var target = new FakeTarget(clock) { Failure = new TimeoutException("grain x did not answer") };
+        LoadReport last = new LoadClient(Options, target, clock, _ => { }).Run(default);
+        Assert.Equal(0, last.Requests);
+        Assert.Equal(target.Players.Count, last.Errors);
+        Assert.Contains(last.ErrorTexts, text => text.Contains("grain x did not answer", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Requests_beyond_the_limit_in_flight_and_unanswered_ones_are_errors()
+    {
+        var clock = new VirtualClock();
+        var target = new FakeTarget(clock) { NeverAnswers = true };
+        LoadReport last = new LoadClient(Options with { MaxOutstanding = 100 }, target, clock, _ => { }).Run(default);
+        Assert.Equal(0, last.Requests);
+        Assert.Equal(100, target.Players.Count);
+        Assert.Contains(last.ErrorTexts, text => text.Contains("rejected", StringComparison.Ordinal));
+        Assert.Contains(last.ErrorTexts, text => text.StartsWith("100 x no answer", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void Reports_go_through_the_phases_in_order()
+    {
+        var phases = new List<LoadPhase>();
+        new LoadClient(Options, new RehearsalTarget(), new VirtualClock(), report => phases.Add(report.Phase)).Run(default);
+        Assert.Equal([LoadPhase.Setup, LoadPhase.Warmup, LoadPhase.Measure, LoadPhase.Saturate], phases.Distinct());
+        Assert.Equal(phases.Order(), phases);
+        Assert.True(phases.Count > 70);
+    }
+
+    private static List<long> Asked(HaloOptions options)
+    {
+        var clock = new VirtualClock();
+        var target = new FakeTarget(clock);
+        new LoadClient(options, target, clock, _ => { }).Run(default);
+        return target.Players;
+    }
+
+    private sealed class FakeTarget(VirtualClock clock) : ILoadTarget
+    {
+        public List<long> Players { get; } = [];
+
+        public int StallAt { get; init; } = -1;
+
+        public TimeSpan Stall { get; init; }
+
+        public Exception? Failure { get; init; }
+
+        public bool NeverAnswers { get; init; }
+
+        public ValueTask<int> RequestStatus(long player)
+        {
+            Players.Add(player);
+            if (Players.Count == StallAt)
+                clock.Add(Stall);
+            if (Failure is not null)
+                throw Failure;
+            return NeverAnswers ? new ValueTask<int>(new TaskCompletionSource<int>().Task) : new ValueTask<int>(18);
+        }
+
+        public ValueTask StartGame(long game, long[] players) => default;
+
+        public ValueTask EndGame(long game) => default;
+
+        public ValueTask Depart(long player) => default;
+
+        public ValueTask DisposeAsync() => default;
+    }
+}

@@ -1,0 +1,136 @@
+using System.Text.Json;
+using System.Xml.Linq;
+using HaloPresence.Children;
+using HaloPresence.Load;
+using HaloPresence.Options;
+using HaloPresence.Report;
+using HaloPresence.Results;
+using HaloPresence.Supervision;
+
+namespace HaloPresence.Tests;
+
+public sealed class ResultTests
+{
+    private static readonly HaloOptions Options = new() { Silos = 2, Players = 400, Rate = 500, Warmup = 20, Measure = 60 };
+
+    [Fact]
+    public void The_remote_share_is_that_of_the_measured_phase()
+    {
+        RunResult result = Assemble(Options);
+        Assert.Equal(0.25, result.RemoteShare, 3);
+        Assert.Equal(0.5, result.CheckedRemoteShare, 3);
+        Assert.All(result.CpuPercentPerSilo, cpu => Assert.Equal(40, cpu, 1));
+        Assert.Equal(2 * 0.4 * 60 * 1e6 / result.Requests, result.CpuMicrosPerRequest, 0);
+        Assert.Equal(18, result.MessagesPerRequest, 6);
+        Assert.InRange(result.AchievedRate, 485, 515);
+        Assert.InRange(result.Convergence.Length, 78, 81);
+        // Everything is remote in the warm-up.
+        Assert.Equal(1, result.Convergence[5].RemoteShare, 3);
+    }
+
+    [Fact]
+    public void The_JSON_has_the_agreed_names()
+    {
+        using JsonDocument json = JsonDocument.Parse(JsonSerializer.Serialize(Assemble(Options), JsonLines.File));
+        string[] names = [.. json.RootElement.EnumerateObject().Select(property => property.Name)];
+        string[] agreed =
+        [
+            "optimize", "silos", "players", "rate", "churnPerMinute", "remoteShare", "latencyMs", "requests", "errors", "achievedRate",
+            "cpuPercentPerSilo", "cpuMicrosPerRequest", "migrations", "convergence", "activationsPerSilo", "saturation",
+        ];
+        Assert.Empty(agreed.Except(names));
+        Assert.Equal(["p50", "p95", "p99", "p999", "max"], json.RootElement.GetProperty("latencyMs").EnumerateObject().Select(property => property.Name));
+        Assert.Contains("moves", json.RootElement.GetProperty("convergence")[0].EnumerateObject().Select(property => property.Name));
+        Assert.Equal("off", json.RootElement.GetProperty("optimize").GetString());
+    }
+
+    [Fact]
+    public void The_report_has_four_charts_and_needs_nothing_from_outside()
+    {
+        RunResult off = Assemble(Options);
+        string html = HtmlReport.Render([off, Assemble(Options with { Optimize = OptimizeMode.Partition })]);
+        foreach (string title in (string[])["Remote share over time", "Latency: cumulative distribution", "Silo CPU", "Moves"])
+            Assert.Contains($"<figcaption>{title}", html, StringComparison.Ordinal);
+        Assert.Equal(4, html.Split("<svg").Length - 1);
+        Assert.Equal(8, html.Split("<polyline").Length - 1);
+        Assert.DoesNotContain("http", html, StringComparison.OrdinalIgnoreCase);
+        Assert.DoesNotContain("<script", html, StringComparison.OrdinalIgnoreCase);
+        Assert.DoesNotContain("NaN", html, StringComparison.Ordinal);
+        foreach (string svg in html.Split("<figure>").Skip(1).Select(part => part[part.IndexOf("<svg", StringComparison.Ordinal)..(part.IndexOf("</svg>", StringComparison.Ordinal) + 6)]))
+            Assert.NotNull(XElement.Parse(svg));
+    }
+
+    [Fact]
+    public void A_comparison_stands_beside_the_papers_figures()
+    {
+        RunResult[] runs = [Assemble(Options), Assemble(Options with { Optimize = OptimizeMode.Partition })];
+        string[] titles = Comparison.Titles(runs);
+        Assert.Equal(["", "random placement", "ActOp", "ratio", "paper"], titles);
+        Assert.All(Comparison.Rows(runs), row => Assert.Equal(titles.Length, row.Length));
+    }
+
+    [Fact]
+    public void Lines_between_processes_survive_the_way()
+    {
+        var writer = new StringWriter();
+        JsonLines.Write(writer, new SiloSample { T = 12.5, RemoteMessages = 7, CpuSeconds = 0.25 });
+        Assert.True(JsonLines.TryRead(writer.ToString().TrimEnd(), out SiloSample? sample));
+        Assert.Equal(new SiloSample { T = 12.5, RemoteMessages = 7, CpuSeconds = 0.25 }, sample);
+        Assert.False(JsonLines.TryRead("warn: something", out sample));
+        Assert.False(JsonLines.TryRead("{ broken", out sample));
+    }
+
+    [Theory]
+    [InlineData("--silos")]
+    [InlineData("--churn")]
+    [InlineData("--pool")]
+    [InlineData("--min-games")]
+    public void A_wrong_option_is_named(string name)
+    {
+        HaloOptions wrong = name switch
+        {
+            "--silos" => Options with { Silos = 0 },
+            "--churn" => Options with { Churn = double.NaN },
+            "--pool" => Options with { Pool = 400 },
+            _ => Options with { MinGames = 6 },
+        };
+        Assert.Null(Options.FindError());
+        Assert.Contains(name, wrong.FindError(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_child_reads_the_options_that_its_parent_printed()
+    {
+        HaloOptions options = Options with { Churn = 12.5, Optimize = OptimizeMode.Partition, Rehearse = true, Measure = 0, Saturate = 3 };
+        var table = new OptionTable(new HaloOptions());
+        var root = new System.CommandLine.RootCommand();
+        table.AddTo(root);
+        Assert.Equal(options, table.Read(root.Parse([.. table.Print(options)])));
+    }
+
+    private static RunResult Assemble(HaloOptions options)
+    {
+        var timeline = new RunTimeline(options.Silos);
+        LoadReport load = new LoadClient(options, new RehearsalTarget(), new VirtualClock(), _ => { }).Run(default);
+        timeline.Add(load);
+        double measure = load.PhaseStarts[(int)LoadPhase.Measure];
+        for (int second = 0; second <= 85; second++)
+        {
+            double measured = Math.Max(0, second - measure);
+            var sample = new SiloSample
+            {
+                T = second,
+                RemoteMessages = (long)(1000 * Math.Min(second, measure) + 250 * measured),
+                LocalMessages = (long)(750 * measured),
+                CheckedRemote = 10 * second,
+                CheckedLocal = 10 * second,
+                CpuSeconds = 0.4 * second,
+                Activations = 200,
+                Moves = second,
+            };
+            for (int silo = 0; silo < options.Silos; silo++)
+                timeline.Add(silo, sample);
+        }
+        return ResultAssembly.Assemble(options, timeline);
+    }
+}
