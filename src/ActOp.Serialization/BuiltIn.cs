@@ -1,7 +1,12 @@
+using System.Collections.Concurrent;
+using System.Collections.Immutable;
+using ActOp.Serialization.Codecs;
+using Orleans.Runtime;
+
 namespace ActOp.Serialization;
 
 /// <summary>Names and codecs of the types that need no generated code.</summary>
-internal static partial class BuiltIn
+internal static class BuiltIn
 {
     private static readonly Lock Gate = new();
     private static volatile bool s_registered;
@@ -15,14 +20,124 @@ internal static partial class BuiltIn
         {
             if (s_registered)
                 return;
-            Names();
+            Values();
+            Collections();
+            Tuples();
             s_registered = true;
         }
     }
 
-    private static void Names()
+    private static void Values()
     {
-        foreach (var type in (ReadOnlySpan<Type>)[typeof(bool), typeof(byte), typeof(sbyte), typeof(short), typeof(ushort), typeof(int), typeof(uint), typeof(long), typeof(ulong), typeof(char), typeof(float), typeof(double), typeof(string), typeof(object)])
-            TypeManifest.AddType(type, type.FullName!);
+        Add(typeof(bool), static () => new BooleanCodec());
+        Add(typeof(byte), static () => new ByteCodec());
+        Add(typeof(sbyte), static () => new SByteCodec());
+        Add(typeof(short), static () => new Int16Codec());
+        Add(typeof(ushort), static () => new UInt16Codec());
+        Add(typeof(int), static () => new Int32Codec());
+        Add(typeof(uint), static () => new UInt32Codec());
+        Add(typeof(long), static () => new Int64Codec());
+        Add(typeof(ulong), static () => new UInt64Codec());
+        Add(typeof(char), static () => new CharCodec());
+        Add(typeof(float), static () => new SingleCodec());
+        Add(typeof(double), static () => new DoubleCodec());
+        Add(typeof(decimal), static () => new DecimalCodec());
+        Add(typeof(string), static () => new StringCodec());
+        Add(typeof(Guid), static () => new GuidCodec());
+        Add(typeof(DateTime), static () => new DateTimeCodec());
+        Add(typeof(DateTimeOffset), static () => new DateTimeOffsetCodec());
+        Add(typeof(DateOnly), static () => new DateOnlyCodec());
+        Add(typeof(TimeOnly), static () => new TimeOnlyCodec());
+        Add(typeof(TimeSpan), static () => new TimeSpanCodec());
+        Add(typeof(Half), static () => new HalfCodec());
+        Add(typeof(Int128), static () => new Int128Codec());
+        Add(typeof(UInt128), static () => new UInt128Codec());
+        Add(typeof(System.Text.Rune), static () => new RuneCodec());
+        Add(typeof(System.Numerics.BigInteger), static () => new BigIntegerCodec());
+        Add(typeof(Uri), static () => new UriCodec());
+        Add(typeof(Version), static () => new VersionCodec());
+        Add(typeof(Type), static () => new TypeCodec());
+        Add(typeof(System.Globalization.CultureInfo), static () => new CultureInfoCodec());
+        Add(typeof(System.Net.IPAddress), static () => new IPAddressCodec());
+        Add(typeof(System.Net.IPEndPoint), static () => new IPEndPointCodec());
+        Add(typeof(System.Collections.BitArray), static () => new BitArrayCodec());
+        Add(typeof(GrainId), static () => new GrainIdCodec());
+        Add(typeof(GrainType), static () => new GrainTypeCodec());
+        Add(typeof(GrainInterfaceType), static () => new GrainInterfaceTypeCodec());
+        Add(typeof(IdSpan), static () => new IdSpanCodec());
+        Add(typeof(ActivationId), static () => new ActivationIdCodec());
+        Add(typeof(SiloAddress), static () => new SiloAddressCodec());
+        Add(typeof(GrainAddress), static () => new GrainAddressCodec());
+        Add(typeof(MembershipVersion), static () => new MembershipVersionCodec());
+        CodecTable.Add(typeof(Calls.NoResult), static () => new NoResultCodec());
+        Add(typeof(object), static () => new AnyObjectCodec<object>());
+        TypeManifest.AddType(typeof(Orleans.Runtime.IAddressable), "ref");
+        TypeManifest.AddType(typeof(Exception), "System.Exception");
+    }
+
+    private static void Collections()
+    {
+        Add(typeof(List<>), typeof(ListCodec<>));
+        Add(typeof(HashSet<>), typeof(HashSetCodec<>));
+        Add(typeof(SortedSet<>), typeof(SortedSetCodec<>));
+        Add(typeof(Queue<>), typeof(QueueCodec<>));
+        Add(typeof(Stack<>), typeof(StackCodec<>));
+        Add(typeof(LinkedList<>), typeof(LinkedListCodec<>));
+        Add(typeof(System.Collections.ObjectModel.Collection<>), typeof(CollectionCodec<>));
+        Add(typeof(System.Collections.ObjectModel.ObservableCollection<>), typeof(ObservableCollectionCodec<>));
+        Add(typeof(System.Collections.ObjectModel.ReadOnlyCollection<>), typeof(ReadOnlyCollectionCodec<>));
+        Add(typeof(ConcurrentQueue<>), typeof(ConcurrentQueueCodec<>));
+        Add(typeof(ConcurrentStack<>), typeof(ConcurrentStackCodec<>));
+        Add(typeof(ConcurrentBag<>), typeof(ConcurrentBagCodec<>));
+        Add(typeof(ImmutableArray<>), typeof(ImmutableArrayCodec<>));
+        Add(typeof(ImmutableList<>), typeof(ImmutableListCodec<>));
+        Add(typeof(ImmutableHashSet<>), typeof(ImmutableHashSetCodec<>));
+        Add(typeof(ImmutableSortedSet<>), typeof(ImmutableSortedSetCodec<>));
+        Add(typeof(ImmutableQueue<>), typeof(ImmutableQueueCodec<>));
+        Add(typeof(ImmutableStack<>), typeof(ImmutableStackCodec<>));
+        Add(typeof(Nullable<>), typeof(NullableCodec<>));
+        Add(typeof(Memory<>), typeof(MemoryCodec<>));
+        Add(typeof(ReadOnlyMemory<>), typeof(ReadOnlyMemoryCodec<>));
+        Add(typeof(ArraySegment<>), typeof(ArraySegmentCodec<>));
+        Add(typeof(Orleans.Concurrency.Immutable<>), typeof(ImmutableCodec<>));
+        Add(typeof(Dictionary<,>), typeof(DictionaryCodec<,>));
+        Add(typeof(SortedDictionary<,>), typeof(SortedDictionaryCodec<,>));
+        Add(typeof(SortedList<,>), typeof(SortedListCodec<,>));
+        Add(typeof(ConcurrentDictionary<,>), typeof(ConcurrentDictionaryCodec<,>));
+        Add(typeof(System.Collections.ObjectModel.ReadOnlyDictionary<,>), typeof(ReadOnlyDictionaryCodec<,>));
+        Add(typeof(ImmutableDictionary<,>), typeof(ImmutableDictionaryCodec<,>));
+        Add(typeof(ImmutableSortedDictionary<,>), typeof(ImmutableSortedDictionaryCodec<,>));
+        Add(typeof(KeyValuePair<,>), typeof(KeyValuePairCodec<,>));
+    }
+
+    private static void Tuples()
+    {
+        Add(typeof(ValueTuple<>), typeof(ValueTupleCodec<>));
+        Add(typeof(ValueTuple<,>), typeof(ValueTupleCodec<,>));
+        Add(typeof(ValueTuple<,,>), typeof(ValueTupleCodec<,,>));
+        Add(typeof(ValueTuple<,,,>), typeof(ValueTupleCodec<,,,>));
+        Add(typeof(ValueTuple<,,,,>), typeof(ValueTupleCodec<,,,,>));
+        Add(typeof(ValueTuple<,,,,,>), typeof(ValueTupleCodec<,,,,,>));
+        Add(typeof(ValueTuple<,,,,,,>), typeof(ValueTupleCodec<,,,,,,>));
+        Add(typeof(Tuple<>), typeof(TupleCodec<>));
+        Add(typeof(Tuple<,>), typeof(TupleCodec<,>));
+        Add(typeof(Tuple<,,>), typeof(TupleCodec<,,>));
+        Add(typeof(Tuple<,,,>), typeof(TupleCodec<,,,>));
+        Add(typeof(Tuple<,,,,>), typeof(TupleCodec<,,,,>));
+        Add(typeof(Tuple<,,,,,>), typeof(TupleCodec<,,,,,>));
+        Add(typeof(Tuple<,,,,,,>), typeof(TupleCodec<,,,,,,>));
+        Add(typeof(ValueTuple<,,,,,,,>), typeof(ValueTupleCodec<,,,,,,,>));
+    }
+
+    private static void Add(Type type, Func<object> create)
+    {
+        TypeManifest.AddType(type, type.FullName!);
+        CodecTable.Add(type, create);
+    }
+
+    private static void Add(Type definition, Type codecDefinition)
+    {
+        TypeManifest.AddType(definition, definition.FullName!);
+        CodecTable.AddGeneric(definition, codecDefinition);
     }
 }

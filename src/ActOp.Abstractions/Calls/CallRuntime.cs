@@ -17,6 +17,11 @@ public abstract class CallRuntime
     /// <summary>Runs the rest of a caller that is no activation (application threads) away from the stages.</summary>
     internal abstract void Resume(Call call);
 
+    /// <summary>A reference that was read from the wire, bound to this runtime.</summary>
+    /// <param name="grainId">The grain.</param>
+    /// <param name="interfaceType">A registered grain interface; constructed if it is generic.</param>
+    internal abstract GrainReference CreateReference(GrainId grainId, Type interfaceType);
+
     /// <summary>Rebinds a reference to another interface of the same grain.</summary>
     internal abstract object Cast(GrainReference reference, Type interfaceType);
 }

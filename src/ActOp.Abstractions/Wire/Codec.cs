@@ -1,6 +1,7 @@
 namespace ActOp.Wire;
 
 /// <summary>Writes, reads and deep-copies values whose static type is <typeparamref name="T"/>. Stateless; used from any thread.</summary>
+/// <remarks>Every value takes at least one byte, so that a reader can check counts against the bytes that are left.</remarks>
 /// <typeparam name="T">The static type: for a class that is not sealed, or an interface, the codec writes the actual type too.</typeparam>
 public abstract class Codec<T>
 {
@@ -21,4 +22,37 @@ public abstract class Codec<T>
 
     /// <summary>Reads what <see cref="Write"/> wrote.</summary>
     public abstract T Read(ref WireReader reader);
+
+    /// <summary>Writes the value as a member, with its tag.</summary>
+    /// <param name="writer">Where to.</param>
+    /// <param name="delta">The member's id less the id of the member before; the first one's id plus one.</param>
+    /// <param name="value">The value.</param>
+    public virtual void WriteMember(ref WireWriter writer, uint delta, T value)
+    {
+        if (value is null)
+        {
+            writer.WriteTag(delta, WireKind.Null);
+            return;
+        }
+
+        writer.WriteTag(delta, WireKind.Block);
+        var at = writer.BeginLength();
+        Write(ref writer, value);
+        writer.EndLength(at);
+    }
+
+    /// <summary>Reads a member whose tag was read.</summary>
+    public virtual T ReadMember(ref WireReader reader, WireKind kind)
+    {
+        if (kind == WireKind.Null)
+            return default!;
+        if (kind != WireKind.Block)
+            throw WireReader.WrongKind(kind, typeof(T));
+        var end = reader.ReadLengthEnd();
+        var value = Read(ref reader);
+        if (reader.Position > end)
+            throw new Orleans.Serialization.SerializerException("A member of type " + typeof(T) + " is longer than its length on the wire.");
+        reader.Position = end;
+        return value;
+    }
 }

@@ -1,3 +1,6 @@
+using System.Reflection;
+using System.Runtime.CompilerServices;
+
 namespace ActOp.Wire;
 
 /// <summary>Where <see cref="Codec{T}.Default"/> finds codecs; the serialization library installs itself here.</summary>
@@ -9,7 +12,7 @@ internal static class CodecSource
     internal static object Resolve(Type type)
     {
         if (Resolver is null)
-            System.Runtime.CompilerServices.RuntimeHelpers.RunModuleConstructor(System.Reflection.Assembly.Load("ActOp.Serialization").ManifestModule.ModuleHandle);
+            RuntimeHelpers.RunModuleConstructor(Assembly.Load("ActOp.Serialization").ManifestModule.ModuleHandle);
         return Resolver!(type);
     }
 }

@@ -1,9 +1,12 @@
+using System.Runtime.CompilerServices;
+
 namespace ActOp.Wire;
 
 /// <summary>The copies made so far in one deep copy, so that shared and cyclic references stay so. One thread at a time.</summary>
 public sealed class CopyContext
 {
-    private readonly Dictionary<object, object> _copies = new(ReferenceEqualityComparer.Instance);
+    private readonly IdentityMap<object> _copies = new();
+    private int _depth;
 
     [ThreadStatic]
     private static CopyContext? t_context;
@@ -20,9 +23,9 @@ public sealed class CopyContext
     public bool TryGetCopy<T>(object original, out T? copy)
         where T : class
     {
-        if (_copies.TryGetValue(original, out var found))
+        if (_copies.TryGet(original, out var found))
         {
-            copy = (T)found;
+            copy = (T)found!;
             return true;
         }
 
@@ -31,12 +34,22 @@ public sealed class CopyContext
     }
 
     /// <summary>Records a copy as soon as it exists, before its members are copied (cycles).</summary>
-    public void RecordCopy(object original, object copy) => _copies[original] = copy;
+    public void RecordCopy(object original, object copy) => _copies.Add(original, copy);
+
+    /// <summary>Enters an object; see <see cref="WireSession.Enter"/>.</summary>
+    public void Enter()
+    {
+        if (++_depth > WireSession.MaxDepth || !RuntimeHelpers.TryEnsureSufficientExecutionStack())
+            throw WireSession.TooDeep();
+    }
+
+    /// <summary>Leaves an object.</summary>
+    public void Exit() => _depth--;
 
     /// <summary>Forgets all copies.</summary>
     public void Reset()
     {
-        if (_copies.Count > 0)
-            _copies.Clear();
+        _copies.Clear();
+        _depth = 0;
     }
 }

@@ -78,6 +78,57 @@ public ref struct WireReader
         return (long)(value >> 1) ^ -(long)(value & 1);
     }
 
+    /// <summary>Reads a tag; false at the end of the members of one type.</summary>
+    /// <param name="id">The id of the member before, plus one, on entry and of this one on return; 0 at first.</param>
+    /// <param name="kind">How the value was written.</param>
+    public bool ReadTag(ref uint id, out WireKind kind)
+    {
+        var tag = ReadVarUInt64();
+        kind = (WireKind)(tag & 7);
+        if (kind == WireKind.End)
+            return false;
+        var next = id + (tag >> 3);
+        if (next > uint.MaxValue || next == id)
+            throw new Orleans.Serialization.SerializerException("The ids of members on the wire do not ascend.");
+        id = (uint)next;
+        return true;
+    }
+
+    /// <summary>Skips a member that is not known here.</summary>
+    public void Skip(WireKind kind)
+    {
+        var start = _position;
+        switch (kind)
+        {
+            case WireKind.Varint:
+                ReadVarUInt64();
+                break;
+            case WireKind.Fixed32:
+                ReadRaw(4);
+                break;
+            case WireKind.Fixed64:
+                ReadRaw(8);
+                break;
+            case WireKind.Fixed128:
+                ReadRaw(16);
+                break;
+            case WireKind.Bytes:
+                ReadBytes();
+                break;
+            case WireKind.Block:
+                _position = ReadLengthEnd();
+                Session.AddSkipped(start, _position);
+                break;
+        }
+    }
+
+    /// <summary>The number of items that follow, each of at least <paramref name="minimum"/> bytes; checked against the bytes left.</summary>
+    public int ReadCount(int minimum = 1)
+    {
+        var count = ReadVarUInt32();
+        return (ulong)count * (ulong)minimum <= (ulong)Remaining ? (int)count : throw Short();
+    }
+
     /// <summary>4 bytes.</summary>
     public uint ReadFixed32() => BinaryPrimitives.ReadUInt32LittleEndian(ReadRaw(4));
 
@@ -115,6 +166,9 @@ public ref struct WireReader
             throw Short();
         return _position + (int)length;
     }
+
+    /// <summary>The error for a member that was written as something else.</summary>
+    internal static Orleans.Serialization.SerializerException WrongKind(WireKind kind, Type type) => new("A member of type " + type + " was written as " + kind + ".");
 
     private readonly Orleans.Serialization.SerializerException Short() => new("The data ends early: " + _span.Length + " bytes, read up to " + _position + ".");
 }

@@ -1,4 +1,6 @@
+using System.Runtime.CompilerServices;
 using ActOp.Calls;
+using Orleans.Serialization;
 
 namespace ActOp.Wire;
 
@@ -6,46 +8,126 @@ namespace ActOp.Wire;
 /// What lasts for one message: the objects seen so far (identity is kept within a message) and the runtime that grain
 /// references are bound to. One thread at a time; <see cref="Reset"/> between messages.
 /// </summary>
+/// <remarks>
+/// An object is known by the place where it was written, and a later reference says how far back that is. So readers
+/// agree on it even if they skip members that they do not know: what lies in a skipped member is read when something
+/// refers to it.
+/// </remarks>
 public sealed class WireSession
 {
-    private readonly Dictionary<object, uint> _written = new(ReferenceEqualityComparer.Instance);
-    private readonly List<object?> _read = [];
+    /// <summary>How deep objects may be nested in one message, written, read or copied.</summary>
+    internal const int MaxDepth = 2048;
+
+    /// <summary>How often a message may refer into skipped members.</summary>
+    private const int MaxJumps = 64;
+
+    private readonly IdentityMap<int> _written = new();
+    private int[] _positions = new int[16];
+    private object[] _objects = new object[16];
+    private int _count;
+    private List<(int Start, int End)>? _skipped;
+    private int _depth;
+    private int _jumps;
 
     /// <summary>Creates a session for one runtime.</summary>
     internal WireSession(CallRuntime? runtime) => Runtime = runtime;
 
     internal CallRuntime? Runtime { get; }
 
-    /// <summary>False, with the object's number, when <paramref name="value"/> was written before in this message.</summary>
-    public bool TryAddWritten(object value, out uint number)
+    /// <summary>False, with the place where it was written, when <paramref name="value"/> was written before in this message.</summary>
+    /// <param name="value">The object.</param>
+    /// <param name="position">The place where it is about to be written.</param>
+    /// <param name="first">The place where it was written first.</param>
+    public bool TryAddWritten(object value, int position, out int first)
     {
-        if (_written.TryGetValue(value, out number))
+        if (_written.TryGet(value, out first))
             return false;
-        number = (uint)_written.Count;
-        _written.Add(value, number);
+        _written.Add(value, position);
         return true;
     }
 
-    /// <summary>Takes the next number for an object that is about to be read; fill it in with <see cref="SetRead"/>.</summary>
-    public int ReserveRead()
+    /// <summary>Records an object as soon as it exists, before its members are read (cycles).</summary>
+    public void AddRead(int position, object value)
     {
-        _read.Add(null);
-        return _read.Count - 1;
+        if (_count == _positions.Length)
+        {
+            Array.Resize(ref _positions, _count * 2);
+            Array.Resize(ref _objects, _count * 2);
+        }
+
+        var at = _count;
+        if (at > 0 && _positions[at - 1] >= position)
+        {
+            at = Array.BinarySearch(_positions, 0, _count, position);
+            if (at >= 0)
+                throw new SerializerException("Two objects were read at the same place of a message.");
+            at = ~at;
+            Array.Copy(_positions, at, _positions, at + 1, _count - at);
+            Array.Copy(_objects, at, _objects, at + 1, _count - at);
+        }
+
+        _positions[at] = position;
+        _objects[at] = value;
+        _count++;
     }
 
-    /// <summary>Fills in an object as soon as it exists, before its members are read (cycles).</summary>
-    public void SetRead(int number, object value) => _read[number] = value;
+    /// <summary>The object that was read at a place; false when there is none.</summary>
+    public bool TryGetRead(int position, out object? value)
+    {
+        var at = Array.BinarySearch(_positions, 0, _count, position);
+        value = at < 0 ? null : _objects[at];
+        return at >= 0;
+    }
 
-    /// <summary>The object with this number.</summary>
-    public object GetRead(uint number) =>
-        number < (uint)_read.Count && _read[(int)number] is { } value ? value : throw new Orleans.Serialization.SerializerException("The wire refers to object " + number + ", which has not been read.");
+    /// <summary>Remembers a member that was skipped.</summary>
+    internal void AddSkipped(int start, int end) => (_skipped ??= []).Add((start, end));
+
+    /// <summary>True when the place lies in a skipped member and may be read now.</summary>
+    internal bool MayReadSkipped(int position)
+    {
+        if (_skipped is null || ++_jumps > MaxJumps)
+            return false;
+        foreach (var (start, end) in _skipped)
+        {
+            if (position >= start && position < end)
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>Enters an object; throws when objects are nested too deep for the stack or for any honest message.</summary>
+    public void Enter()
+    {
+        if (++_depth > MaxDepth || !RuntimeHelpers.TryEnsureSufficientExecutionStack())
+            throw TooDeep();
+    }
+
+    /// <summary>Leaves an object.</summary>
+    public void Exit() => _depth--;
 
     /// <summary>Forgets the objects of the last message.</summary>
     public void Reset()
     {
-        if (_written.Count > 0)
-            _written.Clear();
-        if (_read.Count > 0)
-            _read.Clear();
+        _written.Clear();
+        if (_count > 0)
+        {
+            if (_count > 4096)
+            {
+                _positions = new int[16];
+                _objects = new object[16];
+            }
+            else
+            {
+                Array.Clear(_objects, 0, _count);
+            }
+        }
+
+        _count = 0;
+        _depth = 0;
+        _jumps = 0;
+        _skipped?.Clear();
     }
+
+    internal static SerializerException TooDeep() => new("Objects are nested more than " + MaxDepth + " deep, or deeper than the stack allows.");
 }

@@ -69,6 +69,19 @@ public ref struct WireWriter
     /// <summary>Zigzag varint.</summary>
     public void WriteVarInt64(long value) => WriteVarUInt64((ulong)((value << 1) ^ (value >> 63)));
 
+    /// <summary>The tag before a member: the distance to the member before it, and the kind of the value.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public void WriteTag(uint delta, WireKind kind)
+    {
+        if (delta < 16)
+            WriteByte((byte)((delta << 3) | (uint)kind));
+        else
+            WriteVarUInt64(((ulong)delta << 3) | (ulong)kind);
+    }
+
+    /// <summary>The end of the members of one type.</summary>
+    public void WriteEnd() => WriteByte((byte)WireKind.End);
+
     /// <summary>4 bytes.</summary>
     public void WriteFixed32(uint value)
     {

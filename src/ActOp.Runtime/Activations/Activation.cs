@@ -50,6 +50,9 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     /// <summary>Coarse time of the last turn in ms; read by the collector.</summary>
     internal long LastUsed;
 
+    /// <summary>True while the directory lists the activation; read when a slot is rebuilt.</summary>
+    internal volatile bool Registered;
+
     /// <summary>The directory's epoch of the registration; says which of two addresses is newer.</summary>
     internal long Epoch { get; set; }
 

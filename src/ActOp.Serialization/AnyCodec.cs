@@ -1,0 +1,116 @@
+using System.Collections.Concurrent;
+using ActOp.Wire;
+using Orleans.Runtime;
+using Orleans.Serialization;
+
+namespace ActOp.Serialization;
+
+/// <summary>Writes, reads and copies objects by their actual type: the header, the type's name, the object.</summary>
+internal abstract class AnyCodec
+{
+    private static readonly ConcurrentDictionary<Type, AnyCodec> ByType = new();
+
+    /// <summary>Types that were found not to be writable.</summary>
+    private static readonly ConcurrentDictionary<Type, bool> Writable = new();
+
+    /// <summary>Types whose subclasses are written as the type itself.</summary>
+    private static readonly Type[] Families = [typeof(Exception), typeof(Type), typeof(System.Net.IPAddress), typeof(System.Globalization.CultureInfo)];
+
+    /// <summary>The codec of objects whose actual type is <paramref name="type"/>.</summary>
+    /// <exception cref="CodecNotFoundException">The type cannot be written.</exception>
+    internal static AnyCodec For(Type type) => ByType.TryGetValue(type, out var codec) ? codec : ByType.GetOrAdd(type, Make(type));
+
+    /// <summary>True when objects whose actual type is <paramref name="type"/> can be written.</summary>
+    internal static bool CanWrite(Type type)
+    {
+        if (ByType.ContainsKey(type) || Writable.TryGetValue(type, out var can))
+            return ByType.ContainsKey(type);
+        if (typeof(IAddressable).IsAssignableFrom(type) || Array.Exists(Families, family => family.IsAssignableFrom(type)))
+            return true;
+        can = TypeManifest.TryNameOf(type, out _) && CodecTable.CanResolve(type);
+        if (can)
+            For(type);
+        else
+            Writable.TryAdd(type, false);
+        return can;
+    }
+
+    internal abstract object Copy(object value, CopyContext context);
+
+    internal abstract void Write(ref WireWriter writer, object value);
+
+    protected abstract object ReadBody(ref WireReader reader, int at);
+
+    /// <summary>Reads an object behind its header.</summary>
+    internal static object Read(ref WireReader reader, int at)
+    {
+        var codec = ReadType(ref reader);
+        reader.Session.Enter();
+        var value = codec.ReadBody(ref reader, at);
+        reader.Session.Exit();
+        return value;
+    }
+
+    /// <summary>Writes the name once a message, then how far back it was.</summary>
+    protected static void WriteType(ref WireWriter writer, AnyCodec codec, string name)
+    {
+        if (!writer.Session.TryAddWritten(codec, writer.Position, out var first))
+        {
+            writer.WriteVarUInt32((uint)(writer.Position - first));
+            return;
+        }
+
+        writer.WriteByte(0);
+        writer.WriteString(name);
+    }
+
+    private static AnyCodec ReadType(ref WireReader reader)
+    {
+        var at = reader.Position;
+        var distance = reader.ReadVarUInt32();
+        if (distance == 0)
+            return ReadName(ref reader, at);
+        if (distance > (uint)at)
+            throw new SerializerException("The wire refers to a type before the message.");
+        var target = at - (int)distance;
+        if (reader.Session.TryGetRead(target, out var found))
+            return Header.Fit<AnyCodec>(found!);
+        if (!reader.Session.MayReadSkipped(target))
+            throw new SerializerException("The wire refers to a type at " + target + ", where none has been read.");
+        var after = reader.Position;
+        reader.Position = target;
+        if (reader.ReadByte() != 0)
+            throw new SerializerException("The wire refers to something at " + target + " that is no type.");
+        var codec = ReadName(ref reader, target);
+        reader.Position = after;
+        return codec;
+    }
+
+    private static AnyCodec ReadName(ref WireReader reader, int at)
+    {
+        var name = reader.ReadString();
+        if (!TypeManifest.TryGetType(name, out var type))
+            throw new SerializerException("The wire names the type " + name + ", which is not registered here.");
+        if (type.ContainsGenericParameters || (type != typeof(IAddressable) && type.IsInterface))
+            throw new SerializerException("The wire names the type " + name + ", of which there are no objects.");
+        var codec = For(type);
+        reader.Session.AddRead(at, codec);
+        return codec;
+    }
+
+    private static AnyCodec Make(Type type)
+    {
+        if (typeof(IAddressable).IsAssignableFrom(type))
+            return ByType.GetOrAdd(typeof(IAddressable), static t => new AnyCodecOf<IAddressable>("ref"));
+        foreach (var family in Families)
+        {
+            if (family.IsAssignableFrom(type) && type != family)
+                return For(family);
+        }
+
+        if (type.IsAbstract && !Families.Contains(type))
+            throw new CodecNotFoundException("The type " + type + " is abstract: there are no objects of it.");
+        var name = TypeManifest.NameOf(type);
+        return (AnyCodec)Activator.CreateInstance(typeof(AnyCodecOf<>).MakeGenericType(type), name)!;
+    }
+}

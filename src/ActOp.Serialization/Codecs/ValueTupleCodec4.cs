@@ -1,0 +1,23 @@
+using ActOp.Wire;
+
+namespace ActOp.Serialization.Codecs;
+
+/// <summary>The items in order.</summary>
+internal sealed class ValueTupleCodec<T1, T2, T3, T4> : Codec<ValueTuple<T1, T2, T3, T4>>
+{
+    public override bool IsImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable;
+
+    public override ValueTuple<T1, T2, T3, T4> Copy(ValueTuple<T1, T2, T3, T4> value, CopyContext context) =>
+        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context));
+
+    public override void Write(ref WireWriter writer, ValueTuple<T1, T2, T3, T4> value)
+    {
+        Codec<T1>.Default.Write(ref writer, value.Item1);
+        Codec<T2>.Default.Write(ref writer, value.Item2);
+        Codec<T3>.Default.Write(ref writer, value.Item3);
+        Codec<T4>.Default.Write(ref writer, value.Item4);
+    }
+
+    public override ValueTuple<T1, T2, T3, T4> Read(ref WireReader reader) =>
+        new(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader));
+}

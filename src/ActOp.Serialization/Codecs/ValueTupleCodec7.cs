@@ -1,0 +1,26 @@
+using ActOp.Wire;
+
+namespace ActOp.Serialization.Codecs;
+
+/// <summary>The items in order.</summary>
+internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5, T6, T7> : Codec<ValueTuple<T1, T2, T3, T4, T5, T6, T7>>
+{
+    public override bool IsImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable && Codec<T7>.Default.IsImmutable;
+
+    public override ValueTuple<T1, T2, T3, T4, T5, T6, T7> Copy(ValueTuple<T1, T2, T3, T4, T5, T6, T7> value, CopyContext context) =>
+        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context), Codec<T6>.Default.Copy(value.Item6, context), Codec<T7>.Default.Copy(value.Item7, context));
+
+    public override void Write(ref WireWriter writer, ValueTuple<T1, T2, T3, T4, T5, T6, T7> value)
+    {
+        Codec<T1>.Default.Write(ref writer, value.Item1);
+        Codec<T2>.Default.Write(ref writer, value.Item2);
+        Codec<T3>.Default.Write(ref writer, value.Item3);
+        Codec<T4>.Default.Write(ref writer, value.Item4);
+        Codec<T5>.Default.Write(ref writer, value.Item5);
+        Codec<T6>.Default.Write(ref writer, value.Item6);
+        Codec<T7>.Default.Write(ref writer, value.Item7);
+    }
+
+    public override ValueTuple<T1, T2, T3, T4, T5, T6, T7> Read(ref WireReader reader) =>
+        new(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader), Codec<T6>.Default.Read(ref reader), Codec<T7>.Default.Read(ref reader));
+}

@@ -1,0 +1,56 @@
+using ActOp.Wire;
+using Orleans.Serialization;
+
+namespace ActOp.Serialization;
+
+/// <summary>Writes, reads and copies the values that travel with calls (RequestContext).</summary>
+public static class ContextCodec
+{
+    /// <summary>Values of one call; more are refused on both sides.</summary>
+    public const int MaxEntries = 1024;
+
+    /// <summary>Writes the values: a count, then keys and values, whose types must be registered. Null is as good as none.</summary>
+    public static void Write(ref WireWriter writer, Dictionary<string, object>? values)
+    {
+        if (values is null)
+        {
+            writer.WriteByte(0);
+            return;
+        }
+
+        if (values.Count > MaxEntries)
+            throw new SerializerException("The request context has more than " + MaxEntries + " values.");
+        writer.WriteVarUInt32((uint)values.Count);
+        foreach (var (key, value) in values)
+        {
+            writer.WriteString(key);
+            Codec<object>.Default.Write(ref writer, value);
+        }
+    }
+
+    /// <summary>Reads what <see cref="Write"/> wrote; null for no values.</summary>
+    /// <exception cref="SerializerException">The data are damaged, or a value's type is not registered here.</exception>
+    public static Dictionary<string, object>? Read(ref WireReader reader)
+    {
+        var count = reader.ReadCount(2);
+        if (count == 0)
+            return null;
+        if (count > MaxEntries)
+            throw new SerializerException("The request context on the wire has more than " + MaxEntries + " values.");
+        var values = new Dictionary<string, object>(count);
+        for (var i = 0; i < count; i++)
+            values[reader.ReadString()] = Codec<object>.Default.Read(ref reader);
+        return values;
+    }
+
+    /// <summary>A deep copy; null for null.</summary>
+    public static Dictionary<string, object>? Copy(Dictionary<string, object>? values, CopyContext context)
+    {
+        if (values is null)
+            return null;
+        var copy = new Dictionary<string, object>(values.Count);
+        foreach (var (key, value) in values)
+            copy[key] = Codec<object>.Default.Copy(value, context);
+        return copy;
+    }
+}
