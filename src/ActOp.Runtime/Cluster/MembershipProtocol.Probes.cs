@@ -8,6 +8,7 @@ internal sealed partial class MembershipProtocol
     private const int HealthTooPoorToTestify = 4;
     private readonly Dictionary<SiloAddress, ProbedSilo> _probed = [];
     private long _lastTraffic;
+    private long _lastBlame = long.MinValue / 2;
 
     /// <summary>The silos this one probes.</summary>
     public IReadOnlyCollection<SiloAddress> Probed => _probed.Keys;
@@ -163,10 +164,10 @@ internal sealed partial class MembershipProtocol
         JudgeOurselves(doubtful, now);
     }
 
-    // Silence from all sides, or from most silos at once, is more likely our own fault than everyone else's.
+    // Silence from all sides, or from most silos at once, is more likely our own fault than everyone else's. Between two silos nobody can tell.
     private void JudgeOurselves(int doubtful, long now)
     {
-        if (_probed.Count == 0)
+        if (_probed.Count < 2)
         {
             return;
         }
@@ -180,8 +181,6 @@ internal sealed partial class MembershipProtocol
             }
         }
     }
-
-    private long _lastBlame = long.MinValue / 2;
 
     private void SendProbe(ProbedSilo target, long now)
     {

@@ -1,0 +1,6 @@
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Directory;
+
+/// <summary>A grain and where it is registered.</summary>
+internal readonly record struct Registration(GrainId Grain, Location Location);
