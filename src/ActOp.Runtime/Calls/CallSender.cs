@@ -43,5 +43,7 @@ internal sealed class CallSender(Node node) : CallRuntime
 
     internal override object Cast(GrainReference reference, Type interfaceType) => node.Factory.Cast(reference, interfaceType);
 
+    internal override GrainReference CreateReference(GrainId id, Type interfaceType) => node.Factory.Create(id, interfaceType);
+
     private void SendFiltered(Call call) => node.Filters.RunOutgoing(call);
 }
