@@ -1,5 +1,4 @@
 using ActOp.Calls;
-using ActOp.Grains;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
 using Microsoft.Extensions.DependencyInjection;
@@ -117,16 +116,8 @@ internal sealed partial class Activation
     {
         _scope = Node.Services.CreateScope();
         Services = _scope.ServiceProvider;
-        ConstructionScope.Context = this;
-        try
-        {
+        using (GrainContextScope.Enter(this))
             Instance = Node.Classes.Create(Class, Services, this);
-        }
-        finally
-        {
-            ConstructionScope.Context = null;
-        }
-
         if (Instance is ILifecycleParticipant<IGrainLifecycle> participant)
             participant.Participate(Lifecycle);
         if (Instance is IGrainMigrationParticipant migrant)
@@ -182,6 +173,15 @@ internal sealed partial class Activation
         if (!target.Equals(Node.Address))
             RequestDeactivation(new DeactivationReason(DeactivationReasonCode.Migrating, "Moves to " + target + "."), target);
     }
+
+    /// <summary>The silo is dead for the others: no turn of the activation runs any more.</summary>
+    internal void Stop()
+    {
+        Accepts = false;
+        _stopped = true;
+    }
+
+    private volatile bool _stopped;
 
     private void BeginDeactivation()
     {

@@ -126,7 +126,7 @@ internal sealed partial class Activation
 
         try
         {
-            call.SetTarget(this);
+            ((RequestBase)call).SetTarget(this);
         }
         catch (Exception exception)
         {

@@ -1,6 +1,7 @@
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
+using Orleans;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Directory;

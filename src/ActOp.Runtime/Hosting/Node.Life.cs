@@ -3,6 +3,7 @@ using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Routing;
+using Orleans;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Hosting;
