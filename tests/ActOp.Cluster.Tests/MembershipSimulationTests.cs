@@ -178,6 +178,22 @@ public sealed class MembershipSimulationTests
     }
 
     [Fact]
+    public void A_refused_message_of_any_kind_starts_a_probe_but_not_one_each()
+    {
+        var protocol = new SimulatedCluster(9).With(3).Silos[0].Protocol;
+        var other = protocol.Probed.First();
+        var later = 1_000_000_000L;
+
+        for (var i = 0; i < 100; i++)
+        {
+            protocol.OnRefused(other, later + i);
+            protocol.OnProbeAnswer(new ProbeAnswer(protocol.Actions.OfType<MembershipAction.SendProbe>().Last().Probe.Id, other, 0, 0), later + i);
+        }
+
+        Assert.Single(protocol.Actions.OfType<MembershipAction.SendProbe>());
+    }
+
+    [Fact]
     public void A_broken_link_between_two_silos_makes_neither_suspect()
     {
         var cluster = new SimulatedCluster(7).With(4);

@@ -63,14 +63,24 @@ internal sealed partial class MembershipProtocol
         UpdateLease(now);
     }
 
-    /// <summary>The host of <paramref name="silo"/> refused the connection: no process listens there.</summary>
+    /// <summary>The host of <paramref name="silo"/> refused the connection: no process listens there. For any message, not only probes.</summary>
     public void OnRefused(SiloAddress silo, long now)
     {
         RefuseRelays(silo);
-        if (!_stopped && _probed.TryGetValue(silo, out var target) && target.Outstanding != 0)
+        if (_stopped || !_probed.TryGetValue(silo, out var target))
+        {
+            return;
+        }
+
+        if (target.Outstanding != 0)
         {
             Missed(target, refused: true, now);
             Reconcile(now);
+        }
+        else if (now - target.SentAt >= _options.ProbePeriod / 4)
+        {
+            // Some other message was refused. Our own probe shall say it, but not more often than a refused probe is repeated.
+            SendProbe(target, now);
         }
     }
 
