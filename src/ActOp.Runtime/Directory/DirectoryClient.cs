@@ -26,7 +26,11 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
         {
             var reply = await AskAsync(activation.GrainId, static (target, wish) => target.Register(wish), request).ConfigureAwait(true);
             if (reply.Status != DirectoryStatus.Ok)
+            {
+                activation.Registered = false;
                 return reply.Location;
+            }
+
             activation.Epoch = reply.Location.Epoch;
             activation.Registered = true;
             if (fence.Accepts(SlotMap.SlotOf(activation.GrainId), reply.View))

@@ -7,4 +7,5 @@ namespace ActOp.Runtime.Directory;
 /// <param name="Silo">Where the activation is.</param>
 /// <param name="Activation">The activation.</param>
 /// <param name="Previous">The activation that it takes over from (migration); default for none.</param>
+[Orleans.GenerateSerializer]
 internal readonly record struct RegisterRequest(GrainId Grain, SiloAddress Silo, ActivationId Activation, ActivationId Previous = default);

@@ -11,11 +11,14 @@ namespace ActOp.Runtime.Directory;
 /// <param name="Part">Number of this part, from 0.</param>
 /// <param name="Parts">How many parts there are.</param>
 /// <param name="Entries">Registrations.</param>
+[Orleans.GenerateSerializer]
 internal sealed record SlotReply(long Id, int Attempt, SiloAddress From, long View, int Part, int Parts, ImmutableArray<Registration> Entries)
 {
     /// <summary>Hand-over: requested slots that the answerer does not hold (in part 0).</summary>
+    [Orleans.Id(11)]
     public SlotSet? Missing { get; init; }
 
     /// <summary>Hand-over: slots with a running lease and how many milliseconds remain (in part 0).</summary>
+    [Orleans.Id(12)]
     public ImmutableArray<SlotLease> Leases { get; init; } = [];
 }

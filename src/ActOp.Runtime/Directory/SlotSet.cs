@@ -3,8 +3,10 @@ using System.Numerics;
 namespace ActOp.Runtime.Directory;
 
 /// <summary>A set of slots: 4,096 bits.</summary>
+[Orleans.GenerateSerializer]
 internal sealed class SlotSet : IEquatable<SlotSet>
 {
+    [Orleans.Id(0)]
     private readonly ulong[] _bits = new ulong[SlotMap.SlotCount / 64];
 
     /// <summary>The bits, slot 0 lowest in the first word.</summary>

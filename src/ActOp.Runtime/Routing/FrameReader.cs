@@ -80,7 +80,7 @@ internal sealed class FrameReader(Node node)
         try
         {
             if ((flags & FrameFlags.HasContext) != 0)
-                call.Context = ContextCodec.Read(ref reader);
+                call.Context = new RequestContextData { ReentrancyId = reader.ReadGuid(), Values = ContextCodec.Read(ref reader) };
             call.ReadArguments(ref reader);
         }
         catch (Exception exception)

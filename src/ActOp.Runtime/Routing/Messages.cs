@@ -125,7 +125,11 @@ internal sealed class Messages(Node node)
         if (method.TypeArguments is { } typeArguments)
             writer.WriteString(typeArguments);
         if (call.Context is { } context)
-            ContextCodec.Write(ref writer, context);
+        {
+            writer.WriteGuid(context.ReentrancyId);
+            ContextCodec.Write(ref writer, context.Values);
+        }
+
         call.WriteArguments(ref writer);
     }
 
