@@ -4,7 +4,7 @@ using ActOp.Partitioning;
 namespace ActOp.Lab;
 
 /// <summary>The options that both commands have.</summary>
-internal sealed class LabOptions
+internal sealed class LabOptions(int rounds)
 {
     public Option<int> Seed { get; } = new("--seed") { Description = "Seed of the random placement and of the order of silos.", DefaultValueFactory = static _ => 1 };
 
@@ -12,7 +12,7 @@ internal sealed class LabOptions
 
     public Option<int> Candidates { get; } = new("--candidates") { Description = "Candidates a side of an exchange (k).", DefaultValueFactory = static _ => new PartitioningOptions().CandidateCount };
 
-    public Option<int> Rounds { get; } = new("--rounds") { Description = "Rounds at most.", DefaultValueFactory = static _ => 60 };
+    public Option<int> Rounds { get; } = new("--rounds") { Description = "Rounds at most.", DefaultValueFactory = _ => rounds };
 
     public Option<string> Algorithm { get; } = NewAlgorithm();
 

@@ -18,7 +18,7 @@ internal static class PartitionCommand
         Option<FileInfo> graph = new("--graph") { Description = "Edge list: u v [weight] a line.", Required = true };
         Option<int> parts = new("--parts") { Description = "Silos.", DefaultValueFactory = static _ => 10 };
         Option<FileInfo?> json = new("--json") { Description = "Write the result here." };
-        LabOptions common = new();
+        LabOptions common = new(rounds: 60);
         Command command = new("partition", "Partitions a graph by pairwise exchanges and compares with METIS.") { graph, parts, json };
         common.AddTo(command);
         command.SetAction(result =>

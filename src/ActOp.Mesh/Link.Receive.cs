@@ -80,6 +80,12 @@ public sealed partial class Link
             return;
         }
 
+        // The other end has finished, we have not: what was accepted still goes out, and the last flush closes the link.
+        if (result == 0 && _phase == LinkPhase.Open && AwaitLastFlush())
+        {
+            return;
+        }
+
         var reason = result == 0 ? DisconnectReason.PeerClosed
             : _phase == LinkPhase.AwaitGreeting && _bytesReceived == 0 ? DisconnectReason.ConnectFailed
             : DisconnectReason.Reset;

@@ -18,6 +18,8 @@ public sealed partial class Link
     private bool _scheduled;       // somebody owes a flush
     private bool _appendable;
     private bool _finishing;
+    private bool _finished;
+    private bool _closeWhenFinished;
     private TaskCompletionSource? _room;
     private long _roomBelow;
 
@@ -26,7 +28,6 @@ public sealed partial class Link
     private int _outCount;
     private int _outSent;
     private bool _sendClosed;
-    private bool _finished;
     private long _framesSent;
     private long _bytesSent;
     private long _flushes;
@@ -184,6 +185,16 @@ public sealed partial class Link
         }
     }
 
+    /// <summary>Whether an orderly end of sending is under way; then its last flush closes the link.</summary>
+    private bool AwaitLastFlush()
+    {
+        lock (_appendGate)
+        {
+            _closeWhenFinished = _finishing && !_finished;
+            return _closeWhenFinished;
+        }
+    }
+
     /// <summary>The poller's report that the stream takes bytes again.</summary>
     internal void BecameWritable()
     {
@@ -241,6 +252,11 @@ public sealed partial class Link
             }
 
             _finished = true;
+            if (_closeWhenFinished)
+            {
+                Abort(DisconnectReason.PeerClosed);
+                return false;
+            }
         }
 
         _stream.FinishSending();

@@ -57,7 +57,7 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
     public CandidateSet<TVertex> Select(int target)
     {
         Choose(target);
-        return Pack(_chosen);
+        return Pack(_chosen, target, options.EdgesPerOffer);
     }
 
     /// <summary>The transfer score R of one vertex: its weight to <paramref name="target"/> less its weight inside this silo and the cost of moving it.</summary>
@@ -83,7 +83,7 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
                 known.Add(id);
         }
 
-        return Pack(known);
+        return Pack(known, Silo.Unknown, int.MaxValue);
     }
 
     private bool IsMovable(int vertex) =>
@@ -190,32 +190,47 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
         }
     }
 
-    internal CandidateSet<TVertex> Pack(IReadOnlyList<int> chosen)
+    /// <summary>
+    /// Copies vertices with their edges: all that touch this silo or the target, since scores depend on them, and the heaviest
+    /// of the others, which only help the vertex's next silo.
+    /// </summary>
+    internal CandidateSet<TVertex> Pack(List<int> chosen, int target, int edgeLimit)
     {
-        var vertices = new TVertex[chosen.Count];
-        var sizes = new double[chosen.Count];
-        var epochs = new long[chosen.Count];
-        var starts = new int[chosen.Count + 1];
+        int[] starts = new int[chosen.Count + 1];
         _edges.Clear();
-        for (int i = 0; i < chosen.Count; i++)
+        int count = 0;
+        while (count < chosen.Count && (count == 0 || _edges.Count < edgeLimit))
+        {
+            table.CopyEdges(table.KeyOf(chosen[count]), _edges);
+            KeepHeaviest(starts[count], target);
+            starts[++count] = _edges.Count;
+        }
+
+        TVertex[] vertices = new TVertex[count];
+        double[] sizes = new double[count];
+        long[] epochs = new long[count];
+        for (int i = 0; i < count; i++)
         {
             vertices[i] = table.KeyOf(chosen[i]);
             sizes[i] = traits.SizeOf(vertices[i]);
             epochs[i] = table.EpochOf(chosen[i]);
-            table.CopyEdges(vertices[i], _edges);
-            KeepHeaviest(starts[i]);
-            starts[i + 1] = _edges.Count;
         }
 
-        return new(vertices, sizes, epochs, starts, _edges.ToArray());
+        return new(vertices, sizes, epochs, starts[..(count + 1)], [.. _edges]);
     }
 
-    private void KeepHeaviest(int start)
+    private void KeepHeaviest(int start, int target)
     {
         int count = _edges.Count - start;
         if (count <= options.EdgesPerCandidate)
             return;
-        _edges.Sort(start, count, Comparer<HeavyEdge<TVertex>>.Create(static (a, b) => b.Certain.CompareTo(a.Certain)));
-        _edges.RemoveRange(start + options.EdgesPerCandidate, count - options.EdgesPerCandidate);
+        _edges.Sort(start, count, Comparer<HeavyEdge<TVertex>>.Create((a, b) =>
+            Matters(a) != Matters(b) ? (Matters(a) ? -1 : 1) : b.Certain.CompareTo(a.Certain)));
+        int end = start + options.EdgesPerCandidate;
+        while (end < _edges.Count && Matters(_edges[end]))
+            end++;
+        _edges.RemoveRange(end, _edges.Count - end);
+
+        bool Matters(HeavyEdge<TVertex> edge) => edge.Silo == table.Self || edge.Silo == target;
     }
 }

@@ -64,7 +64,8 @@ public sealed class CandidateSet<TVertex>
     /// </summary>
     /// <param name="index">The vertex.</param>
     /// <param name="table">The table of the silo where it now is.</param>
-    public void Adopt(int index, HeavyEdgeTable<TVertex> table)
+    /// <param name="departed">Vertices that left this silo meanwhile, with their new places; the set may still believe them here.</param>
+    public void Adopt(int index, HeavyEdgeTable<TVertex> table, IReadOnlyDictionary<TVertex, (int Silo, long Epoch)>? departed = null)
     {
         TVertex vertex = Vertices[index];
         long epoch = Epochs[index] + 1;
@@ -72,8 +73,14 @@ public sealed class CandidateSet<TVertex>
         foreach (HeavyEdge<TVertex> edge in EdgesOf(index))
         {
             // What the table saw itself is newer than what came along.
-            if (!table.TryGetEdge(vertex, edge.Other, out _))
-                table.Add(vertex, epoch, edge.Other, edge.Silo, edge.Epoch, edge.Certain);
+            if (table.TryGetEdge(vertex, edge.Other, out _))
+                continue;
+            (int Silo, long Epoch) place = (edge.Silo, edge.Epoch);
+            if (departed is not null && departed.TryGetValue(edge.Other, out (int Silo, long Epoch) left))
+                place = left.Epoch > place.Epoch ? left : place;
+            else if (place.Silo == table.Self && !table.TryLocate(edge.Other, out _, out _))
+                place = (Partitioning.Silo.Unknown, edge.Epoch);
+            table.Add(vertex, epoch, edge.Other, place.Silo, place.Epoch, edge.Certain);
         }
     }
 }

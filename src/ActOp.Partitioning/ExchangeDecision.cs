@@ -123,6 +123,6 @@ public sealed class ExchangeDecision<TVertex>(
             + offer.Load.Violation(offer.Load.Current) - offer.Load.Violation(offer.Load.Current - change);
         if (accepted.Count + given.Count == 0 || (gain <= 1e-9 && relief <= 1e-9))
             return null;
-        return new([.. accepted], selection.Pack(given), gain, change);
+        return new([.. accepted], selection.Pack(given, offer.From, int.MaxValue), gain, change);
     }
 }

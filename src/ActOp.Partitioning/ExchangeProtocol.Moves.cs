@@ -10,10 +10,11 @@ public sealed partial class ExchangeProtocol<TVertex>
     /// <returns>False if no plan moves that vertex: there is nobody to tell.</returns>
     public bool Departed(TVertex vertex, out MoveReport<TVertex> report, out int partner)
     {
-        if (!TryResolve(vertex, moved: true, out report, out partner))
+        if (!TryResolve(vertex, moved: true, out report, out partner, out var promise))
             return false;
-        _table.TryLocate(vertex, out _, out long epoch);
-        _table.Locate(vertex, partner, epoch + 1);
+        long epoch = promise.Source.Epochs[promise.Index] + 1;
+        promise.Departed[vertex] = (partner, epoch);
+        _table.Locate(vertex, partner, epoch);
         return true;
     }
 
@@ -22,7 +23,8 @@ public sealed partial class ExchangeProtocol<TVertex>
     /// <param name="vertex">The vertex.</param>
     /// <param name="report">What to tell the partner.</param>
     /// <param name="partner">The partner.</param>
-    public bool Skipped(TVertex vertex, out MoveReport<TVertex> report, out int partner) => TryResolve(vertex, moved: false, out report, out partner);
+    public bool Skipped(TVertex vertex, out MoveReport<TVertex> report, out int partner) =>
+        TryResolve(vertex, moved: false, out report, out partner, out _);
 
     /// <summary>A vertex has arrived on this silo. If a plan announced it, the table learns its edges at once.</summary>
     /// <param name="vertex">The vertex.</param>
@@ -30,8 +32,14 @@ public sealed partial class ExchangeProtocol<TVertex>
     public bool Arrived(TVertex vertex)
     {
         if (!_promises.TakeComing(vertex, out var promise))
+        {
+            // It may have overtaken the reply that announces it.
+            if (_pending is not null)
+                _early.Add(vertex);
             return false;
-        promise.Source.Adopt(promise.Index, _table);
+        }
+
+        promise.Source.Adopt(promise.Index, _table, promise.Departed);
         return true;
     }
 
@@ -43,9 +51,9 @@ public sealed partial class ExchangeProtocol<TVertex>
             _promises.TakeComing(report.Vertex, out _);
     }
 
-    private bool TryResolve(TVertex vertex, bool moved, out MoveReport<TVertex> report, out int partner)
+    private bool TryResolve(TVertex vertex, bool moved, out MoveReport<TVertex> report, out int partner, out Promises<TVertex>.Promise promise)
     {
-        bool known = _promises.TakeGoing(vertex, out var promise);
+        bool known = _promises.TakeGoing(vertex, out promise);
         report = known ? new(promise.Exchange, vertex, moved) : default;
         partner = known ? promise.Partner : Silo.Unknown;
         return known;
@@ -54,20 +62,26 @@ public sealed partial class ExchangeProtocol<TVertex>
     private void Promise(
         ExchangeId exchange, int partner, TVertex[] going, CandidateSet<TVertex> goingSource, TVertex[] coming, CandidateSet<TVertex> comingSource, TimeSpan now)
     {
+        Dictionary<TVertex, (int, long)> departed = [];
         TimeSpan deadline = now + _options.MigrationTimeout;
         Dictionary<TVertex, int> index = IndexOf(goingSource);
         foreach (TVertex vertex in going)
         {
             int at = index[vertex];
-            _promises.Going(vertex, new(exchange, partner, LoadOf(goingSource.Sizes[at]), deadline, goingSource, at));
+            _promises.Going(vertex, new(exchange, partner, LoadOf(goingSource.Sizes[at]), deadline, goingSource, at, departed));
         }
 
         index = IndexOf(comingSource);
         foreach (TVertex vertex in coming)
         {
             int at = index[vertex];
-            _promises.Coming(vertex, new(exchange, partner, LoadOf(comingSource.Sizes[at]), deadline, comingSource, at));
+            if (_early.Contains(vertex))
+                comingSource.Adopt(at, _table, departed);
+            else
+                _promises.Coming(vertex, new(exchange, partner, LoadOf(comingSource.Sizes[at]), deadline, comingSource, at, departed));
         }
+
+        _early.Clear();
     }
 
     private double LoadOf(double size) => _options.Balance == BalanceMeasure.Count ? 1 : size;

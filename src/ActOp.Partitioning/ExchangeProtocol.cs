@@ -19,6 +19,8 @@ public sealed partial class ExchangeProtocol<TVertex>
     private readonly CandidateSelection<TVertex> _selection;
     private readonly ExchangeDecision<TVertex> _decision;
     private readonly Queue<int> _partners = [];
+    private readonly HashSet<TVertex> _early = [];
+    private readonly Dictionary<int, ExchangeId> _lastAnswered = [];
 
     private ExchangeOffer<TVertex>? _pending;
     private TimeSpan _pendingUntil;
@@ -101,12 +103,16 @@ public sealed partial class ExchangeProtocol<TVertex>
     {
         if (_answered.TryRepeat(offer.Id, out ExchangeReply<TVertex>? repeated))
             return new(Reply: repeated);
+        ExchangeId withdrawn = _pending?.Id ?? default;
         ExchangeRefusal refusal = Refuse(offer, now);
+        if (_pending is not null)
+            withdrawn = default;
         ExchangePlan<TVertex>? plan = refusal == ExchangeRefusal.None ? Decide(offer, load) : null;
         if (plan is null && refusal == ExchangeRefusal.None)
             refusal = ExchangeRefusal.NoGain;
-        ExchangeReply<TVertex> reply = new(offer.Id, refusal, plan);
+        ExchangeReply<TVertex> reply = new(offer.Id, refusal, plan, withdrawn);
         _answered.Remember(reply, now);
+        _lastAnswered[offer.From] = offer.Id;
         if (plan is null)
             return new(Reply: reply);
         _refuseUntil = now + _options.RejectionWindow;
@@ -121,6 +127,8 @@ public sealed partial class ExchangeProtocol<TVertex>
     /// <returns>The migrations of S0 to start, or the offer to the next best silo.</returns>
     public ExchangeStep<TVertex> Receive(ExchangeReply<TVertex> reply, TimeSpan now, SiloLoad load)
     {
+        if (reply.Withdrawn != default && !_answered.TryRepeat(reply.Withdrawn, out _))
+            _answered.Remember(new(reply.Withdrawn, ExchangeRefusal.Crossing, null), now);
         if (_pending is not { } offer || reply.Id != offer.Id)
             return default;
         _pending = null;
@@ -159,13 +167,14 @@ public sealed partial class ExchangeProtocol<TVertex>
         return OfferToNext(now, load);
     }
 
-    /// <summary>Ends the offer to a silo that left the cluster.</summary>
+    /// <summary>Forgets a silo that left the cluster, and ends an offer to it.</summary>
     /// <param name="silo">The silo.</param>
     /// <param name="now">The time since any fixed moment.</param>
     /// <param name="load">The load of this silo, without regard to promises.</param>
     /// <returns>The offer to the next best silo, if one was out.</returns>
     public ExchangeStep<TVertex> Gone(int silo, TimeSpan now, SiloLoad load)
     {
+        _lastAnswered.Remove(silo);
         if (_pending?.To != silo)
             return default;
         _pending = null;
@@ -179,9 +188,10 @@ public sealed partial class ExchangeProtocol<TVertex>
             CandidateSet<TVertex> candidates = _selection.Select(partner);
             if (candidates.Count == 0)
                 continue;
-            _pending = new(new(_origin, _epoch, ++_sequence), _table.Self, partner, Projected(load), candidates);
+            _pending = new(new(_origin, _epoch, ++_sequence), _table.Self, partner, Projected(load), candidates, _lastAnswered.GetValueOrDefault(partner));
             _pendingUntil = now + _options.OfferTimeout;
             _attempts = 1;
+            _early.Clear();
             return new(Offer: _pending);
         }
 
@@ -196,7 +206,7 @@ public sealed partial class ExchangeProtocol<TVertex>
             return ExchangeRefusal.None;
         if (_pending.To != offer.From)
             return ExchangeRefusal.Busy;
-        if (offer.Id.Origin > _origin)
+        if (offer.Id.Origin > _origin || offer.Answered == _pending.Id)
             return ExchangeRefusal.Crossing;
         _pending = null;
         _partners.Clear();

@@ -5,5 +5,6 @@ namespace ActOp.Partitioning;
 /// <param name="Id">The offer it answers.</param>
 /// <param name="Refusal">Why there is no plan.</param>
 /// <param name="Plan">The plan; null exactly if refused.</param>
-public sealed record ExchangeReply<TVertex>(ExchangeId Id, ExchangeRefusal Refusal, ExchangePlan<TVertex>? Plan)
+/// <param name="Withdrawn">The offer that the replying silo gave up for this one at a crossing; it must not be answered any more.</param>
+public sealed record ExchangeReply<TVertex>(ExchangeId Id, ExchangeRefusal Refusal, ExchangePlan<TVertex>? Plan, ExchangeId Withdrawn = default)
     where TVertex : notnull, IEquatable<TVertex>;

@@ -120,15 +120,7 @@ public sealed partial class HeavyEdgeTable<TVertex>
     /// <param name="silo">Where it is, or <see cref="Silo.Unknown"/>.</param>
     /// <param name="epoch">Its count of placements; the latest wins, and at equal epochs this call wins.</param>
     /// <returns>True if the table now holds this place.</returns>
-    public bool Locate(TVertex vertex, int silo, long epoch)
-    {
-        int id = _vertices.Find(vertex);
-        if (id < 0 || !_vertices.Locate(id, silo, epoch))
-            return false;
-        if (silo != _self)
-            RemoveForeignEdges(id);
-        return true;
-    }
+    public bool Locate(TVertex vertex, int silo, long epoch) => Learn(vertex, silo, epoch);
 
     /// <summary>Reads where a vertex is believed to be.</summary>
     /// <param name="vertex">The vertex.</param>
@@ -188,6 +180,9 @@ public sealed partial class HeavyEdgeTable<TVertex>
     {
         if (!(weight > 0) || local.Equals(other))
             return;
+        Learn(local, _self, localEpoch);
+        if (otherSilo != Silo.Unknown)
+            Learn(other, otherSilo, otherEpoch);
         int edge = FindEdge(_vertices.Find(local), _vertices.Find(other));
         double inherited = _floor;
         if (edge < 0 && _heapCount == _capacity)
@@ -209,6 +204,17 @@ public sealed partial class HeavyEdgeTable<TVertex>
         double share = halveIfLocal && _vertices.SiloOf(a) == _self && _vertices.SiloOf(b) == _self ? 0.5 : 1;
         _weight[edge] += share * weight / _scale;
         SiftDown(_position[edge]);
+    }
+
+    private bool Learn(TVertex vertex, int silo, long epoch)
+    {
+        int id = _vertices.Find(vertex);
+        bool wasHere = id >= 0 && _vertices.SiloOf(id) == _self;
+        if (id < 0 || !_vertices.Locate(id, silo, epoch))
+            return false;
+        if (wasHere && silo != _self)
+            RemoveForeignEdges(id);
+        return true;
     }
 
     // The caller's word that a vertex is here can be older than what the table knows.

@@ -4,7 +4,7 @@ namespace ActOp.Partitioning;
 internal sealed class PromisedTraits<TVertex>(IVertexTraits<TVertex> inner, Promises<TVertex> promises) : IVertexTraits<TVertex>
     where TVertex : notnull, IEquatable<TVertex>
 {
-    public bool CanMove(TVertex vertex) => !promises.IsGoing(vertex) && inner.CanMove(vertex);
+    public bool CanMove(TVertex vertex) => !promises.IsUnderWay(vertex) && inner.CanMove(vertex);
 
     public double SizeOf(TVertex vertex) => inner.SizeOf(vertex);
 }

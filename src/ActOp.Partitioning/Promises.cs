@@ -13,7 +13,7 @@ internal sealed class Promises<TVertex>
     /// <summary>Load that will come less load that will go.</summary>
     public double Balance { get; private set; }
 
-    public bool IsGoing(TVertex vertex) => _outgoing.ContainsKey(vertex);
+    public bool IsUnderWay(TVertex vertex) => _outgoing.ContainsKey(vertex) || _incoming.ContainsKey(vertex);
 
     public void Going(TVertex vertex, Promise promise)
     {
@@ -72,7 +72,8 @@ internal sealed class Promises<TVertex>
         }
     }
 
-    /// <summary>One vertex under way.</summary>
+    /// <summary>One vertex under way. The vertices of one exchange share the record of those that have left.</summary>
     internal readonly record struct Promise(
-        ExchangeId Exchange, int Partner, double Load, TimeSpan Deadline, CandidateSet<TVertex> Source, int Index);
+        ExchangeId Exchange, int Partner, double Load, TimeSpan Deadline, CandidateSet<TVertex> Source, int Index,
+        Dictionary<TVertex, (int Silo, long Epoch)> Departed);
 }

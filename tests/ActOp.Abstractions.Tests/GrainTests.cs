@@ -23,6 +23,17 @@ public class GrainTests
     }
 
     [Fact]
+    public void A_grain_joins_the_activation_in_whose_scope_it_is_made()
+    {
+        var activation = System.Reflection.DispatchProxy.Create<IGrainContext, Silent>();
+        Lonely grain;
+        using (GrainContextScope.Enter(activation))
+            grain = new Lonely();
+        Assert.Same(activation, grain.GrainContext);
+        Assert.Null(GrainContextScope.Current);
+    }
+
+    [Fact]
     public void An_observers_own_object_cannot_be_passed_on()
     {
         Assert.Throws<NotSupportedException>(() => new Watcher().AsReference<IGrainObserver>());
@@ -71,6 +82,11 @@ public class GrainTests
     private sealed class Lonely : Grain
     {
         internal void Stop() => DeactivateOnIdle();
+    }
+
+    public class Silent : System.Reflection.DispatchProxy
+    {
+        protected override object? Invoke(System.Reflection.MethodInfo? targetMethod, object?[]? args) => null;
     }
 
     private sealed class Watcher : IGrainObserver;

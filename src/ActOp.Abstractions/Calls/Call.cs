@@ -51,6 +51,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
     internal CallStep Step;
     internal byte Forwards;
 
+    /// <summary>The sender found the grain nowhere and chose the receiving silo for it: it is activated there.</summary>
+    internal bool PlacedHere;
+
     /// <summary>True when the arguments no longer belong to the caller: copied, read from the wire, or immutable.</summary>
     internal bool ArgumentsIsolated;
 
@@ -240,6 +243,7 @@ public abstract class Call : Work, IThreadPoolWorkItem
         Origin = CallOrigin.Local;
         Step = CallStep.Request;
         Forwards = 0;
+        PlacedHere = false;
         ArgumentsIsolated = false;
         AnswersTask = false;
         _continuation = null;

@@ -1,4 +1,3 @@
-using ActOp.Grains;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime;
 using Orleans.Timers;
@@ -14,7 +13,7 @@ public abstract class Grain : IGrainBase, IAddressable
 
     /// <summary>Joins the activation that is being made on this thread.</summary>
     protected Grain()
-        : this(ConstructionScope.Context!)
+        : this(GrainContextScope.Current!)
     {
     }
 

@@ -3,7 +3,7 @@ using Orleans.Serialization.Invocation;
 namespace Orleans.Runtime;
 
 /// <summary>One activation of a grain.</summary>
-public interface IGrainContext : ITargetHolder, IEquatable<IGrainContext>
+public interface IGrainContext : ITargetHolder
 {
     /// <summary>The activation's id.</summary>
     ActivationId ActivationId { get; }

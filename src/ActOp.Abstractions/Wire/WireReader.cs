@@ -135,6 +135,9 @@ public ref struct WireReader
     /// <summary>8 bytes.</summary>
     public ulong ReadFixed64() => BinaryPrimitives.ReadUInt64LittleEndian(ReadRaw(8));
 
+    /// <summary>16 bytes.</summary>
+    public Guid ReadGuid() => new(ReadRaw(16));
+
     /// <summary>The next <paramref name="count"/> bytes, in place.</summary>
     public ReadOnlySpan<byte> ReadRaw(int count)
     {

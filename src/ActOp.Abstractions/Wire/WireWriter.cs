@@ -98,6 +98,14 @@ public ref struct WireWriter
         _position += 8;
     }
 
+    /// <summary>16 bytes.</summary>
+    public void WriteGuid(Guid value)
+    {
+        Ensure(16);
+        value.TryWriteBytes(_span[_position..]);
+        _position += 16;
+    }
+
     /// <summary>The bytes as they are, without a length.</summary>
     public void WriteRaw(scoped ReadOnlySpan<byte> bytes)
     {

@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
@@ -18,7 +19,7 @@ internal sealed partial class Activation
     private long _keepAliveUntil;
 
     /// <summary>The activation moves: where to, once it has left.</summary>
-    internal SiloAddress? MovedTo { get; private set; }
+    internal Location MovedTo { get; private set; }
 
     /// <summary>Cancelled when the activation ends; timers' callbacks see it.</summary>
     internal CancellationToken Ending => _ending.Token;
@@ -80,10 +81,11 @@ internal sealed partial class Activation
             using var timeout = new CancellationTokenSource(Node.CollectionOptions.ActivationTimeout, Node.Time);
             if (Class.UsesDirectory)
             {
-                var winner = await Node.Directory.RegisterAsync(Address, state?.Previous);
-                if (!Equals(winner.ActivationId, ActivationId))
+                var winner = await Node.Directory.RegisterAsync(this, state?.Previous.Location.Activation ?? default);
+                if (!winner.Activation.Equals(ActivationId))
                 {
                     EndDuplicate(winner);
+                    state?.Refused(winner);
                     return;
                 }
 
@@ -99,11 +101,12 @@ internal sealed partial class Activation
             State = ActivationState.Active;
             Accepts = true;
             Node.Metrics.Activated(state is not null);
-            state?.Arrived();
+            state?.Arrived(new Location(Node.Address, ActivationId, Epoch));
         }
         catch (Exception exception)
         {
             Node.Log.ActivationFailed(GrainId, exception);
+            state?.Refused(default);
             await FailToBegin(exception, registered);
         }
     }
@@ -136,9 +139,9 @@ internal sealed partial class Activation
         }
     }
 
-    private void EndDuplicate(GrainAddress winner)
+    private void EndDuplicate(Location winner)
     {
-        Node.Locations.Set(GrainId, winner);
+        Node.Locations.Put(GrainId, winner);
         Leave();
         while (TakeWaiting() is { } call)
             Node.Router.Reroute(call, this);
@@ -170,6 +173,15 @@ internal sealed partial class Activation
         if (!target.Equals(Node.Address))
             RequestDeactivation(new DeactivationReason(DeactivationReasonCode.Migrating, "Moves to " + target + "."), target);
     }
+
+    /// <summary>The silo is dead for the others: no turn of the activation runs any more.</summary>
+    internal void Stop()
+    {
+        Accepts = false;
+        _stopped = true;
+    }
+
+    private volatile bool _stopped;
 
     private void BeginDeactivation()
     {
@@ -228,11 +240,9 @@ internal sealed partial class Activation
     {
         try
         {
-            var state = Dehydrate();
-            if (!await Node.Migrations.SendAsync(target, Address, state))
-                return false;
-            MovedTo = target;
-            return true;
+            var state = Dehydrate(new Registration(GrainId, new Location(Node.Address, ActivationId, Epoch)));
+            MovedTo = await Node.Migrations.SendAsync(target, state);
+            return !MovedTo.IsNone;
         }
         catch (Exception exception)
         {
@@ -241,9 +251,9 @@ internal sealed partial class Activation
         }
     }
 
-    private MigrationState Dehydrate()
+    private MigrationState Dehydrate(Registration previous)
     {
-        var state = new MigrationState(Node, Address);
+        var state = new MigrationState(Node.Calls, previous);
         foreach (var participant in Lifecycle.MigrationParticipants)
         {
             try
@@ -263,7 +273,7 @@ internal sealed partial class Activation
     {
         try
         {
-            await Node.Directory.UnregisterAsync(Address);
+            await Node.Directory.UnregisterAsync(this);
         }
         catch (Exception exception)
         {

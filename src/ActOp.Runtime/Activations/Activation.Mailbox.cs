@@ -18,7 +18,6 @@ internal sealed partial class Activation
 
     private Work? _inbox;
     private Work? _ready;
-    private Work? _readyTail;
 
     /// <summary>Requests that arrived but may not run yet, in order; linked by <see cref="Work.Next"/>.</summary>
     private Work? _waiting;
@@ -66,6 +65,8 @@ internal sealed partial class Activation
     /// <summary>One visit of the stage: up to <see cref="Quantum"/> items.</summary>
     public void Execute()
     {
+        if (_stopped)
+            return;
         var outer = Current;
         ref var currentTask = ref Turn.CurrentTask();
         var outerTask = currentTask;

@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Wire;
 using Orleans;
 using Orleans.CodeGeneration;
@@ -117,7 +118,7 @@ internal sealed partial class Activation
         call.Callee = this;
         RequestContext.Current = call.Context;
         Node.Edges.CountIncoming(this, call);
-        if (Node.Filters.HasIncoming || Class.Filters)
+        if (Node.Filters.HasIncoming || Class.Filters || CallTrace.IsOn)
         {
             RunFiltered(call);
             return;
@@ -125,7 +126,7 @@ internal sealed partial class Activation
 
         try
         {
-            call.SetTarget(this);
+            ((RequestBase)call).SetTarget(this);
         }
         catch (Exception exception)
         {

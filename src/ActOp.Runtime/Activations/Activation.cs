@@ -5,7 +5,6 @@ using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Core.Internal;
 using Orleans.Runtime;
-using Orleans.Serialization.Invocation;
 
 namespace ActOp.Runtime.Activations;
 
@@ -23,6 +22,7 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     private readonly TaskCompletionSource _deactivated = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Dictionary<Type, object>? _components;
     private GrainReference? _reference;
+    private WeakReference<object>? _weakInstance;
 
     internal Activation(Node node, GrainAddress address, GrainClass grainClass, Stage stage)
     {
@@ -50,6 +50,9 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     /// <summary>Coarse time of the last turn in ms; read by the collector.</summary>
     internal long LastUsed;
 
+    /// <summary>True while the directory lists the activation; read when a slot is rebuilt.</summary>
+    internal volatile bool Registered;
+
     /// <summary>The directory's epoch of the registration; says which of two addresses is newer.</summary>
     internal long Epoch { get; set; }
 
@@ -74,13 +77,21 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     internal override GrainId HostId => Address.GrainId;
 
     /// <summary>For observers and system targets: the object exists already and nothing is registered.</summary>
-    internal static Activation ForInstance(Node node, GrainId id, GrainClass grainClass, object instance, Stage stage) =>
+    internal static Activation ForInstance(Node node, GrainId id, GrainClass grainClass, object? instance, Stage stage) =>
         new(node, new GrainAddress { GrainId = id, ActivationId = ActivationId.NewId(), SiloAddress = node.Address }, grainClass, stage)
         {
             Instance = instance,
             State = ActivationState.Active,
             Accepts = true,
         };
+
+    /// <summary>For observers: the object is held weakly, and calls to one that is gone are dropped.</summary>
+    internal static Activation ForObserver(Node node, GrainId id, GrainClass grainClass, object observer)
+    {
+        var activation = ForInstance(node, id, grainClass, null, node.WorkStage);
+        activation._weakInstance = new WeakReference<object>(observer);
+        return activation;
+    }
 
     public object? GetComponent(Type componentType)
     {
@@ -91,7 +102,7 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
         return componentType.IsInstanceOfType(Instance) ? Instance : Services.GetService(componentType);
     }
 
-    public object? GetTarget() => Instance;
+    public object? GetTarget() => Instance ?? (_weakInstance is { } weak && weak.TryGetTarget(out var observer) ? observer : null);
 
     public void SetComponent<TComponent>(TComponent? value)
         where TComponent : class

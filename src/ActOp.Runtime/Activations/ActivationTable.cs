@@ -16,8 +16,9 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGetValue(id, out activation);
 
     /// <summary>The activation of the grain; a new one begins its life when there is none.</summary>
-    internal Activation GetOrCreate(GrainId id, GrainClass grainClass, MigrationState? state)
+    internal Activation GetOrCreate(GrainId id, GrainClass grainClass, MigrationState? state, out bool created)
     {
+        created = false;
         while (true)
         {
             if (_activations.TryGetValue(id, out var existing))
@@ -26,6 +27,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
             var activation = new Activation(node, address, grainClass, node.WorkStage);
             if (!_activations.TryAdd(id, activation))
                 continue;
+            created = true;
             activation.Begin(state);
             return activation;
         }

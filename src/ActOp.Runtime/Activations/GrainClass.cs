@@ -27,20 +27,26 @@ internal sealed class GrainClass
             _mayInterleave = BindPredicate(type, mayInterleave.CallbackMethodName);
     }
 
+    /// <summary>The class of system targets and observers, which are no grains: any number of requests at once or one, never collected, never moved.</summary>
+    internal static GrainClass Special(string name, Type type, bool reentrant) => new(GrainType.Create(name), type, new PreferLocalPlacement()) { IsOrdinary = false, Reentrant = reentrant, KeepAlive = true };
+
+    /// <summary>False for system targets and observers: their messages are not the application's communication graph.</summary>
+    internal bool IsOrdinary { get; private init; } = true;
+
     internal GrainType GrainType { get; }
 
     internal Type Type { get; }
 
     internal PlacementStrategy Placement { get; }
 
-    internal bool Reentrant { get; }
+    internal bool Reentrant { get; private init; }
 
     internal bool HasPredicate => _mayInterleave is not null;
 
     /// <summary>Set for stateless workers.</summary>
     internal StatelessWorkerPlacement? Worker { get; }
 
-    internal bool KeepAlive { get; }
+    internal bool KeepAlive { get; private init; }
 
     /// <summary>The class's own collection age; infinite for never, null for the configured one.</summary>
     internal TimeSpan? CollectionAge { get; }

@@ -34,9 +34,9 @@ internal static class Turn
         ExecutionContext? context = null;
 #pragma warning disable RS0030 // A thread that nobody has touched is the only place to see the default context.
         var thread = new Thread(() => context = ExecutionContext.Capture());
-#pragma warning restore RS0030
         thread.UnsafeStart();
         thread.Join();
+#pragma warning restore RS0030
         return context;
     }
 }

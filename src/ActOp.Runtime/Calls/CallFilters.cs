@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using Orleans;
 using Orleans.Runtime;
@@ -19,6 +20,7 @@ internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming
     {
         var request = (RequestBase)call;
         var context = new IncomingCallContext(activation, request, incoming);
+        using var activity = CallTrace.IsOn ? CallTrace.StartServer(call.Method.ActivityName, call.TargetId.ToString(), RequestContext.Get(CallTrace.ParentKey) as string) : null;
         try
         {
             request.SetTarget(activation);
@@ -27,6 +29,7 @@ internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming
         }
         catch (Exception exception)
         {
+            CallTrace.Fail(activity, exception);
             call.Error = exception;
         }
     }
@@ -37,8 +40,11 @@ internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming
         var request = (RequestBase)call;
         var context = new OutgoingCallContext(node, request, outgoing);
         var version = call.Version;
+        using var activity = CallTrace.IsOn ? CallTrace.StartClient(call.Method.ActivityName, call.TargetId.ToString()) : null;
         try
         {
+            if (activity?.Id is { } id)
+                RequestContext.Set(CallTrace.ParentKey, id);
             await context.Invoke();
             if (!call.TryClaim(version))
                 return;
@@ -46,6 +52,7 @@ internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming
         }
         catch (Exception exception)
         {
+            CallTrace.Fail(activity, exception);
             if (!call.TryClaim(version))
                 return;
             call.Error = exception;

@@ -1,6 +1,5 @@
-using System.Diagnostics;
 using ActOp.Calls;
-using ActOp.Runtime.Activations;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;
@@ -24,7 +23,7 @@ internal sealed class CallSender(Node node) : CallRuntime
             call.Origin = CallOrigin.Nobody;
         else
             call.Deadline = node.Clock.Now + (call.Method.ResponseTimeout is { } own ? (long)own.TotalMilliseconds : _timeoutMs);
-        if (node.Filters.HasOutgoing || node.Trace.IsOn)
+        if (node.Filters.HasOutgoing || CallTrace.IsOn)
         {
             SendFiltered(call);
             return;
@@ -43,6 +42,8 @@ internal sealed class CallSender(Node node) : CallRuntime
     }
 
     internal override object Cast(GrainReference reference, Type interfaceType) => node.Factory.Cast(reference, interfaceType);
+
+    internal override GrainReference CreateReference(GrainId id, Type interfaceType) => node.Factory.Create(id, interfaceType);
 
     private void SendFiltered(Call call) => node.Filters.RunOutgoing(call);
 }

@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.Runtime;
 using Orleans.Serialization.Invocation;
@@ -48,7 +49,7 @@ internal sealed class OutgoingCallContext(Node node, RequestBase request, IOutgo
     private ValueTask<object?> SendCopy()
     {
         var original = (Call)_request;
-        var copy = (RequestBase)node.Messages.CreateCall(original.Method);
+        var copy = (RequestBase)Messages.CreateCall(original.Method.Id, original.Method.TypeArguments);
         for (var index = 0; index < _request.GetArgumentCount(); index++)
             copy.SetArgument(index, _request.GetArgument(index)!);
         var call = (Call)copy;

@@ -9,4 +9,5 @@ namespace ActOp.Runtime.Cluster;
 /// <param name="Reached">Whether it answered.</param>
 /// <param name="Refused">Whether its host refused the connection.</param>
 /// <param name="Health">The prober's own health score: the word of a sick silo does not count.</param>
+[Orleans.GenerateSerializer]
 internal readonly record struct IndirectAnswer(long Id, SiloAddress From, SiloAddress Target, bool Reached, bool Refused, int Health);

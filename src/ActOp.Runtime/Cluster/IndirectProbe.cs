@@ -6,4 +6,5 @@ namespace ActOp.Runtime.Cluster;
 /// <param name="Id">Number that the answer repeats.</param>
 /// <param name="From">Who asks.</param>
 /// <param name="Target">The silo in doubt.</param>
+[Orleans.GenerateSerializer]
 internal readonly record struct IndirectProbe(long Id, SiloAddress From, SiloAddress Target);

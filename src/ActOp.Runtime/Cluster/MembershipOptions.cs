@@ -5,6 +5,9 @@ namespace ActOp.Runtime.Cluster;
 /// <summary>The membership protocol's constants. All times in milliseconds.</summary>
 internal sealed record MembershipOptions
 {
+    // Every gossip carries the whole table: dead rows beyond this many only make it slow.
+    private const int MostDefunctRows = 100;
+
     /// <summary>How often each probed silo is probed.</summary>
     public int ProbePeriod { get; init; } = 1_000;
 
@@ -81,7 +84,7 @@ internal sealed record MembershipOptions
             TableRefreshPeriod = lease > 0 ? Math.Min(refresh, Math.Max(probe, lease / 6)) : refresh,
             LeaseDuration = lease,
             MaxJoinTime = (int)options.MaxJoinAttemptTime.TotalMilliseconds,
-            MaxDefunctRows = options.MaxDefunctSiloEntries ?? 25,
+            MaxDefunctRows = Math.Min(options.MaxDefunctSiloEntries ?? 25, MostDefunctRows),
             StretchTimeouts = options.ExtendProbeTimeoutDuringDegradation,
             Evicts = options.LivenessEnabled,
         };

@@ -8,6 +8,7 @@ internal sealed partial class MembershipProtocol
     private const int HealthTooPoorToTestify = 4;
     private readonly Dictionary<SiloAddress, ProbedSilo> _probed = [];
     private long _lastTraffic;
+    private long _lastBlame = long.MinValue / 2;
 
     /// <summary>The silos this one probes.</summary>
     public IReadOnlyCollection<SiloAddress> Probed => _probed.Keys;
@@ -62,14 +63,24 @@ internal sealed partial class MembershipProtocol
         UpdateLease(now);
     }
 
-    /// <summary>The host of <paramref name="silo"/> refused the connection: no process listens there.</summary>
+    /// <summary>The host of <paramref name="silo"/> refused the connection: no process listens there. For any message, not only probes.</summary>
     public void OnRefused(SiloAddress silo, long now)
     {
         RefuseRelays(silo);
-        if (!_stopped && _probed.TryGetValue(silo, out var target) && target.Outstanding != 0)
+        if (_stopped || !_probed.TryGetValue(silo, out var target))
+        {
+            return;
+        }
+
+        if (target.Outstanding != 0)
         {
             Missed(target, refused: true, now);
             Reconcile(now);
+        }
+        else if (now - target.SentAt >= _options.ProbePeriod / 4)
+        {
+            // Some other message was refused. Our own probe shall say it, but not more often than a refused probe is repeated.
+            SendProbe(target, now);
         }
     }
 
@@ -163,10 +174,10 @@ internal sealed partial class MembershipProtocol
         JudgeOurselves(doubtful, now);
     }
 
-    // Silence from all sides, or from most silos at once, is more likely our own fault than everyone else's.
+    // Silence from all sides, or from most silos at once, is more likely our own fault than everyone else's. Between two silos nobody can tell.
     private void JudgeOurselves(int doubtful, long now)
     {
-        if (_probed.Count == 0)
+        if (_probed.Count < 2)
         {
             return;
         }
@@ -180,8 +191,6 @@ internal sealed partial class MembershipProtocol
             }
         }
     }
-
-    private long _lastBlame = long.MinValue / 2;
 
     private void SendProbe(ProbedSilo target, long now)
     {

@@ -106,7 +106,7 @@ internal sealed partial class MembershipProtocol
         {
             Votes(write, now);
             AbandonedRows(write, now);
-            TrimDead(write);
+            TrimDead(write, now);
         }
 
         if (!write.IsEmpty)
@@ -206,12 +206,16 @@ internal sealed partial class MembershipProtocol
         }
     }
 
-    private void TrimDead(TableChange write)
+    // Not before every lease that the death may have left behind has ended: who joins later could not know of it.
+    private void TrimDead(TableChange write, long now)
     {
         var dead = _table.Rows.Where(row => !row.IsAlive).OrderByDescending(row => row.ChangedAt).Skip(_options.MaxDefunctRows);
         foreach (var row in dead)
         {
-            write.Remove(row.Silo);
+            if (StillFor(row.Silo, now) > 3L * _options.LeaseDuration)
+            {
+                write.Remove(row.Silo);
+            }
         }
     }
 }

@@ -7,4 +7,5 @@ namespace ActOp.Runtime.Cluster;
 /// <param name="From">Who answers.</param>
 /// <param name="Version">The answerer's table version.</param>
 /// <param name="Age">How long ago, in milliseconds, the answerer knows the table to have been at this version or an older one.</param>
+[Orleans.GenerateSerializer]
 internal readonly record struct ProbeAnswer(long Id, SiloAddress From, long Version, long Age);

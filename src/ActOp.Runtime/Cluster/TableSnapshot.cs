@@ -7,6 +7,7 @@ namespace ActOp.Runtime.Cluster;
 /// <param name="Version">Advances with every write except heartbeats; the compare-and-swap token.</param>
 /// <param name="View">Advances only when a silo's status changes; the number of the view that the rows make.</param>
 /// <param name="Rows">The rows, at most one per silo.</param>
+[Orleans.GenerateSerializer]
 internal sealed record TableSnapshot(long Version, long View, ImmutableArray<MembershipRow> Rows)
 {
     /// <summary>The table before the first write.</summary>

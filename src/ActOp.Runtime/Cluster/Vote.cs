@@ -8,4 +8,5 @@ namespace ActOp.Runtime.Cluster;
 /// <param name="Voter">Who votes.</param>
 /// <param name="View">The view in which the vote was cast.</param>
 /// <param name="Refused">Whether the voter's connections were refused (the process is gone) rather than unanswered.</param>
+[Orleans.GenerateSerializer]
 internal readonly record struct Vote(SiloAddress Voter, long View, bool Refused);

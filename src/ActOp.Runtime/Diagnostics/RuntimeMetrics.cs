@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using ActOp.Runtime.Locality;
 using ActOp.Staging;
 
 namespace ActOp.Runtime.Diagnostics;
@@ -15,13 +16,15 @@ internal sealed class RuntimeMetrics : IDisposable
     private long _moved;
     private long _expired;
 
-    internal RuntimeMetrics(Func<int> activations, params Stage[] stages)
+    internal RuntimeMetrics(Func<int> activations, EdgeCounters edges, params Stage[] stages)
     {
+        _meter.CreateObservableCounter("actop.grain.messages.local", () => edges.Totals().Local, description: "Requests and answers between grains of one silo.");
+        _meter.CreateObservableCounter("actop.grain.messages.remote", () => edges.Totals().Remote, description: "Requests and answers between grains of different silos, counted where the request began.");
         _meter.CreateObservableCounter("actop.activations.created", () => Interlocked.Read(ref _activated));
         _meter.CreateObservableCounter("actop.activations.ended", () => Interlocked.Read(ref _deactivated));
-        _meter.CreateObservableUpDownCounter("actop.activations.count", activations);
-        _meter.CreateObservableCounter("actop.migrations.out", () => Interlocked.Read(ref _moved));
-        _meter.CreateObservableCounter("actop.migrations.in", () => Interlocked.Read(ref _arrived));
+        _meter.CreateObservableUpDownCounter("actop.activations", activations);
+        _meter.CreateObservableCounter("actop.migrations", () => Interlocked.Read(ref _moved));
+        _meter.CreateObservableCounter("actop.migrations.arrived", () => Interlocked.Read(ref _arrived));
         _meter.CreateObservableCounter("actop.calls.expired", () => Interlocked.Read(ref _expired));
         foreach (var stage in stages)
         {

@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Serialization;
 using ActOp.Wire;
@@ -53,7 +54,7 @@ internal sealed class FrameReader(Node node)
         Call call;
         try
         {
-            call = TypeManifest.CreateCall(methodId, typeArguments);
+            call = Messages.CreateCall(methodId, typeArguments);
         }
         catch (Exception exception)
         {
@@ -73,12 +74,13 @@ internal sealed class FrameReader(Node node)
         call.ReplyTo = replyTo;
         call.RemoteTarget = target;
         call.RemoteSource = source;
-        call.Forwards = forwards;
+        call.Forwards = (byte)(forwards & ~Messages.PlacedHereBit);
+        call.PlacedHere = (forwards & Messages.PlacedHereBit) != 0;
         call.ArgumentsIsolated = true;
         try
         {
             if ((flags & FrameFlags.HasContext) != 0)
-                call.Context = ContextCodec.Read(ref reader);
+                call.Context = new RequestContextData { ReentrancyId = reader.ReadGuid(), Values = ContextCodec.Read(ref reader) };
             call.ReadArguments(ref reader);
         }
         catch (Exception exception)
@@ -94,12 +96,14 @@ internal sealed class FrameReader(Node node)
     {
         var flags = (FrameFlags)reader.ReadByte();
         var id = reader.ReadFixed64();
-        var location = (flags & FrameFlags.HasLocation) != 0 ? Addresses.Read(ref reader) : null;
+        var location = default(Location);
+        if ((flags & FrameFlags.HasLocation) != 0)
+            location = new Location(Addresses.Read(ref reader), default, reader.ReadVarInt64());
         var version = (int)(uint)id;
         if (CallRegistry.Find((int)(id >> 32)) is not { } call || !ReferenceEquals(call.Runtime, node.Calls) || !call.TryClaim(version))
             return;
-        if (location is not null)
-            node.Locations.Set(call.TargetId, location);
+        if (!location.IsNone)
+            node.Locations.Put(call.TargetId, location);
         try
         {
             if ((flags & FrameFlags.IsError) != 0)

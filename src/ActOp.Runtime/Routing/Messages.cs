@@ -12,8 +12,13 @@ namespace ActOp.Runtime.Routing;
 /// <remarks>Stateless; any thread. The counterpart is <see cref="FrameReader"/>.</remarks>
 internal sealed class Messages(Node node)
 {
-    /// <summary>A call object of the method, from its pool.</summary>
-    internal Call CreateCall(CallMethod method) => TypeManifest.CreateCall(method.Id, method.TypeArguments);
+    /// <summary>Set in the count of forwards when the grain is to be activated by the receiver.</summary>
+    internal const int PlacedHereBit = 0x80;
+
+    /// <summary>A call object of the method with this id, from its pool.</summary>
+    /// <exception cref="OrleansMessageRejectionException">No generated code of this process has registered the method.</exception>
+    internal static Call CreateCall(ulong methodId, string? typeArguments) =>
+        (TypeManifest.FindMethod(methodId) ?? throw new OrleansMessageRejectionException("This process has no grain method with the id " + methodId.ToString("x16") + ": it does not reference the assembly of the interface, or an older one.")).Rent(typeArguments);
 
     /// <summary>Sends a request to the silo or client <paramref name="target"/>.</summary>
     internal void SendRequest(Call call, SiloAddress target)
@@ -106,7 +111,7 @@ internal sealed class Messages(Node node)
             | (sentOn ? FrameFlags.HasOrigin : 0);
         writer.WriteByte((byte)FrameKind.Request);
         writer.WriteByte((byte)flags);
-        writer.WriteByte(call.Forwards);
+        writer.WriteByte((byte)(call.Forwards | (call.PlacedHere ? PlacedHereBit : 0)));
         writer.WriteFixed64(sentOn ? call.ReplyTo : ((ulong)(uint)call.Slot << 32) | (uint)call.Version);
         writer.WriteFixed64(method.Id);
         IdIntern.Write(ref writer, call.TargetId);
@@ -120,7 +125,11 @@ internal sealed class Messages(Node node)
         if (method.TypeArguments is { } typeArguments)
             writer.WriteString(typeArguments);
         if (call.Context is { } context)
-            ContextCodec.Write(ref writer, context);
+        {
+            writer.WriteGuid(context.ReentrancyId);
+            ContextCodec.Write(ref writer, context.Values);
+        }
+
         call.WriteArguments(ref writer);
     }
 
@@ -132,7 +141,11 @@ internal sealed class Messages(Node node)
         writer.WriteByte((byte)((error is null ? 0 : FrameFlags.IsError) | (tell ? FrameFlags.HasLocation : 0)));
         writer.WriteFixed64(call.ReplyTo);
         if (tell)
+        {
             Addresses.Write(ref writer, node.Address);
+            writer.WriteVarInt64((call.Callee as Activation)?.Epoch ?? 0);
+        }
+
         if (error is null)
             call.WriteResult(ref writer);
         else

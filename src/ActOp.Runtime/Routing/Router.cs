@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Wire;
 using Orleans.Runtime;
@@ -13,8 +14,11 @@ namespace ActOp.Runtime.Routing;
 /// <remarks>Runs on the thread that brings the call: the caller's turn, the receive stage, or the turn of an activation that sends its queue on.</remarks>
 internal sealed class Router(Node node)
 {
-    /// <summary>A call that was sent on this often has met a cluster in flux at every hop; more hops would not help it (Orleans: 2 by default).</summary>
-    private readonly int _maxForwards = node.MaxForwards;
+    /// <summary>A call that was sent on this often trusts no cache any more: the next hop is what the directory says.</summary>
+    private const int TrustedForwards = 2;
+
+    /// <summary>A call that was sent on this often has met a cluster in flux at every hop; more hops would not help it.</summary>
+    private readonly int _maxForwards = TrustedForwards + node.MaxForwards;
 
     /// <summary>A call that starts in this process.</summary>
     internal void Route(Call call, GrainReference reference)
@@ -43,16 +47,12 @@ internal sealed class Router(Node node)
     {
         call.Step = CallStep.Request;
         call.Callee = null;
-        if (++call.Forwards > _maxForwards)
-        {
-            Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId + " was sent on " + _maxForwards + " times and found no activation that takes it."));
+        if (!MayForward(call))
             return;
-        }
-
         if (call.Reference is { } reference && ReferenceEquals(reference.Hint, gone))
             reference.Hint = null;
-        if (gone.MovedTo is { } target)
-            node.Locations.Set(call.TargetId, target);
+        if (gone.MovedTo is { IsNone: false } location)
+            node.Locations.Put(call.TargetId, location);
         RouteByTable(call, call.TargetId, call.Reference);
     }
 
@@ -78,8 +78,15 @@ internal sealed class Router(Node node)
             return;
         }
 
-        if (node.Locations.TryGet(target, out var silo) && !silo.Equals(node.Address) && node.Silos.IsUsable(silo))
-            ToSilo(call, silo);
+        if (call.PlacedHere && node.IsSilo)
+        {
+            call.PlacedHere = false;
+            EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
+            return;
+        }
+
+        if (call.Forwards < TrustedForwards && node.Locations.TryGet(target, out var location) && !location.Silo.Equals(node.Address) && node.Silos.IsUsable(location.Silo))
+            ToSilo(call, location.Silo);
         else
             Ask(call, target);
     }
@@ -103,8 +110,18 @@ internal sealed class Router(Node node)
             return;
         }
 
+        if (call.Origin == CallOrigin.Remote && !MayForward(call))
+            return;
         node.Edges.CountOutgoing(call, null);
         node.Messages.SendRequest(call, silo);
+    }
+
+    private bool MayForward(Call call)
+    {
+        if (++call.Forwards <= _maxForwards)
+            return true;
+        Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId + " was sent on " + _maxForwards + " times and found no activation that takes it."));
+        return false;
     }
 
     /// <summary>Nobody here knows where the grain is: a silo asks the directory, a client asks any silo.</summary>
@@ -128,9 +145,10 @@ internal sealed class Router(Node node)
     {
         try
         {
-            var silo = await node.Placement.LocateAsync(target, call).ConfigureAwait(false);
+            var (silo, isNew) = await node.Placement.LocateAsync(target, call.Context).ConfigureAwait(false);
+            call.PlacedHere = isNew;
             if (silo.Equals(node.Address))
-                EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null));
+                EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
             else
                 ToSilo(call, silo);
         }

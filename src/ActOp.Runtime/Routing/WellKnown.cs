@@ -17,6 +17,9 @@ internal static class WellKnown
     /// <summary>The id that stands for everything of a client that is no grain.</summary>
     internal static GrainId Client(SiloAddress client) => GrainId.Create(GrainType.Create(SystemPrefix + "client"), client.ToParsableString());
 
+    /// <summary>True for messages to system targets: they go over the control link, which grain traffic cannot fill.</summary>
+    internal static bool IsControl(GrainId id) => IsWellKnown(id) && !id.Type.AsSpan().SequenceEqual("sys.observer"u8);
+
     internal static bool IsWellKnown(GrainId id) => id.Type.AsSpan().StartsWith("sys."u8);
 
     /// <summary>True with the node that hosts <paramref name="id"/> when the id itself says it.</summary>

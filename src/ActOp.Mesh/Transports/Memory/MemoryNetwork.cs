@@ -145,8 +145,7 @@ public sealed class MemoryNetwork
         var next = end.Inbound.Arrive(now);
         if (next is { } due)
         {
-            end.Arrival?.Dispose();
-            end.Arrival = _time.CreateTimer(_ => Arrived(end), null, _time.GetElapsedTime(now, due), Timeout.InfiniteTimeSpan);
+            Await(end, _time.GetElapsedTime(now, due));
         }
 
         var kinds = (end.Inbound.HasArrived ? ReadyKinds.Read : 0) | (end.Inbound.IsFinished && next is null ? ReadyKinds.Read | ReadyKinds.Hangup : 0);
@@ -157,6 +156,13 @@ public sealed class MemoryNetwork
     }
 
     internal void Forget(MemoryStreamEnd end) => _ends.Remove(end);
+
+    // Apart, because its closure would be allocated by the caller even when there is nothing to wait for.
+    private void Await(MemoryStreamEnd end, TimeSpan delay)
+    {
+        end.Arrival?.Dispose();
+        end.Arrival = _time.CreateTimer(_ => Arrived(end), null, delay, Timeout.InfiniteTimeSpan);
+    }
 
     private void Arrived(MemoryStreamEnd end)
     {

@@ -1,0 +1,59 @@
+using ActOp.Runtime.Hosting;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Cluster;
+
+/// <summary>The view this process acts on. Written by the control stage; read by any thread.</summary>
+internal sealed class Silos(Node node)
+{
+    private volatile View _view = View.Empty;
+    private volatile SiloAddress[] _active = [];
+    private volatile TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    internal View View => _view;
+
+    internal MembershipVersion Version => _view.Version;
+
+    /// <summary>The active silos, in one order everywhere.</summary>
+    internal SiloAddress[] Active => _active;
+
+    /// <summary>Completes with the next change.</summary>
+    internal Task Changed => _changed.Task;
+
+    internal bool IsActive(SiloAddress silo) => _view.StatusOf(silo) == SiloStatus.Active;
+
+    /// <summary>The silo may run grains, so a call to it has a chance.</summary>
+    internal bool IsUsable(SiloAddress silo) => _view.MayHost(silo);
+
+    internal bool IsDead(SiloAddress silo) => _view.IsDead(silo);
+
+    /// <summary>Any silo for a client's call to a grain it knows no place of: the same one for the same grain while the view lasts.</summary>
+    internal SiloAddress? Pick(GrainId grain)
+    {
+        var active = _active;
+        if (active.Length == 0)
+            return null;
+        var first = (int)(grain.GetUniformHashCode() % (uint)active.Length);
+        for (var i = 0; i < active.Length; i++)
+        {
+            var silo = active[(first + i) % active.Length];
+            if (node.Peers.IsConnected(silo))
+                return silo;
+        }
+
+        return active[first];
+    }
+
+    /// <summary>Takes a newer view; false when it is not newer.</summary>
+    internal bool Update(View view)
+    {
+        if (view.Number <= _view.Number)
+            return false;
+        _view = view;
+        _active = view.ActiveSilos.ToArray();
+        var changed = _changed;
+        _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        changed.TrySetResult();
+        return true;
+    }
+}

@@ -1,0 +1,212 @@
+using System.Collections.Concurrent;
+using System.Numerics;
+using ActOp.Runtime.Cluster;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Directory;
+
+/// <summary>
+/// Where grains were last known to be. Bounded; when a set of eight is full, the entry not used for longest (clock) makes room. Reads take no lock and
+/// allocate nothing; a location on a silo that a view declared dead is never returned. What is cached may be stale: messages that reach the wrong silo
+/// are forwarded and the reply corrects the cache.
+/// </summary>
+internal sealed class LocationCache
+{
+    private const int SetsPerSegment = 128;
+    private readonly CacheSegment?[] _segments;
+    private readonly ConcurrentDictionary<SiloAddress, CachedSilo> _silos = new();
+    private readonly int _setMask;
+    private long _evictions;
+    private View _view = View.Empty;
+
+    /// <summary>Creates a cache of at least <paramref name="capacity"/> entries (rounded up to a power of two, memory taken as it fills).</summary>
+    /// <exception cref="ArgumentOutOfRangeException">The capacity is not positive.</exception>
+    public LocationCache(int capacity)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(capacity);
+        var sets = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(1, (capacity + CacheSegment.Ways - 1) / CacheSegment.Ways));
+        _setMask = sets - 1;
+        _segments = new CacheSegment?[Math.Max(1, sets / SetsPerSegment)];
+    }
+
+    /// <summary>Entries it can hold.</summary>
+    public int Capacity => (_setMask + 1) * CacheSegment.Ways;
+
+    /// <summary>Live entries that made room for others so far.</summary>
+    public long Evictions => Volatile.Read(ref _evictions);
+
+    /// <summary>Entries on living silos; counts them all, for diagnostics.</summary>
+    public int Count
+    {
+        get
+        {
+            var count = 0;
+            foreach (var segment in _segments)
+            {
+                for (var index = 0; segment is not null && index < segment.Tags.Length; index++)
+                {
+                    count += segment[index] is { Silo.IsDead: false } ? 1 : 0;
+                }
+            }
+
+            return count;
+        }
+    }
+
+    /// <summary>The cached location of a grain, if there is one on a silo that is not dead.</summary>
+    public bool TryGet(in GrainId grain, out Location location)
+    {
+        var hash = grain.GetUniformHashCode();
+        var set = SetOf(hash);
+        var segment = Volatile.Read(ref _segments[set / SetsPerSegment]);
+        if (segment is not null && Seek(segment, set % SetsPerSegment, hash, grain, out _) is { Silo.IsDead: false } entry)
+        {
+            if (!entry.Used)
+            {
+                entry.Used = true;
+            }
+
+            location = entry.Location;
+            return true;
+        }
+
+        location = default;
+        return false;
+    }
+
+    /// <summary>Remembers a location unless a newer one (by epoch) is known on a living silo, or the silo is dead.</summary>
+    public void Put(in GrainId grain, in Location location)
+    {
+        var silo = Intern(location.Silo);
+        if (silo.IsDead)
+        {
+            return;
+        }
+
+        var hash = grain.GetUniformHashCode();
+        var set = SetOf(hash);
+        var segment = SegmentOf(set);
+        set %= SetsPerSegment;
+        lock (segment.Gate)
+        {
+            var known = Seek(segment, set, hash, grain, out var index);
+            if (known is { Silo.IsDead: false } && known.Epoch > location.Epoch)
+            {
+                return;
+            }
+
+            if (known is null)
+            {
+                index = segment.Victim(set);
+                _evictions += segment[index] is { Silo.IsDead: false } ? 1 : 0;
+            }
+
+            segment.Set(index, Tag(hash), new CachedLocation(grain, silo, location.Activation, location.Epoch));
+        }
+    }
+
+    /// <summary>Forgets a location if it is still the cached one.</summary>
+    public bool Remove(in GrainId grain, in Location stale)
+    {
+        var hash = grain.GetUniformHashCode();
+        var set = SetOf(hash);
+        if (Volatile.Read(ref _segments[set / SetsPerSegment]) is not { } segment)
+        {
+            return false;
+        }
+
+        lock (segment.Gate)
+        {
+            var known = Seek(segment, set % SetsPerSegment, hash, grain, out var index);
+            if (known is null || !known.Location.IsSameActivation(stale))
+            {
+                return false;
+            }
+
+            segment.Set(index, 0, null);
+            return true;
+        }
+    }
+
+    /// <summary>
+    /// What a reply says after a message went to a <paramref name="stale"/> location: forgets it if it is still cached, and remembers
+    /// <paramref name="fresh"/>, if it names one, unless something newer is known.
+    /// </summary>
+    public void Correct(in GrainId grain, in Location stale, in Location fresh)
+    {
+        if (!stale.IsNone)
+        {
+            Remove(grain, stale);
+        }
+
+        if (!fresh.IsNone)
+        {
+            Put(grain, fresh);
+        }
+    }
+
+    /// <summary>Adopts a view: locations on dead silos are void from now on.</summary>
+    public void OnView(View view)
+    {
+        Volatile.Write(ref _view, view);
+        foreach (var (address, silo) in _silos)
+        {
+            if (view.IsDead(address))
+            {
+                silo.IsDead = true;
+                _silos.TryRemove(address, out _);
+            }
+        }
+    }
+
+    private CachedSilo Intern(SiloAddress address)
+    {
+        if (!_silos.TryGetValue(address, out var silo))
+        {
+            silo = _silos.GetOrAdd(address, static address => new CachedSilo(address));
+        }
+
+        // Checked after it became visible to OnView: either that one or this one sees that the silo is dead.
+        if (Volatile.Read(ref _view).IsDead(address))
+        {
+            silo.IsDead = true;
+            _silos.TryRemove(address, out _);
+        }
+
+        return silo;
+    }
+
+    private CacheSegment SegmentOf(int set)
+    {
+        ref var place = ref _segments[set / SetsPerSegment];
+        if (Volatile.Read(ref place) is { } segment)
+        {
+            return segment;
+        }
+
+        var fresh = new CacheSegment(Math.Min(SetsPerSegment, _setMask + 1));
+        return Interlocked.CompareExchange(ref place, fresh, null) ?? fresh;
+    }
+
+    private int SetOf(uint hash) => (int)((hash * 0x9E3779B1u) >> 4) & _setMask;
+
+    private static uint Tag(uint hash) => hash | 1;
+
+    private static CachedLocation? Seek(CacheSegment segment, int set, uint hash, in GrainId grain, out int index)
+    {
+        var tag = Tag(hash);
+        var start = set * CacheSegment.Ways;
+        var tags = segment.Tags.AsSpan(start, CacheSegment.Ways);
+        for (var way = 0; way < tags.Length; way++)
+        {
+            if (tags[way] == tag && segment[start + way] is { } entry && entry.Grain.Equals(grain))
+            {
+                index = start + way;
+                return entry;
+            }
+        }
+
+        index = -1;
+        return null;
+    }
+}

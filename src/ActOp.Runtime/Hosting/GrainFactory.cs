@@ -1,0 +1,132 @@
+using System.Collections.Concurrent;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Routing;
+using ActOp.Serialization;
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>Makes references. Local and cheap: nothing is sent, nothing is activated. Any thread.</summary>
+internal sealed class GrainFactory(Node node) : IGrainFactory
+{
+    private readonly ConcurrentDictionary<(GrainType, Type), (GrainReferenceShared Shared, GrainInterface Entry)> _shared = new();
+    private readonly ConcurrentDictionary<(string, SiloAddress, Type), GrainReference> _systemTargets = new();
+    private readonly ConditionalObservers _observers = new();
+
+    public TGrainInterface GetGrain<TGrainInterface>(Guid primaryKey, string? grainClassNamePrefix = null)
+        where TGrainInterface : IGrainWithGuidKey => Get<TGrainInterface>(GrainIdKeyExtensions.CreateGuidKey(primaryKey), grainClassNamePrefix);
+
+    public TGrainInterface GetGrain<TGrainInterface>(long primaryKey, string? grainClassNamePrefix = null)
+        where TGrainInterface : IGrainWithIntegerKey => Get<TGrainInterface>(GrainIdKeyExtensions.CreateIntegerKey(primaryKey), grainClassNamePrefix);
+
+    public TGrainInterface GetGrain<TGrainInterface>(string primaryKey, string? grainClassNamePrefix = null)
+        where TGrainInterface : IGrainWithStringKey => Get<TGrainInterface>(StringKey(primaryKey), grainClassNamePrefix);
+
+    public TGrainInterface GetGrain<TGrainInterface>(Guid primaryKey, string keyExtension, string? grainClassNamePrefix = null)
+        where TGrainInterface : IGrainWithGuidCompoundKey
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(keyExtension);
+        return Get<TGrainInterface>(GrainIdKeyExtensions.CreateGuidKey(primaryKey, keyExtension), grainClassNamePrefix);
+    }
+
+    public TGrainInterface GetGrain<TGrainInterface>(long primaryKey, string keyExtension, string? grainClassNamePrefix = null)
+        where TGrainInterface : IGrainWithIntegerCompoundKey
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(keyExtension);
+        return Get<TGrainInterface>(GrainIdKeyExtensions.CreateIntegerKey(primaryKey, keyExtension), grainClassNamePrefix);
+    }
+
+    public TGrainInterface GetGrain<TGrainInterface>(GrainId grainId)
+        where TGrainInterface : IAddressable => (TGrainInterface)(object)Create(grainId, typeof(TGrainInterface));
+
+    public IAddressable GetGrain(GrainId grainId) => CreateUntyped(grainId);
+
+    public IAddressable GetGrain(GrainId grainId, GrainInterfaceType interfaceType) => TypeManifest.TryGetInterface(interfaceType.ToString()!, out var entry)
+        ? Create(grainId, entry.Type)
+        : throw new ArgumentException("No grain interface is called " + interfaceType + ".", nameof(interfaceType));
+
+    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey, string grainClassNamePrefix) => Create(GrainId.Create(node.Classes.Resolve(interfaceType, grainClassNamePrefix), grainKey), interfaceType);
+
+    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey) => Create(GrainId.Create(node.Classes.Resolve(interfaceType, null), grainKey), interfaceType);
+
+    public IGrain GetGrain(Type grainInterfaceType, Guid grainPrimaryKey) => (IGrain)GetGrain(grainInterfaceType, GrainIdKeyExtensions.CreateGuidKey(grainPrimaryKey));
+
+    public IGrain GetGrain(Type grainInterfaceType, long grainPrimaryKey) => (IGrain)GetGrain(grainInterfaceType, GrainIdKeyExtensions.CreateIntegerKey(grainPrimaryKey));
+
+    public IGrain GetGrain(Type grainInterfaceType, string grainPrimaryKey) => (IGrain)GetGrain(grainInterfaceType, StringKey(grainPrimaryKey));
+
+    public IGrain GetGrain(Type grainInterfaceType, Guid grainPrimaryKey, string keyExtension)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(keyExtension);
+        return (IGrain)GetGrain(grainInterfaceType, GrainIdKeyExtensions.CreateGuidKey(grainPrimaryKey, keyExtension));
+    }
+
+    public IGrain GetGrain(Type grainInterfaceType, long grainPrimaryKey, string keyExtension)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(keyExtension);
+        return (IGrain)GetGrain(grainInterfaceType, GrainIdKeyExtensions.CreateIntegerKey(grainPrimaryKey, keyExtension));
+    }
+
+    public TGrainObserverInterface CreateObjectReference<TGrainObserverInterface>(IGrainObserver obj)
+        where TGrainObserverInterface : IGrainObserver
+    {
+        ArgumentNullException.ThrowIfNull(obj);
+        if (!typeof(TGrainObserverInterface).IsInterface)
+            throw new ArgumentException(typeof(TGrainObserverInterface) + " is no interface.", nameof(obj));
+        if (obj is GrainReference or Grain)
+            throw new ArgumentException("A grain or a reference needs no object reference: use AsReference.", nameof(obj));
+        if (obj is not TGrainObserverInterface)
+            throw new ArgumentException("The object of type " + obj.GetType() + " does not implement " + typeof(TGrainObserverInterface) + ".", nameof(obj));
+        var id = _observers.Add(node, obj);
+        return (TGrainObserverInterface)(object)Create(id, typeof(TGrainObserverInterface));
+    }
+
+    public void DeleteObjectReference<TGrainObserverInterface>(IGrainObserver obj)
+        where TGrainObserverInterface : IGrainObserver
+    {
+        ArgumentNullException.ThrowIfNull(obj);
+        if (obj is not GrainReference reference)
+            throw new ArgumentException("DeleteObjectReference takes what CreateObjectReference returned.", nameof(obj));
+        if (node.Activations.TryGet(reference.GrainId, out var activation))
+            node.Activations.Remove(activation);
+    }
+
+    internal T GetSystemTarget<T>(string name, SiloAddress silo)
+        where T : ISystemTarget => (T)(object)_systemTargets.GetOrAdd((name, silo, typeof(T)), static (key, factory) => factory.Create(WellKnown.SystemTarget(key.Item1, key.Item2), key.Item3), this);
+
+    internal object Cast(GrainReference reference, Type interfaceType) => Create(reference.GrainId, interfaceType);
+
+    /// <summary>A reference through which nothing can be called until it is cast.</summary>
+    internal GrainReference CreateUntyped(GrainId id)
+    {
+        var entry = node.Classes.TryGet(id.Type, out var grainClass) ? FirstInterface(grainClass.Type) : null;
+        return entry is null ? throw new ArgumentException("This process knows no grain class with the grain type " + id.Type + ".") : Create(id, entry);
+    }
+
+    internal GrainReference Create(GrainId id, Type interfaceType)
+    {
+        var (shared, entry) = _shared.TryGetValue((id.Type, interfaceType), out var found) ? found : _shared.GetOrAdd((id.Type, interfaceType), MakeShared);
+        return entry.CreateReference(shared, id.Key);
+    }
+
+    private static Type? FirstInterface(Type grainClass) => grainClass.GetInterfaces().FirstOrDefault(TypeManifest.IsGrainInterface);
+
+    private static IdSpan StringKey(string key)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        return IdSpan.Create(key);
+    }
+
+    private TGrainInterface Get<TGrainInterface>(IdSpan key, string? prefix) =>
+        (TGrainInterface)(object)Create(GrainId.Create(node.Classes.Resolve(typeof(TGrainInterface), prefix), key), typeof(TGrainInterface));
+
+    private (GrainReferenceShared, GrainInterface) MakeShared((GrainType Type, Type Interface) key)
+    {
+        if (!key.Interface.IsInterface)
+            throw new ArgumentException(key.Interface + " is no interface.");
+        if (!TypeManifest.TryGetInterface(key.Interface, out var entry))
+            throw new ArgumentException("The interface " + key.Interface + " is no grain interface that generated code has registered.");
+        return (new GrainReferenceShared(key.Type, GrainInterfaceType.Create(entry.Name), entry.Name, node.Calls, null), entry);
+    }
+}

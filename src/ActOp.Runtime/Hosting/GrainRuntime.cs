@@ -1,0 +1,28 @@
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Timers;
+using Orleans;
+using Orleans.Runtime;
+using Orleans.Timers;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>What grains see of their silo.</summary>
+internal sealed class GrainRuntime(Node node) : IGrainRuntime
+{
+    public IGrainFactory GrainFactory => node.Factory;
+
+    public IServiceProvider ServiceProvider => node.Services;
+
+    public SiloAddress SiloAddress => node.Address;
+
+    public string SiloIdentity => node.Address.ToString();
+
+    public TimeProvider TimeProvider => node.Time;
+
+    public ITimerRegistry TimerRegistry { get; } = new TimerRegistry();
+
+    public void DeactivateOnIdle(IGrainContext grainContext) =>
+        grainContext.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "The grain asked for it."));
+
+    public void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan) => ((Activation)grainContext).KeepAliveFor(timeSpan);
+}

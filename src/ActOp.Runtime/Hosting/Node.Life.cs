@@ -1,0 +1,180 @@
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Directory;
+using ActOp.Runtime.Locality;
+using ActOp.Runtime.Routing;
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>Start, views, stop.</summary>
+internal sealed partial class Node
+{
+    /// <summary>Expired calls are looked for this often: exact enough for timeouts of seconds, and a walk over all calls in flight.</summary>
+    private const long SweepPeriodMs = 250;
+
+    private readonly List<ITimer> _timers = [];
+    private long _lastSweep;
+    private long _lastCollection;
+    private volatile bool _stopping;
+    private volatile bool _dead;
+
+    /// <summary>True while this silo takes new activations.</summary>
+    internal bool AcceptsActivations => IsSilo && !_stopping && !_dead;
+
+    /// <summary>Told when the silo was declared dead and must end.</summary>
+    internal event Action<string>? Died;
+
+    /// <summary>Opens the network: threads, listeners, system targets.</summary>
+    internal void Open()
+    {
+        Classes.LoadLocal();
+        Peers.Start(_setup.Stages.ReceiveThreads);
+        if (!IsSilo)
+            return;
+        Cluster = new ClusterService(this, _setup.Table!(this), _setup.Membership, _setup.Name);
+        ClusterHost = AddSystemTarget(ClusterService.Name, Cluster);
+        DirectoryHost = AddSystemTarget(DirectoryService.Name, DirectoryService);
+        AddSystemTarget(Migrations.Name, Migrations);
+        foreach (var endPoint in _setup.Listens)
+            Peers.Mesh.Listen(endPoint);
+    }
+
+    internal async Task JoinAsync(CancellationToken cancellationToken)
+    {
+        await Cluster!.JoinAsync(cancellationToken).ConfigureAwait(false);
+        DirectoryService.Start();
+    }
+
+    /// <summary>The last step of a start: other silos may place grains here.</summary>
+    internal Task ActivateAsync(CancellationToken cancellationToken) => Cluster!.ActivateAsync(cancellationToken);
+
+    /// <summary>Ends all activations: those that can move do, the others are deactivated.</summary>
+    internal async Task DrainAsync(CancellationToken cancellationToken)
+    {
+        _stopping = true;
+        Cluster!.BeginShutdown();
+        var ending = new List<Task>();
+        foreach (var activation in Activations)
+        {
+            if (!activation.Class.IsOrdinary)
+                continue;
+            activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ShuttingDown, "The silo shuts down."));
+            ending.Add(activation.Deactivated);
+        }
+
+        await Task.WhenAll(ending).WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+    }
+
+    internal Task LeaveAsync(CancellationToken cancellationToken) => Cluster!.LeaveAsync(cancellationToken);
+
+    internal async Task CloseAsync()
+    {
+        Cluster?.Dispose();
+        DirectoryService.Dispose();
+        await Peers.StopAsync().ConfigureAwait(false);
+        Clock.Dispose();
+        await Task.WhenAll(WorkStage.StopAsync(), SiloSendStage.StopAsync(), ClientSendStage.StopAsync(), ControlStage.StopAsync()).ConfigureAwait(false);
+        Metrics.Dispose();
+    }
+
+    /// <summary>Ends at once, as a crash would: for tests.</summary>
+    internal void Kill()
+    {
+        _dead = true;
+        Cluster?.Dispose();
+        DirectoryService.Dispose();
+        Peers.Dispose();
+        Dispose();
+    }
+
+    public void Dispose()
+    {
+        Clock.Dispose();
+        WorkStage.Dispose();
+        SiloSendStage.Dispose();
+        ClientSendStage.Dispose();
+        ControlStage.Dispose();
+        Metrics.Dispose();
+    }
+
+    /// <summary>The view changed; called on the cluster's turn.</summary>
+    internal void OnView(View view, ViewChange change)
+    {
+        Locations.OnView(view);
+        if (IsSilo)
+            DirectoryService.OnView(view);
+        foreach (var died in change.Died)
+        {
+            Peers.Remove(died.Silo);
+            EndCallsTo(died.Silo, "it was declared dead");
+        }
+
+        foreach (var silo in view.ActiveSilos)
+        {
+            if (!silo.Equals(Address))
+                Peers.Connect(silo);
+        }
+    }
+
+    internal void EndCallsTo(SiloAddress silo, string reason)
+    {
+        var ended = Sweep.EndWaitingFor(silo, reason);
+        if (ended > 0)
+            Log.CallsLost(ended, silo, reason);
+    }
+
+    internal void SetLease(bool held)
+    {
+        if (!held)
+            Log.DeclaredDead(Address, "The membership could not be confirmed in time.");
+    }
+
+    /// <summary>The others have declared this silo dead: no turn may run any more.</summary>
+    internal void Die(string reason)
+    {
+        _dead = true;
+        foreach (var activation in Activations)
+        {
+            if (activation.Class.IsOrdinary)
+                activation.Stop();
+        }
+
+        Died?.Invoke(reason);
+    }
+
+    private Activation AddSystemTarget(string name, object instance)
+    {
+        var host = Activation.ForInstance(this, WellKnown.SystemTarget(name, Address), GrainClass.Special("sys." + name, instance.GetType(), reentrant: true), instance, ControlStage);
+        Activations.Add(host);
+        return host;
+    }
+
+    /// <summary>Ten times a second or more, from the clock's timer.</summary>
+    private void OnClockTick(long now)
+    {
+        if (now - _lastSweep < SweepPeriodMs)
+            return;
+        _lastSweep = now;
+        ControlStage.Post(new StageAction(() => OnControlTick(now)));
+    }
+
+    private void OnControlTick(long now)
+    {
+        var expired = Sweep.EndExpired(now);
+        if (expired > 0)
+        {
+            Metrics.Expired(expired);
+            Log.CallsExpired(expired);
+        }
+
+        WorkStage.Watch();
+        if (now - _lastCollection < (long)CollectionOptions.CollectionQuantum.TotalMilliseconds)
+            return;
+        _lastCollection = now;
+        var told = Collector.Collect();
+        if (told > 0)
+            Log.Collected(told);
+    }
+}

@@ -1,0 +1,163 @@
+using ActOp.Calls;
+using ActOp.Mesh;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Calls;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Directory;
+using ActOp.Runtime.Locality;
+using ActOp.Runtime.Placement;
+using ActOp.Runtime.Routing;
+using ActOp.Staging;
+using Microsoft.Extensions.Logging;
+using Orleans;
+using Orleans.Configuration;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>
+/// One member of the mesh, put together: a silo, or a client, which is the same without grains. Everything is made here and
+/// by <c>new</c>; the container serves the application's services, options and loggers.
+/// </summary>
+/// <remarks>Immutable after construction except for the parts that say otherwise. <c>Node.Life.cs</c> starts and stops it.</remarks>
+internal sealed partial class Node : IDisposable
+{
+    private readonly NodeSetup _setup;
+
+    internal Node(NodeSetup setup)
+    {
+        _setup = setup;
+        Address = setup.Address;
+        IsSilo = !Address.IsClient;
+        Services = setup.Services;
+        Time = setup.Time;
+        CollectionOptions = setup.Collection;
+        ResponseTimeout = setup.Messaging.ResponseTimeout;
+        MaxFrameBytes = setup.Messaging.MaxMessageBodySize;
+        MaxForwards = (setup.Messaging as SiloMessagingOptions)?.MaxForwardCount ?? 2;
+        MailboxLimit = setup.Stages.MailboxLimit;
+        LongTurnMs = (long)setup.Scheduling.TurnWarningLengthThreshold.TotalMilliseconds;
+        Log = new Log(setup.Loggers.CreateLogger("ActOp.Runtime"));
+        MeshLogger = setup.Loggers.CreateLogger<MeshNode>();
+        Random = new SeededRandom(setup.Seed);
+        Clock = new Clock(Time, OnClockTick);
+        WorkStage = NewStage("work", setup.Stages.WorkThreads);
+        SiloSendStage = NewStage("silo-send", setup.Stages.SiloSendThreads);
+        ClientSendStage = NewStage("client-send", setup.Stages.ClientSendThreads);
+        ControlStage = new Stage("control", 1, StageMode.OwnThreads, exception => Log.StageFailed("control", exception));
+        Silos = new Silos(this);
+        Activations = new ActivationTable(this);
+        Edges = new EdgeCounters();
+        Metrics = new RuntimeMetrics(() => Activations.Count, Edges, WorkStage, SiloSendStage, ClientSendStage, ControlStage);
+        Classes = new GrainClasses(setup.DefaultPlacement, IsSilo);
+        Calls = new CallSender(this);
+        Factory = new GrainFactory(this);
+        Filters = new CallFilters(this, setup.Incoming, setup.Outgoing);
+        Locations = new LocationCache(setup.LocationCacheSize);
+        Messages = new Messages(this);
+        Reader = new FrameReader(this);
+        Router = new Router(this);
+        Placement = new GrainPlacement(this);
+        GrainRuntime = new GrainRuntime(this);
+        Sweep = new CallSweep(this);
+        Collector = new Collector(this);
+        Migrations = new Migrations(this);
+        Peers = new PeerTable(this, setup.Mesh, setup.Transport);
+        var fence = new RegistrationFence();
+        DirectoryService = new DirectoryService(this, setup.Directory, fence);
+        Directory = new DirectoryClient(this, DirectoryService, fence);
+    }
+
+    internal SiloAddress Address { get; }
+
+    internal bool IsSilo { get; }
+
+    internal System.Net.IPEndPoint? Gateway => IsSilo ? Address.Endpoint : null;
+
+    internal IServiceProvider Services { get; }
+
+    internal TimeProvider Time { get; }
+
+    internal Clock Clock { get; }
+
+    internal SeededRandom Random { get; }
+
+    internal Log Log { get; }
+
+    internal ILogger<MeshNode> MeshLogger { get; }
+
+    internal GrainCollectionOptions CollectionOptions { get; }
+
+    internal TimeSpan ResponseTimeout { get; }
+
+    internal int MaxFrameBytes { get; }
+
+    internal int MaxForwards { get; }
+
+    internal int MailboxLimit { get; }
+
+    internal long LongTurnMs { get; }
+
+    /// <summary>Bytes that may wait for one peer beyond its links' own queues.</summary>
+    internal long WaitingBytesPerPeer { get; } = 64L << 20;
+
+    internal Stage WorkStage { get; }
+
+    internal Stage SiloSendStage { get; }
+
+    internal Stage ClientSendStage { get; }
+
+    internal Stage ControlStage { get; }
+
+    internal Silos Silos { get; }
+
+    internal ActivationTable Activations { get; }
+
+    internal EdgeCounters Edges { get; }
+
+    internal RuntimeMetrics Metrics { get; }
+
+    internal GrainClasses Classes { get; }
+
+    internal CallSender Calls { get; }
+
+    internal GrainFactory Factory { get; }
+
+    internal CallFilters Filters { get; }
+
+    internal LocationCache Locations { get; }
+
+    internal Messages Messages { get; }
+
+    internal FrameReader Reader { get; }
+
+    internal Router Router { get; }
+
+    internal GrainPlacement Placement { get; }
+
+    internal GrainRuntime GrainRuntime { get; }
+
+    internal CallSweep Sweep { get; }
+
+    internal Collector Collector { get; }
+
+    internal Migrations Migrations { get; }
+
+    internal PeerTable Peers { get; }
+
+    internal DirectoryService DirectoryService { get; }
+
+    internal DirectoryClient Directory { get; }
+
+    /// <summary>Set on silos.</summary>
+    internal ClusterService? Cluster { get; private set; }
+
+    internal Activation ClusterHost { get; private set; } = null!;
+
+    internal Activation DirectoryHost { get; private set; } = null!;
+
+    internal GrainClass ObserverClass { get; } = GrainClass.Special("sys.observer", typeof(IGrainObserver), reentrant: false);
+
+    private Stage NewStage(string name, int threads) => new(name, threads, _setup.Stages.Mode, exception => Log.StageFailed(name, exception));
+}

@@ -1,0 +1,113 @@
+using System.Runtime.CompilerServices;
+using ActOp.Calls;
+using ActOp.Partitioning;
+using ActOp.Runtime.Activations;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Locality;
+
+/// <summary>
+/// Counts who talks to whom (paper section 4.3): totals per thread, and edges in the activations at both ends, where only
+/// the activation's own turn touches them.
+/// </summary>
+/// <remarks>
+/// Of frequent calls only every n-th on average is entered in the edges, with weight n: the partition needs rates, and the
+/// path of a call has no nanoseconds to give away. <see cref="Stride"/> is set by the fold from the rate it saw.
+/// </remarks>
+internal sealed class EdgeCounters
+{
+    [ThreadStatic]
+    private static EdgeStripe? t_stripe;
+
+    private readonly List<EdgeStripe> _stripes = [];
+
+    /// <summary>Whether edges are counted; the totals always are.</summary>
+    internal volatile bool CountsEdges;
+
+    /// <summary>One call in this many is entered in the edges.</summary>
+    internal volatile int Stride = 1;
+
+    /// <summary>Grain messages (requests and answers between grains) within the silo, and between silos, as far as this silo's grains sent the request.</summary>
+    internal (long Local, long Remote) Totals()
+    {
+        long local = 0, remote = 0;
+        lock (_stripes)
+        {
+            foreach (var stripe in _stripes)
+            {
+                local += Volatile.Read(ref stripe.Local);
+                remote += Volatile.Read(ref stripe.Remote);
+            }
+        }
+
+        return (local, remote);
+    }
+
+    /// <summary>A call leaves for another grain: <paramref name="callee"/>, or one of another silo when null.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void CountOutgoing(Call call, Activation? callee)
+    {
+        if (call.Caller is Activation { Class.IsOrdinary: true } caller)
+            CountOutgoing(call, caller, callee);
+    }
+
+    /// <summary>A request begins to run in <paramref name="callee"/>.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void CountIncoming(Activation callee, Call call)
+    {
+        if (!CountsEdges || !callee.Class.IsOrdinary)
+            return;
+        if (call.Caller is { } caller)
+        {
+            if (caller is Activation { Class.IsOrdinary: true } && IsSampled(Current(), out var weight))
+                callee.CountEdge(caller.HostId, weight * MessagesOf(call));
+        }
+        else if (!call.RemoteSource.IsDefault && !Routing.WellKnown.IsWellKnown(call.RemoteSource) && IsSampled(Current(), out var weight))
+        {
+            callee.CountEdge(call.RemoteSource, weight * MessagesOf(call));
+        }
+    }
+
+    private void CountOutgoing(Call call, Activation caller, Activation? callee)
+    {
+        if (callee is { Class.IsOrdinary: false })
+            return;
+        var target = call.TargetId;
+        if (callee is null && Routing.WellKnown.IsWellKnown(target))
+            return;
+        var stripe = Current();
+        if (callee is null)
+            stripe.Remote += MessagesOf(call);
+        else
+            stripe.Local += MessagesOf(call);
+        if (CountsEdges && ReferenceEquals(CallHost.Current, caller) && IsSampled(stripe, out var weight))
+            caller.CountEdge(target, weight * MessagesOf(call));
+    }
+
+    private static int MessagesOf(Call call) => call.Origin == CallOrigin.Nobody ? 1 : 2;
+
+    private bool IsSampled(EdgeStripe stripe, out int weight)
+    {
+        var stride = Stride;
+        weight = stride;
+        if (stride == 1)
+            return true;
+        if (--stripe.Skip > 0)
+            return false;
+        stripe.Skip = stripe.NextSkip(stride);
+        return true;
+    }
+
+    private EdgeStripe Current() => t_stripe is { } stripe && ReferenceEquals(stripe.Owner, this) ? stripe : Add();
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private EdgeStripe Add()
+    {
+        lock (_stripes)
+        {
+            var stripe = new EdgeStripe(this, _stripes.Count * 7919);
+            _stripes.Add(stripe);
+            return t_stripe = stripe;
+        }
+    }
+}

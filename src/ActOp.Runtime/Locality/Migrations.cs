@@ -1,0 +1,27 @@
+using ActOp.Runtime.Directory;
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Locality;
+
+/// <summary>Sends activations to other silos and takes theirs. The sending half runs on the turns of the activations that leave.</summary>
+internal sealed class Migrations(Node node) : IMigrationTarget
+{
+    internal const string Name = "migration";
+
+    /// <summary>Hands the state to the target; answers where the grain is then, or none when the target did not take it.</summary>
+    internal async Task<Location> SendAsync(SiloAddress target, MigrationState state) =>
+        await node.Factory.GetSystemTarget<IMigrationTarget>(Name, target).Accept(state.Previous, state.Values);
+
+    public async ValueTask<Location> Accept(Registration previous, Dictionary<string, byte[]> values)
+    {
+        if (!node.AcceptsActivations)
+            return default;
+        var state = new MigrationState(node.Calls, previous, values);
+        var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), state, out var created);
+        if (created)
+            return await state.Arrival;
+        return activation.Registered ? new Location(node.Address, activation.ActivationId, activation.Epoch) : default;
+    }
+}

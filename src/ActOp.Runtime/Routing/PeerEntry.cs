@@ -1,0 +1,135 @@
+using ActOp.Mesh;
+using ActOp.Runtime.Hosting;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Routing;
+
+/// <summary>One other node: its links, and the frames that wait for a link or for room in it.</summary>
+/// <remarks>Any thread sends. While frames wait, later ones of the same node queue up behind them, so order is kept; the lock guards only that slow path.</remarks>
+internal sealed class PeerEntry(Node node, SiloAddress address)
+{
+    private readonly Lock _gate = new();
+    private readonly Queue<(byte[] Frame, uint Affinity, bool Control)> _waiting = new();
+    private volatile Peer? _peer;
+    private volatile bool _hasWaiting;
+    private Peer? _dialling;
+    private long _waitingBytes;
+    private bool _closed;
+
+    internal SiloAddress Address => address;
+
+    internal bool IsConnected => _peer is not null;
+
+    internal void EnsureDialled()
+    {
+        lock (_gate)
+        {
+            if (_peer is null && !_closed && !address.IsClient)
+                _dialling ??= node.Peers.Mesh.Connect(address.Endpoint, PeerTable.IdOf(address));
+        }
+    }
+
+    internal Exception? Send(uint affinity, bool control, ReadOnlySpan<byte> frame)
+    {
+        if (frame.Length > node.MaxFrameBytes)
+            return new LimitExceededException("A message of " + frame.Length + " bytes to " + address + " exceeds MaxMessageBodySize, which is " + node.MaxFrameBytes + ".");
+        if (_peer is { } peer && !_hasWaiting && Append(peer, affinity, control, frame) == SendResult.Accepted)
+            return null;
+        return Wait(affinity, control, frame);
+    }
+
+    internal void Connected(Peer peer)
+    {
+        lock (_gate)
+            _peer = peer;
+        Drain();
+    }
+
+    internal void Disconnected(Peer peer)
+    {
+        lock (_gate)
+        {
+            if (ReferenceEquals(_peer, peer))
+                _peer = null;
+            Drop();
+        }
+    }
+
+    internal void DialFailed(int failures)
+    {
+        lock (_gate)
+        {
+            if (_peer is null)
+                Drop();
+        }
+    }
+
+    internal void Close()
+    {
+        Peer? peer;
+        lock (_gate)
+        {
+            _closed = true;
+            peer = _peer ?? _dialling;
+            _peer = null;
+            Drop();
+        }
+
+        peer?.Close();
+    }
+
+    private static SendResult Append(Peer peer, uint affinity, bool control, ReadOnlySpan<byte> frame) =>
+        (control ? peer.Control : peer.GetLink(affinity)) is { } link ? link.TryAppend(frame) : SendResult.Closed;
+
+    private Exception? Wait(uint affinity, bool control, ReadOnlySpan<byte> frame)
+    {
+        lock (_gate)
+        {
+            if (_closed)
+                return new SiloUnavailableException("The silo " + address + " is gone.");
+            if (_waitingBytes + frame.Length > node.WaitingBytesPerPeer)
+                return new LimitExceededException("More than " + node.WaitingBytesPerPeer + " bytes wait to be sent to " + address + ": it takes them too slowly.");
+            _waiting.Enqueue((frame.ToArray(), affinity, control));
+            _waitingBytes += frame.Length;
+            _hasWaiting = true;
+        }
+
+        EnsureDialled();
+        Drain();
+        return null;
+    }
+
+    /// <summary>Sends what waits as far as the links take it; goes on when they have room again.</summary>
+    private void Drain()
+    {
+        lock (_gate)
+        {
+            while (_peer is { } peer && _waiting.TryPeek(out var next))
+            {
+                var result = Append(peer, next.Affinity, next.Control, next.Frame);
+                if (result == SendResult.Full && (next.Control ? peer.Control : peer.GetLink(next.Affinity)) is { } link)
+                    _ = DrainLater(link.WaitForRoomAsync(next.Frame.Length));
+                if (result != SendResult.Accepted)
+                    return;
+
+                _waiting.Dequeue();
+                _waitingBytes -= next.Frame.Length;
+            }
+
+            _hasWaiting = _waiting.Count > 0;
+        }
+    }
+
+    private async Task DrainLater(Task room)
+    {
+        await room.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        Drain();
+    }
+
+    private void Drop()
+    {
+        _waiting.Clear();
+        _waitingBytes = 0;
+        _hasWaiting = false;
+    }
+}

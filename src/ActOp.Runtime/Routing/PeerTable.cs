@@ -1,0 +1,175 @@
+using System.Collections.Concurrent;
+using System.Net;
+using ActOp.Mesh;
+using ActOp.Mesh.Transports;
+using ActOp.Runtime.Hosting;
+using ActOp.Staging;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Routing;
+
+/// <summary>Step 3 of a call's path: which link a frame takes. Knows the peers by their addresses and ties the mesh to the stages.</summary>
+/// <remarks>
+/// Any thread may send. Frames for a silo that is being dialled wait in its <see cref="PeerEntry"/>. Connects, disconnects
+/// and failed dials come one at a time from the control thread of the mesh.
+/// </remarks>
+internal sealed class PeerTable : MeshEvents, IDisposable
+{
+    private readonly Node _node;
+    private readonly ConcurrentDictionary<SiloAddress, PeerEntry> _entries = new();
+    private readonly ConcurrentDictionary<EndPoint, TaskCompletionSource<SiloAddress>> _seeds = new();
+    private readonly PollStage _receive;
+    private readonly PollStage _control;
+    private volatile bool _closing;
+
+    internal PeerTable(Node node, MeshOptions options, Transport transport)
+    {
+        _node = node;
+        Mesh = new MeshNode(IdOf(node.Address), options, transport, this, node.Time, node.MeshLogger);
+        _receive = new PollStage("receive", index => Mesh.GetPoller(index).Poll(-1) >= 0, index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception));
+        _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception => node.Log.StageFailed("mesh", exception));
+    }
+
+    internal MeshNode Mesh { get; }
+
+    internal int ReceiveThreads => _receive.Threads;
+
+    /// <summary>Told of every silo whose link was lost or refused.</summary>
+    internal event Action<SiloAddress, bool>? LinkLost;
+
+    internal void Start(int receiveThreads)
+    {
+        SetReceiveThreads(receiveThreads);
+        _control.SetThreads(1);
+    }
+
+    internal void SetReceiveThreads(int threads)
+    {
+        if (threads > _receive.Threads)
+        {
+            Mesh.SetPollers(threads);
+            _receive.SetThreads(threads);
+        }
+        else
+        {
+            _receive.SetThreads(threads);
+            Mesh.SetPollers(threads);
+        }
+    }
+
+    /// <summary>The silo that answers at an endpoint of unknown generation.</summary>
+    internal Task<SiloAddress> FindAsync(EndPoint endPoint)
+    {
+        var found = _seeds.GetOrAdd(endPoint, static _ => new TaskCompletionSource<SiloAddress>(TaskCreationOptions.RunContinuationsAsynchronously));
+        if (found.Task.IsCompletedSuccessfully)
+            return found.Task;
+        Mesh.Connect(endPoint);
+        return found.Task;
+    }
+
+    /// <summary>Dials a silo unless it is connected, so that the first call need not wait.</summary>
+    internal void Connect(SiloAddress silo) => EntryOf(silo)?.EnsureDialled();
+
+    internal bool IsConnected(SiloAddress address) => _entries.TryGetValue(address, out var entry) && entry.IsConnected;
+
+    /// <summary>Connected nodes that are clients, or silos.</summary>
+    internal int Count(bool clients) => _entries.Count(pair => pair.Key.IsClient == clients && pair.Value.IsConnected);
+
+    /// <summary>Hands a frame to the link of <paramref name="target"/>; returns why not when it can't.</summary>
+    internal Exception? Send(SiloAddress target, GrainId affinity, ReadOnlySpan<byte> frame)
+    {
+        if (EntryOf(target) is not { } entry)
+            return target.IsClient ? new ClientNotAvailableException(WellKnown.Client(target)) : new SiloUnavailableException("The silo " + target + " is not a member of the cluster any more.");
+        var control = WellKnown.IsControl(affinity);
+        return entry.Send(affinity.IsDefault ? 0 : affinity.GetUniformHashCode(), control, frame);
+    }
+
+    /// <summary>The silo is dead, or the client gone: nothing more is sent to it.</summary>
+    internal void Remove(SiloAddress address)
+    {
+        if (_entries.TryRemove(address, out var entry))
+            entry.Close();
+    }
+
+    public override void PeerConnected(Peer peer)
+    {
+        var address = SiloAddress.Parse(peer.Id!.Name);
+        var entry = _entries.GetOrAdd(address, static (key, node) => new PeerEntry(node, key), _node);
+        peer.Tag = entry;
+        peer.Keep = !address.IsClient;
+        for (var index = 0u; index < peer.DataLinks; index++)
+            peer.GetLink(index)!.Tag = new LinkSender(peer.GetLink(index)!, address.IsClient ? _node.ClientSendStage : _node.SiloSendStage);
+        peer.Control!.Tag = new LinkSender(peer.Control, _node.ControlStage);
+        entry.Connected(peer);
+        _node.Log.PeerConnected(address);
+        foreach (var seed in _seeds)
+        {
+            if (Equals(seed.Key, peer.EndPoint) || Equals(seed.Key, address.Endpoint))
+                seed.Value.TrySetResult(address);
+        }
+    }
+
+    public override void PeerDisconnected(Peer peer, DisconnectReason reason)
+    {
+        if (peer.Tag is not PeerEntry entry)
+            return;
+        entry.Disconnected(peer);
+        if (entry.Address.IsClient)
+            _entries.TryRemove(entry.Address, out _);
+        if (!_closing)
+            _node.Log.PeerDisconnected(entry.Address, reason.ToString());
+        _node.ControlStage.Post(new StageAction(() => _node.EndCallsTo(entry.Address, "its link was lost")));
+        LinkLost?.Invoke(entry.Address, false);
+    }
+
+    public override void DialFailed(Peer peer, DisconnectReason reason, int failures)
+    {
+        if (peer.Id is not { } id || !SiloAddress.TryParse(id.Name, out var address) || !_entries.TryGetValue(address, out var entry))
+            return;
+        entry.DialFailed(failures);
+        _node.ControlStage.Post(new StageAction(() => _node.EndCallsTo(address, "it cannot be reached")));
+        LinkLost?.Invoke(address, true);
+    }
+
+    public override void FramesReceived(Link link, FrameBatch frames)
+    {
+        var entry = (PeerEntry)link.Peer.Tag!;
+        foreach (var frame in frames)
+            _node.Reader.Read(entry.Address, frame);
+    }
+
+    public override void SendPending(Link link)
+    {
+        if (link.Tag is LinkSender sender)
+            sender.Schedule();
+        else
+            link.Flush();
+    }
+
+    internal async Task StopAsync()
+    {
+        _closing = true;
+        Mesh.Stop();
+        for (var tries = 0; Mesh.LinkCount > 0 && tries < 50; tries++)
+            await Task.Delay(TimeSpan.FromMilliseconds(10), _node.Time).ConfigureAwait(false);
+        Dispose();
+    }
+
+    public void Dispose()
+    {
+        Mesh.Dispose();
+        _receive.SetThreads(0);
+        _control.SetThreads(0);
+    }
+
+    internal static NodeId IdOf(SiloAddress address) => new(address.ToParsableString(), address.IsClient ? NodeKind.Client : NodeKind.Silo);
+
+    private PeerEntry? EntryOf(SiloAddress address)
+    {
+        if (_entries.TryGetValue(address, out var entry))
+            return entry;
+        if (address.IsClient || _closing || _node.Silos.IsDead(address))
+            return null;
+        return _entries.GetOrAdd(address, static (key, node) => new PeerEntry(node, key), _node);
+    }
+}

@@ -1,0 +1,86 @@
+using ActOp.Runtime.Activations;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Timers;
+
+/// <summary>A timer of one activation: each tick is a request of the activation to itself, and the next one is due a period after the tick has ended.</summary>
+/// <remarks>The clock's callback comes from any thread and only queues; the rest runs on the activation's turns.</remarks>
+internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
+{
+    private readonly Activation _activation;
+    private readonly Func<TState, CancellationToken, Task> _callback;
+    private readonly TState _state;
+    private readonly bool _interleave;
+    private readonly bool _keepAlive;
+    private readonly CancellationTokenSource _cancellation;
+    private readonly ITimer _timer;
+    private TimeSpan _period;
+    private bool _ticking;
+    private bool _changed;
+    private bool _disposed;
+
+    internal GrainTimer(Activation activation, Func<TState, CancellationToken, Task> callback, TState state, GrainTimerCreationOptions options)
+    {
+        Check(options.DueTime, nameof(options.DueTime));
+        Check(options.Period, nameof(options.Period));
+        _activation = activation;
+        _callback = callback;
+        _state = state;
+        _period = options.Period;
+        _interleave = options.Interleave;
+        _keepAlive = options.KeepAlive;
+        _cancellation = CancellationTokenSource.CreateLinkedTokenSource(activation.Ending);
+        _timer = activation.Node.Time.CreateTimer(static timer => ((GrainTimer<TState>)timer!).OnDue(), this, options.DueTime, Timeout.InfiniteTimeSpan);
+        activation.AddTimer(this);
+    }
+
+    public void Change(TimeSpan dueTime, TimeSpan period)
+    {
+        Check(dueTime, nameof(dueTime));
+        Check(period, nameof(period));
+        ObjectDisposedException.ThrowIf(_disposed, this);
+        _period = period;
+        if (_ticking)
+            _changed = true;
+        _timer.Change(dueTime, Timeout.InfiniteTimeSpan);
+    }
+
+    public void Dispose()
+    {
+        if (_disposed)
+            return;
+        _disposed = true;
+        _timer.Dispose();
+        _cancellation.Cancel();
+        _activation.RemoveTimer(this);
+    }
+
+    async Task IGrainTimerTick.InvokeCallbackAsync()
+    {
+        if (_disposed)
+            return;
+        _ticking = true;
+        _changed = false;
+        try
+        {
+            await _callback(_state, _cancellation.Token);
+        }
+        catch (Exception exception)
+        {
+            _activation.Node.Log.TimerFailed(_activation.GrainId, exception);
+        }
+
+        _ticking = false;
+        if (!_disposed && !_changed && _period != Timeout.InfiniteTimeSpan)
+            _timer.Change(_period, Timeout.InfiniteTimeSpan);
+    }
+
+    private static void Check(TimeSpan time, string name)
+    {
+        var ms = (long)time.TotalMilliseconds;
+        if (ms is < -1 or > 0xfffffffe)
+            throw new ArgumentOutOfRangeException(name, time, "A timer's times are between 0 and 4294967294 ms, or infinite.");
+    }
+
+    private void OnDue() => _activation.Enqueue(new TimerCall(this, _activation, _interleave, _keepAlive));
+}

@@ -1,0 +1,221 @@
+using System.Buffers.Binary;
+using static ActOp.Mesh.Tests.TestNode;
+
+namespace ActOp.Mesh.Tests;
+
+public class LinkTests
+{
+    public static TheoryData<Wire> Wires => [Wire.Memory, Wire.Tcp, Wire.PortableTcp];
+
+    [Theory, MemberData(nameof(Wires))]
+    public void Frames_of_all_sizes_arrive_whole_and_in_order(Wire wire)
+    {
+        using var mesh = new TestMesh(wire, pipeBytes: 5000);
+        var (_, b, peer, _) = mesh.Pair();
+        var link = peer.GetLink(7)!;
+        int[] sizes = [0, 1, 3, 4, 100, 4095, 4096, 70_000, 5, 262_140, 262_144, 300_000, 2_000_000, 9, 10];
+        var random = new Random(1);
+        var sent = new List<byte[]>();
+        foreach (var size in sizes)
+        {
+            var body = new byte[size];
+            random.NextBytes(body);
+            sent.Add(body);
+            Assert.Equal(SendResult.Accepted, link.TryAppend(body.AsSpan(0, size / 2), body.AsSpan(size / 2)));
+        }
+
+        mesh.Until(() => b.AllFrames.Count() == sizes.Length, "all arrived");
+        Assert.Equal(sent, b.AllFrames);
+    }
+
+    [Theory, MemberData(nameof(Wires))]
+    public void Frames_appended_before_a_flush_leave_in_one_send(Wire wire)
+    {
+        using var mesh = new TestMesh(wire);
+        var (_, b, peer, _) = mesh.Pair();
+        var link = peer.GetLink(0)!;
+        var before = link.Flushes;
+        for (var i = 0; i < 100; i++)
+        {
+            link.TryAppend(Number(i));
+        }
+
+        mesh.Until(() => b.AllFrames.Count() == 100);
+        Assert.Equal(1, link.Flushes - before);
+        Assert.Equal(1, b.Batches);
+        Assert.Equal(Enumerable.Range(0, 100), b.AllFrames.Select(frame => Number(frame)));
+    }
+
+    [Theory, MemberData(nameof(Wires))]
+    public void A_full_link_pushes_back_and_tells_when_there_is_room(Wire wire)
+    {
+        using var mesh = new TestMesh(wire, pipeBytes: 5000);
+        var (a, b, peer, _) = mesh.Pair(options => options.SendQueueBytes = 10_000);
+        var link = peer.GetLink(0)!;
+        a.HoldFlushes = true;
+        var accepted = 0;
+        while (link.TryAppend(Number(accepted, 996)) == SendResult.Accepted)
+        {
+            accepted++;
+        }
+
+        Assert.Equal(10, accepted);
+        Assert.Equal(SendResult.Full, link.TryAppend(Number(0, 996)));
+        // Without a token it is the shared task itself, which completes inside the flush and not on a pool thread.
+        var room = link.WaitForRoomAsync(996, CancellationToken.None);
+        Assert.False(room.IsCompleted);
+        a.HoldFlushes = false;
+        mesh.Until(() => room.IsCompleted, "room");
+        Assert.Equal(SendResult.Accepted, link.TryAppend(Number(accepted, 996)));
+        mesh.Until(() => b.AllFrames.Count() == accepted + 1);
+        Assert.Equal(Enumerable.Range(0, accepted + 1), b.AllFrames.Select(frame => Number(frame)));
+    }
+
+    [Theory, MemberData(nameof(Wires))]
+    public void A_flush_that_does_not_fit_goes_on_when_the_network_takes_more(Wire wire)
+    {
+        using var mesh = new TestMesh(wire, pipeBytes: 5000);
+        var (a, b, peer, _) = mesh.Pair();
+        var link = peer.GetLink(0)!;
+        a.HoldFlushes = true;
+        for (var i = 0; i < 4000; i++)
+        {
+            link.TryAppend(Number(i, 1000));
+        }
+
+        Assert.Equal(FlushResult.Blocked, link.Flush());
+        Assert.True(link.QueuedBytes > 0);
+        a.HoldFlushes = false;
+        mesh.Until(() => b.AllFrames.Count() == 4000);
+        Assert.Equal(Enumerable.Range(0, 4000), b.AllFrames.Select(frame => Number(frame)));
+        Assert.Equal(0, link.QueuedBytes);
+    }
+
+    [Fact]
+    public void A_frame_beyond_the_limit_is_not_accepted_and_one_beyond_the_queue_fits_an_empty_link()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (_, b, peer, _) = mesh.Pair(options => (options.SendQueueBytes, options.MaxFrameBytes) = (2000, 50_000));
+        var link = peer.GetLink(0)!;
+        Assert.Equal(SendResult.TooLarge, link.TryAppend(new byte[50_001]));
+        Assert.Equal(SendResult.Accepted, link.TryAppend(new byte[50_000]));
+        Assert.Equal(SendResult.Full, link.TryAppend(new byte[1]));
+        mesh.Until(() => b.AllFrames.Any());
+    }
+
+    [Fact]
+    public void A_frame_that_announces_too_much_closes_the_session_after_the_good_frames_before_it()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a", options => options.MaxFrameBytes = 1000);
+        var b = mesh.Add("b", options => options.MaxFrameBytes = 100);
+        var peer = a.Mesh.Connect(b.EndPoint);
+        mesh.Until(() => a.Connected.Count == 1 && b.Connected.Count == 1);
+        peer.GetLink(0)!.TryAppend(Number(1));
+        peer.GetLink(0)!.TryAppend(new byte[101]);
+        mesh.Until(() => b.Events.Contains("-a:FrameTooLarge"));
+        Assert.Equal(1, Number(b.AllFrames.Single()));
+        Assert.Contains(b.Log, line => line.StartsWith("1005"));
+    }
+
+    [Theory, MemberData(nameof(Wires))]
+    public void Closing_a_peer_sends_what_was_accepted_first(Wire wire)
+    {
+        using var mesh = new TestMesh(wire, pipeBytes: 5000);
+        var (a, b, peer, _) = mesh.Pair();
+        var link = peer.GetLink(0)!;
+        for (var i = 0; i < 1000; i++)
+        {
+            link.TryAppend(Number(i, 500));
+        }
+
+        peer.Close();
+        mesh.Until(() => a.Mesh.LinkCount == 0 && b.Mesh.LinkCount == 0, "links closed");
+        mesh.Rounds(3);
+        Assert.Equal(1000, b.AllFrames.Count());
+        Assert.Equal(SendResult.Closed, link.TryAppend(Number(1)));
+        Assert.Equal(FlushResult.Closed, link.Flush());
+        Assert.Equal(["+b", "-b:ClosedLocally"], a.Events);
+        Assert.Equal(["+a", "-a:PeerClosed"], b.Events);
+        Assert.Equal(PeerState.Closed, peer.State);
+        Assert.Null(peer.GetLink(0));
+    }
+
+    [Fact]
+    public void A_receiver_that_throws_costs_its_own_session_only()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (a, b, peer, _) = mesh.Pair();
+        var c = mesh.Add("c");
+        var other = c.Mesh.Connect(b.EndPoint);
+        mesh.Until(() => c.Connected.Count == 1);
+        b.Receiver = (link, _) => throw new InvalidOperationException(link.Peer.Name);
+        peer.GetLink(0)!.TryAppend(Number(1));
+        mesh.Until(() => b.Events.Contains("-a:ReceiverFailed"));
+        b.Receiver = null;
+        other.GetLink(0)!.TryAppend(Number(2));
+        mesh.Until(() => b.AllFrames.Any());
+        Assert.Contains(b.Log, line => line.StartsWith("1006"));
+    }
+
+    [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp)]
+    public void Steady_traffic_allocates_nothing(Wire wire)
+    {
+        using var mesh = new TestMesh(wire);
+        var (a, b, peer, back) = mesh.Pair();
+        var (there, answer) = (peer.GetLink(0)!, back.GetLink(0)!);
+        var received = 0;
+        b.Receiver = (_, frames) =>
+        {
+            foreach (var body in frames)
+            {
+                answer.TryAppend(body);
+            }
+        };
+        a.Receiver = (_, frames) => received += frames.Count;
+        var frame = Number(1, 100);
+        void Exchange()
+        {
+            received = 0;
+            for (var i = 0; i < 32; i++)
+            {
+                there.TryAppend(frame);
+            }
+
+            a.FlushPending();
+            while (received < 32)
+            {
+                b.Mesh.GetPoller(0).Poll(1);
+                b.FlushPending();
+                a.Mesh.GetPoller(0).Poll(1);
+            }
+        }
+
+        for (var i = 0; i < 200; i++)
+        {
+            Exchange();
+        }
+
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        for (var i = 0; i < 200; i++)
+        {
+            Exchange();
+        }
+
+        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+    }
+
+    [Fact]
+    public void A_batch_is_measured_to_the_last_complete_frame()
+    {
+        var bytes = new byte[4 + 3 + 4 + 0 + 4 + 5];
+        BinaryPrimitives.WriteInt32LittleEndian(bytes, 3);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(11), 5);
+        Assert.True(FrameBatch.Measure(bytes.AsSpan(0, 19), 5, out var frames, out var length));
+        Assert.Equal((2, 11), (frames, length));
+        Assert.True(FrameBatch.Measure(bytes, 5, out frames, out length));
+        Assert.Equal((3, 20), (frames, length));
+        Assert.False(FrameBatch.Measure(bytes, 4, out frames, out length));
+        Assert.Equal((2, 11), (frames, length));
+    }
+}

@@ -1,0 +1,172 @@
+using System.Net;
+using static ActOp.Mesh.Tests.TestNode;
+
+namespace ActOp.Mesh.Tests;
+
+public class NodeTests
+{
+    public static TheoryData<Wire> Wires => [Wire.Memory, Wire.Tcp, Wire.PortableTcp];
+
+    [Theory, MemberData(nameof(Wires))]
+    public void Nodes_that_dial_each_other_at_once_keep_one_session_and_lose_nothing(Wire wire)
+    {
+        using var mesh = new TestMesh(wire);
+        var (a, b) = (mesh.Add("a"), mesh.Add("b"));
+        var ab = a.Mesh.Connect(b.EndPoint, new NodeId("b", NodeKind.Silo));
+        var ba = b.Mesh.Connect(a.EndPoint);
+        mesh.Until(() => a.Connected.Count == 1 && b.Connected.Count == 1, "connected");
+        for (var i = 0; i < 100; i++)
+        {
+            Assert.Equal(SendResult.Accepted, ab.GetLink(0)!.TryAppend(Number(i)));
+            Assert.Equal(SendResult.Accepted, ba.GetLink(0)!.TryAppend(Number(i)));
+            mesh.Round();
+        }
+
+        mesh.Until(() => a.AllFrames.Count() == 100 && b.AllFrames.Count() == 100, "frames");
+        Assert.Equal(["+b"], a.Events);
+        Assert.Equal(["+a"], b.Events);
+        Assert.Equal(2, a.Mesh.LinkCount);
+        Assert.Equal(2, b.Mesh.LinkCount);
+    }
+
+    [Theory, MemberData(nameof(Wires))]
+    public void A_node_of_another_cluster_is_refused(Wire wire)
+    {
+        using var mesh = new TestMesh(wire);
+        var a = mesh.Add("a", options => options.ClusterId = "one");
+        var b = mesh.Add("b", options => options.ClusterId = "other");
+        a.Mesh.Connect(b.EndPoint);
+        mesh.Until(() => a.Events.Contains("!WrongCluster") && b.Mesh.LinkCount == 0 && b.Log.Count == 2, "refused");
+        Assert.All(b.Log, line => Assert.StartsWith("1003", line));
+        Assert.Empty(a.Connected);
+    }
+
+    [Theory, MemberData(nameof(Wires))]
+    public void A_dial_that_finds_nobody_is_repeated_after_the_back_off(Wire wire)
+    {
+        using var mesh = new TestMesh(wire);
+        var (a, b) = (mesh.Add("a"), mesh.Add("b", listen: wire == Wire.Memory));
+        EndPoint target = wire == Wire.Memory ? new IPEndPoint(IPAddress.Loopback, 99) : new IPEndPoint(IPAddress.Loopback, 1);
+        var peer = a.Mesh.Connect(target);
+        mesh.Until(() => a.Events.Count == 1);
+        Assert.Equal(["!ConnectFailed"], a.Events);
+        mesh.Rounds(10);
+        Assert.Single(a.Events);
+        mesh.Clock.Advance(TimeSpan.FromMilliseconds(100));
+        mesh.Until(() => a.Events.Count == 2);
+        if (wire == Wire.Memory)
+        {
+            b.Mesh.Listen(target);
+            mesh.Clock.Advance(TimeSpan.FromMilliseconds(200));
+            mesh.Until(() => peer.State == PeerState.Connected);
+        }
+    }
+
+    [Fact]
+    public void A_broken_session_is_reported_at_both_ends_and_dialled_again()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (a, b, peer, _) = mesh.Pair(options => options.LinksPerPeer = 3);
+        Assert.Equal(4, mesh.Network.Break(a.EndPoint, b.EndPoint));
+        mesh.Until(() => a.Mesh.LinkCount == 0 && b.Mesh.LinkCount == 0);
+        mesh.Rounds(3);
+        Assert.Equal(["+b", "-b:Reset"], a.Events);
+        Assert.Equal(["+a", "-a:Reset"], b.Events);
+        Assert.Equal(PeerState.Connecting, peer.State);
+        mesh.Clock.Advance(TimeSpan.FromMilliseconds(50));
+        mesh.Until(() => peer.State == PeerState.Connected && b.Connected.Count == 1);
+        Assert.Equal(3, peer.DataLinks);
+        Assert.Same(peer.GetLink(5), peer.GetLink(8));
+        Assert.NotSame(peer.GetLink(5), peer.GetLink(6));
+    }
+
+    [Fact]
+    public void A_partition_delays_frames_and_healing_delivers_them()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (a, b, peer, _) = mesh.Pair();
+        mesh.Network.Partition(a.EndPoint, b.EndPoint);
+        peer.GetLink(0)!.TryAppend(Number(1));
+        mesh.Rounds(5);
+        Assert.Empty(b.AllFrames);
+        mesh.Network.Heal(a.EndPoint, b.EndPoint);
+        mesh.Until(() => b.AllFrames.Any());
+    }
+
+    [Fact]
+    public void Delayed_bytes_arrive_when_the_clock_says_so()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (_, b, peer, _) = mesh.Pair();
+        mesh.Network.Delay = (_, _) => TimeSpan.FromSeconds(1);
+        peer.GetLink(0)!.TryAppend(Number(1));
+        mesh.Rounds(5);
+        mesh.Clock.Advance(TimeSpan.FromMilliseconds(999));
+        mesh.Rounds(5);
+        Assert.Empty(b.AllFrames);
+        mesh.Clock.Advance(TimeSpan.FromMilliseconds(1));
+        mesh.Until(() => b.AllFrames.Any());
+    }
+
+    [Fact]
+    public void Whoever_connects_and_says_nothing_is_dropped_in_time()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var b = mesh.Add("b");
+        using var silent = mesh.Network.CreateTransport(new IPEndPoint(IPAddress.Loopback, 77)).Dial(b.EndPoint);
+        mesh.Rounds(3);
+        Assert.Equal(1, b.Mesh.LinkCount);
+        mesh.Clock.Advance(TimeSpan.FromSeconds(5));
+        mesh.Until(() => b.Mesh.LinkCount == 0);
+        mesh.Rounds(2);
+        Assert.Contains("HandshakeTimeout", Assert.Single(b.Log));
+    }
+
+    [Fact]
+    public void Another_node_than_the_expected_one_is_refused()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (a, b) = (mesh.Add("a"), mesh.Add("b"));
+        a.Mesh.Connect(b.EndPoint, new NodeId("b@old", NodeKind.Silo));
+        mesh.Until(() => a.Events.Contains("!WrongNode"));
+        Assert.Empty(a.Connected);
+    }
+
+    [Fact]
+    public void The_control_channel_has_a_link_of_its_own()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (_, b, peer, _) = mesh.Pair();
+        peer.Control!.TryAppend(Number(1));
+        peer.GetLink(0)!.TryAppend(Number(2));
+        mesh.Until(() => b.AllFrames.Count() == 2);
+        Assert.Equal(1, Number(b.Frames.Single(pair => pair.Key.Channel == Channel.Control).Value[0]));
+    }
+
+    [Theory, MemberData(nameof(Wires))]
+    public void Changing_the_pollers_under_load_loses_and_reorders_nothing(Wire wire)
+    {
+        using var mesh = new TestMesh(wire, pipeBytes: 5000);
+        var (_, b, peer, _) = mesh.Pair(options => options.LinksPerPeer = 5);
+        var random = new Random(3);
+        for (var i = 0; i < 2000; i++)
+        {
+            Assert.Equal(SendResult.Accepted, peer.GetLink((uint)(i % 5))!.TryAppend(Number(i / 5, random.Next(4, 900))));
+            if (i % 20 == 0)
+            {
+                b.Mesh.SetPollers(random.Next(1, 6));
+                mesh.Round();
+            }
+        }
+
+        mesh.Until(() => b.AllFrames.Count() == 2000);
+        Assert.All(b.Frames.Values, frames => Assert.Equal(Enumerable.Range(0, 400), frames.Select(frame => Number(frame))));
+    }
+
+    [Fact]
+    public void An_option_out_of_range_fails_by_its_name()
+    {
+        var error = Assert.Throws<ArgumentException>(() => new MeshOptions { LinksPerPeer = 0 }.Validate());
+        Assert.Contains("MeshOptions.LinksPerPeer", error.Message);
+    }
+}

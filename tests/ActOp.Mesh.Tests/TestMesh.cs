@@ -1,0 +1,97 @@
+using System.Net;
+using ActOp.Mesh.Transports;
+using ActOp.Mesh.Transports.Memory;
+using ActOp.Mesh.Transports.Tcp;
+
+namespace ActOp.Mesh.Tests;
+
+/// <summary>Some nodes on one wire, pumped by the test's thread.</summary>
+internal sealed class TestMesh(Wire wire, int pipeBytes = 64 << 10) : IDisposable
+{
+    private const int MaxRounds = 3_000;
+    private readonly List<TestNode> _nodes = [];
+    private MemoryNetwork? _network;
+    private int _nextPort = 1;
+
+    public FakeClock Clock { get; } = new();
+
+    public MemoryNetwork Network => _network ??= new MemoryNetwork(Clock, pipeBytes);
+
+    public TestNode Add(string name, Action<MeshOptions>? configure = null, bool listen = true, NodeKind kind = NodeKind.Silo)
+    {
+        var local = new IPEndPoint(IPAddress.Loopback, wire == Wire.Memory ? _nextPort++ : 0);
+        Transport transport = wire == Wire.Memory
+            ? Network.CreateTransport(local)
+            : new TcpTransport(new TcpOptions { Portable = wire == Wire.PortableTcp, SendBufferBytes = Math.Max(pipeBytes, 16 << 10) }, Clock);
+        var node = new TestNode(name, transport, Clock, configure, kind) { EndPoint = local };
+        if (listen)
+        {
+            node.EndPoint = node.Mesh.Listen(local);
+        }
+
+        _nodes.Add(node);
+        return node;
+    }
+
+    public void Round()
+    {
+        foreach (var node in _nodes)
+        {
+            node.Pump(wire == Wire.Memory ? 0 : 1);
+        }
+    }
+
+    public void Rounds(int count)
+    {
+        for (var i = 0; i < count; i++)
+        {
+            Round();
+        }
+    }
+
+    /// <summary>Pumps until it is so; the limit is rounds, not time.</summary>
+    public void Until(Func<bool> so, string what = "")
+    {
+        for (var i = 0; i < MaxRounds; i++)
+        {
+            if (so())
+            {
+                return;
+            }
+
+            Round();
+        }
+
+        Assert.Fail($"Never came true: {what}\n{string.Join('\n', _nodes.SelectMany(node => node.Log.Concat(node.Events)))}");
+    }
+
+    /// <summary>Pumps one node, others having threads of their own, with something to do between the rounds.</summary>
+    public void UntilOf(TestNode node, Func<bool> so, Action between)
+    {
+        for (var i = 0; i < 20 * MaxRounds && !so(); i++)
+        {
+            node.Pump(1);
+            between();
+        }
+
+        Assert.True(so(), "Never came true.");
+    }
+
+    public (TestNode A, TestNode B, Peer Ab, Peer Ba) Pair(Action<MeshOptions>? configure = null)
+    {
+        var (a, b) = (Add("a", configure), Add("b", configure));
+        var peer = a.Mesh.Connect(b.EndPoint);
+        Until(() => a.Connected.Count == 1 && b.Connected.Count == 1, "connected");
+        // The control pollers still have to hand the data links to the data pollers.
+        Rounds(3);
+        return (a, b, peer, b.Connected[0]);
+    }
+
+    public void Dispose()
+    {
+        foreach (var node in _nodes)
+        {
+            node.Mesh.Dispose();
+        }
+    }
+}

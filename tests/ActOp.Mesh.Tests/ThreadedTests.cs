@@ -1,0 +1,54 @@
+#pragma warning disable RS0030
+using static ActOp.Mesh.Tests.TestNode;
+
+namespace ActOp.Mesh.Tests;
+
+public class ThreadedTests
+{
+    [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp)]
+    public void Many_threads_send_while_pollers_change_and_each_keeps_its_order(Wire wire)
+    {
+        const int Senders = 3;
+        const int Each = 4000;
+        using var mesh = new TestMesh(wire);
+        var (a, b, peer, _) = mesh.Pair(options => (options.LinksPerPeer, options.SendQueueBytes) = (Senders, 20_000));
+        b.Mesh.SetPollers(4);
+        var next = new int[Senders];
+        var wrong = 0;
+        b.Receiver = (link, frames) =>
+        {
+            foreach (var body in frames)
+            {
+                wrong += Number(body) == next[link.Index]++ ? 0 : 1;
+            }
+        };
+        var stop = false;
+        var pollers = Enumerable.Range(0, 4).Select(i => Start(() =>
+        {
+            while (!Volatile.Read(ref stop))
+            {
+                b.Mesh.GetPoller(i).Poll(5);
+            }
+        })).ToArray();
+        var senders = Enumerable.Range(0, Senders).Select(i => Start(() =>
+        {
+            for (var number = 0; number < Each;)
+            {
+                number += peer.GetLink((uint)i)!.TryAppend(Number(number, 100)) == SendResult.Accepted ? 1 : 0;
+                a.FlushPending();
+            }
+        })).ToArray();
+        var random = new Random(9);
+        mesh.UntilOf(a, () => next.Sum() == Senders * Each, () => b.Mesh.SetPollers(random.Next(1, 5)));
+        Volatile.Write(ref stop, true);
+        Array.ForEach([.. senders, .. pollers], thread => thread.Join());
+        Assert.Equal(0, wrong);
+    }
+
+    private static Thread Start(Action action)
+    {
+        var thread = new Thread(() => action()) { IsBackground = true };
+        thread.Start();
+        return thread;
+    }
+}

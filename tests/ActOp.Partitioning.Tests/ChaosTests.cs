@@ -1,0 +1,28 @@
+namespace ActOp.Partitioning.Tests;
+
+public class ChaosTests
+{
+    [Fact]
+    public void No_vertex_is_lost_or_doubled_whatever_happens_to_messages() => Seeds.ForEach(60, random =>
+    {
+        Chaos chaos = new(random, new() { Tolerance = 0.2, CandidateCount = 8 }, vertices: 60, silos: random.Next(2, 6));
+        chaos.Run(steps: 1500);
+        Assert.True(chaos.Exchanges > 0);
+        chaos.Settle();
+        chaos.CheckQuiet();
+    });
+
+    [Fact]
+    public void Balance_holds_while_messages_overtake_each_other_but_arrive_in_time() => Seeds.ForEach(20, random =>
+    {
+        PartitioningOptions patient = new() { Tolerance = 0.2, CandidateCount = 8, OfferTimeout = TimeSpan.FromHours(1), MigrationTimeout = TimeSpan.FromHours(2) };
+        Chaos chaos = new(random, patient, vertices: 60, silos: 3) { Faults = false };
+        double before = chaos.Cut;
+        chaos.Run(steps: 3000);
+        Assert.True(chaos.Exchanges > 0);
+        chaos.Settle();
+        chaos.CheckQuiet();
+        Assert.True(chaos.Cut < before);
+        chaos.CheckBalance();
+    });
+}

@@ -1,0 +1,97 @@
+namespace ActOp.Partitioning.Tests;
+
+public class ExchangeProtocolTests
+{
+    private static readonly SiloLoad Load = new(10, 0, 20);
+    private readonly HeavyEdgeTable<int> _tableP = new(100, 0);
+    private readonly HeavyEdgeTable<int> _tableQ = new(100, 1);
+    private readonly ExchangeProtocol<int> _p;
+    private readonly ExchangeProtocol<int> _q;
+
+    public ExchangeProtocolTests()
+    {
+        PartitioningOptions options = new() { RejectionWindow = TimeSpan.FromSeconds(5) };
+        _p = new(_tableP, UniformTraits<int>.Instance, options, 0, 1);
+        _q = new(_tableQ, UniformTraits<int>.Instance, options, 1, 1);
+        _tableP.Add(1, 0, 101, 1, 0, 5);
+        _tableQ.Add(101, 0, 1, 0, 0, 5);
+    }
+
+    [Fact]
+    public void A_repeated_offer_gets_the_same_reply_and_starts_nothing()
+    {
+        ExchangeOffer<int> offer = _p.BeginRound(At(0), Load).Offer!;
+        ExchangeStep<int> first = _q.Receive(offer, At(0), Load);
+        ExchangeStep<int> second = _q.Receive(offer, At(1), Load);
+        Assert.NotNull(first.Reply!.Plan);
+        Assert.Same(first.Reply, second.Reply);
+        Assert.Null(second.Moves);
+    }
+
+    [Fact]
+    public void An_offer_without_reply_is_repeated_and_then_given_up_and_its_late_reply_is_ignored()
+    {
+        ExchangeOffer<int> offer = _p.BeginRound(At(0), Load).Offer!;
+        Assert.Null(_p.Tick(At(0.5), Load).Offer);
+        Assert.Same(offer, _p.Tick(At(1), Load).Offer);
+        Assert.Null(_p.Tick(At(2), Load).Offer);
+        Assert.Equal(ExchangeState.Idle, _p.State);
+        ExchangeReply<int> late = _q.Receive(offer, At(2), Load).Reply!;
+        Assert.Equal(default, _p.Receive(late, At(3), Load));
+    }
+
+    [Fact]
+    public void Of_crossing_offers_exactly_one_goes_on()
+    {
+        ExchangeOffer<int> fromP = _p.BeginRound(At(0), Load).Offer!;
+        ExchangeOffer<int> fromQ = _q.BeginRound(At(0), Load).Offer!;
+        ExchangeReply<int> toQ = _p.Receive(fromQ, At(0), Load).Reply!;
+        ExchangeReply<int> toP = _q.Receive(fromP, At(0), Load).Reply!;
+        Assert.Equal(ExchangeRefusal.Crossing, toQ.Refusal);
+        Assert.NotNull(toP.Plan);
+        Assert.Equal(default, _q.Receive(toQ, At(0), Load));
+        _p.Receive(toP, At(0), Load);
+        Assert.Equal((ExchangeState.Migrating, ExchangeState.Migrating), (_p.State, _q.State));
+    }
+
+    [Fact]
+    public void A_silo_refuses_within_the_rejection_window()
+    {
+        _q.Receive(_p.BeginRound(At(0), Load).Offer!, At(0), Load);
+        ExchangeOffer<int> other = new(new(7, 1, 1), 2, 1, Load, CandidateSet<int>.Empty);
+        Assert.Equal(ExchangeRefusal.Recent, _q.Receive(other, At(4.9), Load).Reply!.Refusal);
+        Assert.Equal(ExchangeRefusal.NoGain, _q.Receive(other with { Id = new(7, 1, 2) }, At(5), Load).Reply!.Refusal);
+        Assert.Equal(ExchangeRefusal.Stale, _q.Receive(other, At(6), Load).Reply!.Refusal);
+    }
+
+    [Fact]
+    public void A_busy_vertex_is_reported_and_no_longer_awaited()
+    {
+        ExchangeOffer<int> offer = _p.BeginRound(At(0), Load).Offer!;
+        ExchangeStep<int> answer = _q.Receive(offer, At(0), Load);
+        ExchangeStep<int> step = _p.Receive(answer.Reply!, At(0), Load);
+        int moving = step.Moves!.Concat(answer.Moves!).Single();
+        (ExchangeProtocol<int> from, ExchangeProtocol<int> to) = step.Moves!.Count == 1 ? (_p, _q) : (_q, _p);
+        Assert.True(from.Skipped(moving, out MoveReport<int> report, out _));
+        Assert.False(report.Moved);
+        to.Receive(report);
+        Assert.Equal((ExchangeState.Idle, ExchangeState.Idle), (_p.State, _q.State));
+        Assert.False(from.Departed(moving, out _, out _));
+    }
+
+    [Fact]
+    public void A_vertex_that_arrives_brings_its_edges()
+    {
+        _tableP.Add(1, 0, 55, 3, 4, 2);
+        ExchangeStep<int> answer = _q.Receive(_p.BeginRound(At(0), Load).Offer!, At(0), Load);
+        ExchangeStep<int> step = _p.Receive(answer.Reply!, At(0), Load);
+        Assert.Equal([1], step.Moves!);
+        Assert.True(_p.Departed(1, out _, out _));
+        Assert.True(_q.Arrived(1));
+        Assert.True(_tableQ.TryGetEdge(1, 55, out HeavyEdge<int> edge));
+        Assert.Equal((3, 4L, 2.0), (edge.Silo, edge.Epoch, edge.Weight));
+        Assert.False(_tableP.TryLocate(1, out _, out _));
+    }
+
+    private static TimeSpan At(double seconds) => TimeSpan.FromSeconds(seconds);
+}
