@@ -86,6 +86,7 @@ internal sealed partial class Activation
                 {
                     EndDuplicate(winner);
                     state?.Refused(winner);
+                    _deactivated.TrySetResult();
                     return;
                 }
 
@@ -102,6 +103,7 @@ internal sealed partial class Activation
             Accepts = true;
             Node.Metrics.Activated(state is not null);
             state?.Arrived(new Location(Node.Address, ActivationId, Epoch));
+            BeginRequestedDeactivation();
         }
         catch (Exception exception)
         {
@@ -165,6 +167,15 @@ internal sealed partial class Activation
         _migrationTarget = migrationTarget;
         if (State == ActivationState.Active && _runningCount == 0)
             BeginDeactivation();
+    }
+
+    /// <summary>A wish to end that came while the activation began is granted now; its waiting requests go to the next one.</summary>
+    private void BeginRequestedDeactivation()
+    {
+        if (_deactivation is null)
+            return;
+        Accepts = false;
+        BeginDeactivation();
     }
 
     private async Task RequestMigrationAsync(SiloAddress? hint)
