@@ -54,7 +54,9 @@ internal sealed class GrainPlacement(Node node)
             var isNew = location.IsNone;
             if (isNew)
                 location = new Location(await PlaceAsync(node.Classes.Get(grain), grain, node.Address, context).ConfigureAwait(false), default, 0);
-            node.Locations.Put(grain, location);
+            // A choice is no location yet: two silos may choose at once, and each believing its own would send calls back and forth until one is registered.
+            if (!isNew)
+                node.Locations.Put(grain, location);
             _asked.TryRemove(grain, out _);
             source.SetResult((location.Silo, isNew));
         }
