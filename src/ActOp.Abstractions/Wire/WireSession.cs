@@ -25,6 +25,9 @@ public sealed class WireSession
     private int[] _positions = new int[16];
     private object[] _objects = new object[16];
     private int _count;
+
+    /// <summary>Objects of skipped members, which are read out of order.</summary>
+    private Dictionary<int, object>? _late;
     private List<(int Start, int End)>? _skipped;
     private int _depth;
     private int _jumps;
@@ -55,20 +58,15 @@ public sealed class WireSession
             Array.Resize(ref _objects, _count * 2);
         }
 
-        var at = _count;
-        if (at > 0 && _positions[at - 1] >= position)
+        if (_count > 0 && _positions[_count - 1] >= position)
         {
-            at = Array.BinarySearch(_positions, 0, _count, position);
-            if (at >= 0)
+            if (!(_late ??= []).TryAdd(position, value) || Array.BinarySearch(_positions, 0, _count, position) >= 0)
                 throw new SerializerException("Two objects were read at the same place of a message.");
-            at = ~at;
-            Array.Copy(_positions, at, _positions, at + 1, _count - at);
-            Array.Copy(_objects, at, _objects, at + 1, _count - at);
+            return;
         }
 
-        _positions[at] = position;
-        _objects[at] = value;
-        _count++;
+        _positions[_count] = position;
+        _objects[_count++] = value;
     }
 
     /// <summary>The object that was read at a place; false when there is none.</summary>
@@ -76,7 +74,7 @@ public sealed class WireSession
     {
         var at = Array.BinarySearch(_positions, 0, _count, position);
         value = at < 0 ? null : _objects[at];
-        return at >= 0;
+        return at >= 0 || (_late is not null && _late.TryGetValue(position, out value));
     }
 
     /// <summary>Remembers a member that was skipped.</summary>
@@ -127,6 +125,7 @@ public sealed class WireSession
         _depth = 0;
         _jumps = 0;
         _skipped?.Clear();
+        _late = null;
     }
 
     internal static SerializerException TooDeep() => new("Objects are nested more than " + MaxDepth + " deep, or deeper than the stack allows.");
