@@ -18,6 +18,9 @@ public sealed class WireSession
     /// <summary>How deep objects may be nested in one message, written, read or copied.</summary>
     internal const int MaxDepth = 2048;
 
+    /// <summary>The limits are looked at every so many levels, a power of two less one.</summary>
+    internal const int StackCheck = 15;
+
     /// <summary>How often a message may refer into skipped members.</summary>
     private const int MaxJumps = 64;
 
@@ -97,7 +100,7 @@ public sealed class WireSession
     /// <summary>Enters an object; throws when objects are nested too deep for the stack or for any honest message.</summary>
     public void Enter()
     {
-        if (++_depth > MaxDepth || !RuntimeHelpers.TryEnsureSufficientExecutionStack())
+        if ((++_depth & StackCheck) == 0 && (_depth > MaxDepth || !RuntimeHelpers.TryEnsureSufficientExecutionStack()))
             throw TooDeep();
     }
 
