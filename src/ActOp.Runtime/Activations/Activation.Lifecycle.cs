@@ -125,7 +125,10 @@ internal sealed partial class Activation
             State = ActivationState.Active;
             Accepts = true;
             Node.Metrics.Activated(state is not null);
-            state?.Arrived(new Location(Node.Address, ActivationId, Epoch));
+            if (state is null)
+                Node.Locality.Began(GrainId);
+            else
+                state.Arrived(new Location(Node.Address, ActivationId, Epoch));
         }
         catch (Exception exception)
         {
@@ -222,9 +225,9 @@ internal sealed partial class Activation
         var moved = _migrationTarget is { } target && await MoveTo(target);
         if (!moved && Class.UsesDirectory)
             await Unregister();
-        if (moved)
+        if (!MovedTo.IsNone)
             Node.Locations.Put(GrainId, MovedTo);
-        else
+        else if (!moved)
             Node.Locality.Forget(GrainId);
         Leave();
         Node.Metrics.Deactivated(moved);
@@ -266,6 +269,13 @@ internal sealed partial class Activation
 
     private async Task<bool> MoveTo(SiloAddress target)
     {
+        if (_migration is { Live: false })
+        {
+            Node.Hints.Put(GrainId, target);
+            await Unregister();
+            return true;
+        }
+
         try
         {
             var state = Dehydrate(new Registration(GrainId, new Location(Node.Address, ActivationId, Epoch)));

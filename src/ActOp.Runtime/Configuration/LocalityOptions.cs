@@ -20,6 +20,9 @@ public sealed class LocalityOptions
     /// <summary>How the grains of an exchange are chosen: with look-ahead (default), plainly as the paper's Algorithm 1, or one-sided, the paper's worse baseline.</summary>
     public SelectionAlgorithm Algorithm { get; set; } = SelectionAlgorithm.LookAhead;
 
+    /// <summary>How grains move: live (default), or opportunistically as in the paper.</summary>
+    public MigrationMode Migration { get; set; } = MigrationMode.Live;
+
     /// <summary>Edges that a silo keeps; lighter ones are forgotten. Default 100,000, at most about 15 MB.</summary>
     public int EdgeCapacity { get; set; } = 100_000;
 

@@ -142,6 +142,8 @@ internal sealed partial class Node : IDisposable
 
     internal GrainPlacement Placement { get; }
 
+    internal PlacementHints Hints { get; } = new();
+
     internal GrainRuntime GrainRuntime { get; }
 
     internal CallSweep Sweep { get; }

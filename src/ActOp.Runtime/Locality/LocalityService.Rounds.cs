@@ -1,3 +1,4 @@
+using ActOp.Configuration;
 using ActOp.Partitioning;
 using Orleans.Runtime;
 
@@ -18,7 +19,10 @@ internal sealed partial class LocalityService
             await AskLoads();
             var load = OwnLoad();
             var empty = EmptiestBelow(load);
-            Handle(empty is null ? _protocol.BeginRound(Now, load) : _protocol.BeginRound(Now, load, _silos.NumberOf(empty)));
+            if (_partitioning.Algorithm == SelectionAlgorithm.OneSided)
+                MoveOneSided();
+            else
+                Handle(empty is null ? _protocol.BeginRound(Now, load) : _protocol.BeginRound(Now, load, _silos.NumberOf(empty)));
         }
         catch (Exception exception)
         {
@@ -66,7 +70,11 @@ internal sealed partial class LocalityService
         if (step.Offer is { } offer)
             Send(offer);
         if (step.Reply is { } reply)
+        {
+            Expect(reply.Plan?.Accepted);
             Send(reply, partner!);
+        }
+
         if (step.Moves is { } moves)
         {
             _metrics.Exchanged();
@@ -113,7 +121,7 @@ internal sealed partial class LocalityService
         var requests = new List<(GrainId Grain, MigrationRequest Request)>(grains.Count);
         foreach (var grain in grains)
         {
-            var request = new MigrationRequest(target);
+            var request = new MigrationRequest(target, _options.Migration == MigrationMode.Live);
             requests.Add((grain, request));
             if (_node.Activations.TryGet(grain, out var activation))
                 activation.TryMigrate(request);
@@ -149,6 +157,34 @@ internal sealed partial class LocalityService
         if (known && _node.Silos.IsUsable(target))
             _ = At(target).Report(new ReportMessage(ExchangeName.Of(report.Id), grain, left));
         return left;
+    }
+
+    /// <summary>The paper's uncoordinated baseline (section 4.2, Discussion): the best candidates go to the best silo, unasked.</summary>
+    private void MoveOneSided()
+    {
+        foreach (var partner in _protocol.Selection.RankPartners())
+        {
+            var candidates = _protocol.Selection.Select(partner.Silo);
+            _movesOfRound += candidates.Count;
+            _ = MoveAsync(candidates.Vertices, _silos.SiloOf(partner.Silo));
+            return;
+        }
+    }
+
+    /// <summary>Remembers where the grains that come to this silo belong, in case their next call is made here.</summary>
+    private void Expect(IReadOnlyList<GrainId>? coming)
+    {
+        if (_options.Migration != MigrationMode.Opportunistic || coming is null)
+            return;
+        foreach (var grain in coming)
+            _node.Hints.Put(grain, _node.Address);
+    }
+
+    /// <summary>A grain began its life here; in opportunistic mode it may be one that moved.</summary>
+    internal void Began(GrainId grain)
+    {
+        if (_options.Enabled && _options.Migration == MigrationMode.Opportunistic)
+            Arrived(grain);
     }
 
     /// <summary>A grain has arrived from another silo.</summary>

@@ -92,6 +92,8 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         var plan = reply.Accepted is null ? null : new ExchangePlan<GrainId>(reply.Accepted, _silos.FromMessage(reply.Given!), reply.Gain, reply.LoadChange);
         if (plan is null)
             _metrics.Refused(((ExchangeRefusal)reply.Refusal).ToString());
+        else
+            Expect(plan.Given.Vertices);
         Handle(_protocol.Receive(new ExchangeReply<GrainId>(reply.Id.ToId(), (ExchangeRefusal)reply.Refusal, plan, reply.Withdrawn.ToId()), Now, OwnLoad()), reply.From);
         return default;
     }

@@ -53,7 +53,13 @@ internal sealed class GrainPlacement(Node node)
             var location = await node.Directory.LookupAsync(grain).ConfigureAwait(false);
             var isNew = location.IsNone;
             if (isNew)
-                location = new Location(await PlaceAsync(node.Classes.Get(grain), grain, node.Address, context).ConfigureAwait(false), default, 0);
+            {
+                var silo = node.Hints.TryTake(grain, out var hint) && node.Silos.IsActive(hint)
+                    ? hint
+                    : await PlaceAsync(node.Classes.Get(grain), grain, node.Address, context).ConfigureAwait(false);
+                location = new Location(silo, default, 0);
+            }
+
             node.Locations.Put(grain, location);
             _asked.TryRemove(grain, out _);
             source.SetResult((location.Silo, isNew));
