@@ -14,6 +14,7 @@ public sealed class GrainGenerator : IIncrementalGenerator
     /// <summary>Names of the steps that tests look at.</summary>
     internal const string InterfaceStep = "Interfaces";
     internal const string ClassStep = "Classes";
+    internal const string CodecStep = "Codecs";
 
     /// <inheritdoc/>
     public void Initialize(IncrementalGeneratorInitializationContext context)
@@ -23,22 +24,43 @@ public sealed class GrainGenerator : IIncrementalGenerator
             static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol type && IsFirst(type, c.Node) ? new InterfaceReader(c.SemanticModel.Compilation).Read(type) : null)
             .Where(static model => model is not null).Select(static (model, _) => model!).WithTrackingName(InterfaceStep);
         var classes = context.SyntaxProvider.CreateSyntaxProvider(
-            static (node, _) => node is ClassDeclarationSyntax or RecordDeclarationSyntax,
-            static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol { TypeKind: TypeKind.Class } type && IsFirst(type, c.Node) ? new ClassModel(GrainClassReader.Grain(type), GrainClassReader.Exception(type)) : null)
+            static (node, _) => node is ClassDeclarationSyntax or RecordDeclarationSyntax or EnumDeclarationSyntax,
+            static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol { TypeKind: TypeKind.Class or TypeKind.Enum } type && IsFirst(type, c.Node) ? GrainClassReader.Read(type) : null)
             .Where(static model => model is { IsEmpty: false }).Select(static (model, _) => model!).WithTrackingName(ClassStep);
+        var codecs = context.SyntaxProvider.ForAttributeWithMetadataName(Attributes.GenerateSerializer, static (_, _) => true, static (c, _) => CodecReader.Read((INamedTypeSymbol)c.TargetSymbol))
+            .Where(static model => model is not null).Select(static (model, _) => model!).WithTrackingName(CodecStep);
+        var converters = context.SyntaxProvider.ForAttributeWithMetadataName(Attributes.RegisterConverter, static (_, _) => true, static (c, _) => new EquatableArray<ConverterModel>([.. ConverterReader.Read((INamedTypeSymbol)c.TargetSymbol)]))
+            .SelectMany(static (found, _) => found);
         var declaring = context.CompilationProvider.Select(static (compilation, cancel) => DeclaringAssemblies.Read(compilation, cancel));
         var assembly = context.CompilationProvider.Select(static (compilation, _) => compilation.AssemblyName ?? "");
 
-        context.RegisterSourceOutput(declared, static (output, model) => output.AddSource(model.HintName + ".Reference.g.cs", ReferenceSource.Write(model)));
-        context.RegisterSourceOutput(declaring.SelectMany(static (found, _) => found.Interfaces), static (output, model) => output.AddSource(model.HintName + ".Reference.g.cs", ReferenceSource.Write(model)));
+        context.RegisterSourceOutput(declared, static (output, model) => WriteReference(output, model));
+        context.RegisterSourceOutput(declaring.SelectMany(static (found, _) => found.Interfaces), static (output, model) => WriteReference(output, model));
+        context.RegisterSourceOutput(codecs, static (output, model) => WriteCodec(output, model));
+        context.RegisterSourceOutput(declaring.SelectMany(static (found, _) => found.Codecs), static (output, model) => WriteCodec(output, model));
         var all = declared.Collect().Combine(declaring).Select(static (pair, _) => new EquatableArray<InterfaceModel>([.. pair.Left, .. pair.Right.Interfaces]));
         context.RegisterSourceOutput(all, static (output, models) => WriteForeignCalls(output, models));
-        context.RegisterSourceOutput(all.Combine(classes.Collect()).Combine(declaring).Combine(assembly), static (output, input) =>
+        var registrations = codecs.Collect().Combine(converters.Collect()).Combine(declaring).Select(static (input, _) => Registrations(input.Left.Left.AddRange(input.Right.Codecs), input.Left.Right));
+        context.RegisterSourceOutput(all.Combine(classes.Collect()).Combine(declaring).Combine(assembly).Combine(registrations), static (output, input) =>
         {
-            var (((interfaces, types), found), name) = input;
-            WriteManifest(output, name, interfaces, types.AddRange(found.Classes));
+            var ((((interfaces, types), found), name), lines) = input;
+            WriteManifest(output, name, interfaces, types.AddRange(found.Classes), lines);
         });
     }
+
+    private static void WriteReference(SourceProductionContext output, InterfaceModel model) => output.AddSource(model.HintName + ".Reference.g.cs", ReferenceSource.Write(model));
+
+    private static void WriteCodec(SourceProductionContext output, CodecModel model)
+    {
+        if (!model.IsEnum)
+            output.AddSource(model.ClassName + ".g.cs", CodecSource.Write(model));
+    }
+
+    private static EquatableArray<string> Registrations(ImmutableArray<CodecModel> codecs, ImmutableArray<ConverterModel> converters) => new(
+    [
+        .. codecs.Select(CodecSource.Registration),
+        .. converters.Select(static c => "AddConverter<" + c.Value + ", " + c.Surrogate + ">(" + Writing.SourceText.Quote(c.WireName) + ", static () => new " + c.Converter + "());"),
+    ]);
 
     private static bool IsFirst(INamedTypeSymbol type, SyntaxNode node) =>
         type.DeclaringSyntaxReferences is { Length: > 0 } references && references[0].SyntaxTree == node.SyntaxTree && references[0].Span == node.Span;
@@ -57,11 +79,11 @@ public sealed class GrainGenerator : IIncrementalGenerator
         output.AddSource("InheritedCalls.g.cs", text.ToString());
     }
 
-    private static void WriteManifest(SourceProductionContext output, string assembly, EquatableArray<InterfaceModel> interfaces, ImmutableArray<ClassModel> types)
+    private static void WriteManifest(SourceProductionContext output, string assembly, EquatableArray<InterfaceModel> interfaces, ImmutableArray<ClassModel> types, EquatableArray<string> codecs)
     {
         var grains = types.Where(static t => t.Grain is not null).Select(static t => t.Grain!);
-        var exceptions = types.Where(static t => t.Exception is not null).Select(static t => t.Exception!);
-        if (interfaces.Length + types.Length > 0)
-            output.AddSource("Manifest.g.cs", ManifestSource.Write(assembly, interfaces, grains, exceptions, []));
+        var exceptions = types.Where(static t => t.Named is not null).Select(static t => t.Named!);
+        if (interfaces.Length + types.Length + codecs.Length > 0)
+            output.AddSource("Manifest.g.cs", ManifestSource.Write(assembly, interfaces, grains, exceptions, codecs));
     }
 }

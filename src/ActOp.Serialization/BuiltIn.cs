@@ -69,6 +69,8 @@ internal static class BuiltIn
         Add(typeof(SiloAddress), static () => new SiloAddressCodec());
         Add(typeof(GrainAddress), static () => new GrainAddressCodec());
         Add(typeof(MembershipVersion), static () => new MembershipVersionCodec());
+        foreach (var type in (ReadOnlySpan<Type>)[typeof(DayOfWeek), typeof(DateTimeKind), typeof(StringComparison), typeof(System.Net.HttpStatusCode)])
+            TypeManifest.AddType(type, type.FullName!);
         CodecTable.Add(typeof(Calls.NoResult), static () => new NoResultCodec());
         Add(typeof(object), static () => new AnyObjectCodec<object>());
         TypeManifest.AddType(typeof(Orleans.Runtime.IAddressable), "ref");

@@ -68,7 +68,7 @@ internal static class CodecTable
             return Make(typeof(EnumCodec<>), type);
         if (type.IsSZArray)
             return Make(typeof(ArrayCodec<>), type.GetElementType()!);
-        if (type.IsArray && !type.IsVariableBoundArray || type is { IsArray: true } && type.GetArrayRank() > 1)
+        if (type.IsArray && type.GetArrayRank() > 1)
             return Make(typeof(MultiArrayCodec<,>), type, type.GetElementType()!);
         if (typeof(IAddressable).IsAssignableFrom(type))
             return Make(typeof(GrainReferenceCodec<>), type);

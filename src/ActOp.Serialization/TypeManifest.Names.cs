@@ -88,7 +88,7 @@ public static partial class TypeManifest
     private static string? BuildName(Type type)
     {
         if (type.IsArray)
-            return type.IsVariableBoundArray || !TryNameOf(type.GetElementType()!, out var element) ? null : element + "[" + new string(',', type.GetArrayRank() - 1) + "]";
+            return (!type.IsSZArray && type.GetArrayRank() == 1) || !TryNameOf(type.GetElementType()!, out var element) ? null : element + "[" + new string(',', type.GetArrayRank() - 1) + "]";
         if (!type.IsConstructedGenericType || !NamesByType.TryGetValue(type.GetGenericTypeDefinition(), out var definition))
             return null;
         var names = new List<string>();

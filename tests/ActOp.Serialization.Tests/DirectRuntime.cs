@@ -46,6 +46,12 @@ internal sealed class DirectRuntime(object target) : CallRuntime, ITargetHolder
 
     internal override void Resume(Call call) => call.ResumeCaller();
 
+    internal override GrainReference CreateReference(GrainId grainId, Type interfaceType)
+    {
+        Assert.True(TypeManifest.TryGetInterface(interfaceType, out var entry));
+        return entry.CreateReference(new GrainReferenceShared(grainId.Type, GrainInterfaceType.Create(entry.Name), entry.Name, this, null), grainId.Key);
+    }
+
     internal override object Cast(GrainReference reference, Type interfaceType) => throw new NotSupportedException();
 
     private Call Travel(Call call)

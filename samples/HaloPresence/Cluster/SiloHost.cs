@@ -1,4 +1,5 @@
 using System.Net;
+using ActOp.Configuration;
 using HaloPresence.Children;
 using HaloPresence.Grains;
 using HaloPresence.Options;
@@ -63,7 +64,6 @@ public sealed class SiloHost : ISilo
     {
         IPEndPoint? primary = arguments.Index == 0 ? null : new IPEndPoint(IPAddress.Loopback, arguments.Primary);
         silo.UseLocalhostClustering(arguments.Port, arguments.Gateway, primary);
-        if (arguments.Options.Optimize == OptimizeMode.Partition)
-            silo.AddActivationRepartitioner();
+        silo.Configure<LocalityOptions>(options => options.Enabled = arguments.Options.Optimize == OptimizeMode.Partition);
     }
 }

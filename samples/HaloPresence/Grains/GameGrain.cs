@@ -1,9 +1,6 @@
-using Orleans.Placement;
-
 namespace HaloPresence.Grains;
 
 /// <summary>A game: asks its players on request and tells them when it starts and ends.</summary>
-[RandomPlacement]
 public sealed class GameGrain(MessageCensus census) : Grain, IGameGrain, IGrainMigrationParticipant
 {
     private const string PlayersKey = "players";

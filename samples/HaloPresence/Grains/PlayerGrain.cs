@@ -1,9 +1,6 @@
-using Orleans.Placement;
-
 namespace HaloPresence.Grains;
 
 /// <summary>A player: knows its game and answers about itself.</summary>
-[RandomPlacement]
 public sealed class PlayerGrain(MessageCensus census) : Grain, IPlayerGrain, IGrainMigrationParticipant
 {
     private const string GameKey = "game";

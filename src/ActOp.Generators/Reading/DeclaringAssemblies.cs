@@ -10,18 +10,21 @@ internal static class DeclaringAssemblies
     {
         var interfaces = new List<InterfaceModel>();
         var classes = new List<ClassModel>();
+        var codecs = new List<CodecModel>();
         foreach (var type in Types(compilation))
         {
             cancel.ThrowIfCancellationRequested();
             if (!compilation.IsSymbolAccessibleWithin(type, compilation.Assembly))
                 continue;
+            if (Attributes.Has(type, Attributes.GenerateSerializer) && CodecReader.Read(type) is { } codec)
+                codecs.Add(codec);
             if (type.TypeKind == TypeKind.Interface && new InterfaceReader(compilation).Read(type) is { } model)
                 interfaces.Add(model);
-            else if (type.TypeKind == TypeKind.Class && new ClassModel(GrainClassReader.Grain(type), GrainClassReader.Exception(type)) is { IsEmpty: false } found)
+            else if (type.TypeKind is TypeKind.Class or TypeKind.Enum && GrainClassReader.Read(type) is { IsEmpty: false } found)
                 classes.Add(found);
         }
 
-        return new DeclaredElsewhere(new(interfaces.ToArray()), new(classes.ToArray()));
+        return new DeclaredElsewhere(new(interfaces.ToArray()), new(classes.ToArray()), new(codecs.ToArray()));
     }
 
     /// <summary>All types of the named assemblies.</summary>

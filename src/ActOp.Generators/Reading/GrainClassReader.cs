@@ -3,9 +3,14 @@ using Microsoft.CodeAnalysis;
 
 namespace ActOp.Generators.Reading;
 
-/// <summary>Finds grain classes and exceptions, which only need their names registered.</summary>
+/// <summary>Finds grain classes, exceptions and enums, which only need their names registered.</summary>
 internal static class GrainClassReader
 {
+    /// <summary>What the class or enum is registered as.</summary>
+    public static ClassModel Read(INamedTypeSymbol type) => type.TypeKind == TypeKind.Enum
+        ? new ClassModel(null, TypeText.Accessibility(type) is null || TypeText.AllParameters(type).Count > 0 ? null : new NamedTypeModel(TypeText.Open(type), Attributes.Text(type, Attributes.Alias) ?? TypeText.FullName(type)))
+        : new ClassModel(Grain(type), Exception(type));
+
     /// <summary>The class with its grain type, or null when it is no grain.</summary>
     public static NamedTypeModel? Grain(INamedTypeSymbol type)
     {

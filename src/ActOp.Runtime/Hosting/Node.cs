@@ -73,7 +73,12 @@ internal sealed partial class Node : IDisposable
 
     internal bool IsSilo { get; }
 
-    internal System.Net.IPEndPoint? Gateway => IsSilo ? Address.Endpoint : null;
+    internal System.Net.IPEndPoint? Gateway => _setup.Gateway;
+
+    /// <summary>Where this node dials a silo: clients at its gateway, silos at its address.</summary>
+    internal System.Net.EndPoint EndPointOf(SiloAddress silo) => IsSilo ? silo.Endpoint : Silos.View.Find(silo)?.Gateway ?? silo.Endpoint;
+
+    internal System.Net.EndPoint[] GatewayEndPoints => _setup.Gateways;
 
     internal IServiceProvider Services { get; }
 

@@ -53,6 +53,9 @@ internal sealed record NodeSetup
     /// <summary>Where a silo listens.</summary>
     internal System.Net.EndPoint[] Listens { get; init; } = [];
 
+    /// <summary>Where clients reach this silo.</summary>
+    internal System.Net.IPEndPoint? Gateway { get; init; }
+
     /// <summary>Where a client begins.</summary>
     internal System.Net.EndPoint[] Gateways { get; init; } = [];
 

@@ -25,7 +25,7 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
         lock (_gate)
         {
             if (_peer is null && !_closed && !address.IsClient)
-                _dialling ??= node.Peers.Mesh.Connect(address.Endpoint, PeerTable.IdOf(address));
+                _dialling ??= node.Peers.Mesh.Connect(node.EndPointOf(address), PeerTable.IdOf(address));
         }
     }
 

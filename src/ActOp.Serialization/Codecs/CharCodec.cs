@@ -7,5 +7,5 @@ internal sealed class CharCodec() : PlainCodec<char>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, char value) => writer.WriteVarUInt32(value);
 
-    public override char Read(ref WireReader reader) => checked((char)reader.ReadVarUInt32());
+    public override char Read(ref WireReader reader) => (char)Parsing.InRange(reader.ReadVarUInt32(), char.MinValue, char.MaxValue);
 }

@@ -7,5 +7,5 @@ internal sealed class HalfCodec() : PlainCodec<Half>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, Half value) => writer.WriteVarUInt32(BitConverter.HalfToUInt16Bits(value));
 
-    public override Half Read(ref WireReader reader) => BitConverter.UInt16BitsToHalf(checked((ushort)reader.ReadVarUInt32()));
+    public override Half Read(ref WireReader reader) => BitConverter.UInt16BitsToHalf((ushort)Parsing.InRange(reader.ReadVarUInt32(), ushort.MinValue, ushort.MaxValue));
 }

@@ -8,6 +8,9 @@ namespace ActOp.Serialization.Codecs;
 /// <summary>Reads and writes values of several parts; what is no valid value throws <see cref="SerializerException"/>.</summary>
 internal static class Parsing
 {
+    internal static long InRange(long value, long min, long max) =>
+        value >= min && value <= max ? value : throw new SerializerException("The number " + value + " on the wire is not between " + min + " and " + max + ".");
+
     internal static DateTime DateTime(long value)
     {
         try

@@ -7,5 +7,5 @@ internal sealed class SByteCodec() : PlainCodec<sbyte>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, sbyte value) => writer.WriteVarInt32(value);
 
-    public override sbyte Read(ref WireReader reader) => checked((sbyte)reader.ReadVarInt32());
+    public override sbyte Read(ref WireReader reader) => (sbyte)Parsing.InRange(reader.ReadVarInt32(), sbyte.MinValue, sbyte.MaxValue);
 }

@@ -7,5 +7,5 @@ internal sealed class UInt16Codec() : PlainCodec<ushort>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, ushort value) => writer.WriteVarUInt32(value);
 
-    public override ushort Read(ref WireReader reader) => checked((ushort)reader.ReadVarUInt32());
+    public override ushort Read(ref WireReader reader) => (ushort)Parsing.InRange(reader.ReadVarUInt32(), ushort.MinValue, ushort.MaxValue);
 }

@@ -1,0 +1,161 @@
+using ActOp.Generators.Model;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
+
+namespace ActOp.Generators.Reading;
+
+/// <summary>Makes the model of a type with [GenerateSerializer].</summary>
+internal static class CodecReader
+{
+    /// <summary>The model, or null when generated code cannot name the type.</summary>
+    public static CodecModel? Read(INamedTypeSymbol type)
+    {
+        if (TypeText.Accessibility(type) is null || type.IsStatic || type.IsRefLikeType)
+            return null;
+        var typeParameters = TypeText.AllParameters(type);
+        var parameters = Parameters(type, out var hasParameters).ToArray();
+        var members = Members(type, parameters).ToArray();
+        var baseType = Base(type);
+        return new CodecModel(
+            "Codec_" + TypeText.Mangle(TypeText.FullName(type)),
+            TypeText.List(typeParameters.Select(static p => p.Name)),
+            typeParameters.Count,
+            TypeText.Constraints(typeParameters),
+            TypeText.Of(type),
+            TypeText.Open(type),
+            Attributes.Text(type, Attributes.Alias) ?? TypeText.FullName(type),
+            type.TypeKind == TypeKind.Enum,
+            type.IsValueType,
+            type.IsAbstract,
+            Attributes.Has(type, Attributes.Immutable),
+            type.IsSealed,
+            IsReadOnly(type, parameters.Concat(members), baseType),
+            Attributes.Has(type, Attributes.SuppressReferenceTracking),
+            Creation(type),
+            baseType is null ? "" : TypeText.Of(baseType),
+            hasParameters,
+            new(parameters),
+            new(members));
+    }
+
+    /// <summary>The members that have ids, by id; those of base classes are not among them.</summary>
+    public static IEnumerable<(ISymbol Member, uint Id)> WithIds(INamedTypeSymbol type)
+    {
+        var automatic = Attributes.Find(type, Attributes.GenerateSerializer)?.NamedArguments.Any(static a => a.Key == "GenerateFieldIds" && a.Value.Value is 1) == true;
+        foreach (var member in type.GetMembers())
+        {
+            if (member.IsStatic || member is not (IPropertySymbol or IFieldSymbol))
+                continue;
+            if (member is IFieldSymbol { AssociatedSymbol: not null })
+                continue;
+            var id = Attributes.Number(member) ?? (BackingField(type, member) is { } field ? Attributes.Number(field) : null) ?? ParameterId(type, member);
+            if (id is null && automatic && member is IPropertySymbol { DeclaredAccessibility: Accessibility.Public, SetMethod: not null, IsIndexer: false })
+                id = (ushort)StableHash.Of(member.Name);
+            if (id is { } number)
+                yield return (member, number);
+        }
+    }
+
+    /// <summary>The parameters of a record's primary constructor, as long as they are members without explicit ids.</summary>
+    public static List<IPropertySymbol> ImplicitParameters(INamedTypeSymbol type)
+    {
+        var result = new List<IPropertySymbol>();
+        if (!type.IsRecord || Attributes.Find(type, Attributes.GenerateSerializer)?.NamedArguments.Any(static a => a.Key == "IncludePrimaryConstructorParameters" && a.Value.Value is false) == true)
+            return result;
+        if (PrimaryConstructor(type) is { } constructor)
+        {
+            foreach (var parameter in constructor.Parameters)
+            {
+                if (type.GetMembers(parameter.Name).OfType<IPropertySymbol>().FirstOrDefault() is { } property)
+                    result.Add(property);
+            }
+        }
+
+        return result;
+    }
+
+    /// <summary>The field behind an auto property; null when there is none.</summary>
+    public static IFieldSymbol? BackingField(INamedTypeSymbol type, ISymbol property) =>
+        type.GetMembers().OfType<IFieldSymbol>().FirstOrDefault(field => SymbolEqualityComparer.Default.Equals(field.AssociatedSymbol, property));
+
+    public static bool IsNotSerialized(ISymbol member) => Attributes.Has(member, "System.NonSerializedAttribute");
+
+    private static IMethodSymbol? PrimaryConstructor(INamedTypeSymbol type) =>
+        type.InstanceConstructors.FirstOrDefault(static c => c.DeclaringSyntaxReferences.FirstOrDefault()?.GetSyntax() is TypeDeclarationSyntax { ParameterList: not null });
+
+    private static uint? ParameterId(INamedTypeSymbol type, ISymbol member) =>
+        type.IsRecord && PrimaryConstructor(type)?.Parameters.FirstOrDefault(p => p.Name == member.Name) is { } parameter ? Attributes.Number(parameter) : null;
+
+    private static IEnumerable<MemberModel> Parameters(INamedTypeSymbol type, out bool any)
+    {
+        var all = ImplicitParameters(type);
+        any = all.Count > 0;
+        var explicitIds = new HashSet<ISymbol>(WithIds(type).Select(static m => m.Member), SymbolEqualityComparer.Default);
+        var models = new List<MemberModel>();
+        for (var i = 0; i < all.Count; i++)
+        {
+            if (!explicitIds.Contains(all[i]) && Member(type, all[i], (uint)i) is { } model)
+                models.Add(model);
+        }
+
+        return models;
+    }
+
+    private static IEnumerable<MemberModel> Members(INamedTypeSymbol type, MemberModel[] parameters) =>
+        WithIds(type).Where(m => !parameters.Any(p => p.Name == m.Member.Name)).Select(m => Member(type, m.Member, m.Id)).OfType<MemberModel>()
+            .GroupBy(static m => m.Id).Select(static g => g.First()).OrderBy(static m => m.Id);
+
+    private static MemberModel? Member(INamedTypeSymbol type, ISymbol member, uint id)
+    {
+        if (IsNotSerialized(member))
+            return null;
+        if (member is IFieldSymbol field)
+        {
+            var direct = IsVisible(field.DeclaredAccessibility);
+            return field.IsConst ? null : new MemberModel(id, field.Name, Value(field, field.Type), direct, direct && !field.IsReadOnly, field.Name);
+        }
+
+        var property = (IPropertySymbol)member;
+        var backing = BackingField(type, property);
+        var inMetadata = property.DeclaringSyntaxReferences.Length == 0;
+        if (property.IsIndexer || property.GetMethod is null || (property.SetMethod is null && backing is null))
+            return null;
+        var readable = IsVisible(property.DeclaredAccessibility) && IsVisible(property.GetMethod.DeclaredAccessibility);
+        var settable = IsVisible(property.DeclaredAccessibility) && property.SetMethod is { IsInitOnly: false } set && IsVisible(set.DeclaredAccessibility);
+        if (backing is null && !inMetadata && !(readable && settable))
+            return null;
+        return new MemberModel(id, property.Name, Value(property, property.Type), readable, settable, "<" + property.Name + ">k__BackingField");
+    }
+
+    private static ArgumentModel Value(ISymbol member, ITypeSymbol type) =>
+        new(TypeText.Of(type), Primitives.Inline(type), Primitives.IsImmutable(type) || Attributes.Has(member, Attributes.Immutable));
+
+    private static bool IsVisible(Accessibility accessibility) => accessibility is Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal;
+
+    private static INamedTypeSymbol? Base(INamedTypeSymbol type) =>
+        type.BaseType is { } found && Attributes.Has(found.OriginalDefinition, Attributes.GenerateSerializer) ? found : null;
+
+    private static string Creation(INamedTypeSymbol type)
+    {
+        if (type.IsAbstract || type.InstanceConstructors.FirstOrDefault(static c => c.Parameters.Length == 0) is not { } constructor)
+            return "uninitialized";
+        var required = type.GetMembers().Any(static m => m is IPropertySymbol { IsRequired: true } or IFieldSymbol { IsRequired: true })
+            || (type.BaseType is { SpecialType: SpecialType.None } parent && HasRequired(parent));
+        return IsVisible(constructor.DeclaredAccessibility) && !required ? "new" : "accessor";
+    }
+
+    private static bool HasRequired(INamedTypeSymbol type) =>
+        type.GetMembers().Any(static m => m is IPropertySymbol { IsRequired: true } or IFieldSymbol { IsRequired: true }) || (type.BaseType is { SpecialType: SpecialType.None } parent && HasRequired(parent));
+
+    /// <summary>True when no instance field of the class can change, so that immutable members make immutable objects.</summary>
+    private static bool IsReadOnly(INamedTypeSymbol type, IEnumerable<MemberModel> members, INamedTypeSymbol? baseType)
+    {
+        if (type.IsValueType)
+            return true;
+        if (baseType is null && type.BaseType?.SpecialType != SpecialType.System_Object)
+            return false;
+        var names = new HashSet<string>(members.Select(static m => m.Name));
+        return type.DeclaringSyntaxReferences.Length > 0 && type.GetMembers().OfType<IFieldSymbol>().Where(static f => !f.IsStatic && !f.IsConst)
+            .All(f => f.IsReadOnly && (names.Contains(f.AssociatedSymbol?.Name ?? f.Name) || Primitives.IsImmutable(f.Type)));
+    }
+}

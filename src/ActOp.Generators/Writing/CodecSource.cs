@@ -1,0 +1,158 @@
+using ActOp.Generators.Model;
+
+namespace ActOp.Generators.Writing;
+
+/// <summary>Writes the codec of a type with [GenerateSerializer].</summary>
+internal static class CodecSource
+{
+    private const string Writer = "ref global::ActOp.Wire.WireWriter writer";
+    private const string Reader = "ref global::ActOp.Wire.WireReader reader";
+    private const string Kind = "global::ActOp.Wire.WireKind.";
+
+    public static string Write(CodecModel model)
+    {
+        var text = new SourceText();
+        text.Open("namespace ActOpGenerated");
+        text.Open("internal sealed class " + model.ClassName + model.TypeParameters + " : global::ActOp.Serialization." + (model.IsStruct ? "StructCodec<" : "ClassCodec<") + model.Type + ">" + model.Constraints);
+        WriteTraits(text, model);
+        WriteCreate(text, model);
+        WriteMembers(text, model);
+        ReadMembers(text, model);
+        CopyMembers(text, model);
+        foreach (var member in model.Groups.SelectMany(static g => g).Where(static m => !m.IsDirect || !m.IsSettable))
+        {
+            text.Line("[global::System.Runtime.CompilerServices.UnsafeAccessor(global::System.Runtime.CompilerServices.UnsafeAccessorKind.Field, Name = " + SourceText.Quote(member.Field) + ")]");
+            text.Line("private static extern ref " + member.Value.Type + " Field_" + member.Name + "(" + (model.IsStruct ? "ref " : "") + model.Type + " value);");
+        }
+
+        text.Close().Close();
+        return text.ToString();
+    }
+
+    /// <summary>The registration of the codec.</summary>
+    public static string Registration(CodecModel model)
+    {
+        var names = "typeof(" + model.OpenType + "), " + SourceText.Quote(model.WireName);
+        if (model.IsEnum)
+            return "AddType(" + names + ");";
+        var codec = "global::ActOpGenerated." + model.ClassName;
+        return "AddCodec(" + names + ", " + (model.Arity == 0 ? "static () => new " + codec + "()" : "typeof(" + codec + "<" + new string(',', model.Arity - 1) + ">)") + ");";
+    }
+
+    private static void WriteTraits(SourceText text, CodecModel model)
+    {
+        if (!model.IsStruct && model.SuppressTracking)
+            text.Line("protected override bool IsTracked => false;");
+        if (!model.IsStruct && model.IsImmutable)
+            text.Line("public override bool IsImmutable => true;");
+        var conditions = model.Groups.SelectMany(static g => g).Where(static m => !m.Value.SkipCopy).Select(static m => "global::ActOp.Wire.Codec<" + m.Value.Type + ">.Default.IsImmutable").Distinct().ToList();
+        if (model.Base.Length > 0)
+            conditions.Add("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.IsShareable");
+        var immutable = model.IsImmutable || (model.IsReadOnly && conditions.Count == 0) ? "true" : model.IsReadOnly ? string.Join(" && ", conditions) : "false";
+        text.Line("protected override bool AreMembersImmutable() => " + immutable + ";");
+    }
+
+    private static void WriteCreate(SourceText text, CodecModel model)
+    {
+        if (model.IsStruct && model.Creation != "new")
+            return;
+        var create = model switch
+        {
+            { IsAbstract: true } => "throw new global::Orleans.Serialization.SerializerException(\"The wire has an object of the abstract type " + model.WireName + ".\")",
+            { IsStruct: true } => "default",
+            { Creation: "new" } => "new " + model.Type + "()",
+            { Creation: "accessor" } => "New()",
+            _ => "(" + model.Type + ")global::System.Runtime.CompilerServices.RuntimeHelpers.GetUninitializedObject(typeof(" + model.Type + "))",
+        };
+        text.Line("protected override " + model.Type + " Create() => " + create + ";");
+        if (model.Creation == "accessor" && !model.IsStruct)
+        {
+            text.Line("[global::System.Runtime.CompilerServices.UnsafeAccessor(global::System.Runtime.CompilerServices.UnsafeAccessorKind.Constructor)]");
+            text.Line("private static extern " + model.Type + " New();");
+        }
+    }
+
+    private static void WriteMembers(SourceText text, CodecModel model)
+    {
+        text.Open("public override void WriteMembers(" + Writer + ", " + Value(model) + ")");
+        if (model.Base.Length > 0)
+            text.Line("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.WriteMembers(ref writer, value);");
+        foreach (var group in model.Groups)
+        {
+            var before = 0L;
+            foreach (var member in group)
+            {
+                text.Line(WriteMember(model, member, member.Id + 1L - before));
+                before = member.Id + 1L;
+            }
+
+            text.Line("writer.WriteEnd();");
+        }
+
+        text.Close();
+    }
+
+    private static string WriteMember(CodecModel model, MemberModel member, long delta)
+    {
+        var value = Get(model, member, "value");
+        return member.Value.Primitive switch
+        {
+            "Boolean" or "Byte" or "Int32" or "UInt32" or "Int64" or "UInt64" => "writer.WriteTag(" + delta + "U, " + Kind + "Varint); " + (member.Value.Primitive == "Byte" ? "writer.WriteVarUInt32(" + value + ");" : Inline.Write(member.Value, value)),
+            "Double" => "writer.WriteTag(" + delta + "U, " + Kind + "Fixed64); " + Inline.Write(member.Value, value),
+            _ => "global::ActOp.Wire.Codec<" + member.Value.Type + ">.Default.WriteMember(ref writer, " + delta + "U, " + value + ");",
+        };
+    }
+
+    private static void ReadMembers(SourceText text, CodecModel model)
+    {
+        text.Open("public override void ReadMembers(" + Reader + ", " + Value(model) + ")");
+        if (model.Base.Length > 0)
+            text.Line("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.ReadMembers(ref reader, value);");
+        text.Line("uint id;");
+        foreach (var group in model.Groups)
+        {
+            text.Line("id = 0;");
+            text.Open("while (reader.ReadTag(ref id, out var kind))");
+            text.Open("switch (id)");
+            foreach (var member in group)
+                text.Line("case " + (member.Id + 1L) + "U: " + Set(model, member, "value") + " = " + ReadMember(member) + "; break;");
+            text.Line("default: reader.Skip(kind); break;");
+            text.Close().Close();
+        }
+
+        text.Close();
+    }
+
+    private static string ReadMember(MemberModel member)
+    {
+        var codec = "global::ActOp.Wire.Codec<" + member.Value.Type + ">.Default.ReadMember(ref reader, kind)";
+        return member.Value.Primitive is "Int32" or "UInt32" or "Int64" or "UInt64" ? "kind == " + Kind + "Varint ? " + Inline.Read(member.Value) + " : " + codec : codec;
+    }
+
+    private static void CopyMembers(SourceText text, CodecModel model)
+    {
+        const string context = "global::ActOp.Wire.CopyContext context)";
+        text.Open("public override void CopyMembers(" + (model.IsStruct ? "ref " + model.Type + " value, " : model.Type + " from, " + model.Type + " to, ") + context);
+        if (model.Base.Length > 0)
+            text.Line("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.CopyMembers(from, to, context);");
+        foreach (var member in model.Groups.SelectMany(static g => g))
+        {
+            var from = Get(model, member, model.IsStruct ? "value" : "from");
+            var to = Set(model, member, model.IsStruct ? "value" : "to");
+            if (!member.Value.SkipCopy)
+                text.Line(to + " = global::ActOp.Wire.Codec<" + member.Value.Type + ">.Default.Copy(" + from + ", context);");
+            else if (!model.IsStruct)
+                text.Line(to + " = " + from + ";");
+        }
+
+        text.Close();
+    }
+
+    private static string Get(CodecModel model, MemberModel member, string owner) => member.IsDirect ? owner + ".@" + member.Name : Accessor(model, member, owner);
+
+    private static string Set(CodecModel model, MemberModel member, string owner) => member.IsSettable ? owner + ".@" + member.Name : Accessor(model, member, owner);
+
+    private static string Accessor(CodecModel model, MemberModel member, string owner) => "Field_" + member.Name + "(" + (model.IsStruct ? "ref " : "") + owner + ")";
+
+    private static string Value(CodecModel model) => (model.IsStruct ? "ref " : "") + model.Type + " value";
+}

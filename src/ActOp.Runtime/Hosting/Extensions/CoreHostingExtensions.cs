@@ -1,0 +1,57 @@
+using System.Net;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Hosting;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+using Orleans.Configuration;
+
+namespace Orleans.Hosting;
+
+/// <summary>Chooses how silos find each other.</summary>
+public static class CoreHostingExtensions
+{
+    /// <summary>
+    /// Silos on this machine with nothing to install: the first silo (<paramref name="primarySiloEndpoint"/>, by default this
+    /// one) keeps the membership table in memory and serves it to the others. For development and tests: when that silo
+    /// is gone, no other can join or be declared dead.
+    /// </summary>
+    public static ISiloBuilder UseLocalhostClustering(this ISiloBuilder builder, int siloPort = EndpointOptions.DEFAULT_SILO_PORT, int gatewayPort = EndpointOptions.DEFAULT_GATEWAY_PORT, IPEndPoint? primarySiloEndpoint = null, string serviceId = "dev", string clusterId = "dev")
+    {
+        builder.Configure<EndpointOptions>(options =>
+        {
+            options.AdvertisedIPAddress = IPAddress.Loopback;
+            options.SiloPort = siloPort;
+            options.GatewayPort = gatewayPort;
+        });
+        builder.Configure<ClusterOptions>(options =>
+        {
+            options.ServiceId = serviceId;
+            options.ClusterId = clusterId;
+        });
+        return builder.UseDevelopmentClustering(primarySiloEndpoint ?? new IPEndPoint(IPAddress.Loopback, siloPort));
+    }
+
+    /// <summary>One silo keeps the membership table in memory and serves it to the others.</summary>
+    /// <param name="builder">The silo.</param>
+    /// <param name="primarySiloEndpoint">That silo's endpoint; null for this one.</param>
+    public static ISiloBuilder UseDevelopmentClustering(this ISiloBuilder builder, IPEndPoint? primarySiloEndpoint) =>
+        builder.UseDevelopmentClustering((DevelopmentClusterMembershipOptions options) => options.PrimarySiloEndpoint = primarySiloEndpoint);
+
+    /// <summary>One silo keeps the membership table in memory and serves it to the others.</summary>
+    public static ISiloBuilder UseDevelopmentClustering(this ISiloBuilder builder, Action<DevelopmentClusterMembershipOptions> configureOptions) =>
+        builder.UseDevelopmentClustering((OptionsBuilder<DevelopmentClusterMembershipOptions> options) => options.Configure(configureOptions));
+
+    /// <summary>One silo keeps the membership table in memory and serves it to the others.</summary>
+    public static ISiloBuilder UseDevelopmentClustering(this ISiloBuilder builder, Action<OptionsBuilder<DevelopmentClusterMembershipOptions>> configureOptions)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        ArgumentNullException.ThrowIfNull(configureOptions);
+        configureOptions(builder.Services.AddOptions<DevelopmentClusterMembershipOptions>());
+        builder.Services.AddSingleton<ClusterTableFactory>(provider => node =>
+        {
+            var primary = provider.GetRequiredService<IOptions<DevelopmentClusterMembershipOptions>>().Value.PrimarySiloEndpoint;
+            return primary is null || primary.Equals(node.Address.Endpoint) ? new InMemoryMembershipTable() : new SeedTable(node, primary);
+        });
+        return builder;
+    }
+}

@@ -1,0 +1,77 @@
+using ActOp.Runtime.Hosting;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans.Hosting;
+
+namespace Microsoft.Extensions.Hosting;
+
+/// <summary>Puts a client of a cluster into a host.</summary>
+public static class OrleansClientGenericHostExtensions
+{
+    private static readonly Action<IClientBuilder> Nothing = static _ => { };
+
+    /// <summary>Adds a client to the services of a host.</summary>
+    public static IServiceCollection AddOrleansClient(this IServiceCollection services, Action<IClientBuilder> configureDelegate)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        ArgumentNullException.ThrowIfNull(configureDelegate);
+        return Add(services, new ConfigurationBuilder().Build(), configureDelegate);
+    }
+
+    /// <summary>Adds a client to the services of a host, with the configuration that its section Orleans is read from.</summary>
+    public static IServiceCollection AddOrleansClient(this IServiceCollection services, IConfiguration? configuration, Action<IClientBuilder> configureDelegate)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        ArgumentNullException.ThrowIfNull(configureDelegate);
+        return Add(services, configuration ?? new ConfigurationBuilder().Build(), configureDelegate);
+    }
+
+    /// <summary>The host is a client of a cluster.</summary>
+    public static HostApplicationBuilder UseOrleansClient(this HostApplicationBuilder hostAppBuilder) => hostAppBuilder.UseOrleansClient(Nothing);
+
+    /// <summary>The host is a client of a cluster.</summary>
+    public static HostApplicationBuilder UseOrleansClient(this HostApplicationBuilder hostAppBuilder, Action<IClientBuilder> configureDelegate)
+    {
+        ArgumentNullException.ThrowIfNull(hostAppBuilder);
+        ArgumentNullException.ThrowIfNull(configureDelegate);
+        Add(hostAppBuilder.Services, hostAppBuilder.Configuration, configureDelegate);
+        return hostAppBuilder;
+    }
+
+    /// <summary>The host is a client of a cluster.</summary>
+    public static IHostApplicationBuilder UseOrleansClient(this IHostApplicationBuilder hostAppBuilder) => hostAppBuilder.UseOrleansClient(Nothing);
+
+    /// <summary>The host is a client of a cluster.</summary>
+    public static IHostApplicationBuilder UseOrleansClient(this IHostApplicationBuilder hostAppBuilder, Action<IClientBuilder> configureDelegate)
+    {
+        ArgumentNullException.ThrowIfNull(hostAppBuilder);
+        ArgumentNullException.ThrowIfNull(configureDelegate);
+        Add(hostAppBuilder.Services, hostAppBuilder.Configuration, configureDelegate);
+        return hostAppBuilder;
+    }
+
+    /// <summary>The host is a client of a cluster, configured by the section Orleans.</summary>
+    public static IHostBuilder UseOrleansClient(this IHostBuilder hostBuilder) => hostBuilder.UseOrleansClient((_, _) => { });
+
+    /// <summary>The host is a client of a cluster.</summary>
+    public static IHostBuilder UseOrleansClient(this IHostBuilder hostBuilder, Action<IClientBuilder> configureDelegate)
+    {
+        ArgumentNullException.ThrowIfNull(configureDelegate);
+        return hostBuilder.UseOrleansClient((_, builder) => configureDelegate(builder));
+    }
+
+    /// <summary>The host is a client of a cluster.</summary>
+    public static IHostBuilder UseOrleansClient(this IHostBuilder hostBuilder, Action<HostBuilderContext, IClientBuilder> configureDelegate)
+    {
+        ArgumentNullException.ThrowIfNull(hostBuilder);
+        ArgumentNullException.ThrowIfNull(configureDelegate);
+        return hostBuilder.ConfigureServices((context, services) => Add(services, context.Configuration, builder => configureDelegate(context, builder)));
+    }
+
+    private static IServiceCollection Add(IServiceCollection services, IConfiguration configuration, Action<IClientBuilder> configure)
+    {
+        NodeRegistrations.AddClient(services, configuration);
+        configure(new ClientBuilder(services, configuration));
+        return services;
+    }
+}

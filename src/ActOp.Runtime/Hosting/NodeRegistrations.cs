@@ -1,0 +1,68 @@
+using ActOp.Configuration;
+using ActOp.Runtime.Timers;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Orleans;
+using Orleans.Configuration;
+using Orleans.Runtime;
+using Orleans.Timers;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>The services that silos and clients put into the application's container.</summary>
+internal static class NodeRegistrations
+{
+    internal static void AddSilo(IServiceCollection services, IConfiguration configuration)
+    {
+        Claim<SiloMark, ClientMark>(services);
+        if (services.Any(service => service.ServiceType == typeof(SiloHost)))
+            return;
+        AddCommon(services, configuration);
+        services.TryAddSingleton<PlacementStrategy, ResourceOptimizedPlacement>();
+        services.AddOptions<EndpointOptions>();
+        services.AddSingleton<SiloHost>();
+        services.AddSingleton(static provider => provider.GetRequiredService<SiloHost>().Node);
+        services.AddHostedService(static provider => provider.GetRequiredService<SiloHost>());
+        services.AddSingleton<ILocalSiloDetails>(static provider => provider.GetRequiredService<SiloHost>());
+    }
+
+    internal static void AddClient(IServiceCollection services, IConfiguration configuration)
+    {
+        Claim<ClientMark, SiloMark>(services);
+        if (services.Any(service => service.ServiceType == typeof(ClientHost)))
+            return;
+        AddCommon(services, configuration);
+        services.AddSingleton<ClientHost>();
+        services.AddSingleton(static provider => provider.GetRequiredService<ClientHost>().Node);
+        services.AddHostedService(static provider => provider.GetRequiredService<ClientHost>());
+    }
+
+    private static void AddCommon(IServiceCollection services, IConfiguration configuration)
+    {
+        services.AddLogging();
+        services.AddOptions();
+        services.TryAddSingleton(TimeProvider.System);
+        services.AddOptions<ClusterOptions>().Bind(configuration.GetSection("Orleans"));
+        services.AddOptions<StageOptions>();
+        services.AddOptions<LocalityOptions>();
+        services.AddSingleton<IGrainFactory>(static provider => provider.GetRequiredService<Node>().Factory);
+        services.AddSingleton<IClusterClient, ClusterClient>();
+        services.AddSingleton<IGrainRuntime>(static provider => provider.GetRequiredService<Node>().GrainRuntime);
+        services.AddSingleton<ITimerRegistry, TimerRegistry>();
+        services.AddSingleton<IGrainContextAccessor, GrainContextAccessor>();
+    }
+
+    private static void Claim<TMine, TOther>(IServiceCollection services)
+        where TMine : class, new()
+        where TOther : class
+    {
+        if (services.Any(service => service.ServiceType == typeof(TOther)))
+            throw new OrleansConfigurationException("UseOrleans and UseOrleansClient cannot be used on the same host: a silo has a client already (IClusterClient).");
+        services.TryAddSingleton<TMine>();
+    }
+
+    private sealed class SiloMark;
+
+    private sealed class ClientMark;
+}

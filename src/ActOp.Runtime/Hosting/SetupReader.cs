@@ -1,0 +1,118 @@
+using System.Net;
+using ActOp.Configuration;
+using ActOp.Mesh;
+using ActOp.Mesh.Transports;
+using ActOp.Mesh.Transports.Tcp;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Directory;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
+using Orleans;
+using Orleans.Configuration;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>Reads and checks the application's options; what is wrong fails here, at start, with the option's name.</summary>
+internal static class SetupReader
+{
+    private static int s_clients;
+
+    internal static NodeSetup Silo(IServiceProvider services)
+    {
+        Validate(services);
+        var endpoints = Option<EndpointOptions>(services);
+        var address = SiloAddress.New(endpoints.AdvertisedIPAddress, endpoints.SiloPort, SiloAddress.AllocateNewGeneration());
+        var listens = new List<EndPoint> { endpoints.SiloListeningEndpoint ?? address.Endpoint };
+        var gateway = endpoints.GatewayPort > 0 ? new IPEndPoint(endpoints.AdvertisedIPAddress, endpoints.GatewayPort) : null;
+        if (gateway is not null && gateway.Port != endpoints.SiloPort)
+            listens.Add(endpoints.GatewayListeningEndpoint ?? gateway);
+        var table = services.GetService<ClusterTableFactory>()
+            ?? throw new OrleansConfigurationException("No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
+        var name = Option<SiloOptions>(services).SiloName;
+        return Common(services, address, Option<SiloMessagingOptions>(services)) with
+        {
+            Name = string.IsNullOrEmpty(name) ? "Silo_" + address : name,
+            Gateway = gateway,
+            Listens = [.. listens],
+            Table = node => table(node),
+            // The embedded table has no lease: when the seed silo is down nobody could renew one, and all silos would stop.
+            Membership = MembershipOptions.From(Option<ClusterMembershipOptions>(services), Timeout.InfiniteTimeSpan),
+            Directory = new DirectoryLimits { SilentLease = 0 },
+        };
+    }
+
+    internal static NodeSetup Client(IServiceProvider services)
+    {
+        Validate(services);
+        var number = Interlocked.Increment(ref s_clients) & 0xFFFF;
+        var address = SiloAddress.New(IPAddress.Loopback, number, -Math.Abs(SiloAddress.AllocateNewGeneration() ^ (Environment.ProcessId << 8)));
+        var gateways = Option<StaticGatewayListProviderOptions>(services).Gateways;
+        if (gateways.Count == 0)
+            throw new OrleansConfigurationException("No gateway is configured. Call UseLocalhostClustering or UseStaticClustering on the client builder.");
+        return Common(services, address, Option<ClientMessagingOptions>(services)) with
+        {
+            Name = "Client_" + address,
+            Gateways = [.. gateways.Select(uri => (EndPoint)new IPEndPoint(IPAddress.Parse(uri.Host), uri.Port))],
+        };
+    }
+
+    private static NodeSetup Common(IServiceProvider services, SiloAddress address, MessagingOptions messaging)
+    {
+        var stages = Option<StageOptions>(services);
+        stages.Validate();
+        var locality = Option<LocalityOptions>(services);
+        locality.Validate();
+        var cluster = Option<ClusterOptions>(services);
+        if (messaging.ResponseTimeout <= TimeSpan.Zero)
+            throw new OrleansConfigurationException("MessagingOptions.ResponseTimeout must be positive, but is " + messaging.ResponseTimeout + ".");
+        var time = services.GetRequiredService<TimeProvider>();
+        return new NodeSetup
+        {
+            Address = address,
+            Name = "",
+            Services = services,
+            Time = time,
+            Loggers = services.GetRequiredService<ILoggerFactory>(),
+            Messaging = messaging,
+            Collection = Option<GrainCollectionOptions>(services),
+            Scheduling = Option<SchedulingOptions>(services),
+            Stages = stages,
+            Locality = locality,
+            Mesh = new MeshOptions
+            {
+                ClusterId = cluster.ClusterId,
+                ServiceId = cluster.ServiceId,
+                LinksPerPeer = Math.Max(1, Option<ConnectionOptions>(services).ConnectionsPerEndpoint),
+                MaxFrameBytes = messaging.MaxMessageBodySize,
+                Seed = address.GetHashCode(),
+            },
+            Transport = services.GetService<Transport>() ?? new TcpTransport(new TcpOptions(), time),
+            DefaultPlacement = services.GetService<PlacementStrategy>() ?? new ResourceOptimizedPlacement(),
+            Incoming = [.. services.GetServices<IIncomingGrainCallFilter>()],
+            Outgoing = [.. services.GetServices<IOutgoingGrainCallFilter>()],
+            LocationCacheSize = Math.Max(1024, Option<GrainDirectoryOptions>(services).CacheSize),
+            Seed = address.GetHashCode(),
+        };
+    }
+
+    private static void Validate(IServiceProvider services)
+    {
+        foreach (var validator in services.GetServices<IConfigurationValidator>())
+            validator.ValidateConfiguration();
+    }
+
+    private static TOptions Option<TOptions>(IServiceProvider services)
+        where TOptions : class
+    {
+        try
+        {
+            return services.GetRequiredService<IOptions<TOptions>>().Value;
+        }
+        catch (OptionsValidationException exception)
+        {
+            throw new OrleansConfigurationException(exception.Message, exception);
+        }
+    }
+}

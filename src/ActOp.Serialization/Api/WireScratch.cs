@@ -1,0 +1,39 @@
+using ActOp.Calls;
+using ActOp.Wire;
+
+namespace ActOp.Serialization.Api;
+
+/// <summary>A buffer and a session that a thread uses again; a nested use gets its own.</summary>
+internal sealed class WireScratch
+{
+    [ThreadStatic]
+    private static WireScratch? t_scratch;
+
+    private WireScratch(CallRuntime? runtime)
+    {
+        Runtime = runtime;
+        Session = new WireSession(runtime);
+    }
+
+    internal WireBuffer Buffer { get; } = new();
+
+    internal WireSession Session { get; }
+
+    private CallRuntime? Runtime { get; }
+
+    internal static WireScratch Rent(CallRuntime? runtime)
+    {
+        var scratch = t_scratch;
+        t_scratch = null;
+        if (scratch is null || !ReferenceEquals(scratch.Runtime, runtime))
+            return new WireScratch(runtime);
+        return scratch;
+    }
+
+    internal void Return()
+    {
+        Buffer.Clear();
+        Session.Reset();
+        t_scratch = this;
+    }
+}

@@ -1,0 +1,85 @@
+using System.Collections.Immutable;
+using ActOp.Generators;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp;
+using Microsoft.CodeAnalysis.Diagnostics;
+
+namespace ActOp.Serialization.Tests;
+
+public class GeneratorDiagnosticTests
+{
+    [Theory]
+    [InlineData("ORLEANS0001", "public class G { [Orleans.Concurrency.AlwaysInterleave] public Task {|M|}() => null!; }")]
+    [InlineData("ORLEANS0002", "public interface IG : IGrainWithGuidKey { Task M(ref int {|a|}); }")]
+    [InlineData("ORLEANS0002", "public interface IG : IGrainWithGuidKey { Task M(System.Span<int> {|a|}); }")]
+    [InlineData("ORLEANS0004", "[GenerateSerializer] public class C { public int {|P|} { get; set; } }")]
+    [InlineData("ORLEANS0004", "[GenerateSerializer] public class C { private int {|_f|}; }")]
+    [InlineData("ORLEANS0008", "public interface IG : IGrainWithGuidKey { int {|P|} { get; } }")]
+    [InlineData("ORLEANS0009", "public interface IG : IGrainWithGuidKey { int {|M|}(); }")]
+    [InlineData("ORLEANS0011", "[Alias(\"x\")] public class A; [Alias(\"x\")] public class {|B|};")]
+    [InlineData("ORLEANS0011", "public interface IG : IGrainWithGuidKey { [Alias(\"x\")] Task A(); [Alias(\"x\")] Task {|B|}(); }")]
+    [InlineData("ORLEANS0012", "[GenerateSerializer] public class C { [Id(1)] public int A; [Id(1)] public int {|B|}; }")]
+    [InlineData("ORLEANS0109", "public interface IG : IGrainWithGuidKey { Task {|M|}(CancellationToken a, CancellationToken b); }")]
+    [InlineData("ACTOP0001", "public interface IG : IGrainWithGuidKey { Task {|M|}(CancellationToken a); }")]
+    [InlineData("ACTOP0002", "public interface IG : IGrainWithGuidKey { IAsyncEnumerable<int> {|M|}(); }")]
+    [InlineData("ACTOP0003", "public class O { private interface {|IG|} : IGrainWithGuidKey { Task M(); } }")]
+    public async Task A_mistake_is_reported_where_it_is(string id, string code)
+    {
+        var start = code.IndexOf("{|", StringComparison.Ordinal);
+        var expected = code[(start + 2)..code.IndexOf("|}", StringComparison.Ordinal)];
+        var diagnostic = Assert.Single(await Analyze(code.Replace("{|", "").Replace("|}", "")));
+        Assert.Equal(id, diagnostic.Id);
+        Assert.Equal(expected, diagnostic.Location.SourceTree!.GetText().ToString(diagnostic.Location.SourceSpan));
+    }
+
+    [Theory]
+    [InlineData("public interface IG : IGrainWithGuidKey { Task M(int a); void N(); static int S => 1; } [GenerateSerializer] public record R(int A) { [Id(0)] public int B; [System.NonSerialized] public int C; }")]
+    [InlineData("public interface IBase : IGrain { Task<T> M<T>(T? @class) where T : class; } public interface IG<T> : IBase, IGrainWithGuidKey where T : struct { ValueTask N(T? a, (int, string)[] b, dynamic c); }")]
+    [InlineData("namespace A.@event { public class Outer<T> { public interface IG<U> : IGrainWithGuidKey where U : System.IComparable<U>, new() { Task @return(T a, U b); } [GenerateSerializer] public class D<V> { [Id(0)] private readonly V? _v; [Id(1)] public T? P { get; init; } } } }")]
+    [InlineData("[GenerateSerializer] public abstract record Shape([property: Id(0)] int A); [GenerateSerializer] public sealed record Circle(int A, [property: Id(3)] double R) : Shape(A);")]
+    [InlineData("[GenerateSerializer(GenerateFieldIds = GenerateFieldIds.PublicProperties)] public class P { public int A { get; set; } public required string B { get; init; } }")]
+    public async Task Correct_code_compiles_with_what_is_generated(string code)
+    {
+        Assert.Empty(await Analyze(code));
+        var driver = CSharpGeneratorDriver.Create(new GrainGenerator());
+        driver.RunGeneratorsAndUpdateCompilation(Compile(code), out var output, out _);
+        using var stream = new MemoryStream();
+        Assert.Empty(output.Emit(stream).Diagnostics.Where(d => d.Severity == DiagnosticSeverity.Error));
+    }
+
+    [Fact]
+    public void An_unrelated_edit_generates_nothing_again()
+    {
+        var compilation = Compile("public interface IG : IGrainWithGuidKey { Task M(int a); } [GenerateSerializer] public class C { [Id(0)] public int A; } public class X { public int Y() => 1; }");
+        GeneratorDriver driver = CSharpGeneratorDriver.Create([new GrainGenerator().AsSourceGenerator()], driverOptions: new GeneratorDriverOptions(default, trackIncrementalGeneratorSteps: true));
+        driver = driver.RunGenerators(compilation);
+        var tree = compilation.SyntaxTrees.First();
+        var edited = compilation.ReplaceSyntaxTree(tree, CSharpSyntaxTree.ParseText(tree.ToString().Replace("=> 1", "=> 2"), (CSharpParseOptions)tree.Options));
+        var result = driver.RunGenerators(edited).GetRunResult().Results.Single();
+        Assert.All(result.TrackedOutputSteps.SelectMany(s => s.Value).SelectMany(s => s.Outputs), output => Assert.Equal(IncrementalStepRunReason.Cached, output.Reason));
+        Assert.All(new[] { GrainGenerator.InterfaceStep, GrainGenerator.CodecStep }.SelectMany(name => result.TrackedSteps[name]).SelectMany(s => s.Outputs), output => Assert.Contains(output.Reason, new[] { IncrementalStepRunReason.Cached, IncrementalStepRunReason.Unchanged }));
+    }
+
+    [Fact]
+    public void Code_is_generated_for_an_assembly_that_was_compiled_without_the_generator()
+    {
+        var library = Compile("public interface IRemote : IGrainWithGuidKey { Task M(); } [GenerateSerializer] public class Shared { [Id(0)] public int A { get; init; } [Id(1)] private int _b; }", "Library");
+        var user = Compile("[assembly: GenerateCodeForDeclaringAssembly(typeof(IRemote))] public interface IMore : IRemote { Task N(Shared s); }", "User", library.ToMetadataReference());
+        var driver = CSharpGeneratorDriver.Create(new GrainGenerator()).RunGeneratorsAndUpdateCompilation(user, out var output, out _);
+        using var stream = new MemoryStream();
+        Assert.Empty(output.Emit(stream).Diagnostics.Where(d => d.Severity == DiagnosticSeverity.Error));
+        Assert.Contains(driver.GetRunResult().GeneratedTrees, t => t.FilePath.Contains("IRemote"));
+    }
+
+    private static async Task<ImmutableArray<Diagnostic>> Analyze(string code) =>
+        await Compile(code).WithAnalyzers([new GrainInterfaceAnalyzer(), new SerializableTypeAnalyzer()]).GetAnalyzerDiagnosticsAsync();
+
+    private static CSharpCompilation Compile(string code, string name = "Sample", params MetadataReference[] references)
+    {
+        const string usings = "#nullable enable\nusing System.Collections.Generic; using System.Threading; using System.Threading.Tasks; using Orleans; using Orleans.Runtime;\n";
+        var platform = ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator).Where(path => !Path.GetFileName(path).StartsWith("ActOp.Serialization.Tests", StringComparison.Ordinal));
+        var parse = new CSharpParseOptions(LanguageVersion.CSharp13);
+        return CSharpCompilation.Create(name, [CSharpSyntaxTree.ParseText(usings + code, parse)],
+            [.. platform.Select(path => MetadataReference.CreateFromFile(path)), .. references], new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable));
+    }
+}
