@@ -37,6 +37,7 @@ internal sealed partial class Node
         ClusterHost = AddSystemTarget(ClusterService.Name, Cluster);
         DirectoryHost = AddSystemTarget(DirectoryService.Name, DirectoryService);
         AddSystemTarget(Migrations.Name, Migrations);
+        LocalityHost = AddSystemTarget(LocalityService.Name, Locality);
         foreach (var endPoint in _setup.Listens)
             Peers.Mesh.Listen(endPoint);
     }
@@ -48,12 +49,17 @@ internal sealed partial class Node
     }
 
     /// <summary>The last step of a start: other silos may place grains here.</summary>
-    internal Task ActivateAsync(CancellationToken cancellationToken) => Cluster!.ActivateAsync(cancellationToken);
+    internal async Task ActivateAsync(CancellationToken cancellationToken)
+    {
+        await Cluster!.ActivateAsync(cancellationToken).ConfigureAwait(false);
+        Locality.Start();
+    }
 
     /// <summary>Ends all activations: those that can move do, the others are deactivated.</summary>
     internal async Task DrainAsync(CancellationToken cancellationToken)
     {
         _stopping = true;
+        Locality.Dispose();
         Cluster!.BeginShutdown();
         var ending = new List<Task>();
         foreach (var activation in Activations)
@@ -71,6 +77,7 @@ internal sealed partial class Node
 
     internal async Task CloseAsync()
     {
+        Locality.Dispose();
         Cluster?.Dispose();
         DirectoryService.Dispose();
         await Peers.StopAsync().ConfigureAwait(false);
@@ -83,6 +90,7 @@ internal sealed partial class Node
     internal void Kill()
     {
         _dead = true;
+        Locality.Dispose();
         Cluster?.Dispose();
         DirectoryService.Dispose();
         Peers.Dispose();
@@ -104,7 +112,12 @@ internal sealed partial class Node
     {
         Locations.OnView(view);
         if (IsSilo)
+        {
             DirectoryService.OnView(view);
+            if (_setup.Locality.Enabled)
+                Locality.OnView([.. change.Died.Select(member => member.Silo)]);
+        }
+
         foreach (var died in change.Died)
         {
             Peers.Remove(died.Silo);
