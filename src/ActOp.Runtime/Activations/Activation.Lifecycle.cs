@@ -102,6 +102,9 @@ internal sealed partial class Activation
             Accepts = true;
             Node.Metrics.Activated(state is not null);
             state?.Arrived(new Location(Node.Address, ActivationId, Epoch));
+            // Told to end while it began: nothing has run that would start the end.
+            if (_deactivation is not null && _runningCount == 0)
+                BeginDeactivation();
         }
         catch (Exception exception)
         {
@@ -145,6 +148,7 @@ internal sealed partial class Activation
         Leave();
         while (TakeWaiting() is { } call)
             Node.Router.Reroute(call, this);
+        _deactivated.TrySetResult();
     }
 
     private async Task FailToBegin(Exception exception, bool registered)
