@@ -55,23 +55,47 @@ internal sealed partial class Activation
     }
 
     /// <summary>
-    /// Moves the activation if it is at rest now, else reports it busy: a migration waits for no call and holds none back.
+    /// Moves the activation as soon as no request runs: at once, or at the end of a request. It holds no request back until then.
     /// </summary>
     /// <param name="request">Told the outcome.</param>
     internal void TryMigrate(MigrationRequest request) => Enqueue(new ActionWork(state =>
     {
         var migration = (MigrationRequest)state!;
-        if (State != ActivationState.Active || _deactivation is not null || _runningCount > 0)
+        if (State != ActivationState.Active || _deactivation is not null || _migration is not null || Class.Immovable)
         {
             migration.Report(MigrationOutcome.Busy);
             return;
         }
 
         _migration = migration;
-        RequestDeactivation(new DeactivationReason(DeactivationReasonCode.Migrating, "Moves to " + migration.Target + "."), migration.Target);
+        if (_runningCount == 0)
+            AtRest();
+    }, request));
+
+    /// <summary>Takes the wish to move back if the activation has not come to rest yet.</summary>
+    internal void GiveUpMigration(MigrationRequest request) => Enqueue(new ActionWork(state =>
+    {
+        var migration = (MigrationRequest)state!;
+        if (!ReferenceEquals(_migration, migration) || State != ActivationState.Active)
+            return;
+        _migration = null;
+        migration.Report(MigrationOutcome.Busy);
     }, request));
 
     private MigrationRequest? _migration;
+
+    /// <summary>No request runs: what waited for that begins. Until this moment it has held no request back.</summary>
+    private void AtRest()
+    {
+        if (_deactivation is null && _migration is { } migration)
+        {
+            _deactivation = new DeactivationReason(DeactivationReasonCode.Migrating, "Moves to " + migration.Target + ".");
+            _migrationTarget = migration.Target;
+        }
+
+        if (_deactivation is not null)
+            BeginDeactivation();
+    }
 
     private async Task BeginAsync(MigrationState? state)
     {
@@ -202,6 +226,10 @@ internal sealed partial class Activation
         var moved = _migrationTarget is { } target && await MoveTo(target);
         if (!moved && Class.UsesDirectory)
             await Unregister();
+        if (moved)
+            Node.Locations.Put(GrainId, MovedTo);
+        else
+            Node.Locality.Forget(GrainId);
         Leave();
         Node.Metrics.Deactivated(moved);
         while (TakeWaiting() is { } call)

@@ -73,7 +73,6 @@ internal sealed partial class Activation
         Current = this;
         currentTask = _scheduler.Anchor;
         var began = Node.Clock.Now;
-        LastUsed = began;
         var more = RunItems();
         currentTask = outerTask;
         Current = outer;

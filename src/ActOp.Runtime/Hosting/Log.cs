@@ -90,8 +90,8 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(507, LogLevel.Warning, "{silo} stops without a word in the membership table, which does not answer; the others will notice.")]
     private static partial void LeftSilently(ILogger logger, SiloAddress silo);
 
-    [LoggerMessage(600, LogLevel.Information, "Exchange with {partner}: {given} given, {taken} taken, {skipped} busy; cut of the two {before:F1} -> {after:F1} messages/s.")]
-    private static partial void Exchanged(ILogger logger, SiloAddress partner, int given, int taken, int skipped, double before, double after);
+    [LoggerMessage(600, LogLevel.Information, "Exchange with {partner}: {moved} grains moved, {skipped} skipped; messages to other silos {before:F0}/s -> {after:F0}/s.")]
+    private static partial void Exchanged(ILogger logger, SiloAddress partner, int moved, int skipped, double before, double after);
 
     [LoggerMessage(601, LogLevel.Warning, "A locality round failed; the next one goes on.")]
     private static partial void RoundFailed(ILogger logger, Exception exception);
@@ -152,7 +152,7 @@ internal sealed partial class Log(ILogger logger)
 
     internal void Duplicate(GrainId grain, SiloAddress winner) => Duplicate(logger, grain, winner);
 
-    internal void Exchanged(SiloAddress partner, int given, int taken, int skipped, double before, double after) => Exchanged(logger, partner, given, taken, skipped, before, after);
+    internal void Exchanged(SiloAddress partner, int moved, int skipped, double before, double after) => Exchanged(logger, partner, moved, skipped, before, after);
 
     internal void RoundFailed(Exception exception) => RoundFailed(logger, exception);
 }

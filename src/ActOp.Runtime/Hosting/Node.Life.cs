@@ -37,6 +37,7 @@ internal sealed partial class Node
         ClusterHost = AddSystemTarget(ClusterService.Name, Cluster);
         DirectoryHost = AddSystemTarget(DirectoryService.Name, DirectoryService);
         AddSystemTarget(Migrations.Name, Migrations);
+        LocalityHost = AddSystemTarget(LocalityService.Name, Locality);
         foreach (var endPoint in _setup.Listens)
             Peers.Mesh.Listen(endPoint);
     }
@@ -48,7 +49,11 @@ internal sealed partial class Node
     }
 
     /// <summary>The last step of a start: other silos may place grains here.</summary>
-    internal Task ActivateAsync(CancellationToken cancellationToken) => Cluster!.ActivateAsync(cancellationToken);
+    internal async Task ActivateAsync(CancellationToken cancellationToken)
+    {
+        await Cluster!.ActivateAsync(cancellationToken).ConfigureAwait(false);
+        Locality.Start();
+    }
 
     /// <summary>
     /// Ends all activations; requests that come meanwhile, and for a while after, are sent on to where their grains are then. First the view must say
@@ -58,6 +63,7 @@ internal sealed partial class Node
     {
         if (_dead)
             return;
+        Locality.Dispose();
         await Cluster!.ShutDownAsync(cancellationToken).ConfigureAwait(false);
         _stopping = true;
         await EndActivationsAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
@@ -91,6 +97,7 @@ internal sealed partial class Node
 
     internal async Task CloseAsync()
     {
+        Locality.Dispose();
         Cluster?.Dispose();
         DirectoryService.Dispose();
         await Peers.StopAsync().ConfigureAwait(false);
@@ -103,6 +110,7 @@ internal sealed partial class Node
     internal void Kill()
     {
         _dead = true;
+        Locality.Dispose();
         Cluster?.Dispose();
         DirectoryService.Dispose();
         Peers.Dispose();
@@ -124,7 +132,12 @@ internal sealed partial class Node
     {
         Locations.OnView(view);
         if (IsSilo)
+        {
             DirectoryService.OnView(view);
+            if (_setup.Locality.Enabled)
+                Locality.OnView([.. change.Died.Select(member => member.Silo)]);
+        }
+
         foreach (var died in change.Died)
         {
             Peers.Remove(died.Silo);

@@ -67,6 +67,7 @@ internal sealed partial class Node : IDisposable
         var fence = new RegistrationFence();
         DirectoryService = new DirectoryService(this, setup.Directory, fence);
         Directory = new DirectoryClient(this, DirectoryService, fence);
+        Locality = new LocalityService(this, setup.Locality);
     }
 
     internal SiloAddress Address { get; }
@@ -160,6 +161,10 @@ internal sealed partial class Node : IDisposable
 
     /// <summary>Set on silos.</summary>
     internal ClusterService? Cluster { get; private set; }
+
+    internal LocalityService Locality { get; }
+
+    internal Activation LocalityHost { get; private set; } = null!;
 
     internal Activation ClusterHost { get; private set; } = null!;
 
