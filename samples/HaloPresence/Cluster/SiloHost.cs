@@ -1,6 +1,7 @@
 using System.Net;
 using ActOp.Configuration;
 using HaloPresence.Children;
+using HaloPresence.Faults;
 using HaloPresence.Grains;
 using HaloPresence.Options;
 using Microsoft.Extensions.DependencyInjection;
@@ -31,6 +32,12 @@ public sealed class SiloHost : ISilo
         var meter = new RuntimeMeter();
         HostApplicationBuilder builder = QuietHost.CreateBuilder();
         builder.Services.AddSingleton(census);
+        builder.Services.AddSingleton(new ActivationJournal(arguments.Journal));
+        if (arguments.Journal is not null)
+        {
+            builder.Logging.AddFilter<ViewLines>("ActOp.Runtime", LogLevel.Information);
+            builder.Logging.AddProvider(new ViewLines());
+        }
         builder.UseOrleans(silo => Configure(silo, arguments));
         IHost host = builder.Build();
         await host.StartAsync(cancellation);

@@ -129,6 +129,9 @@ internal sealed partial class Activation
                 Node.Locality.Began(GrainId);
             else
                 state.Arrived(new Location(Node.Address, ActivationId, Epoch));
+            // Told to end while it began: nothing has run that would start the end.
+            if (_deactivation is not null && _runningCount == 0)
+                BeginDeactivation();
         }
         catch (Exception exception)
         {
@@ -172,6 +175,7 @@ internal sealed partial class Activation
         Leave();
         while (TakeWaiting() is { } call)
             Node.Router.Reroute(call, this);
+        _deactivated.TrySetResult();
     }
 
     private async Task FailToBegin(Exception exception, bool registered)

@@ -118,6 +118,9 @@ internal sealed partial class Node : IDisposable
 
     internal Silos Silos { get; }
 
+    /// <summary>Holds back turns while the membership cannot be confirmed.</summary>
+    internal LeaseGate Lease { get; } = new();
+
     internal ActivationTable Activations { get; }
 
     internal EdgeCounters Edges { get; }

@@ -31,15 +31,17 @@ internal static class SetupReader
         var table = services.GetService<ClusterTableFactory>()
             ?? throw new OrleansConfigurationException("No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
         var name = Option<SiloOptions>(services).SiloName;
+        var lease = Option<ClusterLeaseOptions>(services);
+        lease.Validate();
+        var membership = MembershipOptions.From(Option<ClusterMembershipOptions>(services), lease.Duration);
         return Common(services, address, Option<SiloMessagingOptions>(services)) with
         {
             Name = string.IsNullOrEmpty(name) ? "Silo_" + address : name,
             Gateway = gateway,
             Listens = [.. listens],
             Table = node => table(node),
-            // The embedded table has no lease: when the seed silo is down nobody could renew one, and all silos would stop.
-            Membership = MembershipOptions.From(Option<ClusterMembershipOptions>(services), Timeout.InfiniteTimeSpan),
-            Directory = new DirectoryLimits { SilentLease = 0 },
+            Membership = membership,
+            Directory = new DirectoryLimits { SilentLease = membership.LeaseDuration },
         };
     }
 

@@ -30,7 +30,7 @@ internal sealed class GrainPlacement(Node node)
     internal async Task<SiloAddress> PlaceAsync(GrainClass grainClass, GrainId grain, SiloAddress requester, RequestContextData? context)
     {
         var target = new PlacementTarget(grain, context?.Values ?? [], default, 0);
-        var silos = node.Silos.Active;
+        var silos = node.Silos.Placeable;
         if (silos.Length == 0)
             throw new OrleansException("No silo is active that could host " + grain + ".");
         if (IPlacementDirector.GetPlacementHint(target.RequestContextData, silos) is { } hint)

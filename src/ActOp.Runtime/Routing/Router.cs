@@ -78,18 +78,24 @@ internal sealed class Router(Node node)
             return;
         }
 
-        if (call.PlacedHere && node.IsSilo)
+        if (call.PlacedHere && node.AcceptsActivations)
         {
             call.PlacedHere = false;
             EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
             return;
         }
 
-        if (call.Forwards < TrustedForwards && node.Locations.TryGet(target, out var location) && !location.Silo.Equals(node.Address) && node.Silos.IsUsable(location.Silo))
+        if (call.Forwards < TrustedForwards && node.Locations.TryGet(target, out var location) && MayTrust(location.Silo))
             ToSilo(call, location.Silo);
         else
             Ask(call, target);
     }
+
+    /// <summary>
+    /// A silo that is on its way out sends its grains elsewhere, so a cached location there is asked for again. A client that has lost its
+    /// link to a silo takes another way while the silos find out whether that one is dead; a silo has no other way.
+    /// </summary>
+    private bool MayTrust(SiloAddress silo) => !silo.Equals(node.Address) && node.Silos.IsActive(silo) && (node.IsSilo || node.Peers.IsConnected(silo));
 
     /// <summary>Puts the request into the mailbox of an activation of this process.</summary>
     private void EnterLocal(Call call, Activation activation)
@@ -145,12 +151,27 @@ internal sealed class Router(Node node)
     {
         try
         {
-            var (silo, isNew) = await node.Placement.LocateAsync(target, call.Context).ConfigureAwait(false);
-            call.PlacedHere = isNew;
-            if (silo.Equals(node.Address))
-                EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
-            else
-                ToSilo(call, silo);
+            while (true)
+            {
+                var (silo, isNew) = await node.Placement.LocateAsync(target, call.Context).ConfigureAwait(false);
+                call.PlacedHere = isNew;
+                if (!silo.Equals(node.Address))
+                {
+                    ToSilo(call, silo);
+                    return;
+                }
+
+                if (node.AcceptsActivations || node.Activations.TryGet(target, out _))
+                {
+                    EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
+                    return;
+                }
+
+                // This silo goes, and the activation that the directory lists is gone already.
+                if (!MayForward(call))
+                    return;
+                await node.Directory.ForgetHereAsync(target).ConfigureAwait(false);
+            }
         }
         catch (Exception exception)
         {
