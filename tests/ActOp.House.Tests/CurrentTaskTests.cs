@@ -6,11 +6,11 @@ namespace ActOp.House.Tests;
 public class CurrentTaskTests
 {
     [Fact]
-    public void The_field_that_a_turn_sets_decides_the_current_scheduler()
+    public async Task The_field_that_a_turn_sets_decides_the_current_scheduler()
     {
         var scheduler = new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
         Task? anchor = null;
-        Task.Factory.StartNew(() => anchor = CurrentTask(), CancellationToken.None, TaskCreationOptions.None, scheduler).GetAwaiter().GetResult();
+        await Task.Factory.StartNew(() => anchor = CurrentTask(), TestContext.Current.CancellationToken, TaskCreationOptions.None, scheduler);
         Task? outer = CurrentTask();
         CurrentTask() = anchor;
         TaskScheduler seen = TaskScheduler.Current;
