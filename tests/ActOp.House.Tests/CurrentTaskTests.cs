@@ -10,7 +10,7 @@ public class CurrentTaskTests
     {
         var scheduler = new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
         Task? anchor = null;
-        await Task.Factory.StartNew(() => anchor = CurrentTask(), CancellationToken.None, TaskCreationOptions.None, scheduler);
+        await Task.Factory.StartNew(() => anchor = CurrentTask(), TestContext.Current.CancellationToken, TaskCreationOptions.None, scheduler);
         Task? outer = CurrentTask();
         CurrentTask() = anchor;
         TaskScheduler seen = TaskScheduler.Current;

@@ -36,6 +36,17 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     }
 
     [Fact]
+    public async Task A_client_calls_a_grain_with_a_type_of_its_own()
+    {
+        await feed.WriteAsync("Contract/Contract.csproj", Project("""<PackageReference Include="ActOp.Client" Version="9.9.9-house" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal));
+        await feed.WriteAsync("Contract/IGreeter.cs", Contract);
+        await feed.WriteAsync("Called/Called.csproj", Project("""<ProjectReference Include="../Contract/Contract.csproj" /><PackageReference Include="ActOp.Server" Version="9.9.9-house" />"""));
+        await feed.WriteAsync("Called/Greeter.cs", Greeter);
+        await feed.WriteAsync("Called/Program.cs", ClientProgram);
+        Assert.Contains("answer: Greeting { Text = Hello, stranger!, Count = 1 }", await feed.RunAsync("Called", FreePorts.Pair()), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Generator_and_usings_reach_a_project_behind_the_one_that_references_the_package()
     {
         await feed.WriteAsync("Grains/Grains.csproj", Project("""<PackageReference Include="ActOp.Server" Version="9.9.9-house" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal));
@@ -69,6 +80,44 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         IHelloGrain grain = host.Services.GetRequiredService<IGrainFactory>().GetGrain<IHelloGrain>("first");
         Console.WriteLine("answer: " + await grain.Greet("stranger"));
         await host.StopAsync();
+        """;
+
+    private const string Contract = """
+        public interface IGreeter : IGrainWithStringKey
+        {
+            Task<Greeting> Greet(string name);
+        }
+
+        [GenerateSerializer]
+        public sealed record Greeting([property: Id(0)] string Text, [property: Id(1)] int Count);
+        """;
+
+    private const string Greeter = """
+        public sealed class Greeter : Grain, IGreeter
+        {
+            private int _count;
+
+            public Task<Greeting> Greet(string name) => Task.FromResult(new Greeting($"Hello, {name}!", ++_count));
+        }
+        """;
+
+    // Silo and client are hosts of their own that meet on the gateway's port only.
+    private const string ClientProgram = """
+        using Microsoft.Extensions.DependencyInjection;
+        using Microsoft.Extensions.Hosting;
+
+        HostApplicationBuilder server = Host.CreateApplicationBuilder();
+        server.UseOrleans(silo => silo.UseLocalhostClustering(int.Parse(args[0]), int.Parse(args[1])));
+        using IHost silo = server.Build();
+        await silo.StartAsync();
+        HostApplicationBuilder builder = Host.CreateApplicationBuilder();
+        builder.UseOrleansClient(client => client.UseLocalhostClustering(int.Parse(args[1])));
+        using IHost host = builder.Build();
+        await host.StartAsync();
+        IClusterClient cluster = host.Services.GetRequiredService<IClusterClient>();
+        Console.WriteLine("answer: " + await cluster.GetGrain<IGreeter>("first").Greet("stranger"));
+        await host.StopAsync();
+        await silo.StopAsync();
         """;
 
     private static string Project(string reference) => $"""
