@@ -125,6 +125,7 @@ internal sealed partial class Activation
         }
 
         call.Callee = this;
+        LastUsed = Node.Clock.Now;
         RequestContext.Current = call.Context;
         Node.Edges.CountIncoming(this, call);
         if (Node.Filters.HasIncoming || Class.Filters || CallTrace.IsOn)
@@ -184,8 +185,8 @@ internal sealed partial class Activation
         }
 
         Answer(call);
-        if (_deactivation is not null && _runningCount == 0 && State == ActivationState.Active)
-            BeginDeactivation();
+        if (_runningCount == 0 && State == ActivationState.Active)
+            AtRest();
     }
 
     private void Answer(Call call)

@@ -11,6 +11,10 @@ internal sealed class ClientMembership : IDisposable
 {
     /// <summary>A view is a few hundred bytes; asking every second finds new silos soon and costs nothing.</summary>
     private static readonly TimeSpan RefreshPeriod = TimeSpan.FromSeconds(1);
+
+    /// <summary>After this time every client has heard of a change: the period, and as much again for a silo that was slow to answer.</summary>
+    internal static readonly TimeSpan LongestIgnorance = RefreshPeriod * 2;
+
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(10);
 
     private readonly Node _node;

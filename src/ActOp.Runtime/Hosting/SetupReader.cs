@@ -23,24 +23,26 @@ internal static class SetupReader
     internal static NodeSetup Silo(IServiceProvider services)
     {
         Validate(services);
+        var table = services.GetService<ClusterTableFactory>()
+            ?? throw new OrleansConfigurationException("No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
         var endpoints = Option<EndpointOptions>(services);
         var address = SiloAddress.New(endpoints.AdvertisedIPAddress, endpoints.SiloPort, NextGeneration());
         var listens = new List<EndPoint> { endpoints.SiloListeningEndpoint ?? address.Endpoint };
         var gateway = endpoints.GatewayPort > 0 ? new IPEndPoint(endpoints.AdvertisedIPAddress, endpoints.GatewayPort) : null;
         if (gateway is not null && gateway.Port != endpoints.SiloPort)
             listens.Add(endpoints.GatewayListeningEndpoint ?? gateway);
-        var table = services.GetService<ClusterTableFactory>()
-            ?? throw new OrleansConfigurationException("No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
         var name = Option<SiloOptions>(services).SiloName;
+        var lease = Option<ClusterLeaseOptions>(services);
+        lease.Validate();
+        var membership = MembershipOptions.From(Option<ClusterMembershipOptions>(services), lease.Duration);
         return Common(services, address, Option<SiloMessagingOptions>(services)) with
         {
             Name = string.IsNullOrEmpty(name) ? "Silo_" + address : name,
             Gateway = gateway,
             Listens = [.. listens],
             Table = node => table(node),
-            // The embedded table has no lease: when the seed silo is down nobody could renew one, and all silos would stop.
-            Membership = MembershipOptions.From(Option<ClusterMembershipOptions>(services), Timeout.InfiniteTimeSpan),
-            Directory = new DirectoryLimits { SilentLease = 0 },
+            Membership = membership,
+            Directory = new DirectoryLimits { SilentLease = membership.LeaseDuration },
         };
     }
 

@@ -12,6 +12,10 @@ public sealed class VirtualTime() : ClusterFixture(1)
     protected override void ConfigureSilo(ISiloBuilder silo)
     {
         silo.Services.AddSingleton<TimeProvider>(Clock);
-        silo.Configure<GrainCollectionOptions>(options => options.CollectionQuantum = TimeSpan.FromSeconds(30));
+        silo.Configure<GrainCollectionOptions>(options =>
+        {
+            options.CollectionAge = TimeSpan.FromMinutes(5);
+            options.CollectionQuantum = TimeSpan.FromSeconds(30);
+        });
     }
 }

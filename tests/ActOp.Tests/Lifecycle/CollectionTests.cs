@@ -14,10 +14,10 @@ public class CollectionTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         await idle.Touch();
         await used.Touch();
         var ending = cluster.Cluster.WaitForDeactivationAsync(idle);
-        Advance(minutes: 10);
+        Advance(minutes: 3);
         await used.Touch();
         Assert.False(ending.IsCompleted);
-        Advance(minutes: 6);
+        Advance(minutes: 3);
         await ending.WaitAsync(Gate.Patience);
         Assert.Equal("ActivationIdle", IdleGrain.Reasons[idle.GetPrimaryKey()]);
         Assert.Equal(2, await used.Count());
@@ -29,12 +29,12 @@ public class CollectionTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         var idle = cluster.Silo.GetGrain<IIdle>(Guid.NewGuid());
         var delayed = cluster.Silo.GetGrain<IIdle>(Guid.NewGuid());
         await idle.Touch();
-        await delayed.Delay(TimeSpan.FromHours(1));
+        await delayed.Delay(TimeSpan.FromMinutes(12));
         var endings = (cluster.Cluster.WaitForDeactivationAsync(idle), cluster.Cluster.WaitForDeactivationAsync(delayed));
-        Advance(minutes: 20);
+        Advance(minutes: 7);
         await endings.Item1.WaitAsync(Gate.Patience);
         Assert.False(endings.Item2.IsCompleted);
-        Advance(minutes: 45);
+        Advance(minutes: 7);
         await endings.Item2.WaitAsync(Gate.Patience);
     }
 
@@ -46,10 +46,10 @@ public class CollectionTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         var eternal = cluster.Silo.GetGrain<IIdle>(Guid.NewGuid(), typeof(EternalGrain).FullName);
         await Task.WhenAll(idle.Touch(), quick.Touch(), eternal.Touch());
         var endings = (cluster.Cluster.WaitForDeactivationAsync(idle), cluster.Cluster.WaitForDeactivationAsync(quick), cluster.Cluster.WaitForDeactivationAsync(eternal));
-        Advance(minutes: 4);
+        Advance(minutes: 3);
         await endings.Item2.WaitAsync(Gate.Patience);
         Assert.False(endings.Item1.IsCompleted);
-        Advance(minutes: 14);
+        Advance(minutes: 4);
         await endings.Item1.WaitAsync(Gate.Patience);
         Assert.Equal(1, await eternal.Count());
         Assert.False(endings.Item3.IsCompleted);
@@ -94,7 +94,7 @@ public class CollectionTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         }
     }
 
-    [CollectionAgeLimit(Minutes = 3)]
+    [CollectionAgeLimit(Minutes = 2)]
     public sealed class QuickGrain : IdleGrain;
 
     [KeepAlive]
