@@ -125,7 +125,6 @@ internal sealed partial class Activation
         }
 
         call.Callee = this;
-        LastUsed = Node.Clock.Now;
         RequestContext.Current = call.Context;
         Node.Edges.CountIncoming(this, call);
         if (Node.Filters.HasIncoming || Class.Filters || CallTrace.IsOn)

@@ -17,6 +17,7 @@ internal sealed partial class Node
     private readonly List<ITimer> _timers = [];
     private long _lastSweep;
     private long _lastCollection;
+    private volatile bool _open;
     private volatile bool _stopping;
     private volatile bool _dead;
 
@@ -29,6 +30,7 @@ internal sealed partial class Node
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
     internal void Open()
     {
+        _open = true;
         Classes.LoadLocal();
         Peers.Start(_setup.Stages.ReceiveThreads);
         if (!IsSilo)
@@ -197,7 +199,8 @@ internal sealed partial class Node
     /// <summary>Ten times a second or more, from the clock's timer.</summary>
     private void OnClockTick(long now)
     {
-        if (now - _lastSweep < SweepPeriodMs)
+        // The clock runs before the rest of the node is made.
+        if (!_open || now - _lastSweep < SweepPeriodMs)
             return;
         _lastSweep = now;
         ControlStage.Post(new StageAction(() => OnControlTick(now)));

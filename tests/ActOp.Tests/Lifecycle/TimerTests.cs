@@ -119,12 +119,18 @@ public class TimerTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         await idle.Start(60 * Second, 60 * Second, false, null);
         await kept.StartKeepingAlive(60 * Second, 60 * Second);
         var ending = cluster.Cluster.WaitForDeactivationAsync(idle);
-        for (var minute = 0; minute < 7; minute++)
-            cluster.Clock.Advance(60 * Second);
-        await ending.WaitAsync(Gate.Patience);
+        await TestingUtils.WaitUntilAsync(
+            _ =>
+            {
+                // A collection that meets a tick lets the grain live until the next one.
+                cluster.Clock.Advance(TimeSpan.FromSeconds(45));
+                return Task.FromResult(ending.IsCompleted);
+            },
+            Gate.Patience,
+            TimeSpan.FromMilliseconds(10));
         Assert.True(cluster.Cluster.TryGetGrainContext(kept.GetGrainId(), out var context));
         Assert.False(context!.Deactivated.IsCompleted);
-        Assert.InRange(await kept.Ticks(), 1, 7);
+        Assert.NotEqual(0, await kept.Ticks());
     }
 
     [Fact]
