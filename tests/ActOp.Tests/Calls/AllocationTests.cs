@@ -15,34 +15,6 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
 
     private static readonly Limits Allowed = JsonSerializer.Deserialize<Limits>(File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "AllocationLimits.json")))!;
 
-    private sealed class Ticks : System.Diagnostics.Tracing.EventListener
-    {
-        public readonly System.Collections.Concurrent.ConcurrentDictionary<string, int> Types = new();
-        protected override void OnEventSourceCreated(System.Diagnostics.Tracing.EventSource s)
-        {
-            if (s.Name == "Microsoft-Windows-DotNETRuntime")
-                EnableEvents(s, System.Diagnostics.Tracing.EventLevel.Verbose, (System.Diagnostics.Tracing.EventKeywords)1);
-        }
-        protected override void OnEventWritten(System.Diagnostics.Tracing.EventWrittenEventArgs e)
-        {
-            if (e.EventName!.StartsWith("GCAllocationTick"))
-                Types.AddOrUpdate((string)e.Payload![5]!, 1, (_, c) => c + 1);
-        }
-    }
-
-    [Fact]
-    public async Task Diag()
-    {
-        var caller = cluster.ClientOf(0).GetGrain<ICaller>(1);
-        var callee = cluster.ClientOf(0).GetGrain<ICallee>(1);
-        await Place.On(cluster.AddressOf(0), () => callee.Add(1, 2).AsTask());
-        await Place.On(cluster.AddressOf(0), () => caller.AllocatedByThread(callee, 10));
-        await BestAsync(() => caller.AllocatedByThread(callee, WarmUpCalls));
-        using var t = new Ticks();
-        var best = await BestAsync(() => caller.AllocatedByThread(callee, WarmUpCalls));
-        Assert.Fail(best + " " + string.Join("; ", t.Types.OrderByDescending(p => p.Value).Take(10)));
-    }
-
     [Fact]
     public async Task A_local_call_with_a_value_task_allocates_nothing()
     {
