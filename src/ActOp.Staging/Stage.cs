@@ -303,7 +303,9 @@ public sealed partial class Stage : IDisposable
 
     internal void OnWorkerEnded(Worker worker)
     {
-        Interlocked.Add(ref _executedByEnded, worker.Executed);
+        // One that ends because the stage does is still counted itself.
+        if (worker.Retired)
+            Interlocked.Add(ref _executedByEnded, worker.Executed);
         lock (_gate)
         {
             if (--_alive == 0 && _stopping)

@@ -124,7 +124,7 @@ internal sealed class Worker
         }
 
         EndBatch();
-        _stage.Pause();
+        Pause();
         return !HasWaiting;
     }
 
@@ -138,7 +138,7 @@ internal sealed class Worker
             if (item is null)
             {
                 EndBatch();
-                _stage.Pause();
+                Pause();
                 if (woken)
                     _stage.CountEmptyWake();
                 if (Retired || _stage.Stopping)
@@ -173,10 +173,13 @@ internal sealed class Worker
         }
 
         if (++_sincePause >= _pauseInterval)
-        {
-            _sincePause = 0;
-            _stage.Pause();
-        }
+            Pause();
+    }
+
+    private void Pause()
+    {
+        _sincePause = 0;
+        _stage.Pause();
     }
 
     private IStageItem? TakeOwn()
@@ -263,7 +266,6 @@ internal sealed class Worker
         _itemMicroseconds += (Math.Min(microseconds, 1000) - _itemMicroseconds) * _batchCount / (4 * BatchItems);
         _pauseInterval = Math.Clamp((int)(PauseMicroseconds / _itemMicroseconds), 1, BatchItems);
         _batchCount = 0;
-        _sincePause = 0;
     }
 
     private void HandOver()
