@@ -29,6 +29,7 @@ internal sealed partial class Node
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
     internal void Open()
     {
+        Clock.Start();
         Classes.LoadLocal();
         Peers.Start(_setup.Stages.ReceiveThreads);
         if (!IsSilo)
