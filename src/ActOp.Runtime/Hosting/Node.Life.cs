@@ -29,6 +29,7 @@ internal sealed partial class Node
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
     internal void Open()
     {
+        Clock.Start();
         Classes.LoadLocal();
         Peers.Start(_setup.Stages.ReceiveThreads);
         if (!IsSilo)
@@ -128,7 +129,7 @@ internal sealed partial class Node
     }
 
     /// <summary>The view changed; called on the cluster's turn.</summary>
-    internal void OnView(View view, ViewChange change)
+    internal void OnView(View before, View view, ViewChange change)
     {
         Locations.OnView(view);
         if (IsSilo)
@@ -142,6 +143,13 @@ internal sealed partial class Node
         {
             Peers.Remove(died.Silo);
             EndCallsTo(died.Silo, "it was declared dead");
+        }
+
+        foreach (var member in view.Members)
+        {
+            // Came and died between two views that this node has seen.
+            if (member.Status == SiloStatus.Dead && before.StatusOf(member.Silo) == SiloStatus.None)
+                EndCallsTo(member.Silo, "it was declared dead");
         }
 
         foreach (var silo in view.ActiveSilos)
