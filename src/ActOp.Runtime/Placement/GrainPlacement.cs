@@ -60,7 +60,9 @@ internal sealed class GrainPlacement(Node node)
                 location = new Location(silo, default, 0);
             }
 
-            node.Locations.Put(grain, location);
+            // A choice is no location yet: two silos may choose at once, and each believing its own would send calls back and forth until one is registered.
+            if (!isNew)
+                node.Locations.Put(grain, location);
             _asked.TryRemove(grain, out _);
             source.SetResult((location.Silo, isNew));
         }
