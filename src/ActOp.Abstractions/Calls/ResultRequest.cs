@@ -126,18 +126,17 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
     private void OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags)
     {
         if ((flags & ValueTaskSourceOnCompletedFlags.FlowExecutionContext) != 0 && ExecutionContext.Capture() is { } context)
-        {
-            var inner = (continuation, state);
-            continuation = boxed => ExecutionContext.Run(context, static s =>
-            {
-                var (action, arg) = ((Action<object?>, object?))s!;
-                action(arg);
-            }, boxed);
-            state = inner;
-        }
-
+            (continuation, state) = Flow(context, continuation, state);
         Await(continuation, state, token, (flags & ValueTaskSourceOnCompletedFlags.UseSchedulingContext) != 0);
     }
+
+    // A method of its own: its closure would be allocated for every await otherwise.
+    private static (Action<object?> Continuation, object? State) Flow(ExecutionContext context, Action<object?> continuation, object? state) =>
+        (boxed => ExecutionContext.Run(context, static inner =>
+        {
+            var (action, argument) = ((Action<object?>, object?))inner!;
+            action(argument);
+        }, boxed), (continuation, state));
 
     /// <summary>Sends the call without waiting for an answer beyond what its options say. Called by generated references of void methods.</summary>
     public void SendVoid(GrainReference reference)

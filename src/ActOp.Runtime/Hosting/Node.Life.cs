@@ -221,6 +221,7 @@ internal sealed partial class Node
         }
 
         WorkStage.Watch();
+        Peers.Watch();
         if (now - _lastCollection < (long)CollectionOptions.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;

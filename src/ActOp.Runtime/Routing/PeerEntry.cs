@@ -85,8 +85,21 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
             _dialling?.Close();
     }
 
+    /// <summary>Has frames written that a thread put into a link and is kept from flushing by a long turn.</summary>
+    internal void FlushLate()
+    {
+        if (_peer is not { } peer)
+            return;
+        for (var index = 0u; index < peer.DataLinks; index++)
+        {
+            if (peer.GetLink(index) is { QueuedBytes: > 0, Tag: LinkSender sender })
+                sender.Schedule();
+        }
+    }
+
     private static SendResult Append(Peer peer, uint affinity, bool control, ReadOnlySpan<byte> frame) =>
-        (control ? peer.Control : peer.GetLink(affinity)) is { } link ? link.TryAppend(frame) : SendResult.Closed;
+        control ? peer.Control?.TryAppend(frame) ?? SendResult.Closed
+        : peer.GetLink(affinity) is { } link ? SendBatch.Append(link, frame) : SendResult.Closed;
 
     private Exception? Wait(uint affinity, bool control, ReadOnlySpan<byte> frame)
     {
