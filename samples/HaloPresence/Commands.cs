@@ -1,6 +1,7 @@
 using System.CommandLine;
 using System.Text.Json;
 using HaloPresence.Children;
+using HaloPresence.Faults;
 using HaloPresence.Options;
 using HaloPresence.Report;
 using HaloPresence.Results;
@@ -25,6 +26,7 @@ public static class Commands
             table, output.Read(parsed), cancellation));
         compare.Subcommands.Add(BuildRun("run", "One run under open-loop load.", new HaloOptions()));
         compare.Subcommands.Add(BuildRun("saturate", "One run in a closed loop: the peak throughput.", new HaloOptions { Measure = 0, Saturate = 30 }));
+        compare.Subcommands.Add(FaultCommand.Build());
         compare.Subcommands.Add(BuildSilo());
         compare.Subcommands.Add(BuildClient());
         return compare;
@@ -49,10 +51,12 @@ public static class Commands
         var primary = new Option<int>("--primary") { Required = true };
         foreach (Option<int> option in (Option<int>[])[index, port, gateway, primary])
             command.Options.Add(option);
+        var journal = new Option<string?>("--journal");
+        command.Options.Add(journal);
         var table = new OptionTable(new HaloOptions());
         table.AddTo(command);
         command.SetAction((parsed, _) => SiloChild.RunAsync(new SiloArguments(
-            parsed.GetValue(index), parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary), table.Read(parsed))));
+            parsed.GetValue(index), parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary), table.Read(parsed), parsed.GetValue(journal))));
         return command;
     }
 

@@ -15,10 +15,14 @@ public static partial class TypeManifest
     private const int MaxNesting = 16;
     private const int MaxConstructed = 16384;
 
+    /// <summary>Longest name that a peer may use: it bounds the size of the structs that can be made from it.</summary>
+    private const int MaxNameLength = 4096;
+
     private static readonly ConcurrentDictionary<string, Type> TypesByName = new(StringComparer.Ordinal);
     private static readonly ConcurrentDictionary<Type, string> NamesByType = new();
     private static readonly ConcurrentDictionary<string, Type> ConstructedByName = new(StringComparer.Ordinal);
     private static readonly ConcurrentDictionary<Type, string> ConstructedNames = new();
+    private static readonly ConcurrentDictionary<Type, byte> MadeTypes = new();
 
     /// <summary>Registers a type's name; its full name is understood too. Called by generated code.</summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
@@ -53,9 +57,12 @@ public static partial class TypeManifest
         return true;
     }
 
-    /// <summary>Type arguments for <see cref="Calls.CallMethod.TypeArguments"/>. Called by generated code.</summary>
+    /// <summary>
+    /// Type arguments for <see cref="Calls.CallMethod.TypeArguments"/>. A type that is not registered does not hinder local calls; a peer
+    /// refuses its name. Called by generated code.
+    /// </summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
-    public static string NameArguments(params Type[] types) => string.Join(',', types.Select(NameOf));
+    public static string NameArguments(params Type[] types) => string.Join(',', types.Select(static type => TryNameOf(type, out var name) ? name : type.ToString()));
 
     /// <summary>The type of that name; false when a part of it is not registered.</summary>
     /// <exception cref="SerializerException">The name is malformed or nested too deep.</exception>
@@ -66,14 +73,15 @@ public static partial class TypeManifest
         BuiltIn.Register();
         if (TypesByName.TryGetValue(name, out type))
             return true;
+        if (name.Length > MaxNameLength)
+            throw new SerializerException("A type name on the wire is longer than " + MaxNameLength + " characters.");
         var rest = name.AsSpan();
         type = Parse(ref rest, 0);
         if (type is null)
             return false;
         if (!rest.IsEmpty)
             throw new SerializerException("The type name " + name + " is malformed.");
-        if (ConstructedByName.Count < MaxConstructed)
-            ConstructedByName.TryAdd(name, type);
+        ConstructedByName.TryAdd(name, type);
         return true;
     }
 
@@ -81,6 +89,9 @@ public static partial class TypeManifest
     /// <exception cref="SerializerException">A name is malformed or not registered.</exception>
     internal static Type[] ParseArguments(string text)
     {
+        BuiltIn.Register();
+        if (text.Length > MaxNameLength)
+            throw new SerializerException("Type arguments on the wire are longer than " + MaxNameLength + " characters.");
         var rest = text.AsSpan();
         return ParseList(ref rest, 0) is { } types && rest.IsEmpty ? types : throw new SerializerException("The type arguments " + text + " are malformed or name types that are not registered.");
     }
@@ -145,18 +156,16 @@ public static partial class TypeManifest
         if (close < 0 || close > 4 || rest[1..close].ContainsAnyExcept(',') || depth > MaxNesting)
             throw new SerializerException("An array type's name on the wire is malformed.");
         rest = rest[(close + 1)..];
-        Room();
-        return close == 1 ? element.MakeArrayType() : element.MakeArrayType(close);
+        return Made(close == 1 ? element.MakeArrayType() : element.MakeArrayType(close));
     }
 
     private static Type Construct(Type definition, Type[] arguments)
     {
         if (!definition.IsGenericTypeDefinition || definition.GetGenericArguments().Length != arguments.Length)
             throw new SerializerException("The type " + definition + " does not take " + arguments.Length + " type arguments.");
-        Room();
         try
         {
-            return definition.MakeGenericType(arguments);
+            return Made(definition.MakeGenericType(arguments));
         }
         catch (Exception exception) when (exception is ArgumentException or TypeLoadException)
         {
@@ -164,9 +173,14 @@ public static partial class TypeManifest
         }
     }
 
-    private static void Room()
+    /// <summary>Counts the types that were made from names, also those of names that turned out to be wrong.</summary>
+    private static Type Made(Type type)
     {
-        if (ConstructedByName.Count >= MaxConstructed)
+        if (MadeTypes.ContainsKey(type))
+            return type;
+        if (MadeTypes.Count >= MaxConstructed)
             throw new SerializerException("Peers have named more than " + MaxConstructed + " constructed types.");
+        MadeTypes.TryAdd(type, 0);
+        return type;
     }
 }

@@ -48,8 +48,16 @@ public class GarbageTests
     {
         var frame = new HandshakeFrame
         {
-            Kind = HandshakeKind.Hello, Cluster = "c", Service = "s", NodeKind = NodeKind.Client, Name = "n", Session = ulong.MaxValue,
-            Channel = Channel.Data, Index = 3, Links = 4, Supersedes = 77,
+            Kind = HandshakeKind.Hello,
+            Cluster = "c",
+            Service = "s",
+            NodeKind = NodeKind.Client,
+            Name = "n",
+            Session = ulong.MaxValue,
+            Channel = Channel.Data,
+            Index = 3,
+            Links = 4,
+            Supersedes = 77,
         };
         Assert.Equal(frame, HandshakeFrame.Decode([.. frame.Encode(), 200, 2, 0, 1, 2]));
     }

@@ -1,8 +1,8 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using System.Net;
-using Microsoft.Extensions.Logging;
 using ActOp.Mesh.Transports;
+using Microsoft.Extensions.Logging;
 
 namespace ActOp.Mesh.Tests;
 

@@ -38,6 +38,7 @@ public class GeneratorDiagnosticTests
     [InlineData("namespace A.@event { public class Outer<T> { public interface IG<U> : IGrainWithGuidKey where U : System.IComparable<U>, new() { Task @return(T a, U b); } [GenerateSerializer] public class D<V> { [Id(0)] private readonly V? _v; [Id(1)] public T? P { get; init; } } } }")]
     [InlineData("[GenerateSerializer] public abstract record Shape([property: Id(0)] int A); [GenerateSerializer] public sealed record Circle(int A, [property: Id(3)] double R) : Shape(A);")]
     [InlineData("[GenerateSerializer(GenerateFieldIds = GenerateFieldIds.PublicProperties)] public class P { public int A { get; set; } public required string B { get; init; } }")]
+    [InlineData("namespace A.B_C { [GenerateSerializer] public class D { [Id(0)] public int X; } } namespace A.B { [GenerateSerializer] public class C_D { [Id(0)] public int X; } }")]
     public async Task Correct_code_compiles_with_what_is_generated(string code)
     {
         Assert.Empty(await Analyze(code));

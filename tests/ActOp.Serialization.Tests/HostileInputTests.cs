@@ -86,6 +86,25 @@ public class HostileInputTests
     public void A_type_name_cannot_be_nested_without_limit() =>
         Assert.Throws<SerializerException>(() => TypeManifest.TryGetType(string.Concat(Enumerable.Repeat("System.Collections.Generic.List`1<", 40)) + "System.Int32" + new string('>', 40), out _));
 
+    [Fact]
+    public void A_request_context_comes_back_and_a_damaged_one_is_refused()
+    {
+        var buffer = new WireBuffer();
+        var writer = new WireWriter(buffer, new WireSession(null));
+        ContextCodec.Write(ref writer, new Dictionary<string, object> { ["a"] = 1, ["b"] = new List<string> { "x" } });
+        ContextCodec.Write(ref writer, null);
+        writer.Commit();
+        var reader = new WireReader(buffer.Written, new WireSession(null));
+        var read = ContextCodec.Read(ref reader)!;
+        Assert.Equal((1, "x"), (read["a"], ((List<string>)read["b"])[0]));
+        Assert.Null(ContextCodec.Read(ref reader));
+        Assert.Throws<SerializerException>(static () =>
+        {
+            var damaged = new WireReader([200, 1, 0], new WireSession(null));
+            ContextCodec.Read(ref damaged);
+        });
+    }
+
     private static byte[] Damage(byte[] bytes, Random random)
     {
         var copy = bytes.ToArray();

@@ -1,5 +1,7 @@
 using Orleans.Runtime;
 
+[assembly: Orleans.GenerateCodeForDeclaringAssembly(typeof(Orleans.Runtime.IAddressable))]
+
 namespace ActOp.Serialization.Tests;
 
 /// <summary>Implements all test interfaces and records what it was asked.</summary>

@@ -8,4 +8,5 @@ namespace HaloPresence.Children;
 /// <param name="Gateway">Port for clients.</param>
 /// <param name="Primary">Silo port of the primary.</param>
 /// <param name="Options">The experiment.</param>
-public sealed record SiloArguments(int Index, int Port, int Gateway, int Primary, HaloOptions Options);
+/// <param name="Journal">File for the begins and ends of activations; with one, the silo also says which views it adopts.</param>
+public sealed record SiloArguments(int Index, int Port, int Gateway, int Primary, HaloOptions Options, string? Journal = null);

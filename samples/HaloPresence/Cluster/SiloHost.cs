@@ -1,6 +1,7 @@
 using System.Net;
 using ActOp.Configuration;
 using HaloPresence.Children;
+using HaloPresence.Faults;
 using HaloPresence.Grains;
 using HaloPresence.Options;
 using Microsoft.Extensions.DependencyInjection;
@@ -15,12 +16,14 @@ public sealed class SiloHost : ISilo
     private readonly IHost _host;
     private readonly MessageCensus _census;
     private readonly RuntimeMeter _meter;
+    private readonly Telemetry? _telemetry;
 
-    private SiloHost(IHost host, MessageCensus census, RuntimeMeter meter)
+    private SiloHost(IHost host, MessageCensus census, RuntimeMeter meter, Telemetry? telemetry)
     {
         _host = host;
         _census = census;
         _meter = meter;
+        _telemetry = telemetry;
     }
 
     /// <summary>Starts the silo and joins the cluster of the primary.</summary>
@@ -29,12 +32,19 @@ public sealed class SiloHost : ISilo
         var census = new MessageCensus(arguments.Index);
         // Before the silo, so that no instrument is missed.
         var meter = new RuntimeMeter();
+        Telemetry? telemetry = Telemetry.Start(arguments.Options.Otlp, "silo-" + arguments.Index);
         HostApplicationBuilder builder = QuietHost.CreateBuilder();
         builder.Services.AddSingleton(census);
+        builder.Services.AddSingleton(new ActivationJournal(arguments.Journal));
+        if (arguments.Journal is not null)
+        {
+            builder.Logging.AddFilter<ViewLines>("ActOp.Runtime", LogLevel.Information);
+            builder.Logging.AddProvider(new ViewLines());
+        }
         builder.UseOrleans(silo => Configure(silo, arguments));
         IHost host = builder.Build();
         await host.StartAsync(cancellation);
-        return new SiloHost(host, census, meter);
+        return new SiloHost(host, census, meter, telemetry);
     }
 
     /// <inheritdoc/>
@@ -58,12 +68,18 @@ public sealed class SiloHost : ISilo
         await _host.StopAsync();
         _host.Dispose();
         _meter.Dispose();
+        _telemetry?.Dispose();
     }
 
     private static void Configure(ISiloBuilder silo, SiloArguments arguments)
     {
         IPEndPoint? primary = arguments.Index == 0 ? null : new IPEndPoint(IPAddress.Loopback, arguments.Primary);
         silo.UseLocalhostClustering(arguments.Port, arguments.Gateway, primary);
-        silo.Configure<LocalityOptions>(options => options.Enabled = arguments.Options.Optimize == OptimizeMode.Partition);
+        silo.Configure<LocalityOptions>(options =>
+        {
+            options.Enabled = arguments.Options.Optimize == OptimizeMode.Partition;
+            options.Migration = arguments.Options.Migration;
+            options.Algorithm = arguments.Options.Algorithm;
+        });
     }
 }

@@ -1,11 +1,12 @@
 namespace HaloPresence.Grains;
 
 /// <summary>A game: asks its players on request and tells them when it starts and ends.</summary>
-public sealed class GameGrain(MessageCensus census) : Grain, IGameGrain, IGrainMigrationParticipant
+public sealed class GameGrain(MessageCensus census, ActivationJournal journal) : Grain, IGameGrain, IGrainMigrationParticipant
 {
     private const string PlayersKey = "players";
     private long _key;
     private long _seen;
+    private long _life;
     private long[] _players = [];
     private IPlayerGrain[] _playerGrains = [];
 
@@ -13,7 +14,15 @@ public sealed class GameGrain(MessageCensus census) : Grain, IGameGrain, IGrainM
     public override Task OnActivateAsync(CancellationToken cancellationToken)
     {
         _key = this.GetPrimaryKeyLong();
+        _life = journal.Begin(JournalKind.Game, _key);
         Refer();
+        return Task.CompletedTask;
+    }
+
+    /// <inheritdoc/>
+    public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken)
+    {
+        journal.End(JournalKind.Game, _key, _life);
         return Task.CompletedTask;
     }
 

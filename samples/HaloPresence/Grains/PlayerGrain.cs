@@ -1,18 +1,27 @@
 namespace HaloPresence.Grains;
 
 /// <summary>A player: knows its game and answers about itself.</summary>
-public sealed class PlayerGrain(MessageCensus census) : Grain, IPlayerGrain, IGrainMigrationParticipant
+public sealed class PlayerGrain(MessageCensus census, ActivationJournal journal) : Grain, IPlayerGrain, IGrainMigrationParticipant
 {
     private const string GameKey = "game";
     private long _key;
     private long _game;
     private long _seen;
+    private long _life;
     private IGameGrain? _gameGrain;
 
     /// <inheritdoc/>
     public override Task OnActivateAsync(CancellationToken cancellationToken)
     {
         _key = this.GetPrimaryKeyLong();
+        _life = journal.Begin(JournalKind.Player, _key);
+        return Task.CompletedTask;
+    }
+
+    /// <inheritdoc/>
+    public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken)
+    {
+        journal.End(JournalKind.Player, _key, _life);
         return Task.CompletedTask;
     }
 

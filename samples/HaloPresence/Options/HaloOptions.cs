@@ -1,3 +1,6 @@
+using ActOp.Configuration;
+using ActOp.Partitioning;
+
 namespace HaloPresence.Options;
 
 /// <summary>Every parameter of the Halo Presence experiment (ActOp paper, sections 3 and 6.1), scaled to one machine.</summary>
@@ -47,6 +50,15 @@ public sealed record HaloOptions
 
     /// <summary>What ActOp may optimise.</summary>
     public OptimizeMode Optimize { get; init; } = OptimizeMode.Off;
+
+    /// <summary>How grains move.</summary>
+    public MigrationMode Migration { get; init; } = MigrationMode.Live;
+
+    /// <summary>How the grains of an exchange are chosen.</summary>
+    public SelectionAlgorithm Algorithm { get; init; } = SelectionAlgorithm.LookAhead;
+
+    /// <summary>Endpoint of an OpenTelemetry collector, or <c>none</c>.</summary>
+    public string Otlp { get; init; } = "none";
 
     /// <summary>Seed of every random choice of the load.</summary>
     public int Seed { get; init; } = 1;

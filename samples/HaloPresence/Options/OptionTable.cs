@@ -26,6 +26,9 @@ public sealed class OptionTable
         Add("--concurrency", "Requests in flight in the closed loop.", defaults.Concurrency, o => o.Concurrency, (o, v) => o with { Concurrency = v });
         Add("--max-outstanding", "Most open-loop requests in flight; beyond it a request counts as an error.", defaults.MaxOutstanding, o => o.MaxOutstanding, (o, v) => o with { MaxOutstanding = v });
         Add("--optimize", "off = random placement without migrations; partition = locality partitioning.", defaults.Optimize, o => o.Optimize, (o, v) => o with { Optimize = v });
+        Add("--migration", "With --optimize partition: live = state and queue go along; opportunistic = the paper's deactivation with hints, which loses state that is not stored.", defaults.Migration, o => o.Migration, (o, v) => o with { Migration = v });
+        Add("--algorithm", "With --optimize partition: LookAhead, Plain (the paper's Algorithm 1) or OneSided (its uncoordinated baseline).", defaults.Algorithm, o => o.Algorithm, (o, v) => o with { Algorithm = v });
+        Add("--otlp", "Send the silos' metrics and traces to this OpenTelemetry collector, for instance http://localhost:4317; none = off.", defaults.Otlp, o => o.Otlp, (o, v) => o with { Otlp = v });
         Add("--seed", "Seed of the load's random choices.", defaults.Seed, o => o.Seed, (o, v) => o with { Seed = v });
         Add("--rehearse", "Same processes and load without grains: shows what the harness itself costs.", defaults.Rehearse, o => o.Rehearse, (o, v) => o with { Rehearse = v });
     }

@@ -67,6 +67,13 @@ public sealed class ChildProcess : IAsyncDisposable
         return _process.ExitCode;
     }
 
+    /// <summary>Ends the process without a chance to say anything (SIGKILL); returns when it is over.</summary>
+    public async Task KillAsync()
+    {
+        _process.Kill(entireProcessTree: false);
+        await _process.WaitForExitAsync().ConfigureAwait(false);
+    }
+
     /// <summary>Closes the child's standard input, which asks it to stop; kills it if it has not stopped in 10 s.</summary>
     public async ValueTask DisposeAsync()
     {

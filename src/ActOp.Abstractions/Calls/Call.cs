@@ -1,8 +1,8 @@
 using System.ComponentModel;
 using System.Runtime.CompilerServices;
+using ActOp.Wire;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;
-using ActOp.Wire;
 
 namespace ActOp.Calls;
 

@@ -5,9 +5,11 @@ namespace ActOp.Calls;
 
 /// <summary>What is known of one grain interface method: one object per method and, for generic methods, per instantiation. Created by generated code.</summary>
 /// <param name="interfaceType">The grain interface.</param>
+/// <param name="interfaceName">The interface's name for people.</param>
 /// <param name="name">The method's name.</param>
 /// <param name="id">Stable id on the wire, see the generator: hash of the interface's name and the method's signature or alias.</param>
 /// <param name="options">Options from the method's attributes.</param>
+/// <param name="responseTimeout">The method's own timeout, null for the configured one.</param>
 /// <param name="method">Looks the reflection object up; called once at most.</param>
 public sealed class CallMethod(Type interfaceType, string interfaceName, string name, ulong id, InvokeMethodOptions options, TimeSpan? responseTimeout, Func<MethodInfo> method)
 {

@@ -34,8 +34,8 @@ public ref struct WireReader
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public byte ReadByte()
     {
-        if (_position >= _span.Length)
-            throw Short();
+        if ((uint)_position >= (uint)_span.Length)
+            ThrowShort();
         return _span[_position++];
     }
 
@@ -43,16 +43,31 @@ public ref struct WireReader
     public uint ReadVarUInt32()
     {
         var value = ReadVarUInt64();
-        return value <= uint.MaxValue ? (uint)value : throw new Orleans.Serialization.SerializerException("A 32-bit number on the wire is too large: " + value + ".");
+        if (value > uint.MaxValue)
+            ThrowTooLarge(value);
+        return (uint)value;
     }
 
     /// <summary>1 to 10 bytes.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public ulong ReadVarUInt64()
     {
+        var position = _position;
+        if ((uint)position < (uint)_span.Length && _span[position] < 0x80)
+        {
+            _position = position + 1;
+            return _span[position];
+        }
+
+        return ReadLong();
+    }
+
+    private ulong ReadLong()
+    {
         var first = ReadByte();
-        if (first < 0x80)
-            return first;
         ulong value = first & 0x7Fu;
+        if (first < 0x80)
+            return value;
         for (var shift = 7; shift < 70; shift += 7)
         {
             var next = ReadByte();
@@ -172,6 +187,10 @@ public ref struct WireReader
 
     /// <summary>The error for a member that was written as something else.</summary>
     internal static Orleans.Serialization.SerializerException WrongKind(WireKind kind, Type type) => new("A member of type " + type + " was written as " + kind + ".");
+
+    private static void ThrowTooLarge(ulong value) => throw new Orleans.Serialization.SerializerException("A 32-bit number on the wire is too large: " + value + ".");
+
+    private readonly void ThrowShort() => throw Short();
 
     private readonly Orleans.Serialization.SerializerException Short() => new("The data ends early: " + _span.Length + " bytes, read up to " + _position + ".");
 }

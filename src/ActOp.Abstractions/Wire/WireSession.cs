@@ -18,6 +18,9 @@ public sealed class WireSession
     /// <summary>How deep objects may be nested in one message, written, read or copied.</summary>
     internal const int MaxDepth = 2048;
 
+    /// <summary>The limits are looked at every so many levels, a power of two less one.</summary>
+    internal const int StackCheck = 15;
+
     /// <summary>How often a message may refer into skipped members.</summary>
     private const int MaxJumps = 64;
 
@@ -25,6 +28,9 @@ public sealed class WireSession
     private int[] _positions = new int[16];
     private object[] _objects = new object[16];
     private int _count;
+
+    /// <summary>Objects of skipped members, which are read out of order.</summary>
+    private Dictionary<int, object>? _late;
     private List<(int Start, int End)>? _skipped;
     private int _depth;
     private int _jumps;
@@ -55,20 +61,15 @@ public sealed class WireSession
             Array.Resize(ref _objects, _count * 2);
         }
 
-        var at = _count;
-        if (at > 0 && _positions[at - 1] >= position)
+        if (_count > 0 && _positions[_count - 1] >= position)
         {
-            at = Array.BinarySearch(_positions, 0, _count, position);
-            if (at >= 0)
+            if (!(_late ??= []).TryAdd(position, value) || Array.BinarySearch(_positions, 0, _count, position) >= 0)
                 throw new SerializerException("Two objects were read at the same place of a message.");
-            at = ~at;
-            Array.Copy(_positions, at, _positions, at + 1, _count - at);
-            Array.Copy(_objects, at, _objects, at + 1, _count - at);
+            return;
         }
 
-        _positions[at] = position;
-        _objects[at] = value;
-        _count++;
+        _positions[_count] = position;
+        _objects[_count++] = value;
     }
 
     /// <summary>The object that was read at a place; false when there is none.</summary>
@@ -76,7 +77,7 @@ public sealed class WireSession
     {
         var at = Array.BinarySearch(_positions, 0, _count, position);
         value = at < 0 ? null : _objects[at];
-        return at >= 0;
+        return at >= 0 || (_late is not null && _late.TryGetValue(position, out value));
     }
 
     /// <summary>Remembers a member that was skipped.</summary>
@@ -99,7 +100,7 @@ public sealed class WireSession
     /// <summary>Enters an object; throws when objects are nested too deep for the stack or for any honest message.</summary>
     public void Enter()
     {
-        if (++_depth > MaxDepth || !RuntimeHelpers.TryEnsureSufficientExecutionStack())
+        if ((++_depth & StackCheck) == 0 && (_depth > MaxDepth || !RuntimeHelpers.TryEnsureSufficientExecutionStack()))
             throw TooDeep();
     }
 
@@ -127,6 +128,7 @@ public sealed class WireSession
         _depth = 0;
         _jumps = 0;
         _skipped?.Clear();
+        _late = null;
     }
 
     internal static SerializerException TooDeep() => new("Objects are nested more than " + MaxDepth + " deep, or deeper than the stack allows.");

@@ -38,7 +38,16 @@ public ref struct WireWriter
     }
 
     /// <summary>1 to 5 bytes.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteVarUInt32(uint value)
+    {
+        if (value < 0x80)
+            WriteByte((byte)value);
+        else
+            WriteLong32(value);
+    }
+
+    private void WriteLong32(uint value)
     {
         Ensure(5);
         while (value >= 0x80)
@@ -51,7 +60,16 @@ public ref struct WireWriter
     }
 
     /// <summary>1 to 10 bytes.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void WriteVarUInt64(ulong value)
+    {
+        if (value < 0x80)
+            WriteByte((byte)value);
+        else
+            WriteLong64(value);
+    }
+
+    private void WriteLong64(ulong value)
     {
         Ensure(10);
         while (value >= 0x80)

@@ -74,6 +74,8 @@ internal static class TypeText
         var text = new StringBuilder(name.Length);
         foreach (var c in name)
             text.Append(char.IsLetterOrDigit(c) ? c : '_');
+        if (name.IndexOf('_') >= 0)
+            text.Append('_').Append(StableHash.Of(name).ToString("x16")); // A.B_C and A_B.C must not meet.
         return text.ToString();
     }
 

@@ -55,23 +55,47 @@ internal sealed partial class Activation
     }
 
     /// <summary>
-    /// Moves the activation if it is at rest now, else reports it busy: a migration waits for no call and holds none back.
+    /// Moves the activation as soon as no request runs: at once, or at the end of a request. It holds no request back until then.
     /// </summary>
     /// <param name="request">Told the outcome.</param>
     internal void TryMigrate(MigrationRequest request) => Enqueue(new ActionWork(state =>
     {
         var migration = (MigrationRequest)state!;
-        if (State != ActivationState.Active || _deactivation is not null || _runningCount > 0)
+        if (State != ActivationState.Active || _deactivation is not null || _migration is not null || Class.Immovable)
         {
             migration.Report(MigrationOutcome.Busy);
             return;
         }
 
         _migration = migration;
-        RequestDeactivation(new DeactivationReason(DeactivationReasonCode.Migrating, "Moves to " + migration.Target + "."), migration.Target);
+        if (_runningCount == 0)
+            AtRest();
+    }, request));
+
+    /// <summary>Takes the wish to move back if the activation has not come to rest yet.</summary>
+    internal void GiveUpMigration(MigrationRequest request) => Enqueue(new ActionWork(state =>
+    {
+        var migration = (MigrationRequest)state!;
+        if (!ReferenceEquals(_migration, migration) || State != ActivationState.Active)
+            return;
+        _migration = null;
+        migration.Report(MigrationOutcome.Busy);
     }, request));
 
     private MigrationRequest? _migration;
+
+    /// <summary>No request runs: what waited for that begins. Until this moment it has held no request back.</summary>
+    private void AtRest()
+    {
+        if (_deactivation is null && _migration is { } migration)
+        {
+            _deactivation = new DeactivationReason(DeactivationReasonCode.Migrating, "Moves to " + migration.Target + ".");
+            _migrationTarget = migration.Target;
+        }
+
+        if (_deactivation is not null)
+            BeginDeactivation();
+    }
 
     private async Task BeginAsync(MigrationState? state)
     {
@@ -86,6 +110,7 @@ internal sealed partial class Activation
                 {
                     EndDuplicate(winner);
                     state?.Refused(winner);
+                    _deactivated.TrySetResult();
                     return;
                 }
 
@@ -101,7 +126,11 @@ internal sealed partial class Activation
             State = ActivationState.Active;
             Accepts = true;
             Node.Metrics.Activated(state is not null);
-            state?.Arrived(new Location(Node.Address, ActivationId, Epoch));
+            if (state is null)
+                Node.Locality.Began(GrainId);
+            else
+                state.Arrived(new Location(Node.Address, ActivationId, Epoch));
+            BeginRequestedDeactivation();
         }
         catch (Exception exception)
         {
@@ -145,6 +174,7 @@ internal sealed partial class Activation
         Leave();
         while (TakeWaiting() is { } call)
             Node.Router.Reroute(call, this);
+        _deactivated.TrySetResult();
     }
 
     private async Task FailToBegin(Exception exception, bool registered)
@@ -165,6 +195,15 @@ internal sealed partial class Activation
         _migrationTarget = migrationTarget;
         if (State == ActivationState.Active && _runningCount == 0)
             BeginDeactivation();
+    }
+
+    /// <summary>A wish to end that came while the activation began is granted now; its waiting requests go to the next one.</summary>
+    private void BeginRequestedDeactivation()
+    {
+        if (_deactivation is null)
+            return;
+        Accepts = false;
+        BeginDeactivation();
     }
 
     private async Task RequestMigrationAsync(SiloAddress? hint)
@@ -198,6 +237,10 @@ internal sealed partial class Activation
         var moved = _migrationTarget is { } target && await MoveTo(target);
         if (!moved && Class.UsesDirectory)
             await Unregister();
+        if (!MovedTo.IsNone)
+            Node.Locations.Put(GrainId, MovedTo);
+        else if (!moved)
+            Node.Locality.Forget(GrainId);
         Leave();
         Node.Metrics.Deactivated(moved);
         while (TakeWaiting() is { } call)
@@ -238,6 +281,13 @@ internal sealed partial class Activation
 
     private async Task<bool> MoveTo(SiloAddress target)
     {
+        if (_migration is { Live: false })
+        {
+            Node.Hints.Put(GrainId, target);
+            await Unregister();
+            return true;
+        }
+
         try
         {
             var state = Dehydrate(new Registration(GrainId, new Location(Node.Address, ActivationId, Epoch)));

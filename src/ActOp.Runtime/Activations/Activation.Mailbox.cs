@@ -65,7 +65,7 @@ internal sealed partial class Activation
     /// <summary>One visit of the stage: up to <see cref="Quantum"/> items.</summary>
     public void Execute()
     {
-        if (_stopped)
+        if (_stopped || (Node.Lease.IsClosed && Class.IsOrdinary && Node.Lease.TryPark(this)))
             return;
         var outer = Current;
         ref var currentTask = ref Turn.CurrentTask();
@@ -73,7 +73,6 @@ internal sealed partial class Activation
         Current = this;
         currentTask = _scheduler.Anchor;
         var began = Node.Clock.Now;
-        LastUsed = began;
         var more = RunItems();
         currentTask = outerTask;
         Current = outer;
@@ -83,6 +82,9 @@ internal sealed partial class Activation
         if (more)
             _stage.Post(this);
     }
+
+    /// <summary>Gives the activation back to its stage after <see cref="Cluster.LeaseGate"/> has held its turn.</summary>
+    internal void PostTurn() => _stage.Post(this);
 
     /// <summary>True when the quantum ended before the mailbox was empty.</summary>
     private bool RunItems()

@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Timers;
 using ActOp.Wire;
 using Orleans;
 using Orleans.CodeGeneration;
@@ -97,8 +98,9 @@ internal sealed partial class Activation
         }
         catch (Exception exception)
         {
-            Fail(call, exception);
-            return false;
+            // Admitted, so that it leaves the queue; it starts with its error and does not run.
+            call.Error = exception;
+            return true;
         }
     }
 
@@ -106,7 +108,14 @@ internal sealed partial class Activation
     {
         if (call.IsClaimed)
             return;
+        if (call.Error is not null)
+        {
+            Answer(call);
+            return;
+        }
+
         _runningCount++;
+        Use(call);
         if (!MayAlways(call))
         {
             if (_blocking is null)
@@ -116,6 +125,7 @@ internal sealed partial class Activation
         }
 
         call.Callee = this;
+        LastUsed = Node.Clock.Now;
         RequestContext.Current = call.Context;
         Node.Edges.CountIncoming(this, call);
         if (Node.Filters.HasIncoming || Class.Filters || CallTrace.IsOn)
@@ -149,9 +159,17 @@ internal sealed partial class Activation
         ? new InvalidOperationException("The grain class " + Class.Type + " of " + GrainId + " does not implement " + call.Method.InterfaceName + ".", exception)
         : exception;
 
+    /// <summary>A request counts as use of the activation, the tick of a timer only if the timer says so.</summary>
+    private void Use(Call call)
+    {
+        if (call is not TimerCall { KeepAlive: false })
+            LastUsed = Node.Clock.Now;
+    }
+
     private void Finish(Call call)
     {
         _runningCount--;
+        Use(call);
         if (ReferenceEquals(_blocking, call))
         {
             _blocking = null;
@@ -167,8 +185,8 @@ internal sealed partial class Activation
         }
 
         Answer(call);
-        if (_deactivation is not null && _runningCount == 0 && State == ActivationState.Active)
-            BeginDeactivation();
+        if (_runningCount == 0 && State == ActivationState.Active)
+            AtRest();
     }
 
     private void Answer(Call call)

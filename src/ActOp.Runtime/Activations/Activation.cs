@@ -47,7 +47,7 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     /// <summary>Where the activation is in its life; written on its turns.</summary>
     internal volatile ActivationState State;
 
-    /// <summary>Coarse time of the last turn in ms; read by the collector.</summary>
+    /// <summary>Coarse time in ms when a request last began or ended; read by the collector.</summary>
     internal long LastUsed;
 
     /// <summary>True while the directory lists the activation; read when a slot is rebuilt.</summary>

@@ -11,7 +11,10 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     private readonly ConcurrentDictionary<GrainId, Activation> _activations = new();
     private readonly ConcurrentDictionary<GrainId, StatelessWorkers> _workers = new();
 
-    internal int Count => _activations.Count;
+    private int _special;
+
+    /// <summary>Activations of grains; system targets and observers do not count.</summary>
+    internal int Count => _activations.Count - Volatile.Read(ref _special);
 
     internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGetValue(id, out activation);
 
@@ -37,7 +40,11 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     internal StatelessWorkers GetWorkers(GrainId id, GrainClass grainClass) => _workers.GetOrAdd(id, static (key, arg) => new StatelessWorkers(arg.node, key, arg.grainClass), (node, grainClass));
 
     /// <summary>Adds an activation that exists already: an observer or a system target.</summary>
-    internal void Add(Activation activation) => _activations[activation.GrainId] = activation;
+    internal void Add(Activation activation)
+    {
+        if (_activations.TryAdd(activation.GrainId, activation))
+            Interlocked.Increment(ref _special);
+    }
 
     internal void Remove(Activation activation)
     {
@@ -48,7 +55,8 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         }
         else
         {
-            _activations.TryRemove(KeyValuePair.Create(activation.GrainId, activation));
+            if (_activations.TryRemove(KeyValuePair.Create(activation.GrainId, activation)) && !activation.Class.IsOrdinary)
+                Interlocked.Decrement(ref _special);
         }
     }
 

@@ -41,23 +41,25 @@ internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming
         var context = new OutgoingCallContext(node, request, outgoing);
         var version = call.Version;
         using var activity = CallTrace.IsOn ? CallTrace.StartClient(call.Method.ActivityName, call.TargetId.ToString()) : null;
+        Exception? failure = null;
         try
         {
             if (activity?.Id is { } id)
                 RequestContext.Set(CallTrace.ParentKey, id);
             await context.Invoke();
-            if (!call.TryClaim(version))
-                return;
-            context.Store(call);
         }
         catch (Exception exception)
         {
             CallTrace.Fail(activity, exception);
-            if (!call.TryClaim(version))
-                return;
-            call.Error = exception;
+            failure = exception;
         }
 
+        if (!call.TryClaim(version))
+            return;
+        if (failure is null)
+            context.Store(call);
+        else
+            call.Error = failure;
         call.Publish();
     }
 }

@@ -35,19 +35,23 @@ internal abstract class GrainCallContext(RequestBase request) : IGrainCallContex
 
     public abstract Task Invoke();
 
-    /// <summary>Puts the outcome into the call.</summary>
-    /// <exception cref="InvalidOperationException">No filter set a response and the method was not invoked.</exception>
+    /// <summary>
+    /// Puts the outcome into the call: the response, or an <see cref="InvalidOperationException"/> when no filter set one and the
+    /// method was not invoked, or an <see cref="InvalidCastException"/> when a filter set one of another type.
+    /// </summary>
     internal void Store(Call call)
     {
-        if (Response is not { } response)
-            throw new InvalidOperationException("A grain call filter ended the call " + call.Method.ActivityName + " without invoking it and without a result. Call context.Invoke() or set context.Result.");
-        if (response.Exception is { } exception)
+        try
+        {
+            if (Response is not { } response)
+                throw new InvalidOperationException("A grain call filter ended the call " + call.Method.ActivityName + " without invoking it and without a result. Call context.Invoke() or set context.Result.");
+            call.Error = response.Exception;
+            if (call.Error is null)
+                call.BoxedResult = response.Result;
+        }
+        catch (Exception exception) when (exception is InvalidOperationException or InvalidCastException)
         {
             call.Error = exception;
-            return;
         }
-
-        call.Error = null;
-        call.BoxedResult = response.Result;
     }
 }

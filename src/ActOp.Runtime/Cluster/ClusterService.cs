@@ -46,7 +46,13 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         await WaitFor(() => _node.Silos.IsActive(_node.Address), cancellationToken);
     }
 
-    internal void BeginShutdown() => Post(() => _protocol.BeginShutdown(Now));
+    /// <summary>Says in the table that this silo goes; returns when the view says so, or when the table does not answer.</summary>
+    internal async Task ShutDownAsync(CancellationToken cancellationToken)
+    {
+        Post(() => _protocol.BeginShutdown(Now));
+        await WaitFor(() => !_node.Silos.IsActive(_node.Address), cancellationToken)
+            .WaitAsync(TableTimeout, _node.Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+    }
 
     /// <summary>Somebody has seen a newer view: reads the table now.</summary>
     internal void RefreshTable() => Post(() => _protocol.Refresh(Now));
@@ -54,7 +60,9 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     internal async Task LeaveAsync(CancellationToken cancellationToken)
     {
         Post(() => _protocol.Leave(Now));
-        await _left.Task.WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await _left.Task.WaitAsync(TableTimeout, _node.Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (!_left.Task.IsCompleted)
+            _node.Log.LeftSilently(_node.Address);
         Dispose();
     }
 
@@ -83,6 +91,8 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     public ValueTask<GrainTypeEntry[]> GetGrainTypes() => new(_node.Classes.Entries);
 
     public ValueTask<int> GetActivationCount() => new(_node.Activations.Count);
+
+    private TimeSpan TableTimeout => TimeSpan.FromMilliseconds(_options.TableTimeout);
 
     private long Now => _node.Clock.Update();
 
@@ -156,7 +166,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
                 Publish(publish.View);
                 break;
             case MembershipAction.LeaseChanged lease:
-                _node.SetLease(lease.Held);
+                _node.SetLease(lease.Held, _protocol.IsStopped);
                 break;
             case MembershipAction.StopDead dead:
                 _node.Log.DeclaredDead(_node.Address, dead.Reason);
@@ -196,6 +206,6 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             return;
         var change = view.Since(before);
         _node.Log.ViewChanged(view.Number, view.ActiveSilos.Length, string.Join(", ", change.Joined), string.Join(", ", change.Left));
-        _node.OnView(view, change);
+        _node.OnView(before, view, change);
     }
 }

@@ -1,3 +1,5 @@
+using ActOp.Partitioning;
+
 namespace ActOp.Configuration;
 
 /// <summary>Locality partitioning (paper section 4): grains that talk to each other move onto one silo.</summary>
@@ -9,14 +11,57 @@ public sealed class LocalityOptions
     /// <summary>How often counted edges are folded into the silo's table. Default 1 s: rates are known within seconds, and a fold costs milliseconds.</summary>
     public TimeSpan FoldPeriod { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Shortest time between two rounds of one silo, used while the graph changes. Default 2 s.</summary>
-    public TimeSpan MinRoundPeriod { get; set; } = TimeSpan.FromSeconds(2);
+    /// <summary>Half the width of the balance band, as a share of the mean number of activations per silo. Default 3 %.</summary>
+    public double Tolerance { get; set; } = 0.03;
+
+    /// <summary>The most grains that each side of an exchange may move (the paper's k). Default 400: what reaches METIS-like cuts on real graphs.</summary>
+    public int CandidateCount { get; set; } = 400;
+
+    /// <summary>How the grains of an exchange are chosen: with look-ahead (default), plainly as the paper's Algorithm 1, or one-sided, the paper's worse baseline.</summary>
+    public SelectionAlgorithm Algorithm { get; set; } = SelectionAlgorithm.LookAhead;
+
+    /// <summary>How grains move: live (default), or opportunistically as in the paper.</summary>
+    public MigrationMode Migration { get; set; } = MigrationMode.Live;
+
+    /// <summary>Edges that a silo keeps; lighter ones are forgotten. Default 100,000, at most about 15 MB.</summary>
+    public int EdgeCapacity { get; set; } = 100_000;
+
+    /// <summary>The time in which an edge without traffic loses half its weight. Default 10 s: two or three times what it takes to see a new edge well.</summary>
+    public TimeSpan DecayHalfLife { get; set; } = TimeSpan.FromSeconds(10);
+
+    /// <summary>What moving one grain costs, in messages/s of edge weight: gains below are left alone. Default 0.1.</summary>
+    public double MigrationCost { get; set; } = 0.1;
+
+    /// <summary>A silo refuses offers for this long after an exchange. Default 500 ms (the paper: 1 min, with rounds of minutes).</summary>
+    public TimeSpan RejectionWindow { get; set; } = TimeSpan.FromMilliseconds(500);
+
+    /// <summary>Shortest time between two rounds of one silo, used while the graph changes. Default 1 s.</summary>
+    public TimeSpan MinRoundPeriod { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Longest time between two rounds, used when nothing moves any more. Default 30 s.</summary>
     public TimeSpan MaxRoundPeriod { get; set; } = TimeSpan.FromSeconds(30);
 
+    internal PartitioningOptions ToPartitioning() => new()
+    {
+        CandidateCount = CandidateCount,
+        Tolerance = Tolerance,
+        Algorithm = Algorithm,
+        EdgeCapacity = EdgeCapacity,
+        DecayHalfLife = DecayHalfLife,
+        MigrationCost = MigrationCost,
+        RejectionWindow = RejectionWindow,
+        MinRoundPeriod = MinRoundPeriod,
+        MaxRoundPeriod = MaxRoundPeriod,
+    };
+
     internal void Validate()
     {
+        Check(Tolerance is >= 0 and < 1, nameof(Tolerance), "must be in [0, 1)");
+        Check(CandidateCount >= 1, nameof(CandidateCount), "must be positive");
+        Check(EdgeCapacity >= 1, nameof(EdgeCapacity), "must be positive");
+        Check(DecayHalfLife > TimeSpan.Zero, nameof(DecayHalfLife), "must be positive");
+        Check(MigrationCost >= 0 && double.IsFinite(MigrationCost), nameof(MigrationCost), "must be finite and not negative");
+        Check(RejectionWindow >= TimeSpan.Zero, nameof(RejectionWindow), "must not be negative");
         Check(FoldPeriod > TimeSpan.Zero, nameof(FoldPeriod), "must be positive");
         Check(MinRoundPeriod > TimeSpan.Zero, nameof(MinRoundPeriod), "must be positive");
         Check(MaxRoundPeriod >= MinRoundPeriod, nameof(MaxRoundPeriod), "must not be less than MinRoundPeriod");

@@ -7,7 +7,7 @@ namespace ActOp.Runtime.Directory;
 /// <summary>Asks the owner of a grain's slot, again while slots change hands. Any thread.</summary>
 internal sealed class DirectoryClient(Node node, DirectoryService service, RegistrationFence fence)
 {
-    /// <summary>Slots change hands in milliseconds; a dead owner's are rebuilt once the view says so.</summary>
+    /// <summary>Waits end early when this silo learns of a view or serves more slots; these bounds are for what only the others know of.</summary>
     private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromMilliseconds(200);
 
@@ -25,6 +25,13 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
         while (true)
         {
             var reply = await AskAsync(activation.GrainId, static (target, wish) => target.Register(wish), request).ConfigureAwait(true);
+            if (reply.Status == DirectoryStatus.Conflict && reply.Location.Silo.Equals(node.Address))
+            {
+                // A silo has one activation of a grain at a time, and this is the one: what is listed here has ended without its registration. It is taken over.
+                request = request with { Previous = reply.Location.Activation };
+                continue;
+            }
+
             if (reply.Status != DirectoryStatus.Ok)
             {
                 activation.Registered = false;
@@ -47,12 +54,22 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
         await AskAsync(activation.GrainId, static (target, gone) => target.Unregister(gone), registration).ConfigureAwait(true);
     }
 
+    /// <summary>Removes the grain's registration if it names an activation of this silo that is here no longer.</summary>
+    internal async Task ForgetHereAsync(GrainId grain)
+    {
+        var location = await LookupAsync(grain).ConfigureAwait(false);
+        if (location.IsNone || !location.Silo.Equals(node.Address) || node.Activations.TryGet(grain, out _))
+            return;
+        await AskAsync(grain, static (target, gone) => target.Unregister(gone), new Registration(grain, location)).ConfigureAwait(false);
+    }
+
     private async Task<DirectoryReply> AskAsync<TArgument>(GrainId grain, Func<IDirectoryTarget, TArgument, ValueTask<DirectoryReply>> ask, TArgument argument)
     {
         var deadline = node.Clock.Update() + (long)node.ResponseTimeout.TotalMilliseconds;
         for (var delay = FirstDelay; ; delay = delay * 2 < LongestDelay ? delay * 2 : LongestDelay)
         {
             var wait = delay;
+            var changed = service.Changed;
             if (service.Map.OwnerOf(grain) is { } owner)
             {
                 try
@@ -73,7 +90,7 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
 
             if (node.Clock.Update() + wait.TotalMilliseconds > deadline)
                 throw new SiloUnavailableException("The directory did not answer for " + grain + " within " + node.ResponseTimeout + ": its slot has no owner that is ready.");
-            await Task.Delay(wait, node.Time).ConfigureAwait(true);
+            await changed.WaitAsync(wait, node.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
 }

@@ -12,10 +12,13 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
 {
     internal const string Name = "directory";
 
+    /// <summary>How long a request waits for a slot that is changing hands before its asker is told to come again: longer than any rebuild that goes well.</summary>
+    private static readonly TimeSpan LongestHold = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan TickPeriod = TimeSpan.FromMilliseconds(100);
 
     private readonly Node _node;
     private readonly DirectoryPartition _partition;
+    private volatile TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private ITimer? _timer;
 
     internal DirectoryService(Node node, DirectoryLimits limits, RegistrationFence fence)
@@ -27,31 +30,28 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
     /// <summary>Who owns which slot; replaced with every view.</summary>
     internal SlotMap Map { get; private set; } = new(View.Empty);
 
+    /// <summary>Completes when there is another map, or when more slots are served here.</summary>
+    internal Task Changed => _changed.Task;
+
     internal void Start() => _timer = _node.Time.CreateTimer(_ => Post(() => _partition.OnTick(Now)), null, TickPeriod, TickPeriod);
 
     internal void OnView(View view) => Post(() =>
     {
         _partition.OnView(view, Now);
         Map = _partition.Map;
+        WakeWaiters();
     });
 
     public void Dispose() => _timer?.Dispose();
 
-    public ValueTask<DirectoryReply> Lookup(GrainId grain) => new(_partition.Lookup(grain));
+    public ValueTask<DirectoryReply> Lookup(GrainId grain) =>
+        Serve(grain, static (partition, id) => partition.Lookup(id));
 
-    public ValueTask<DirectoryReply> Register(RegisterRequest request)
-    {
-        var reply = _partition.Register(request);
-        Pump();
-        return new(reply);
-    }
+    public ValueTask<DirectoryReply> Register(RegisterRequest request) =>
+        Serve(request, static (partition, wish) => partition.Register(wish));
 
-    public ValueTask<DirectoryReply> Unregister(Registration registration)
-    {
-        var reply = _partition.Unregister(registration.Grain, registration.Location.Activation);
-        Pump();
-        return new(reply);
-    }
+    public ValueTask<DirectoryReply> Unregister(Registration registration) =>
+        Serve(registration, static (partition, gone) => partition.Unregister(gone.Grain, gone.Location.Activation));
 
     public ValueTask RequestSlots(SlotRequest request)
     {
@@ -91,6 +91,35 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
         }
     }
 
+    /// <summary>Answers at once, or when the slot is served: it is in milliseconds when its old owner hands it over, and soon when it is rebuilt.</summary>
+    private ValueTask<DirectoryReply> Serve<TRequest>(TRequest request, Func<DirectoryPartition, TRequest, DirectoryReply> serve)
+    {
+        var reply = serve(_partition, request);
+        return reply.Status == DirectoryStatus.NotReady ? new(ServeLater(request, serve)) : new(reply);
+    }
+
+    private async Task<DirectoryReply> ServeLater<TRequest>(TRequest request, Func<DirectoryPartition, TRequest, DirectoryReply> serve)
+    {
+        var until = Now + (long)LongestHold.TotalMilliseconds;
+        while (true)
+        {
+            var changed = Changed;
+            var reply = serve(_partition, request);
+            var left = until - Now;
+            if (reply.Status != DirectoryStatus.NotReady || left <= 0)
+                return reply;
+            await changed.WaitAsync(TimeSpan.FromMilliseconds(left), _node.Time)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        }
+    }
+
+    private void WakeWaiters()
+    {
+        var changed = _changed;
+        _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        changed.TrySetResult();
+    }
+
     private long Now => _node.Clock.Update();
 
     private void Post(Action step) => _node.DirectoryHost.Enqueue(new ActionWork(static state =>
@@ -123,6 +152,9 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
                 break;
             case DirectoryAction.Deactivate deactivate:
                 _ = At(deactivate.Silo).EndDuplicate(deactivate.Loser);
+                break;
+            case DirectoryAction.SlotsReady:
+                WakeWaiters();
                 break;
             case DirectoryAction.RefreshView:
                 _node.Cluster?.RefreshTable();

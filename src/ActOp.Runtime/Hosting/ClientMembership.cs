@@ -11,6 +11,10 @@ internal sealed class ClientMembership : IDisposable
 {
     /// <summary>A view is a few hundred bytes; asking every second finds new silos soon and costs nothing.</summary>
     private static readonly TimeSpan RefreshPeriod = TimeSpan.FromSeconds(1);
+
+    /// <summary>After this time every client has heard of a change: the period, and as much again for a silo that was slow to answer.</summary>
+    internal static readonly TimeSpan LongestIgnorance = RefreshPeriod * 2;
+
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(10);
 
     private readonly Node _node;
@@ -108,7 +112,7 @@ internal sealed class ClientMembership : IDisposable
         var view = View.From(table);
         var before = _node.Silos.View;
         if (_node.Silos.Update(view))
-            _node.OnView(view, view.Since(before));
+            _node.OnView(before, view, view.Since(before));
     }
 
     private void NotifyGateways()

@@ -72,7 +72,7 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(501, LogLevel.Information, "View {number}: {active} active silos; joined {joined}, left {left}.")]
     private static partial void ViewChanged(ILogger logger, long number, int active, string joined, string left);
 
-    [LoggerMessage(502, LogLevel.Critical, "This silo {silo} was declared dead by the others or lost its lease: it stops running grains. {reason}")]
+    [LoggerMessage(502, LogLevel.Critical, "This silo {silo} must stop for ever: {reason}")]
     private static partial void DeclaredDead(ILogger logger, SiloAddress silo, string reason);
 
     [LoggerMessage(503, LogLevel.Warning, "The membership table did not answer; it is asked again.")]
@@ -81,8 +81,17 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(504, LogLevel.Warning, "{grain} is registered at {winner}; the activation here ends.")]
     private static partial void Duplicate(ILogger logger, GrainId grain, SiloAddress winner);
 
-    [LoggerMessage(600, LogLevel.Information, "Exchange with {partner}: {given} given, {taken} taken, {skipped} busy; cut of the two {before:F1} -> {after:F1} messages/s.")]
-    private static partial void Exchanged(ILogger logger, SiloAddress partner, int given, int taken, int skipped, double before, double after);
+    [LoggerMessage(505, LogLevel.Error, "The lease of {silo} ran out: the membership table could not be reached in time. Its grains pause until it can.")]
+    private static partial void LeaseLost(ILogger logger, SiloAddress silo);
+
+    [LoggerMessage(506, LogLevel.Warning, "{silo} is confirmed as a member again; its grains go on, {parked} of them had turns to run.")]
+    private static partial void LeaseRegained(ILogger logger, SiloAddress silo, int parked);
+
+    [LoggerMessage(507, LogLevel.Warning, "{silo} stops without a word in the membership table, which does not answer; the others will notice.")]
+    private static partial void LeftSilently(ILogger logger, SiloAddress silo);
+
+    [LoggerMessage(600, LogLevel.Information, "Exchange with {partner}: {moved} grains moved, {skipped} skipped; messages to other silos {before:F0}/s -> {after:F0}/s.")]
+    private static partial void Exchanged(ILogger logger, SiloAddress partner, int moved, int skipped, double before, double after);
 
     [LoggerMessage(601, LogLevel.Warning, "A locality round failed; the next one goes on.")]
     private static partial void RoundFailed(ILogger logger, Exception exception);
@@ -135,9 +144,15 @@ internal sealed partial class Log(ILogger logger)
 
     internal void TableFailed(Exception exception) => TableFailed(logger, exception);
 
+    internal void LeaseLost(SiloAddress silo) => LeaseLost(logger, silo);
+
+    internal void LeaseRegained(SiloAddress silo, int parked) => LeaseRegained(logger, silo, parked);
+
+    internal void LeftSilently(SiloAddress silo) => LeftSilently(logger, silo);
+
     internal void Duplicate(GrainId grain, SiloAddress winner) => Duplicate(logger, grain, winner);
 
-    internal void Exchanged(SiloAddress partner, int given, int taken, int skipped, double before, double after) => Exchanged(logger, partner, given, taken, skipped, before, after);
+    internal void Exchanged(SiloAddress partner, int moved, int skipped, double before, double after) => Exchanged(logger, partner, moved, skipped, before, after);
 
     internal void RoundFailed(Exception exception) => RoundFailed(logger, exception);
 }

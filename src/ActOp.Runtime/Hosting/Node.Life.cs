@@ -29,6 +29,7 @@ internal sealed partial class Node
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
     internal void Open()
     {
+        Clock.Start();
         Classes.LoadLocal();
         Peers.Start(_setup.Stages.ReceiveThreads);
         if (!IsSilo)
@@ -37,6 +38,7 @@ internal sealed partial class Node
         ClusterHost = AddSystemTarget(ClusterService.Name, Cluster);
         DirectoryHost = AddSystemTarget(DirectoryService.Name, DirectoryService);
         AddSystemTarget(Migrations.Name, Migrations);
+        LocalityHost = AddSystemTarget(LocalityService.Name, Locality);
         foreach (var endPoint in _setup.Listens)
             Peers.Mesh.Listen(endPoint);
     }
@@ -48,29 +50,55 @@ internal sealed partial class Node
     }
 
     /// <summary>The last step of a start: other silos may place grains here.</summary>
-    internal Task ActivateAsync(CancellationToken cancellationToken) => Cluster!.ActivateAsync(cancellationToken);
-
-    /// <summary>Ends all activations: those that can move do, the others are deactivated.</summary>
-    internal async Task DrainAsync(CancellationToken cancellationToken)
+    internal async Task ActivateAsync(CancellationToken cancellationToken)
     {
-        _stopping = true;
-        Cluster!.BeginShutdown();
-        var ending = new List<Task>();
-        foreach (var activation in Activations)
-        {
-            if (!activation.Class.IsOrdinary)
-                continue;
-            activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ShuttingDown, "The silo shuts down."));
-            ending.Add(activation.Deactivated);
-        }
-
-        await Task.WhenAll(ending).WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Cluster!.ActivateAsync(cancellationToken).ConfigureAwait(false);
+        Locality.Start();
     }
 
-    internal Task LeaveAsync(CancellationToken cancellationToken) => Cluster!.LeaveAsync(cancellationToken);
+    /// <summary>
+    /// Ends all activations; requests that come meanwhile, and for a while after, are sent on to where their grains are then. First the view must say
+    /// that this silo goes, so that nobody, this silo included, places grains here any more.
+    /// </summary>
+    internal async Task DrainAsync(CancellationToken cancellationToken)
+    {
+        if (_dead)
+            return;
+        Locality.Dispose();
+        await Cluster!.ShutDownAsync(cancellationToken).ConfigureAwait(false);
+        _stopping = true;
+        await EndActivationsAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (Silos.Active.Length == 0)
+            return;
+        await Task.Delay(ClientMembership.LongestIgnorance, Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        // What was placed here by others that did not know yet.
+        await EndActivationsAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+    }
+
+    private async Task EndActivationsAsync(CancellationToken cancellationToken)
+    {
+        var ending = new List<Task>();
+        do
+        {
+            ending.Clear();
+            foreach (var activation in Activations)
+            {
+                if (!activation.Class.IsOrdinary)
+                    continue;
+                activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ShuttingDown, "The silo shuts down."));
+                ending.Add(activation.Deactivated);
+            }
+
+            await Task.WhenAll(ending).WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+        while (ending.Count > 0);
+    }
+
+    internal Task LeaveAsync(CancellationToken cancellationToken) => _dead ? Task.CompletedTask : Cluster!.LeaveAsync(cancellationToken);
 
     internal async Task CloseAsync()
     {
+        Locality.Dispose();
         Cluster?.Dispose();
         DirectoryService.Dispose();
         await Peers.StopAsync().ConfigureAwait(false);
@@ -83,6 +111,7 @@ internal sealed partial class Node
     internal void Kill()
     {
         _dead = true;
+        Locality.Dispose();
         Cluster?.Dispose();
         DirectoryService.Dispose();
         Peers.Dispose();
@@ -100,15 +129,27 @@ internal sealed partial class Node
     }
 
     /// <summary>The view changed; called on the cluster's turn.</summary>
-    internal void OnView(View view, ViewChange change)
+    internal void OnView(View before, View view, ViewChange change)
     {
         Locations.OnView(view);
         if (IsSilo)
+        {
             DirectoryService.OnView(view);
+            if (_setup.Locality.Enabled)
+                Locality.OnView([.. change.Died.Select(member => member.Silo)]);
+        }
+
         foreach (var died in change.Died)
         {
             Peers.Remove(died.Silo);
             EndCallsTo(died.Silo, "it was declared dead");
+        }
+
+        foreach (var member in view.Members)
+        {
+            // Came and died between two views that this node has seen.
+            if (member.Status == SiloStatus.Dead && before.StatusOf(member.Silo) == SiloStatus.None)
+                EndCallsTo(member.Silo, "it was declared dead");
         }
 
         foreach (var silo in view.ActiveSilos)
@@ -125,10 +166,20 @@ internal sealed partial class Node
             Log.CallsLost(ended, silo, reason);
     }
 
-    internal void SetLease(bool held)
+    /// <summary>Pauses the grains while the membership is in doubt. The end of a silo that leaves or is dead is told otherwise.</summary>
+    internal void SetLease(bool held, bool ended)
     {
-        if (!held)
-            Log.DeclaredDead(Address, "The membership could not be confirmed in time.");
+        if (held)
+        {
+            if (!Lease.IsClosed)
+                return;
+            Log.LeaseRegained(Address, Lease.Open());
+        }
+        else if (!ended)
+        {
+            Lease.Close();
+            Log.LeaseLost(Address);
+        }
     }
 
     /// <summary>The others have declared this silo dead: no turn may run any more.</summary>

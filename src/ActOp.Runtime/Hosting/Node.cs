@@ -67,6 +67,7 @@ internal sealed partial class Node : IDisposable
         var fence = new RegistrationFence();
         DirectoryService = new DirectoryService(this, setup.Directory, fence);
         Directory = new DirectoryClient(this, DirectoryService, fence);
+        Locality = new LocalityService(this, setup.Locality);
     }
 
     internal SiloAddress Address { get; }
@@ -117,6 +118,9 @@ internal sealed partial class Node : IDisposable
 
     internal Silos Silos { get; }
 
+    /// <summary>Holds back turns while the membership cannot be confirmed.</summary>
+    internal LeaseGate Lease { get; } = new();
+
     internal ActivationTable Activations { get; }
 
     internal EdgeCounters Edges { get; }
@@ -141,6 +145,8 @@ internal sealed partial class Node : IDisposable
 
     internal GrainPlacement Placement { get; }
 
+    internal PlacementHints Hints { get; } = new();
+
     internal GrainRuntime GrainRuntime { get; }
 
     internal CallSweep Sweep { get; }
@@ -157,6 +163,10 @@ internal sealed partial class Node : IDisposable
 
     /// <summary>Set on silos.</summary>
     internal ClusterService? Cluster { get; private set; }
+
+    internal LocalityService Locality { get; }
+
+    internal Activation LocalityHost { get; private set; } = null!;
 
     internal Activation ClusterHost { get; private set; } = null!;
 

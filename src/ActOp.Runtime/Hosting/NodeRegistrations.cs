@@ -6,6 +6,7 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
+using Orleans.Serialization;
 using Orleans.Timers;
 
 namespace ActOp.Runtime.Hosting;
@@ -42,6 +43,7 @@ internal static class NodeRegistrations
     {
         services.AddLogging();
         services.AddOptions();
+        services.AddSerializer();
         services.TryAddSingleton(TimeProvider.System);
         services.AddOptions<ClusterOptions>().Bind(configuration.GetSection("Orleans"));
         services.AddOptions<StageOptions>();

@@ -18,12 +18,13 @@ namespace ActOp.Runtime.Hosting;
 internal static class SetupReader
 {
     private static int s_clients;
+    private static int s_generation;
 
     internal static NodeSetup Silo(IServiceProvider services)
     {
         Validate(services);
         var endpoints = Option<EndpointOptions>(services);
-        var address = SiloAddress.New(endpoints.AdvertisedIPAddress, endpoints.SiloPort, SiloAddress.AllocateNewGeneration());
+        var address = SiloAddress.New(endpoints.AdvertisedIPAddress, endpoints.SiloPort, NextGeneration());
         var listens = new List<EndPoint> { endpoints.SiloListeningEndpoint ?? address.Endpoint };
         var gateway = endpoints.GatewayPort > 0 ? new IPEndPoint(endpoints.AdvertisedIPAddress, endpoints.GatewayPort) : null;
         if (gateway is not null && gateway.Port != endpoints.SiloPort)
@@ -31,15 +32,17 @@ internal static class SetupReader
         var table = services.GetService<ClusterTableFactory>()
             ?? throw new OrleansConfigurationException("No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
         var name = Option<SiloOptions>(services).SiloName;
+        var lease = Option<ClusterLeaseOptions>(services);
+        lease.Validate();
+        var membership = MembershipOptions.From(Option<ClusterMembershipOptions>(services), lease.Duration);
         return Common(services, address, Option<SiloMessagingOptions>(services)) with
         {
             Name = string.IsNullOrEmpty(name) ? "Silo_" + address : name,
             Gateway = gateway,
             Listens = [.. listens],
             Table = node => table(node),
-            // The embedded table has no lease: when the seed silo is down nobody could renew one, and all silos would stop.
-            Membership = MembershipOptions.From(Option<ClusterMembershipOptions>(services), Timeout.InfiniteTimeSpan),
-            Directory = new DirectoryLimits { SilentLease = 0 },
+            Membership = membership,
+            Directory = new DirectoryLimits { SilentLease = membership.LeaseDuration },
         };
     }
 
@@ -95,6 +98,18 @@ internal static class SetupReader
             LocationCacheSize = Math.Max(1024, Option<GrainDirectoryOptions>(services).CacheSize),
             Seed = address.GetHashCode(),
         };
+    }
+
+    /// <summary>Later than every one before: a silo that starts again within the second of its predecessor is another silo.</summary>
+    private static int NextGeneration()
+    {
+        while (true)
+        {
+            var last = Volatile.Read(ref s_generation);
+            var next = Math.Max(last + 1, SiloAddress.AllocateNewGeneration());
+            if (Interlocked.CompareExchange(ref s_generation, next, last) == last)
+                return next;
+        }
     }
 
     private static void Validate(IServiceProvider services)

@@ -21,7 +21,13 @@ internal sealed class Migrations(Node node) : IMigrationTarget
         var state = new MigrationState(node.Calls, previous, values);
         var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), state, out var created);
         if (created)
-            return await state.Arrival;
+        {
+            var location = await state.Arrival;
+            if (location.Silo is not null && location.Silo.Equals(node.Address))
+                node.Locality.Arrived(previous.Grain);
+            return location;
+        }
+
         return activation.Registered ? new Location(node.Address, activation.ActivationId, activation.Epoch) : default;
     }
 }

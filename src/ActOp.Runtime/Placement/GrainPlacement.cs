@@ -30,7 +30,7 @@ internal sealed class GrainPlacement(Node node)
     internal async Task<SiloAddress> PlaceAsync(GrainClass grainClass, GrainId grain, SiloAddress requester, RequestContextData? context)
     {
         var target = new PlacementTarget(grain, context?.Values ?? [], default, 0);
-        var silos = node.Silos.Active;
+        var silos = node.Silos.Placeable;
         if (silos.Length == 0)
             throw new OrleansException("No silo is active that could host " + grain + ".");
         if (IPlacementDirector.GetPlacementHint(target.RequestContextData, silos) is { } hint)
@@ -53,8 +53,16 @@ internal sealed class GrainPlacement(Node node)
             var location = await node.Directory.LookupAsync(grain).ConfigureAwait(false);
             var isNew = location.IsNone;
             if (isNew)
-                location = new Location(await PlaceAsync(node.Classes.Get(grain), grain, node.Address, context).ConfigureAwait(false), default, 0);
-            node.Locations.Put(grain, location);
+            {
+                var silo = node.Hints.TryTake(grain, out var hint) && node.Silos.IsActive(hint)
+                    ? hint
+                    : await PlaceAsync(node.Classes.Get(grain), grain, node.Address, context).ConfigureAwait(false);
+                location = new Location(silo, default, 0);
+            }
+
+            // A choice is no location yet: two silos may choose at once, and each believing its own would send calls back and forth until one is registered.
+            if (!isNew)
+                node.Locations.Put(grain, location);
             _asked.TryRemove(grain, out _);
             source.SetResult((location.Silo, isNew));
         }

@@ -11,7 +11,7 @@ internal sealed class PlacementContext(Node node, SiloAddress requester) : IPlac
 
     public SiloStatus LocalSiloStatus => node.Silos.View.StatusOf(requester);
 
-    public SiloAddress[] GetCompatibleSilos(PlacementTarget target) => [.. node.Silos.Active];
+    public SiloAddress[] GetCompatibleSilos(PlacementTarget target) => node.Silos.Placeable;
 
     public IReadOnlyDictionary<ushort, SiloAddress[]> GetCompatibleSilosWithVersions(PlacementTarget target) =>
         new Dictionary<ushort, SiloAddress[]> { [0] = GetCompatibleSilos(target) };

@@ -53,9 +53,25 @@ internal sealed class Messages(Node node)
         else if (leavesHere)
         {
             // A one-way call, or one that was sent on for another node: nobody waits for it here.
-            if (call.TryClaim(version))
-                call.Recycle();
+            if (!call.TryClaim(version))
+                return;
+            if (call.Origin == CallOrigin.Remote)
+                SendSentOn((SiloAddress)call.Remote!, call.ReplyTo, target, call.Forwards);
+            call.Recycle();
         }
+    }
+
+    private void SendSentOn(SiloAddress origin, ulong replyTo, SiloAddress target, byte hop)
+    {
+        var scratch = Scratch.Rent(node.Calls);
+        var writer = new WireWriter(scratch.Buffer, scratch.Session);
+        writer.WriteByte((byte)FrameKind.SentOn);
+        writer.WriteByte(hop);
+        writer.WriteFixed64(replyTo);
+        Addresses.Write(ref writer, target);
+        writer.Commit();
+        // Not worth more than one try: without it the caller waits for its timeout, and only if the target dies.
+        node.Peers.Send(origin, default, scratch.Buffer.Written);
     }
 
     /// <summary>Sends the answer of a request that came over the wire, and recycles the call.</summary>

@@ -13,6 +13,9 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
     private volatile Peer? _peer;
     private volatile bool _hasWaiting;
     private Peer? _dialling;
+
+    /// <summary>The last that was connected: the mesh may be dialling it again.</summary>
+    private Peer? _last;
     private long _waitingBytes;
     private bool _closed;
 
@@ -41,7 +44,11 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
     internal void Connected(Peer peer)
     {
         lock (_gate)
+        {
             _peer = peer;
+            _last = peer;
+        }
+
         Drain();
     }
 
@@ -66,16 +73,16 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
 
     internal void Close()
     {
-        Peer? peer;
         lock (_gate)
         {
             _closed = true;
-            peer = _peer ?? _dialling;
             _peer = null;
             Drop();
         }
 
-        peer?.Close();
+        _last?.Close();
+        if (!ReferenceEquals(_last, _dialling))
+            _dialling?.Close();
     }
 
     /// <summary>Has frames written that a thread put into a link and is kept from flushing by a long turn.</summary>

@@ -78,6 +78,13 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Hands a frame to the link of <paramref name="target"/>; returns why not when it can't.</summary>
     internal Exception? Send(SiloAddress target, GrainId affinity, ReadOnlySpan<byte> frame)
     {
+        if (target.Equals(_node.Address))
+        {
+            // The answer to a call of this silo that was sent on and came back: the grain has moved here meanwhile.
+            _node.Reader.Read(_node.Address, frame.ToArray());
+            return null;
+        }
+
         if (EntryOf(target) is not { } entry)
             return target.IsClient ? new ClientNotAvailableException(WellKnown.Client(target)) : new SiloUnavailableException("The silo " + target + " is not a member of the cluster any more.");
         var control = WellKnown.IsControl(affinity);

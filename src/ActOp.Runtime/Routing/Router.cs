@@ -17,8 +17,13 @@ internal sealed class Router(Node node)
     /// <summary>A call that was sent on this often trusts no cache any more: the next hop is what the directory says.</summary>
     private const int TrustedForwards = 2;
 
-    /// <summary>A call that was sent on this often has met a cluster in flux at every hop; more hops would not help it.</summary>
-    private readonly int _maxForwards = TrustedForwards + node.MaxForwards;
+    /// <summary>A call that was sent on more often than this has met a cluster in flux at every hop: it pauses before each further one.</summary>
+    private readonly int _freeForwards = TrustedForwards + node.MaxForwards;
+
+    /// <summary>Hops with a pause before a call is given up: half a second in all, longer than grains keep moving.</summary>
+    private const int PausedForwards = 25;
+
+    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(20);
 
     /// <summary>A call that starts in this process.</summary>
     internal void Route(Call call, GrainReference reference)
@@ -47,16 +52,19 @@ internal sealed class Router(Node node)
     {
         call.Step = CallStep.Request;
         call.Callee = null;
-        if (!MayForward(call))
-            return;
         if (call.Reference is { } reference && ReferenceEquals(reference.Hint, gone))
             reference.Hint = null;
         if (gone.MovedTo is { IsNone: false } location)
             node.Locations.Put(call.TargetId, location);
-        RouteByTable(call, call.TargetId, call.Reference);
+        if (CountForward(call))
+            RouteByTable(call, call.TargetId, call.Reference, counted: true);
     }
 
-    private void RouteByTable(Call call, GrainId target, GrainReference? reference)
+    /// <param name="call">The request.</param>
+    /// <param name="target">Its grain.</param>
+    /// <param name="reference">The caller's reference, to remember the activation; null for requests from the wire.</param>
+    /// <param name="counted">The hop that may follow is counted already.</param>
+    private void RouteByTable(Call call, GrainId target, GrainReference? reference, bool counted = false)
     {
         if (node.Activations.TryGet(target, out var activation) && activation.State != ActivationState.Gone)
         {
@@ -68,7 +76,7 @@ internal sealed class Router(Node node)
 
         if (WellKnown.TryGetAddress(target, out var fixedSilo))
         {
-            ToSilo(call, fixedSilo);
+            ToSilo(call, fixedSilo, counted);
             return;
         }
 
@@ -78,18 +86,24 @@ internal sealed class Router(Node node)
             return;
         }
 
-        if (call.PlacedHere && node.IsSilo)
+        if (call.PlacedHere && node.AcceptsActivations)
         {
             call.PlacedHere = false;
             EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
             return;
         }
 
-        if (call.Forwards < TrustedForwards && node.Locations.TryGet(target, out var location) && !location.Silo.Equals(node.Address) && node.Silos.IsUsable(location.Silo))
-            ToSilo(call, location.Silo);
+        if (call.Forwards < TrustedForwards && node.Locations.TryGet(target, out var location) && MayTrust(location.Silo))
+            ToSilo(call, location.Silo, counted);
         else
-            Ask(call, target);
+            Ask(call, target, counted);
     }
+
+    /// <summary>
+    /// A silo that is on its way out sends its grains elsewhere, so a cached location there is asked for again. A client that has lost its
+    /// link to a silo takes another way while the silos find out whether that one is dead; a silo has no other way.
+    /// </summary>
+    private bool MayTrust(SiloAddress silo) => !silo.Equals(node.Address) && node.Silos.IsActive(silo) && (node.IsSilo || node.Peers.IsConnected(silo));
 
     /// <summary>Puts the request into the mailbox of an activation of this process.</summary>
     private void EnterLocal(Call call, Activation activation)
@@ -102,7 +116,7 @@ internal sealed class Router(Node node)
             Activation.Fail(call, new LimitExceededException("The mailbox of " + activation.GrainId + " is full: " + node.MailboxLimit + " requests wait. The call " + call.Method.ActivityName + " was refused."));
     }
 
-    private void ToSilo(Call call, SiloAddress silo)
+    private void ToSilo(Call call, SiloAddress silo, bool counted)
     {
         if (silo.Equals(node.Address))
         {
@@ -110,27 +124,38 @@ internal sealed class Router(Node node)
             return;
         }
 
-        if (call.Origin == CallOrigin.Remote && !MayForward(call))
+        if (!counted && call.Origin == CallOrigin.Remote && !CountForward(call))
             return;
         node.Edges.CountOutgoing(call, null);
         node.Messages.SendRequest(call, silo);
     }
 
-    private bool MayForward(Call call)
+    /// <summary>Counts a hop; false when the call pauses first, or is given up.</summary>
+    private bool CountForward(Call call)
     {
-        if (++call.Forwards <= _maxForwards)
+        if (++call.Forwards <= _freeForwards)
             return true;
-        Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId + " was sent on " + _maxForwards + " times and found no activation that takes it."));
+        if (call.Forwards <= _freeForwards + PausedForwards)
+            _ = AskLater(call);
+        else
+            Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId + " was sent on " + call.Forwards + " times and found no activation that takes it."));
         return false;
     }
 
+    private async Task AskLater(Call call)
+    {
+        await Task.Delay(Pause, node.Time).ConfigureAwait(false);
+        if (!call.IsClaimed)
+            Ask(call, call.TargetId, counted: true);
+    }
+
     /// <summary>Nobody here knows where the grain is: a silo asks the directory, a client asks any silo.</summary>
-    private void Ask(Call call, GrainId target)
+    private void Ask(Call call, GrainId target, bool counted)
     {
         if (!node.IsSilo)
         {
             if (node.Silos.Pick(target) is { } gateway)
-                ToSilo(call, gateway);
+                ToSilo(call, gateway, counted);
             else
                 Activation.Fail(call, new SiloUnavailableException("No silo of the cluster is connected for the call " + call.Method.ActivityName + " to " + target + "."));
             return;
@@ -138,19 +163,34 @@ internal sealed class Router(Node node)
 
         if (!TryIsolate(call))
             return;
-        _ = AskAsync(call, target);
+        _ = AskAsync(call, target, counted);
     }
 
-    private async Task AskAsync(Call call, GrainId target)
+    private async Task AskAsync(Call call, GrainId target, bool counted)
     {
         try
         {
-            var (silo, isNew) = await node.Placement.LocateAsync(target, call.Context).ConfigureAwait(false);
-            call.PlacedHere = isNew;
-            if (silo.Equals(node.Address))
-                EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
-            else
-                ToSilo(call, silo);
+            while (true)
+            {
+                var (silo, isNew) = await node.Placement.LocateAsync(target, call.Context).ConfigureAwait(false);
+                call.PlacedHere = isNew;
+                if (!silo.Equals(node.Address))
+                {
+                    ToSilo(call, silo, counted);
+                    return;
+                }
+
+                if (node.AcceptsActivations || node.Activations.TryGet(target, out _))
+                {
+                    EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
+                    return;
+                }
+
+                // This silo goes, and the activation that the directory lists is gone already.
+                await node.Directory.ForgetHereAsync(target).ConfigureAwait(false);
+                if (!CountForward(call))
+                    return;
+            }
         }
         catch (Exception exception)
         {

@@ -1,0 +1,80 @@
+using System.CommandLine;
+using System.Text.Json;
+using HaloPresence.Children;
+using HaloPresence.Options;
+using Spectre.Console;
+
+namespace HaloPresence.Faults;
+
+/// <summary>The command that ends silos under load.</summary>
+public static class FaultCommand
+{
+    /// <summary>Builds it.</summary>
+    public static Command Build()
+    {
+        var command = new Command("faults", "Kills silos (SIGKILL) under load, one after the other, and starts them again. Silo 0 is never killed: it holds the membership table (embedded clustering). "
+            + "State is in memory only: players and games of a killed silo forget, and the load client starts a forgotten game again. Exit code 1 when something is wrong.");
+        var kills = new Option<int>("--kills") { Description = "Silos ended, one after the other.", DefaultValueFactory = _ => 10 };
+        var interval = new Option<double>("--interval") { Description = "Seconds from one kill to the next, at least; the killed silo is started again at half of it.", DefaultValueFactory = _ => 8 };
+        var graceful = new Option<bool>("--graceful") { Description = "Stop each silo instead of killing it: then no request may fail." };
+        var verbose = new Option<bool>("--verbose") { Description = "Print the silos' last log lines at the end." };
+        var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
+        foreach (Option option in (Option[])[kills, interval, graceful, verbose, json])
+            command.Options.Add(option);
+        var table = new OptionTable(new HaloOptions { Rate = 1000 });
+        table.AddTo(command);
+        command.SetAction((parsed, cancellation) => RunAsync(
+            new FaultOptions(table.Read(parsed), parsed.GetValue(kills), parsed.GetValue(interval), parsed.GetValue(graceful)) { Verbose = parsed.GetValue(verbose) },
+            parsed.GetValue(json), cancellation));
+        return command;
+    }
+
+    private static async Task<int> RunAsync(FaultOptions options, string? json, CancellationToken cancellation)
+    {
+        if (options.FindError() is { } error)
+        {
+            Console.Error.WriteLine(error);
+            return 2;
+        }
+        try
+        {
+            FaultResult result = await new FaultRun(options, Console.WriteLine).ExecuteAsync(cancellation).ConfigureAwait(false);
+            if (json is not null)
+                File.WriteAllText(json, JsonSerializer.Serialize(result, JsonLines.File));
+            Print(result);
+            return result.Faults.Count == 0 ? 0 : 1;
+        }
+        catch (Exception failure) when (failure is InvalidOperationException or TimeoutException)
+        {
+            Console.Error.WriteLine(failure.Message);
+            return 1;
+        }
+        catch (OperationCanceledException)
+        {
+            Console.Error.WriteLine("Stopped; the child processes have ended.");
+            return 130;
+        }
+    }
+
+    private static void Print(FaultResult result)
+    {
+        var table = new Table().AddColumns("", "min", "median", "max");
+        Add(table, "dropped by all views, ms", result, kill => kill.Detected * 1000);
+        Add(table, "last error, ms", result, kill => kill.LastError * 1000);
+        Add(table, "failed requests", result, kill => kill.Errors.Values.Sum() + kill.LateErrors.Values.Sum());
+        Add(table, "longest wait of a request, ms", result, kill => kill.LongestWait * 1000);
+        Add(table, "new process in every view, ms", result, kill => kill.Rejoined * 1000);
+        Add(table, "activations on the new silo", result, kill => kill.ActivationsOfNewSilo);
+        AnsiConsole.Write(table);
+        Console.WriteLine($"{result.Activations!.Activations} activations of {result.Activations.Grains} grains, {result.Activations.Doubles} times two at once; "
+            + $"{result.Asked - result.Silent.Count} of {result.Asked} players answered at the end; {result.GamesToldAgain} games told again. {result.Note}");
+        foreach (string fault in result.Faults)
+            Console.WriteLine("WRONG: " + fault);
+    }
+
+    private static void Add(Table table, string name, FaultResult result, Func<KillResult, double> value)
+    {
+        double[] values = [.. result.Kills.Select(value).Order()];
+        table.AddRow(name, $"{values[0]:0}", $"{values[values.Length / 2]:0}", $"{values[^1]:0}");
+    }
+}

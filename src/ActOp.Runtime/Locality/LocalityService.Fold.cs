@@ -1,0 +1,90 @@
+using System.Collections.Concurrent;
+using ActOp.Partitioning;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Locality;
+
+/// <summary>From the activations' counts to the silo's heavy edges.</summary>
+internal sealed partial class LocalityService
+{
+    /// <summary>Sketches kept for the next activations that begin to count: one per activation that talks, up to this.</summary>
+    private const int MaxSketches = 65_536;
+
+    /// <summary>Up to this many grain messages a second per silo every call is entered in the edges; beyond, a share that keeps the cost of counting constant.</summary>
+    private const double FullCountRate = 50_000;
+
+    private const int MaxStride = 16;
+
+    private readonly ConcurrentQueue<(GrainId Grain, long Epoch, EdgeSketch<GrainId> Edges)> _counted = new();
+    private readonly ConcurrentQueue<EdgeSketch<GrainId>> _sketches = new();
+    private readonly ConcurrentQueue<GrainId> _gone = new();
+    private TimeSpan _lastFold;
+    private long _lastMessages;
+    private int _stride = 1;
+
+    internal EdgeSketch<GrainId> RentSketch() => _sketches.TryDequeue(out var sketch) ? sketch : new EdgeSketch<GrainId>();
+
+    /// <summary>An activation hands over what it counted.</summary>
+    internal void Fold(GrainId grain, long epoch, EdgeSketch<GrainId> edges) => _counted.Enqueue((grain, epoch, edges));
+
+    /// <summary>A grain ended for good: its edges pull nobody any more.</summary>
+    internal void Forget(GrainId grain)
+    {
+        if (_options.Enabled)
+            _gone.Enqueue(grain);
+    }
+
+    private void FoldAll()
+    {
+        var began = Now;
+        var elapsed = began - _lastFold;
+        if (elapsed <= TimeSpan.Zero)
+            return;
+        _lastFold = began;
+        var start = _node.Time.GetTimestamp();
+        _table.BeginFold(elapsed, _partitioning.DecayHalfLife);
+        while (_counted.TryDequeue(out var counted))
+        {
+            var sink = new Sink(this, counted.Grain, counted.Epoch);
+            counted.Edges.Drain(ref sink);
+            if (_sketches.Count < MaxSketches)
+                _sketches.Enqueue(counted.Edges);
+        }
+
+        while (_gone.TryDequeue(out var gone))
+            _table.Forget(gone);
+        foreach (var activation in _node.Activations)
+        {
+            if (activation.HasEdges)
+                activation.TakeEdges();
+        }
+
+        AdaptStride(elapsed);
+        var total = _table.TotalWeight(out var remote);
+        _metrics.Folded(_node.Time.GetElapsedTime(start).TotalMilliseconds, total, remote, _table.Count, _table.Floor);
+    }
+
+    private void AdaptStride(TimeSpan elapsed)
+    {
+        var (local, far) = _node.Edges.Totals();
+        var rate = (local + far - _lastMessages) / elapsed.TotalSeconds;
+        _lastMessages = local + far;
+        _stride = (int)Math.Clamp(rate / FullCountRate, 1, MaxStride);
+        _node.Edges.Stride = _stride;
+    }
+
+    private void Sample(GrainId grain, long epoch, GrainId other, long messages)
+    {
+        if (_node.Activations.TryGet(other, out var activation))
+            _table.Sample(grain, epoch, other, _table.Self, activation.Epoch, messages);
+        else if (_node.Locations.TryGet(other, out var location))
+            _table.Sample(grain, epoch, other, _silos.NumberOf(location.Silo), location.Epoch, messages);
+        else
+            _table.Sample(grain, epoch, other, Silo.Unknown, 0, messages);
+    }
+
+    private readonly ref struct Sink(LocalityService service, GrainId grain, long epoch) : IEdgeSink<GrainId>
+    {
+        public void Receive(GrainId other, long messages, long error, long bytes) => service.Sample(grain, epoch, other, messages);
+    }
+}

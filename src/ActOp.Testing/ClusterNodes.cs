@@ -1,0 +1,69 @@
+using System.Diagnostics.CodeAnalysis;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Hosting;
+using Orleans;
+using Orleans.Configuration;
+using Orleans.Runtime;
+using Orleans.Runtime.Placement;
+using Orleans.TestingHost.Utils;
+
+namespace ActOp.Testing;
+
+/// <summary>What tests do with all silos of a cluster at once.</summary>
+internal static class ClusterNodes
+{
+    /// <summary>The grain's activation on whichever silo has it.</summary>
+    internal static bool TryFind(IEnumerable<Node> nodes, GrainId grain, [NotNullWhen(true)] out Activation? activation)
+    {
+        foreach (var node in nodes)
+        {
+            if (node.Activations.TryGet(grain, out activation))
+                return true;
+        }
+
+        activation = null;
+        return false;
+    }
+
+    internal static async Task DeactivateAsync(IEnumerable<Node> nodes, GrainId grain)
+    {
+        if (!TryFind(nodes, grain, out var activation))
+            return;
+        activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "The test asked for it."));
+        await activation.Deactivated.ConfigureAwait(false);
+    }
+
+    internal static Task WaitForDeactivationAsync(IEnumerable<Node> nodes, GrainId grain) =>
+        TryFind(nodes, grain, out var activation) ? activation.Deactivated : Task.CompletedTask;
+
+    /// <summary>Moves the grain and waits until it has left; does nothing when it is there already, or nowhere.</summary>
+    internal static async Task MigrateAsync(IReadOnlyList<Node> nodes, GrainId grain, SiloAddress? target)
+    {
+        if (!TryFind(nodes, grain, out var activation))
+            return;
+        var silo = target ?? nodes.FirstOrDefault(node => node != activation.Node)?.Address;
+        if (silo is null || silo.Equals(activation.Node.Address))
+            return;
+        activation.Migrate(new Dictionary<string, object> { [IPlacementDirector.PlacementHintKey] = silo });
+        await activation.Deactivated.ConfigureAwait(false);
+    }
+
+    /// <summary>Waits until every silo's view has exactly these silos as active ones, and knows the gone ones as such.</summary>
+    internal static Task WaitForLivenessAsync(IReadOnlyList<Node> nodes, TimeSpan timeout) => TestingUtils.WaitUntilAsync(
+        (last, _) =>
+        {
+            var expected = nodes.Select(node => node.Address).ToHashSet();
+            var wrong = nodes.FirstOrDefault(node => !expected.SetEquals(node.Silos.Active));
+            if (wrong is not null && last)
+                throw new TimeoutException("The silo " + wrong.Address + " sees " + string.Join(", ", (object[])wrong.Silos.Active) + " as active instead of " + string.Join(", ", expected) + " after " + timeout + ".");
+            return Task.FromResult(wrong is null);
+        },
+        timeout,
+        TimeSpan.FromMilliseconds(5));
+
+    internal static TimeSpan StabilizationTime(ClusterMembershipOptions options, bool didKill)
+    {
+        var gossip = options.UseLivenessGossip ? TimeSpan.FromSeconds(5) : options.TableRefreshTimeout * 2;
+        return didKill ? gossip + (options.ProbeTimeout * (options.NumMissedProbesLimit + 1)) : gossip;
+    }
+}

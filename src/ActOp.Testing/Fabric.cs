@@ -1,0 +1,60 @@
+using System.Net;
+using ActOp.Mesh.Transports.Memory;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Hosting;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Logging;
+using Orleans.Configuration;
+using Orleans.Runtime;
+using Orleans.TestingHost;
+
+namespace ActOp.Testing;
+
+/// <summary>What the nodes of one cluster in one process share: network, membership table, log.</summary>
+internal sealed class Fabric(string clusterId, string serviceId, ConnectionTransportType transport, bool membership, string? logFile)
+{
+    private readonly MemoryNetwork _network = new(TimeProvider.System);
+    private readonly InMemoryMembershipTable _table = new();
+    private int _clients;
+
+    internal LogLines Log { get; } = new(logFile);
+
+    internal void AddSilo(IServiceCollection services, int siloPort, int gatewayPort)
+    {
+        AddCommon(services, new IPEndPoint(IPAddress.Loopback, siloPort));
+        services.Configure<EndpointOptions>(options =>
+        {
+            options.AdvertisedIPAddress = IPAddress.Loopback;
+            options.SiloPort = siloPort;
+            options.GatewayPort = gatewayPort;
+        });
+        if (membership)
+            services.TryAddSingleton<ClusterTableFactory>(_ => _table);
+    }
+
+    internal void AddClient(IServiceCollection services, IEnumerable<int> gatewayPorts)
+    {
+        AddCommon(services, new IPEndPoint(IPAddress.Loopback, Interlocked.Increment(ref _clients)));
+        services.Configure<StaticGatewayListProviderOptions>(options =>
+            options.Gateways = [.. gatewayPorts.Select(port => new Uri("gwy.tcp://127.0.0.1:" + port + "/0"))]);
+    }
+
+    private void AddCommon(IServiceCollection services, IPEndPoint local)
+    {
+        services.Configure<ClusterOptions>(options =>
+        {
+            options.ClusterId = clusterId;
+            options.ServiceId = serviceId;
+        });
+        services.AddLogging(logging => logging.AddProvider(Log));
+        switch (transport)
+        {
+            case ConnectionTransportType.InMemory:
+                services.TryAddSingleton(_network.CreateTransport(local));
+                break;
+            case ConnectionTransportType.UnixSocket:
+                throw new OrleansConfigurationException("TestClusterOptions.ConnectionTransport: Unix sockets are not available; use InMemory or TcpSocket.");
+        }
+    }
+}

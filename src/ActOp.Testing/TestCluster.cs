@@ -1,0 +1,194 @@
+using System.Collections.ObjectModel;
+using ActOp.Runtime.Hosting;
+using ActOp.Testing;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Options;
+using Orleans.Configuration;
+using Orleans.Runtime;
+
+namespace Orleans.TestingHost;
+
+/// <summary>A cluster of silos and a client in the process of the test, connected in memory.</summary>
+/// <remarks>One thread at a time, except for <see cref="Client"/> and what it returns. <c>TestCluster.Silos.cs</c> starts and stops silos.</remarks>
+public partial class TestCluster : IDisposable, IAsyncDisposable
+{
+    private readonly Fabric _fabric;
+    private IHost? _clientHost;
+    private IClusterClient? _client;
+
+    /// <summary>A cluster that is not deployed yet; see <see cref="TestClusterBuilder"/>.</summary>
+    public TestCluster(TestClusterOptions options, IReadOnlyList<IConfigurationSource> configurationSources, ITestClusterPortAllocator portAllocator)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        ArgumentNullException.ThrowIfNull(configurationSources);
+        ArgumentNullException.ThrowIfNull(portAllocator);
+        Options = options;
+        ConfigurationSources = configurationSources;
+        PortAllocator = portAllocator;
+        var file = options.ConfigureFileLogging ? Path.Combine(options.ApplicationBaseDirectory ?? Environment.CurrentDirectory, options.ClusterId + ".log") : null;
+        _fabric = new Fabric(options.ClusterId, options.ServiceId, options.ConnectionTransport, options.UseTestClusterMembership, file);
+        _createSilo = async (name, configuration) => await DefaultCreateSiloAsync(name, configuration).ConfigureAwait(false);
+    }
+
+    /// <summary>The cluster's options.</summary>
+    public TestClusterOptions Options { get; }
+
+    /// <summary>Configuration of all nodes.</summary>
+    public IReadOnlyList<IConfigurationSource> ConfigurationSources { get; }
+
+    /// <summary>Where ports come from.</summary>
+    public ITestClusterPortAllocator PortAllocator { get; }
+
+    /// <summary>The client.</summary>
+    /// <exception cref="InvalidOperationException">There is none: not deployed, or stopped.</exception>
+    public IClusterClient Client => _client ?? throw new InvalidOperationException("The client is not connected. Call DeployAsync or InitializeClientAsync.");
+
+    /// <summary>Makes references for the client.</summary>
+    public IGrainFactory GrainFactory => Client;
+
+    /// <summary>The client's services.</summary>
+    public IServiceProvider ServiceProvider => Client.ServiceProvider;
+
+    /// <summary>Starts the silos and connects the client.</summary>
+    public void Deploy() => DeployAsync().GetAwaiter().GetResult();
+
+    /// <summary>Starts the silos and connects the client.</summary>
+    public async Task DeployAsync()
+    {
+        if (_silos.Count > 0)
+            throw new InvalidOperationException("The cluster is deployed already.");
+        try
+        {
+            _silos.Add(await StartSiloAsync(0, Options).ConfigureAwait(false));
+            if (Options.InitialSilosCount > 1)
+                await StartAdditionalSilosAsync(Options.InitialSilosCount - 1).ConfigureAwait(false);
+            await WaitForLivenessToStabilizeAsync().ConfigureAwait(false);
+            if (Options.InitializeClientOnDeploy)
+                await InitializeClientAsync().ConfigureAwait(false);
+        }
+        catch
+        {
+            await DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>Connects the client, a new one if there was one.</summary>
+    public async Task InitializeClientAsync()
+    {
+        await StopClusterClientAsync().ConfigureAwait(false);
+        var configuration = Configuration([]);
+        var builder = Hosts.NewBuilder(configuration);
+        var gateways = GetActiveSilos().Select(silo => silo.GatewayAddress.Endpoint.Port).ToArray();
+        builder.UseOrleansClient((_, client) => _fabric.AddClient(client.Services, Options.GatewayPerSilo ? gateways : gateways[..1]));
+        Configurators.ApplyToClient(builder, configuration);
+        _clientHost = builder.Build();
+        await _clientHost.StartAsync().ConfigureAwait(false);
+        _client = _clientHost.Services.GetRequiredService<IClusterClient>();
+    }
+
+    /// <summary>Disconnects the client in order.</summary>
+    public async Task StopClusterClientAsync()
+    {
+        var host = _clientHost;
+        _clientHost = null;
+        _client = null;
+        if (host is null)
+            return;
+        await host.StopAsync().ConfigureAwait(false);
+        host.Dispose();
+    }
+
+    /// <summary>Ends the client as a crash would.</summary>
+    public Task KillClientAsync()
+    {
+        var host = _clientHost;
+        _clientHost = null;
+        _client = null;
+        host?.Services.GetRequiredService<Node>().Kill();
+        host?.Dispose();
+        return Task.CompletedTask;
+    }
+
+    /// <summary>The services of a silo; of the first one when <paramref name="silo"/> is null.</summary>
+    public IServiceProvider GetSiloServiceProvider(SiloAddress? silo = null) => InProcess(silo).ServiceProvider;
+
+    /// <summary>Ends the grain's activation and waits for it; nothing when it has none.</summary>
+    public Task DeactivateAsync(IAddressable grain) => DeactivateAsync(grain.GetGrainId());
+
+    /// <summary>Ends the grain's activation and waits for it; nothing when it has none.</summary>
+    public Task DeactivateAsync(GrainId grainId) => ClusterNodes.DeactivateAsync(Nodes, grainId);
+
+    /// <summary>Waits until the grain's present activation has ended.</summary>
+    public Task WaitForDeactivationAsync(IAddressable grain) => WaitForDeactivationAsync(grain.GetGrainId());
+
+    /// <summary>Waits until the grain's present activation has ended.</summary>
+    public Task WaitForDeactivationAsync(GrainId grainId) => ClusterNodes.WaitForDeactivationAsync(Nodes, grainId);
+
+    /// <summary>Moves the grain to a silo, another one than its own when null, and waits until it has left.</summary>
+    public Task MigrateAsync(IAddressable grain, SiloAddress? targetSilo = null) => MigrateAsync(grain.GetGrainId(), targetSilo);
+
+    /// <summary>Moves the grain to a silo, another one than its own when null, and waits until it has left.</summary>
+    public Task MigrateAsync(GrainId grainId, SiloAddress? targetSilo = null) => ClusterNodes.MigrateAsync([.. Nodes], grainId, targetSilo);
+
+    /// <summary>True with the grain's activation when a silo has one.</summary>
+    public bool TryGetGrainContext(GrainId grainId, out IGrainContext? grainContext)
+    {
+        var found = ClusterNodes.TryFind(Nodes, grainId, out var activation);
+        grainContext = activation;
+        return found;
+    }
+
+    /// <summary>How long it takes at most until all silos agree on who is active.</summary>
+    public static TimeSpan GetLivenessStabilizationTime(ClusterMembershipOptions clusterMembershipOptions, bool didKill = false) =>
+        ClusterNodes.StabilizationTime(clusterMembershipOptions, didKill);
+
+    /// <summary>Waits until all silos agree that exactly the active ones are.</summary>
+    public Task WaitForLivenessToStabilizeAsync(bool didKill = false)
+    {
+        var options = InProcess(null).ServiceProvider.GetRequiredService<IOptions<ClusterMembershipOptions>>().Value;
+        return ClusterNodes.WaitForLivenessAsync([.. Nodes], GetLivenessStabilizationTime(options, didKill));
+    }
+
+    /// <summary>Waits until all silos know each other: their grain classes come with their rows in the view.</summary>
+    public Task WaitForClusterManifestToStabilizeAsync(bool didKill = false) => WaitForLivenessToStabilizeAsync(didKill);
+
+    /// <summary>What the nodes logged, from level information on.</summary>
+    public string GetLog() => _fabric.Log.ToString();
+
+    /// <summary>Ends all nodes at once.</summary>
+    public void Dispose()
+    {
+        KillClientAsync().GetAwaiter().GetResult();
+        foreach (var silo in _silos)
+            silo.Dispose();
+        _silos.Clear();
+        GC.SuppressFinalize(this);
+    }
+
+    /// <summary>Disconnects the client and ends all silos.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        await KillClientAsync().ConfigureAwait(false);
+        foreach (var silo in _silos)
+            await silo.StopSiloAsync(stopGracefully: false).ConfigureAwait(false);
+        _silos.Clear();
+        GC.SuppressFinalize(this);
+    }
+
+    private IEnumerable<Node> Nodes => GetActiveSilos().OfType<InProcessSiloHandle>().Select(silo => silo.Node);
+
+    private InProcessSiloHandle InProcess(SiloAddress? silo) =>
+        GetActiveSilos().OfType<InProcessSiloHandle>().FirstOrDefault(handle => silo is null || handle.SiloAddress.Equals(silo))
+        ?? throw new ArgumentException(silo is null ? "No silo is active." : "No active silo of this process has the address " + silo + ".", nameof(silo));
+
+    private IConfiguration Configuration(IReadOnlyList<IConfigurationSource> overrides)
+    {
+        var builder = new ConfigurationBuilder();
+        foreach (var source in ConfigurationSources.Concat(overrides))
+            builder.Add(source);
+        return builder.Build();
+    }
+}

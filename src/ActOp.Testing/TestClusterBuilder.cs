@@ -1,0 +1,100 @@
+using Microsoft.Extensions.Configuration;
+
+namespace Orleans.TestingHost;
+
+/// <summary>Describes a <see cref="TestCluster"/>.</summary>
+public class TestClusterBuilder
+{
+    private readonly List<Action> _configureBuilder = [];
+    private readonly List<Action<IConfigurationBuilder>> _configureHost = [];
+    private Func<string, IConfiguration, Task<SiloHandle>>? _createSilo;
+
+    /// <summary>A cluster of two silos.</summary>
+    public TestClusterBuilder()
+        : this(2)
+    {
+    }
+
+    /// <summary>A cluster of <paramref name="initialSilosCount"/> silos.</summary>
+    public TestClusterBuilder(short initialSilosCount)
+    {
+        Options = new TestClusterOptions
+        {
+            InitialSilosCount = initialSilosCount,
+            ClusterId = CreateClusterId(),
+            ServiceId = Guid.NewGuid().ToString("N"),
+        };
+    }
+
+    /// <summary>The cluster's options.</summary>
+    public TestClusterOptions Options { get; }
+
+    /// <summary>Where ports come from when the options name none.</summary>
+    public ITestClusterPortAllocator PortAllocator { get; set; } = new TestClusterPortAllocator();
+
+    /// <summary>Values for the configuration of all nodes.</summary>
+    public Dictionary<string, string?> Properties { get; } = [];
+
+    /// <summary>How silos are made instead of <see cref="TestCluster.DefaultCreateSiloAsync"/>.</summary>
+    public Func<string, IConfiguration, Task<SiloHandle>> CreateSiloAsync
+    {
+        set => _createSilo = value;
+    }
+
+    /// <summary>An id for a cluster that no other has.</summary>
+    public static string CreateClusterId() => "testcluster-" + Guid.NewGuid().ToString("N")[..12];
+
+    /// <summary>Adds an <see cref="ISiloConfigurator"/> or <see cref="IHostConfigurator"/> for silos.</summary>
+    public TestClusterBuilder AddSiloBuilderConfigurator<T>()
+        where T : new()
+    {
+        if (!typeof(ISiloConfigurator).IsAssignableFrom(typeof(T)) && !typeof(IHostConfigurator).IsAssignableFrom(typeof(T)))
+            throw new ArgumentException("The type " + typeof(T) + " implements neither ISiloConfigurator nor IHostConfigurator.");
+        Options.SiloBuilderConfiguratorTypes.Add(typeof(T).AssemblyQualifiedName);
+        return this;
+    }
+
+    /// <summary>Adds an <see cref="IClientBuilderConfigurator"/> or <see cref="IHostConfigurator"/> for the client.</summary>
+    public TestClusterBuilder AddClientBuilderConfigurator<T>()
+        where T : new()
+    {
+        if (!typeof(IClientBuilderConfigurator).IsAssignableFrom(typeof(T)) && !typeof(IHostConfigurator).IsAssignableFrom(typeof(T)))
+            throw new ArgumentException("The type " + typeof(T) + " implements neither IClientBuilderConfigurator nor IHostConfigurator.");
+        Options.ClientBuilderConfiguratorTypes.Add(typeof(T).AssemblyQualifiedName);
+        return this;
+    }
+
+    /// <summary>Called by <see cref="Build"/> before anything else.</summary>
+    public TestClusterBuilder ConfigureBuilder(Action configureDelegate)
+    {
+        ArgumentNullException.ThrowIfNull(configureDelegate);
+        _configureBuilder.Add(configureDelegate);
+        return this;
+    }
+
+    /// <summary>Adds to the configuration of all nodes.</summary>
+    public TestClusterBuilder ConfigureHostConfiguration(Action<IConfigurationBuilder> configureDelegate)
+    {
+        ArgumentNullException.ThrowIfNull(configureDelegate);
+        _configureHost.Add(configureDelegate);
+        return this;
+    }
+
+    /// <summary>The cluster, not deployed yet.</summary>
+    public TestCluster Build()
+    {
+        foreach (var configure in _configureBuilder)
+            configure();
+        var configuration = new ConfigurationBuilder();
+        foreach (var configure in _configureHost)
+            configure(configuration);
+        configuration.AddInMemoryCollection(Properties);
+        if (Options.BaseSiloPort == 0 || Options.BaseGatewayPort == 0)
+            (Options.BaseSiloPort, Options.BaseGatewayPort) = PortAllocator.AllocateConsecutivePortPairs(Math.Max(16, Options.InitialSilosCount * 2));
+        configuration.AddInMemoryCollection(Options.ToDictionary());
+        var cluster = new TestCluster(Options, [.. configuration.Sources], PortAllocator);
+        if (_createSilo is not null)
+            cluster.CreateSiloAsync = _createSilo;
+        return cluster;
+    }
+}

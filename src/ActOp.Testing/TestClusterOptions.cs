@@ -1,0 +1,73 @@
+namespace Orleans.TestingHost;
+
+/// <summary>What a <see cref="TestCluster"/> is like.</summary>
+public class TestClusterOptions
+{
+    /// <summary>The id of the cluster; a new one per builder.</summary>
+    public string ClusterId { get; set; } = "";
+
+    /// <summary>The id of the service; a new one per builder.</summary>
+    public string ServiceId { get; set; } = "";
+
+    /// <summary>Port of the first silo; the others follow. 0: the port allocator says.</summary>
+    public int BaseSiloPort { get; set; }
+
+    /// <summary>Gateway port of the first silo; the others follow. 0: the port allocator says.</summary>
+    public int BaseGatewayPort { get; set; }
+
+    /// <summary>Silos that <see cref="TestCluster.DeployAsync"/> starts. Default 2.</summary>
+    public short InitialSilosCount { get; set; } = 2;
+
+    /// <summary>Whether deploying also connects <see cref="TestCluster.Client"/>. Default true.</summary>
+    public bool InitializeClientOnDeploy { get; set; } = true;
+
+    /// <summary>Whether every silo takes clients (default), or the first one only.</summary>
+    public bool GatewayPerSilo { get; set; } = true;
+
+    /// <summary>Whether the silos share a membership table in memory (default). Else a configurator must choose the clustering.</summary>
+    public bool UseTestClusterMembership { get; set; } = true;
+
+    /// <summary>How the nodes are connected. Default in memory.</summary>
+    public ConnectionTransportType ConnectionTransport { get; set; } = ConnectionTransportType.InMemory;
+
+    /// <summary>The silos are of one kind and their grain classes known at once. Always so here; the property is for source compatibility.</summary>
+    public bool AssumeHomogenousSilosForTesting { get; set; } = true;
+
+    /// <summary>Whether warnings and errors of all nodes are also written to files in <see cref="ApplicationBaseDirectory"/>. Default false.</summary>
+    public bool ConfigureFileLogging { get; set; }
+
+    /// <summary>Silos measure the machine either way; the property is for source compatibility.</summary>
+    public bool UseRealEnvironmentStatistics { get; set; }
+
+    /// <summary>Content root of the hosts and folder of log files; null for the current directory.</summary>
+    public string? ApplicationBaseDirectory { get; set; }
+
+    /// <summary>Assembly-qualified names of <see cref="ISiloConfigurator"/> and <see cref="IHostConfigurator"/> types for silos, in order.</summary>
+    public List<string?> SiloBuilderConfiguratorTypes { get; } = [];
+
+    /// <summary>Assembly-qualified names of <see cref="IClientBuilderConfigurator"/> and <see cref="IHostConfigurator"/> types for the client, in order.</summary>
+    public List<string?> ClientBuilderConfiguratorTypes { get; } = [];
+
+    /// <summary>The options as configuration keys, which silos find in their configuration.</summary>
+    public Dictionary<string, string?> ToDictionary()
+    {
+        var result = new Dictionary<string, string?>
+        {
+            [nameof(ClusterId)] = ClusterId,
+            [nameof(ServiceId)] = ServiceId,
+            [nameof(BaseSiloPort)] = BaseSiloPort.ToString(),
+            [nameof(BaseGatewayPort)] = BaseGatewayPort.ToString(),
+            [nameof(InitialSilosCount)] = InitialSilosCount.ToString(),
+            [nameof(InitializeClientOnDeploy)] = InitializeClientOnDeploy.ToString(),
+            [nameof(GatewayPerSilo)] = GatewayPerSilo.ToString(),
+            [nameof(UseTestClusterMembership)] = UseTestClusterMembership.ToString(),
+            [nameof(ConnectionTransport)] = ConnectionTransport.ToString(),
+            [nameof(ApplicationBaseDirectory)] = ApplicationBaseDirectory,
+        };
+        for (var index = 0; index < SiloBuilderConfiguratorTypes.Count; index++)
+            result[nameof(SiloBuilderConfiguratorTypes) + ":" + index] = SiloBuilderConfiguratorTypes[index];
+        for (var index = 0; index < ClientBuilderConfiguratorTypes.Count; index++)
+            result[nameof(ClientBuilderConfiguratorTypes) + ":" + index] = ClientBuilderConfiguratorTypes[index];
+        return result;
+    }
+}

@@ -1,0 +1,43 @@
+using System.Net.NetworkInformation;
+
+namespace Orleans.TestingHost;
+
+/// <summary>Hands out ports that nobody listens on, each only once per process. Any thread.</summary>
+public sealed class TestClusterPortAllocator : ITestClusterPortAllocator
+{
+    private const int FirstPort = 22_300;
+    private const int LastPort = 30_000;
+
+    private static readonly Lock Gate = new();
+    private static int s_next = FirstPort + (Environment.ProcessId % 200 * 32);
+
+    /// <inheritdoc/>
+    /// <exception cref="InvalidOperationException">There are not as many free ports in a row.</exception>
+    public (int, int) AllocateConsecutivePortPairs(int numPorts)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(numPorts, 1);
+        var used = IPGlobalProperties.GetIPGlobalProperties().GetActiveTcpListeners().Select(endPoint => endPoint.Port).ToHashSet();
+        lock (Gate)
+            return (Take(numPorts, used), Take(numPorts, used));
+    }
+
+    /// <summary>Does nothing: ports are not handed out again, so that late messages of an old cluster find nobody.</summary>
+    public void Dispose()
+    {
+    }
+
+    private static int Take(int count, HashSet<int> used)
+    {
+        for (var tries = 0; tries < LastPort - FirstPort; tries++)
+        {
+            if (s_next + count > LastPort)
+                s_next = FirstPort;
+            var first = s_next;
+            s_next += count;
+            if (!Enumerable.Range(first, count).Any(used.Contains))
+                return first;
+        }
+
+        throw new InvalidOperationException("No " + count + " free ports in a row between " + FirstPort + " and " + LastPort + ".");
+    }
+}

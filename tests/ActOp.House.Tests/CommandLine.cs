@@ -1,0 +1,39 @@
+using System.Diagnostics;
+
+namespace ActOp.House.Tests;
+
+/// <summary>Runs the SDK as a user's shell would: nothing of the build that runs the tests leaks into it.</summary>
+internal static class CommandLine
+{
+    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
+
+    /// <summary>Runs <c>dotnet</c> and returns its output; a failure is thrown with it.</summary>
+    public static async Task<string> DotnetAsync(string folder, IReadOnlyDictionary<string, string> variables, params string[] arguments)
+    {
+        ProcessStartInfo start = new("dotnet", arguments) { WorkingDirectory = folder, RedirectStandardOutput = true, RedirectStandardError = true };
+        foreach (string inherited in start.Environment.Keys.Where(static name => name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)).ToArray())
+            start.Environment.Remove(inherited);
+        // A build node that stays would keep the output open.
+        start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
+        start.Environment["DOTNET_CLI_TELEMETRY_OPTOUT"] = "1";
+        foreach ((string name, string value) in variables)
+            start.Environment[name] = value;
+
+        using Process process = Process.Start(start)!;
+        using CancellationTokenSource patience = new(Patience);
+        Task<string> output = process.StandardOutput.ReadToEndAsync(patience.Token);
+        Task<string> errors = process.StandardError.ReadToEndAsync(patience.Token);
+        try
+        {
+            await process.WaitForExitAsync(patience.Token);
+        }
+        catch (OperationCanceledException)
+        {
+            process.Kill(entireProcessTree: true);
+            throw new TimeoutException($"dotnet {string.Join(' ', arguments)} did not end.");
+        }
+
+        string text = await output + await errors;
+        return process.ExitCode == 0 ? text : throw new InvalidOperationException($"dotnet {string.Join(' ', arguments)} returned {process.ExitCode}:\n{text}");
+    }
+}

@@ -1,0 +1,68 @@
+using System.Text.RegularExpressions;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
+
+namespace ActOp.House.Tests;
+
+/// <summary>Nothing unfinished, nothing that waits for the clock on the wall, no banned interface without a reason.</summary>
+public partial class DisciplineTests
+{
+    [Fact]
+    public void Nothing_is_left_for_later()
+    {
+        // Put together here so that this file does not find itself.
+        string[] marks = ["TO" + "DO", "FIX" + "ME", "HA" + "CK:", "NotImplemented" + "Exception"];
+        var found = from file in Repository.Sources("src", "tests", "samples", "bench")
+                    from mark in marks
+                    where file.Text.Contains(mark, StringComparison.Ordinal)
+                    select $"{file.Path}: {mark}";
+        Findings.None(found);
+    }
+
+    [Fact]
+    public void No_test_is_skipped()
+    {
+        var found = from file in Repository.Sources("tests")
+                    from argument in file.Syntax.DescendantNodes().OfType<AttributeArgumentSyntax>()
+                    where argument.NameEquals?.Name.Identifier.Text is "Skip" or "SkipWhen" or "SkipUnless"
+                    select file.Path;
+        Findings.None(found);
+    }
+
+    [Fact]
+    public void No_test_waits_for_the_clock_on_the_wall()
+    {
+        var found = from file in Repository.Sources("tests")
+                    from call in file.Syntax.DescendantNodes().OfType<InvocationExpressionSyntax>()
+                    let name = call.Expression.ToString()
+                    where name is "Thread.Sleep" or "SpinWait.SpinUntil" || (name == "Task.Delay" && !HasProvider(call))
+                    select $"{file.Path}: {call}";
+        Findings.None(found);
+    }
+
+    [Fact]
+    public void A_banned_interface_is_used_only_where_the_list_says_why()
+    {
+        Dictionary<string, string> sanctioned = Repository.List("sanctioned.txt");
+        Dictionary<string, string> used = Repository.Sources("src")
+            .Select(static file => (file.Path, Match: Sanction().Match(file.Text)))
+            .Where(static found => found.Match.Success)
+            .ToDictionary(static found => found.Path, static found => found.Match.Groups[1].Value.Trim(), StringComparer.Ordinal);
+        Assert.Equal(sanctioned.OrderBy(static entry => entry.Key, StringComparer.Ordinal), used.OrderBy(static entry => entry.Key, StringComparer.Ordinal));
+        Assert.DoesNotContain("", used.Values);
+    }
+
+    [Fact]
+    public void Banned_interfaces_are_let_in_by_a_pragma_only()
+    {
+        var found = from path in Repository.Files("src", "*.csproj")
+                    where Repository.Text(path).Contains("RS0030", StringComparison.Ordinal)
+                    select path;
+        Findings.None(found);
+        Assert.DoesNotContain("RS0030", Repository.Text(".editorconfig"), StringComparison.Ordinal);
+    }
+
+    private static bool HasProvider(InvocationExpressionSyntax call) => call.ArgumentList.Arguments.Count > 1 && !call.ArgumentList.Arguments[1].ToString().Contains("ancel", StringComparison.Ordinal);
+
+    [GeneratedRegex("#pragma warning disable RS0030(?: *// *(.*))?")]
+    private static partial Regex Sanction();
+}

@@ -1,0 +1,53 @@
+using System.Reflection;
+
+namespace ActOp.House.Tests;
+
+/// <summary>The packages of this build in a folder outside the repository, and projects that use nothing else.</summary>
+public sealed class PackageFeed : IAsyncLifetime
+{
+    private static readonly string Configuration = typeof(PackageFeed).Assembly.GetCustomAttribute<AssemblyConfigurationAttribute>()!.Configuration;
+
+    private readonly string _folder = Directory.CreateTempSubdirectory("actop-packages-").FullName;
+
+    /// <summary>Ids and kinds (nupkg, snupkg) of what was packed.</summary>
+    public string[] Packages => [.. Directory.EnumerateFiles(Path.Combine(_folder, "feed")).Select(static file => Path.GetFileName(file).Replace(".9.9.9-house", "", StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
+
+    /// <summary>Where a package is.</summary>
+    public string PackagePath(string id) => Path.Combine(_folder, "feed", id + ".9.9.9-house.nupkg");
+
+    public async ValueTask InitializeAsync()
+    {
+        // What is packed is what was just tested: the projects are built, since this one references them all.
+        await CommandLine.DotnetAsync(Repository.Root, new Dictionary<string, string>(), "pack", "--no-build", "-c", Configuration, "-o", Path.Combine(_folder, "feed"), "-p:Version=9.9.9-house", "-v", "q", "--nologo", "ActOp.sln");
+        // The folder is one more source: whatever the machine uses by default stays.
+        await WriteAsync("NuGet.config", """
+            <configuration>
+              <packageSources>
+                <add key="house" value="feed" />
+              </packageSources>
+            </configuration>
+            """);
+    }
+
+    /// <summary>Writes a file below the folder of the feed.</summary>
+    public async Task WriteAsync(string path, string text)
+    {
+        string full = Path.Combine(_folder, path);
+        Directory.CreateDirectory(Path.GetDirectoryName(full)!);
+        await File.WriteAllTextAsync(full, text, TestContext.Current.CancellationToken);
+    }
+
+    /// <summary>Restores, builds and runs a project; returns what it printed.</summary>
+    public async Task<string> RunAsync(string project, params string[] arguments)
+    {
+        // An empty package folder: nothing that another build left there is used.
+        Dictionary<string, string> variables = new() { ["NUGET_PACKAGES"] = Path.Combine(_folder, "packages") };
+        return await CommandLine.DotnetAsync(_folder, variables, ["run", "--project", project, "--", .. arguments]);
+    }
+
+    public ValueTask DisposeAsync()
+    {
+        Directory.Delete(_folder, recursive: true);
+        return ValueTask.CompletedTask;
+    }
+}

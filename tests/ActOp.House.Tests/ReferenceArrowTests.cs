@@ -1,0 +1,58 @@
+using System.Xml.Linq;
+
+namespace ActOp.House.Tests;
+
+/// <summary>Which project may reference which.</summary>
+public class ReferenceArrowTests
+{
+    // The generator is no arrow of the house: it is part of the build, not of what runs.
+    private const string Generator = "ActOp.Generators";
+
+    private static readonly Dictionary<string, string[]> Allowed = new()
+    {
+        [Generator] = [],
+        ["ActOp.Abstractions"] = [],
+        ["ActOp.Mesh"] = [],
+        ["ActOp.Partitioning"] = [],
+        ["ActOp.Staging"] = [],
+        ["ActOp.Serialization"] = ["ActOp.Abstractions"],
+        ["ActOp.Runtime"] = ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging"],
+        ["ActOp.Testing"] = ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging", "ActOp.Runtime"],
+        ["ActOp.Client"] = ["ActOp.Runtime"],
+        ["ActOp.Server"] = ["ActOp.Client", "ActOp.Runtime"],
+    };
+
+    public static TheoryData<string> Projects => [.. Repository.Files("src", "*.csproj")];
+
+    [Theory]
+    [MemberData(nameof(Projects))]
+    public void A_project_references_only_what_the_design_lets_it(string path)
+    {
+        string project = Path.GetFileNameWithoutExtension(path);
+        Assert.True(Allowed.ContainsKey(project), $"{project} has no place in the design: add its arrows here.");
+        Findings.None(References(path).Except([.. Allowed[project], Generator]));
+    }
+
+    [Fact]
+    public void The_generator_is_referenced_as_an_analyzer_only()
+    {
+        var loose = from path in Repository.Files("src", "*.csproj")
+                    from reference in XDocument.Load(Path.Combine(Repository.Root, path)).Descendants("ProjectReference")
+                    where Name(reference) == Generator && (string?)reference.Attribute("ReferenceOutputAssembly") != "false"
+                    select path;
+        Findings.None(loose);
+    }
+
+    [Fact]
+    public void The_solution_holds_every_project()
+    {
+        string solution = Repository.Text("ActOp.sln").Replace('\\', '/');
+        string[] all = [.. new[] { "src", "samples", "bench", "tests" }.SelectMany(static folder => Repository.Files(folder, "*.csproj"))];
+        Findings.None(all.Where(path => !solution.Contains($"\"{path}\"", StringComparison.Ordinal)));
+    }
+
+    private static IEnumerable<string> References(string path) =>
+        XDocument.Load(Path.Combine(Repository.Root, path)).Descendants("ProjectReference").Select(Name);
+
+    private static string Name(XElement reference) => Path.GetFileNameWithoutExtension((string)reference.Attribute("Include")!);
+}

@@ -1,0 +1,239 @@
+using System.Collections.Concurrent;
+using ActOp.Tests.Clusters;
+
+namespace ActOp.Tests.Calls;
+
+public class FilterTests(FilterTests.Filtered cluster) : IClassFixture<FilterTests.Filtered>
+{
+    private static readonly ConcurrentDictionary<string, ConcurrentQueue<string>> Traces = new();
+
+    [Fact]
+    public async Task Filters_run_in_order_around_the_method()
+    {
+        Assert.Equal("echo", await Get("order").Echo("echo"));
+        Assert.Equal(["out1", "out2", "in1", "in2", "own", "method", "/own", "/in2", "/in1", "/out2", "/out1"], Traces["order"]);
+    }
+
+    [Fact]
+    public async Task An_incoming_filter_may_invoke_again()
+    {
+        Assert.Equal("third time", await Get("again").FailTwice());
+        Assert.Equal(3, Traces["again"].Count(step => step == "method"));
+    }
+
+    [Fact]
+    public async Task An_outgoing_filter_may_invoke_again() => Assert.Equal("third time", await Get("out-again").FailTwice());
+
+    [Fact]
+    public async Task A_filter_may_set_the_result_instead_of_the_method()
+    {
+        Assert.Equal("from filter", await Get("short").Echo("x"));
+        Assert.DoesNotContain("method", Traces["short"]);
+    }
+
+    [Fact]
+    public async Task A_filter_may_change_result_and_arguments() => Assert.Equal("<changed>", await Get("change").Echo("x"));
+
+    [Fact]
+    public async Task A_filter_that_neither_invokes_nor_answers_is_broken() =>
+        await Assert.ThrowsAsync<InvalidOperationException>(() => Get("broken").Echo("x"));
+
+    [Fact]
+    public async Task An_outgoing_filter_that_neither_invokes_nor_answers_is_broken() =>
+        await Assert.ThrowsAsync<InvalidOperationException>(() => Get("out-broken").Echo("x"));
+
+    [Fact]
+    public async Task An_exception_of_a_filter_reaches_the_caller() =>
+        await Assert.ThrowsAsync<UnauthorizedAccessException>(() => Get("blocked").Echo("x"));
+
+    [Fact]
+    public async Task A_filter_may_replace_the_exception_of_the_method()
+    {
+        var exception = await Assert.ThrowsAsync<FormatException>(() => Get("translate").FailTwice());
+        Assert.Equal("translated", exception.Message);
+    }
+
+    [Fact]
+    public async Task A_result_of_the_wrong_type_is_an_invalid_cast() =>
+        await Assert.ThrowsAsync<InvalidCastException>(() => Get("wrong").Echo("x"));
+
+    [Fact]
+    public async Task Filters_see_methods_and_ids()
+    {
+        await Get("see").Echo("x");
+        Assert.Contains("see Echo FilteredGrain.Echo x", Traces["see"]);
+    }
+
+    private IFiltered Get(string key)
+    {
+        Traces[key] = new ConcurrentQueue<string>();
+        return cluster.Client.GetGrain<IFiltered>(key);
+    }
+
+    private static void Note(string key, string step) => Traces.GetOrAdd(key, _ => new ConcurrentQueue<string>()).Enqueue(step);
+
+    private static async Task In1(IIncomingGrainCallContext context)
+    {
+        if (!IsOurs(context, out var key))
+        {
+            await context.Invoke();
+            return;
+        }
+
+        Note(key, "in1");
+        switch (key)
+        {
+            case "see":
+                Note(key, key + " " + context.MethodName + " " + context.ImplementationMethod.DeclaringType!.Name + "." + context.ImplementationMethod.Name + " " + context.Request.GetArgument(0));
+                await context.Invoke();
+                break;
+            case "blocked":
+                throw new UnauthorizedAccessException("no");
+            case "translate":
+                await Translate(context);
+                break;
+            default:
+                await context.Invoke();
+                break;
+        }
+
+        Note(key, "/in1");
+    }
+
+    private static async Task Translate(IIncomingGrainCallContext context)
+    {
+        try
+        {
+            await context.Invoke();
+        }
+        catch (IOException exception)
+        {
+            throw new FormatException("translated", exception);
+        }
+    }
+
+    private static async Task In2(IIncomingGrainCallContext context)
+    {
+        if (!IsOurs(context, out var key))
+        {
+            await context.Invoke();
+            return;
+        }
+
+        Note(key, "in2");
+        switch (key)
+        {
+            case "again":
+                await Again(context);
+                break;
+            case "short":
+                context.Result = "from filter";
+                break;
+            case "wrong":
+                context.Result = 17;
+                break;
+            case "broken":
+                break;
+            case "change":
+                context.Request.SetArgument(0, "changed");
+                await context.Invoke();
+                context.Result = "<" + context.Result + ">";
+                break;
+            default:
+                await context.Invoke();
+                break;
+        }
+
+        Note(key, "/in2");
+    }
+
+    private static async Task Again(IGrainCallContext context)
+    {
+        while (true)
+        {
+            try
+            {
+                await context.Invoke();
+                return;
+            }
+            catch (IOException)
+            {
+                // Again.
+            }
+        }
+    }
+
+    private static async Task Out(IOutgoingGrainCallContext context, string name)
+    {
+        if (!IsOurs(context, out var key))
+        {
+            await context.Invoke();
+            return;
+        }
+
+        Note(key, name);
+        if (key == "out-again" && name == "out2")
+            await Again(context);
+        else if (key != "out-broken" || name != "out2")
+            await context.Invoke();
+        Note(key, "/" + name);
+    }
+
+    private static bool IsOurs(IGrainCallContext context, out string key)
+    {
+        var ours = context.InterfaceMethod.DeclaringType == typeof(IFiltered);
+        key = ours ? context.TargetId.Key.ToString()! : "";
+        return ours;
+    }
+
+    public sealed class Filtered() : ClusterFixture(2)
+    {
+        protected override void ConfigureSilo(ISiloBuilder silo)
+        {
+            silo.AddIncomingGrainCallFilter(In1);
+            silo.AddIncomingGrainCallFilter(In2);
+        }
+
+        protected override void ConfigureClient(IClientBuilder client)
+        {
+            client.AddOutgoingGrainCallFilter(context => Out(context, "out1"));
+            client.AddOutgoingGrainCallFilter(context => Out(context, "out2"));
+        }
+    }
+
+    public interface IFiltered : IGrainWithStringKey
+    {
+        Task<string> Echo(string text);
+
+        ValueTask<string> FailTwiceValue();
+
+        Task<string> FailTwice();
+    }
+
+    public sealed class FilteredGrain : Grain, IFiltered, IIncomingGrainCallFilter
+    {
+        private int _calls;
+
+        public async Task Invoke(IIncomingGrainCallContext context)
+        {
+            Note(this.GetPrimaryKeyString(), "own");
+            await context.Invoke();
+            Note(this.GetPrimaryKeyString(), "/own");
+        }
+
+        public Task<string> Echo(string text)
+        {
+            Note(this.GetPrimaryKeyString(), "method");
+            return Task.FromResult(text);
+        }
+
+        public ValueTask<string> FailTwiceValue() => new(FailTwice());
+
+        public async Task<string> FailTwice()
+        {
+            Note(this.GetPrimaryKeyString(), "method");
+            await Task.Yield();
+            return ++_calls < 3 ? throw new IOException("not yet") : "third time";
+        }
+    }
+}

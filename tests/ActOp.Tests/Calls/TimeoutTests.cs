@@ -1,0 +1,65 @@
+using ActOp.Tests.Clusters;
+
+namespace ActOp.Tests.Calls;
+
+public class TimeoutTests(VirtualTime cluster) : IClassFixture<VirtualTime>
+{
+    [Fact]
+    public async Task A_call_without_an_answer_ends_after_the_response_timeout_and_says_which()
+    {
+        using var gate = new Gate();
+        var grain = cluster.Silo.GetGrain<ISleepy>(1);
+        var call = grain.Sleep(gate.Name);
+        await gate.ArrivedAsync();
+        cluster.Clock.Advance(TimeSpan.FromSeconds(29));
+        await cluster.Silo.GetGrain<ISleepy>(2).Nap(null);
+        Assert.False(call.IsCompleted);
+        cluster.Clock.Advance(TimeSpan.FromSeconds(2));
+        var exception = await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
+        Assert.Contains("ISleepy/Sleep", exception.Message, StringComparison.Ordinal);
+        Assert.Contains(grain.GetGrainId().ToString(), exception.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_late_answer_is_nobodys_and_the_grain_goes_on()
+    {
+        using var gate = new Gate();
+        var grain = cluster.Silo.GetGrain<ISleepy>(3);
+        var call = grain.Sleep(gate.Name);
+        await gate.ArrivedAsync();
+        cluster.Clock.Advance(TimeSpan.FromSeconds(31));
+        await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
+        gate.Open();
+        for (var round = 0; round < 100; round++)
+            Assert.Equal(round, await grain.Echo(round));
+    }
+
+    [Fact]
+    public async Task A_method_may_have_its_own_timeout()
+    {
+        using var gate = new Gate();
+        var call = cluster.Silo.GetGrain<ISleepy>(4).Nap(gate.Name);
+        await gate.ArrivedAsync();
+        cluster.Clock.Advance(TimeSpan.FromSeconds(6));
+        await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
+    }
+
+    public interface ISleepy : IGrainWithIntegerKey
+    {
+        Task Sleep(string gate);
+
+        [ResponseTimeout("00:00:05")]
+        Task Nap(string? gate);
+
+        ValueTask<int> Echo(int value);
+    }
+
+    public sealed class SleepyGrain : Grain, ISleepy
+    {
+        public Task Sleep(string gate) => Gate.PassAsync(gate);
+
+        public Task Nap(string? gate) => Gate.PassAsync(gate);
+
+        public ValueTask<int> Echo(int value) => new(value);
+    }
+}

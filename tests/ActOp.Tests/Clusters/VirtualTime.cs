@@ -1,0 +1,17 @@
+namespace ActOp.Tests.Clusters;
+
+/// <summary>One silo whose clock stands still until a test moves it on.</summary>
+public sealed class VirtualTime() : ClusterFixture(1)
+{
+    public FakeClock Clock { get; } = new();
+
+    public IClusterClient Silo => ClientOf(0);
+
+    protected override void Configure(InProcessTestClusterOptions options) => options.InitializeClientOnDeploy = false;
+
+    protected override void ConfigureSilo(ISiloBuilder silo)
+    {
+        silo.Services.AddSingleton<TimeProvider>(Clock);
+        silo.Configure<GrainCollectionOptions>(options => options.CollectionQuantum = TimeSpan.FromSeconds(30));
+    }
+}

@@ -1,0 +1,96 @@
+using ActOp.Configuration;
+using ActOp.Tests.Clusters;
+using Microsoft.Extensions.Hosting;
+
+namespace ActOp.Tests.Hosting;
+
+public class HostTests
+{
+    [Fact]
+    public async Task A_startup_task_runs_when_the_silo_is_active_and_may_call_grains()
+    {
+        var echoed = "";
+        await using var cluster = Cluster(silo => silo.AddStartupTask(async (services, token) =>
+            echoed = await services.GetRequiredService<IGrainFactory>().GetGrain<IEchoGrain>("startup").Echo("ready")));
+        await cluster.DeployAsync();
+        Assert.Equal("ready", echoed);
+    }
+
+    [Fact]
+    public async Task A_startup_task_that_fails_fails_the_start()
+    {
+        await using var cluster = Cluster(silo => silo.AddStartupTask((_, _) => throw new FormatException("no start")));
+        await Assert.ThrowsAsync<FormatException>(cluster.DeployAsync);
+    }
+
+    [Fact]
+    public async Task A_bad_option_fails_the_start_and_is_named()
+    {
+        await NamesAsync("StageOptions.WorkThreads", silo => silo.Configure<StageOptions>(options => options.WorkThreads = 0));
+        await NamesAsync("StageOptions.MailboxLimit", silo => silo.Configure<StageOptions>(options => options.MailboxLimit = 0));
+        await NamesAsync("MessagingOptions.ResponseTimeout", silo => silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = TimeSpan.Zero));
+        await NamesAsync("LocalityOptions.MaxRoundPeriod", silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = TimeSpan.Zero));
+    }
+
+    [Fact]
+    public async Task A_silo_without_clustering_fails_and_says_what_to_call()
+    {
+        using var host = new HostBuilder().UseOrleans(_ => { }).Build();
+        var exception = await Assert.ThrowsAsync<OrleansConfigurationException>(() => host.StartAsync());
+        Assert.Contains("UseLocalhostClustering", exception.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_host_is_a_silo_or_a_client_but_not_both() =>
+        Assert.Throws<OrleansConfigurationException>(() => new HostBuilder().UseOrleans(_ => { }).UseOrleansClient(_ => { }).Build());
+
+    [Fact]
+    public async Task A_full_mailbox_refuses_further_calls()
+    {
+        await using var cluster = Cluster(silo => silo.Configure<StageOptions>(options => options.MailboxLimit = 10));
+        await cluster.DeployAsync();
+        using var gate = new Gate();
+        var grain = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>().GetGrain<IBlocking>(1);
+        var running = grain.Block(gate.Name);
+        await gate.ArrivedAsync();
+        var calls = Enumerable.Range(0, 30).Select(_ => grain.Block(null)).ToArray();
+        gate.Open();
+        await running;
+        var refused = 0;
+        foreach (var call in calls)
+        {
+            if (await Record.ExceptionAsync(() => call) is { } exception)
+            {
+                Assert.IsType<LimitExceededException>(exception);
+                refused++;
+            }
+        }
+
+        Assert.InRange(refused, 1, 20);
+        await grain.Block(null);
+    }
+
+    private static async Task NamesAsync(string option, Action<ISiloBuilder> configure)
+    {
+        await using var cluster = Cluster(configure);
+        var exception = await Assert.ThrowsAsync<OrleansConfigurationException>(cluster.DeployAsync);
+        Assert.Contains(option, exception.Message, StringComparison.Ordinal);
+    }
+
+    private static InProcessTestCluster Cluster(Action<ISiloBuilder> configure)
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.Options.InitializeClientOnDeploy = false;
+        return builder.ConfigureSilo((_, silo) => configure(silo)).Build();
+    }
+
+    public interface IBlocking : IGrainWithIntegerKey
+    {
+        Task Block(string? gate);
+    }
+
+    public sealed class BlockingGrain : Grain, IBlocking
+    {
+        public Task Block(string? gate) => Gate.PassAsync(gate);
+    }
+}
