@@ -15,7 +15,7 @@ public sealed partial class Link
     private int _pendingCount;
     private int _pendingFrames;
     private long _queued;          // accepted and not yet taken by the network: pending plus the unsent part of out
-    private bool _scheduled;       // somebody owes a flush
+    private bool _scheduled;       // somebody was asked for a flush; appenders that deferred theirs owe one besides
     private bool _appendable;
     private bool _finishing;
     private bool _finished;
@@ -51,7 +51,15 @@ public sealed partial class Link
     /// Copies one frame into the link's buffer; <paramref name="head"/> and <paramref name="rest"/> together are its body. Any thread; frames leave in the order of
     /// acceptance. Raises <see cref="MeshEvents.SendPending"/> if the link was idle.
     /// </summary>
-    public SendResult TryAppend(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest = default)
+    public SendResult TryAppend(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest = default) => Append(head, rest, int.MaxValue);
+
+    /// <summary>
+    /// Like <see cref="TryAppend"/>, for a caller that will call <see cref="Flush"/> itself after some more frames (and may ignore that it returns
+    /// <see cref="FlushResult.More"/>): raises no event, unless more than <see cref="MeshOptions.DeferredBytes"/> are pending.
+    /// </summary>
+    public SendResult TryAppendDeferred(ReadOnlySpan<byte> frame) => Append(frame, default, _node.Options.DeferredBytes);
+
+    private SendResult Append(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest, int deferred)
     {
         var body = (long)head.Length + rest.Length;
         if (body > _node.Options.MaxFrameBytes)
@@ -74,8 +82,8 @@ public sealed partial class Link
             }
 
             AppendLocked(head, rest, need);
-            wake = !_scheduled;
-            _scheduled = true;
+            wake = !_scheduled && (deferred == int.MaxValue || _pendingCount > deferred);
+            _scheduled |= wake;
         }
 
         if (wake)

@@ -24,6 +24,9 @@ public sealed class MeshOptions
     /// <summary>A link's buffer that has grown beyond this is given back once it is empty.</summary>
     public int RetainedBufferBytes { get; set; } = 1 << 20;
 
+    /// <summary>Pending bytes of a link beyond which <see cref="Link.TryAppendDeferred"/> asks for a flush like other appends.</summary>
+    public int DeferredBytes { get; set; } = 32 << 10;
+
     /// <summary>From connect to the last welcome; also how long an orderly close waits for the other end.</summary>
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
@@ -50,6 +53,7 @@ public sealed class MeshOptions
         // A handshake frame must fit one read so that it never needs the large-frame path.
         Check(ReceiveBufferBytes is >= 2 * WireLimits.HandshakeBytes and <= 64 << 20, nameof(ReceiveBufferBytes), "must be 8 KiB to 64 MiB");
         Check(RetainedBufferBytes >= 4096, nameof(RetainedBufferBytes), "must be at least 4 KiB");
+        Check(DeferredBytes >= 0, nameof(DeferredBytes), "must not be negative");
         Check(HandshakeTimeout > TimeSpan.Zero, nameof(HandshakeTimeout), "must be positive");
         Check(MaxPendingHandshakes > 0, nameof(MaxPendingHandshakes), "must be positive");
         Check(ReconnectMin > TimeSpan.Zero, nameof(ReconnectMin), "must be positive");

@@ -1,59 +1,156 @@
 #pragma warning disable RS0030 // The stage is a sanctioned owner of threads.
 namespace ActOp.Staging;
 
-/// <summary>A stage whose threads wait for the outside (sockets) instead of a queue: each thread runs one step function over and over.</summary>
-/// <remarks>The step function decides how long to wait and must return when asked to (<paramref name="wake"/>).</remarks>
+/// <summary>
+/// A stage whose threads wait for the outside (sockets) instead of a queue: each thread waits and reads over and over, and runs
+/// what that brings in between, if it can do so in the place of a thread of another stage.
+/// </summary>
+/// <remarks>
+/// A thread that is kept by what it runs loses its post to a new one (<see cref="Watch"/>) and ends when it is free again, so that
+/// nothing that runs can hold up the outside.
+/// </remarks>
 /// <param name="name">Name of the stage; its threads are called <c>actop-name-i</c>.</param>
-/// <param name="step">One wait and the work that it brings, for thread i; false ends the thread.</param>
+/// <param name="step">One wait and the reading that follows, for thread i; false ends the thread. Never called by two threads for one i.</param>
 /// <param name="wake">Makes thread i return from its wait soon.</param>
 /// <param name="onError">Told of what escapes a step: a defect of the step.</param>
-public sealed class PollStage(string name, Func<int, bool> step, Action<int> wake, Action<Exception> onError)
+/// <param name="afterStep">Runs what the step has made ready; may take long.</param>
+public sealed class PollStage(string name, Func<int, bool> step, Action<int> wake, Action<Exception> onError, Action? afterStep = null)
 {
     private readonly Lock _gate = new();
-    private readonly List<Thread> _threads = [];
-    private volatile int _count;
+    private readonly List<Post> _posts = [];
+    private long _replaced;
 
     /// <summary>How many threads serve the stage.</summary>
-    public int Threads => _count;
+    public int Threads
+    {
+        get
+        {
+            lock (_gate)
+                return _posts.Count;
+        }
+    }
+
+    /// <summary>Threads that were replaced because what they ran took long.</summary>
+    public long Replaced => Interlocked.Read(ref _replaced);
 
     /// <summary>Changes the number of threads; those with the highest numbers end after their present step.</summary>
     public void SetThreads(int threads)
     {
         lock (_gate)
         {
-            _count = threads;
-            while (_threads.Count > threads)
+            while (_posts.Count > threads)
             {
-                var index = _threads.Count - 1;
-                var ending = _threads[index];
-                _threads.RemoveAt(index);
+                var index = _posts.Count - 1;
+                var ending = _posts[index];
+                _posts.RemoveAt(index);
+                ending.IsLost = true;
                 wake(index);
-                ending.Join();
+                ending.WaitForStep();
             }
 
-            while (_threads.Count < threads)
+            while (_posts.Count < threads)
+                _posts.Add(Start(_posts.Count));
+        }
+    }
+
+    /// <summary>Called now and then by a timer: replaces threads that have run one and the same batch since the last look.</summary>
+    public void Watch()
+    {
+        lock (_gate)
+        {
+            for (var index = 0; index < _posts.Count; index++)
             {
-                var index = _threads.Count;
-                var thread = new Thread(() => Loop(index)) { IsBackground = true, Name = "actop-" + name + "-" + index };
-                _threads.Add(thread);
-                thread.UnsafeStart();
+                if (!_posts[index].TryLose())
+                    continue;
+                _replaced++;
+                _posts[index] = Start(index);
             }
         }
     }
 
-    private void Loop(int index)
+    private Post Start(int index)
     {
-        while (index < _count)
+        var post = new Post();
+        new Thread(() => Loop(index, post)) { IsBackground = true, Name = "actop-" + name + "-" + index }.UnsafeStart();
+        return post;
+    }
+
+    private void Loop(int index, Post post)
+    {
+        while (post.TryBeginStep())
         {
+            var goesOn = true;
             try
             {
-                if (!step(index))
-                    return;
+                goesOn = step(index);
             }
             catch (Exception exception)
             {
                 onError(exception);
             }
+
+            post.EndStep();
+            if (!goesOn)
+                return;
+            After();
+        }
+    }
+
+    private void After()
+    {
+        try
+        {
+            afterStep?.Invoke();
+        }
+        catch (Exception exception)
+        {
+            onError(exception);
+        }
+    }
+
+    /// <summary>The right to be thread i. The lock keeps two threads out of one step, and is free except when the stage changes.</summary>
+    private sealed class Post
+    {
+        private readonly Lock _stepping = new();
+        private long _steps;
+        private long _seen = -1;
+
+        internal volatile bool IsLost;
+
+        internal bool TryBeginStep()
+        {
+            _stepping.Enter();
+            if (IsLost)
+            {
+                _stepping.Exit();
+                return false;
+            }
+
+            return true;
+        }
+
+        internal void EndStep()
+        {
+            _steps++;
+            _stepping.Exit();
+        }
+
+        internal void WaitForStep()
+        {
+            lock (_stepping)
+            {
+            }
+        }
+
+        /// <summary>Takes the post from a thread that has been beyond one and the same step since the last look.</summary>
+        internal bool TryLose()
+        {
+            if (!_stepping.TryEnter())
+                return false;
+            IsLost = _steps == _seen;
+            _seen = _steps;
+            _stepping.Exit();
+            return IsLost;
         }
     }
 }

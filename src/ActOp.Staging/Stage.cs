@@ -11,13 +11,17 @@ namespace ActOp.Staging;
 /// Any thread may post. The number of threads may change at any time (<see cref="SetThreads"/>): a thread that ends hands
 /// its queue back, so no item is lost. Idle threads park; a post wakes at most one, and none while a woken one is still
 /// looking for work.
+/// <para>A <see cref="Worker"/> belongs to one thread at a time: its own, or, while that one is parked, one of another stage
+/// that has borrowed it (<c>Stage.Borrowing.cs</c>). Parked workers that nobody has borrowed are in <see cref="_idle"/>; who
+/// takes one out of there, under the gate, owns it. So at most <see cref="Threads"/> threads run items, whoever they are.</para>
 /// </remarks>
-public sealed class Stage : IDisposable
+public sealed partial class Stage : IDisposable
 {
     private readonly ConcurrentQueue<IStageItem> _shared = new();
     private readonly Lock _gate = new();
-    private readonly Stack<Worker> _idle = new();
+    private readonly List<Worker> _idle = [];
     private readonly Action<Exception> _onError;
+    private readonly Action? _onPause;
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private volatile Worker[] _workers = [];
     private volatile int _idleCount;
@@ -36,12 +40,17 @@ public sealed class Stage : IDisposable
     /// <param name="threads">How many threads, at least 1. Ignored in <see cref="StageMode.ThreadPool"/>.</param>
     /// <param name="mode">Whose threads.</param>
     /// <param name="onError">Told of what escapes an item: a defect of the item.</param>
-    public Stage(string name, int threads, StageMode mode, Action<Exception> onError)
+    /// <param name="onPause">
+    /// Run by each thread of the stage when it has no more items, and now and then while it has: for what gathers per thread and goes better
+    /// in bulk. Not called in <see cref="StageMode.ThreadPool"/>.
+    /// </param>
+    public Stage(string name, int threads, StageMode mode, Action<Exception> onError, Action? onPause = null)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(threads, 1);
         Name = name;
         Mode = mode;
         _onError = onError;
+        _onPause = onPause;
         if (mode == StageMode.OwnThreads)
             SetThreads(threads);
     }
@@ -73,6 +82,12 @@ public sealed class Stage : IDisposable
             return new StageCounters(executed, Interlocked.Read(ref _posted), Interlocked.Read(ref _wakes), Interlocked.Read(ref _emptyWakes), steals, queued);
         }
     }
+
+    /// <summary>True on a thread that runs items of a stage and will call the stage's pause action after the present one.</summary>
+    public static bool WillPause => Worker.Current is { Stage._onPause: not null };
+
+    /// <summary>True when no thread of the stage is awake, so that a post would have to wake one; a moment's truth.</summary>
+    public bool IsAsleep => Mode == StageMode.OwnThreads && _idleCount == _workers.Length;
 
     internal Worker[] Workers => _workers;
 
@@ -116,14 +131,12 @@ public sealed class Stage : IDisposable
                 started.Add(worker);
             }
 
-            retired = [.. workers.Skip(threads)];
-            foreach (var worker in retired)
+            foreach (var worker in workers.Skip(threads))
                 worker.Retired = true;
-            var kept = _idle.Where(worker => !worker.Retired).Reverse().ToArray();
-            _idle.Clear();
-            foreach (var worker in kept)
-                _idle.Push(worker);
-            _idleCount = kept.Length;
+            // One that is at work sees the mark itself; only the parked ones need to be told.
+            retired = [.. _idle.Where(worker => worker.Retired)];
+            _idle.RemoveAll(worker => worker.Retired);
+            _idleCount = _idle.Count;
             _alive += started.Count;
             _workers = [.. workers.Take(threads)];
         }
@@ -152,14 +165,18 @@ public sealed class Stage : IDisposable
     /// <summary>Stops the threads once their queues are empty. The task ends when the last one has.</summary>
     public Task StopAsync()
     {
-        _stopping = true;
+        Worker[] parked;
         lock (_gate)
         {
+            _stopping = true;
+            parked = [.. _idle];
+            _idle.Clear();
+            _idleCount = 0;
             if (_alive == 0)
                 _ended.TrySetResult();
         }
 
-        foreach (var worker in _workers)
+        foreach (var worker in parked)
             worker.Unpark();
         return _ended.Task;
     }
@@ -189,36 +206,48 @@ public sealed class Stage : IDisposable
         }
     }
 
-    internal void EnterIdle(Worker worker)
+    internal void Pause()
+    {
+        try
+        {
+            _onPause?.Invoke();
+        }
+        catch (Exception exception)
+        {
+            _onError(exception);
+        }
+    }
+
+    /// <summary>Gives up the worker, which has no work. False when it must end instead. The caller looks for work once more afterwards.</summary>
+    internal bool TryEnterIdle(Worker worker)
     {
         lock (_gate)
         {
-            _idle.Push(worker);
-            _idleCount++;
+            if (worker.Retired || _stopping)
+                return false;
+            _idle.Add(worker);
+            _idleCount = _idle.Count;
         }
 
         Interlocked.MemoryBarrier();
+        return true;
     }
 
-    /// <summary>False when somebody has already picked the worker to be woken: it must take the wake.</summary>
+    /// <summary>False when somebody has already taken the worker: its thread must wait until it gets it back.</summary>
     internal bool TryLeaveIdle(Worker worker)
     {
         lock (_gate)
         {
-            if (!_idle.Contains(worker))
+            if (!_idle.Remove(worker))
                 return false;
-            var others = _idle.Where(other => other != worker).Reverse().ToArray();
-            _idle.Clear();
-            foreach (var other in others)
-                _idle.Push(other);
             _idleCount = _idle.Count;
             return true;
         }
     }
 
-    internal bool HasWork(Worker asking)
+    internal bool HasWork()
     {
-        if (asking.Retired || _stopping || !_shared.IsEmpty)
+        if (!_shared.IsEmpty)
             return true;
         foreach (var worker in _workers)
         {
@@ -233,14 +262,7 @@ public sealed class Stage : IDisposable
     {
         if (Interlocked.CompareExchange(ref _searching, 1, 0) != 0)
             return;
-        Worker? worker = null;
-        lock (_gate)
-        {
-            if (_idle.TryPop(out worker))
-                _idleCount = _idle.Count;
-        }
-
-        if (worker is null)
+        if (TakeIdle() is not { } worker)
         {
             Volatile.Write(ref _searching, 0);
             return;
@@ -248,6 +270,20 @@ public sealed class Stage : IDisposable
 
         Interlocked.Increment(ref _wakes);
         worker.Unpark();
+    }
+
+    /// <summary>The worker that became idle last, whose data may still be in a cache; the caller owns it.</summary>
+    private Worker? TakeIdle()
+    {
+        lock (_gate)
+        {
+            if (_idle.Count == 0)
+                return null;
+            var worker = _idle[^1];
+            _idle.RemoveAt(_idle.Count - 1);
+            _idleCount = _idle.Count;
+            return worker;
+        }
     }
 
     /// <summary>A woken thread found work: the next post may wake another one, and if more waits, it does so now.</summary>
@@ -267,7 +303,9 @@ public sealed class Stage : IDisposable
 
     internal void OnWorkerEnded(Worker worker)
     {
-        Interlocked.Add(ref _executedByEnded, worker.Executed);
+        // One that ends because the stage does is still counted itself.
+        if (worker.Retired)
+            Interlocked.Add(ref _executedByEnded, worker.Executed);
         lock (_gate)
         {
             if (--_alive == 0 && _stopping)

@@ -5,8 +5,8 @@ namespace ActOp.Staging;
 
 /// <summary>One thread of a <see cref="Stage"/> with its own queue.</summary>
 /// <remarks>
-/// The thread owns everything here except: <see cref="Queue"/> and <see cref="_next"/> may be emptied by thieves, and
-/// <see cref="Unpark"/> may be called by anyone. An item posted by the thread itself goes to <see cref="_next"/> and runs
+/// The owner (the worker's thread, or whoever borrows it while that is parked) has everything here to itself except: <see cref="Queue"/> and <see cref="_next"/> may be emptied by thieves, and
+/// <see cref="Unpark"/> may be called by anyone. An item posted by the owner goes to <see cref="_next"/> and runs
 /// as soon as the present one ends, while its data is still in this core's cache; at most <see cref="MaxNextRuns"/> times
 /// in a row, then the queue is served, so that two items that post each other cannot starve the rest.
 /// </remarks>
@@ -17,6 +17,12 @@ internal sealed class Worker
 
     /// <summary>Every so many items the shared queue is served first: local work must not starve what comes from outside. Prime, so that it does not beat with periodic work.</summary>
     private const int SharedInterval = 61;
+
+    /// <summary>What gathers for a pause waits no longer than about this.</summary>
+    private const double PauseMicroseconds = 200;
+
+    /// <summary>Items per measurement of <see cref="_itemMicroseconds"/>, and the longest run without a pause.</summary>
+    private const int BatchItems = 64;
 
     /// <summary>A thread is worth waking for this much waiting work: about what the wake itself costs both sides.</summary>
     private const double WakeWorthMicroseconds = 20;
@@ -32,6 +38,9 @@ internal sealed class Worker
     private int _nextRuns;
     private uint _tick;
     private long _batchStart;
+    private int _batchCount;
+    private int _sincePause;
+    private int _pauseInterval = BatchItems;
     private double _itemMicroseconds = 1;
 
     internal Worker(Stage stage, int index)
@@ -92,22 +101,49 @@ internal sealed class Worker
         }
     }
 
-    private void Loop()
+    /// <summary>The calling thread becomes the owner.</summary>
+    internal void Enter()
     {
         t_current = this;
-        _batchStart = Stopwatch.GetTimestamp();
+        BeginBatch();
+    }
+
+    /// <summary>The calling thread is the owner no more; somebody must get the worker at once.</summary>
+    internal void Leave() => t_current = null;
+
+    /// <summary>Runs up to <paramref name="items"/> items; false when some are left in the worker's own queue.</summary>
+    internal bool RunBorrowed(int items)
+    {
+        BeginBatch();
+        while (items > 0)
+        {
+            if (Retired || (TakeOwn() ?? StealFromOthers()) is not { } item)
+                break;
+            RunItem(item);
+            items--;
+        }
+
+        EndBatch();
+        Pause();
+        return !HasWaiting;
+    }
+
+    private void Loop()
+    {
+        Enter();
         var woken = false;
         while (true)
         {
             var item = Retired ? null : TakeOwn() ?? StealFromOthers();
             if (item is null)
             {
+                EndBatch();
+                Pause();
                 if (woken)
                     _stage.CountEmptyWake();
                 if (Retired || _stage.Stopping)
                     break;
-                if (woken = Park())
-                    _batchStart = Stopwatch.GetTimestamp();
+                woken = Park();
                 continue;
             }
 
@@ -117,15 +153,33 @@ internal sealed class Worker
                 _stage.EndSearch();
             }
 
-            _stage.Run(item);
-            Executed++;
-            if ((++_tick & 63) == 0)
-                MeasureBatch();
+            RunItem(item);
         }
 
         HandOver();
         t_current = null;
         _stage.OnWorkerEnded(this);
+    }
+
+    private void RunItem(IStageItem item)
+    {
+        _stage.Run(item);
+        Executed++;
+        _tick++;
+        if (++_batchCount == BatchItems)
+        {
+            EndBatch();
+            BeginBatch();
+        }
+
+        if (++_sincePause >= _pauseInterval)
+            Pause();
+    }
+
+    private void Pause()
+    {
+        _sincePause = 0;
+        _stage.Pause();
     }
 
     private IStageItem? TakeOwn()
@@ -170,12 +224,21 @@ internal sealed class Worker
         return null;
     }
 
-    /// <summary>Waits for work; true when woken by somebody. Announces itself idle first and looks again, so that a post between look and wait is not missed.</summary>
+    /// <summary>
+    /// Waits for work; true when woken by somebody. Announces itself idle first and looks again, so that a post between
+    /// look and wait is not missed. While the thread waits, somebody may borrow the worker; who wakes the thread gives it back.
+    /// </summary>
     private bool Park()
     {
-        _stage.EnterIdle(this);
-        if (_stage.HasWork(this) && _stage.TryLeaveIdle(this))
+        if (!_stage.TryEnterIdle(this))
             return false;
+        if (_stage.HasWork() && _stage.TryLeaveIdle(this))
+        {
+            BeginBatch();
+            return false;
+        }
+
+        Leave();
         lock (_park)
         {
             while (!_woken)
@@ -183,6 +246,7 @@ internal sealed class Worker
             _woken = false;
         }
 
+        Enter();
         return true;
     }
 
@@ -192,12 +256,16 @@ internal sealed class Worker
             _stage.PostShared(item);
     }
 
-    private void MeasureBatch()
+    private void BeginBatch() => _batchStart = Stopwatch.GetTimestamp();
+
+    private void EndBatch()
     {
-        var now = Stopwatch.GetTimestamp();
-        var microseconds = (now - _batchStart) * 1e6 / Stopwatch.Frequency / 64;
-        _itemMicroseconds += (Math.Min(microseconds, 1000) - _itemMicroseconds) / 4;
-        _batchStart = now;
+        if (_batchCount == 0)
+            return;
+        var microseconds = (Stopwatch.GetTimestamp() - _batchStart) * 1e6 / Stopwatch.Frequency / _batchCount;
+        _itemMicroseconds += (Math.Min(microseconds, 1000) - _itemMicroseconds) * _batchCount / (4 * BatchItems);
+        _pauseInterval = Math.Clamp((int)(PauseMicroseconds / _itemMicroseconds), 1, BatchItems);
+        _batchCount = 0;
     }
 
     private void HandOver()

@@ -133,10 +133,11 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
             await Task.Delay(10, cancellation).ConfigureAwait(false);
         if (load.Outstanding > 0)
             _result.Faults.Add($"{load.Outstanding} requests were never answered");
+        List<Answer> rest = load.Take();
         var late = new SortedDictionary<string, long>();
-        Count(load.Take(), late);
+        Count(rest, late);
         if (late.Count > 0)
-            _result.Faults.Add("failures at the end: " + Text(late));
+            _result.Faults.Add($"failures at the end: {Text(late)}; for example, {Example(rest)}");
         if (_result.Kills is [.., { } last])
             last.ActivationsOfNewSilo = silos.ActivationsOf(last.Silo);
         say("asking every player");
@@ -148,6 +149,12 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
             foreach (string tail in silos.Tails())
                 say(tail);
         }
+    }
+
+    private static string Example(List<Answer> answers)
+    {
+        Answer failed = answers.First(answer => answer.Error is not null);
+        return $"{failed.Text} It waited {(failed.To - failed.From).TotalSeconds:0.0} s.";
     }
 
     private async Task DelayUntil(TimeSpan time, CancellationToken cancellation)

@@ -130,12 +130,12 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
         Await(continuation, state, token, (flags & ValueTaskSourceOnCompletedFlags.UseSchedulingContext) != 0);
     }
 
-    /// <summary>Apart, because its closure would be allocated by every await that flows nothing.</summary>
+    // A method of its own: its closure would be allocated for every await otherwise.
     private static (Action<object?> Continuation, object? State) Flow(ExecutionContext context, Action<object?> continuation, object? state) =>
         (boxed => ExecutionContext.Run(context, static inner =>
         {
-            var (action, arg) = ((Action<object?>, object?))inner!;
-            action(arg);
+            var (action, argument) = ((Action<object?>, object?))inner!;
+            action(argument);
         }, boxed), (continuation, state));
 
     /// <summary>Sends the call without waiting for an answer beyond what its options say. Called by generated references of void methods.</summary>

@@ -44,7 +44,9 @@ public abstract class Request : ResultRequest<NoResult>
             return true;
         }
 
-        _running.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(OnEnd);
+        // With the activation's context: the end then runs within the turn that brings it. Without, .NET takes it to the thread pool,
+        // because a turn has a scheduler of its own.
+        _running.GetAwaiter().UnsafeOnCompleted(OnEnd);
         return false;
     }
 

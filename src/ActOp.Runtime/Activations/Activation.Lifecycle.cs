@@ -110,6 +110,7 @@ internal sealed partial class Activation
                 {
                     EndDuplicate(winner);
                     state?.Refused(winner);
+                    _deactivated.TrySetResult();
                     return;
                 }
 
@@ -129,9 +130,7 @@ internal sealed partial class Activation
                 Node.Locality.Began(GrainId);
             else
                 state.Arrived(new Location(Node.Address, ActivationId, Epoch));
-            // Told to end while it began: nothing has run that would start the end.
-            if (_deactivation is not null && _runningCount == 0)
-                BeginDeactivation();
+            BeginRequestedDeactivation();
         }
         catch (Exception exception)
         {
@@ -196,6 +195,15 @@ internal sealed partial class Activation
         _migrationTarget = migrationTarget;
         if (State == ActivationState.Active && _runningCount == 0)
             BeginDeactivation();
+    }
+
+    /// <summary>A wish to end that came while the activation began is granted now; its waiting requests go to the next one.</summary>
+    private void BeginRequestedDeactivation()
+    {
+        if (_deactivation is null)
+            return;
+        Accepts = false;
+        BeginDeactivation();
     }
 
     private async Task RequestMigrationAsync(SiloAddress? hint)

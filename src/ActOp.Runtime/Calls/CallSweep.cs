@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Calls;
@@ -24,7 +25,7 @@ internal sealed class CallSweep(Node node)
             if (deadline == 0 || deadline > now || !ReferenceEquals(call.Runtime, node.Calls) || !call.IsPending(version))
                 continue;
             ended += End(call, version, static (call, node) => new TimeoutException(
-                "The call " + call.Method.ActivityName + " to " + call.TargetId + (call.Remote is { } silo ? " on " + silo : "") + " got no answer within its response timeout" +
+                "The call " + call.Method.ActivityName + " to " + call.TargetId + (SentOnTo.Of(call.Remote) is { } silo ? " on " + silo : "") + " got no answer within its response timeout" +
                 " (from " + call.SourceId + ", silo " + node.Address + ").")) ? 1 : 0;
         }
 
@@ -40,7 +41,7 @@ internal sealed class CallSweep(Node node)
             if (CallRegistry.Find(slot) is not { } call)
                 continue;
             var version = Volatile.Read(ref call.Version);
-            if (call.Origin != CallOrigin.Local || !ReferenceEquals(call.Runtime, node.Calls) || !Equals(call.Remote, silo) || !call.IsPending(version))
+            if (call.Origin != CallOrigin.Local || !ReferenceEquals(call.Runtime, node.Calls) || !Equals(SentOnTo.Of(call.Remote), silo) || !call.IsPending(version))
                 continue;
             ended += End(call, version, (c, _) => new SiloUnavailableException(
                 "The silo " + silo + " is gone (" + reason + ") while the call " + c.Method.ActivityName + " to " + c.TargetId + " waited for its answer.")) ? 1 : 0;

@@ -206,6 +206,6 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             return;
         var change = view.Since(before);
         _node.Log.ViewChanged(view.Number, view.ActiveSilos.Length, string.Join(", ", change.Joined), string.Join(", ", change.Left));
-        _node.OnView(view, change);
+        _node.OnView(before, view, change);
     }
 }

@@ -112,7 +112,7 @@ internal sealed class ClientMembership : IDisposable
         var view = View.From(table);
         var before = _node.Silos.View;
         if (_node.Silos.Update(view))
-            _node.OnView(view, view.Since(before));
+            _node.OnView(before, view, view.Since(before));
     }
 
     private void NotifyGateways()

@@ -11,19 +11,19 @@ internal sealed class Clock : IDisposable
 
     private readonly TimeProvider _time;
     private readonly long _start;
-    private readonly ITimer _timer;
+    private readonly Action<long> _onTick;
+    private ITimer? _timer;
     private long _now;
 
     internal Clock(TimeProvider time, Action<long> onTick)
     {
         _time = time;
         _start = time.GetTimestamp();
-        _timer = time.CreateTimer(_ =>
-        {
-            Update();
-            onTick(Now);
-        }, null, Period, Period);
+        _onTick = onTick;
     }
+
+    /// <summary>Begins to tick; not before everything that the ticks use is made.</summary>
+    internal void Start() => _timer = _time.CreateTimer(_ => _onTick(Update()), null, Period, Period);
 
     /// <summary>Milliseconds since the start, at most one <see cref="Period"/> old.</summary>
     internal long Now => Volatile.Read(ref _now);
@@ -36,5 +36,5 @@ internal sealed class Clock : IDisposable
         return now;
     }
 
-    public void Dispose() => _timer.Dispose();
+    public void Dispose() => _timer?.Dispose();
 }

@@ -17,7 +17,6 @@ internal sealed partial class Node
     private readonly List<ITimer> _timers = [];
     private long _lastSweep;
     private long _lastCollection;
-    private volatile bool _open;
     private volatile bool _stopping;
     private volatile bool _dead;
 
@@ -30,7 +29,7 @@ internal sealed partial class Node
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
     internal void Open()
     {
-        _open = true;
+        Clock.Start();
         Classes.LoadLocal();
         Peers.Start(_setup.Stages.ReceiveThreads);
         if (!IsSilo)
@@ -130,7 +129,7 @@ internal sealed partial class Node
     }
 
     /// <summary>The view changed; called on the cluster's turn.</summary>
-    internal void OnView(View view, ViewChange change)
+    internal void OnView(View before, View view, ViewChange change)
     {
         Locations.OnView(view);
         if (IsSilo)
@@ -144,6 +143,13 @@ internal sealed partial class Node
         {
             Peers.Remove(died.Silo);
             EndCallsTo(died.Silo, "it was declared dead");
+        }
+
+        foreach (var member in view.Members)
+        {
+            // Came and died between two views that this node has seen.
+            if (member.Status == SiloStatus.Dead && before.StatusOf(member.Silo) == SiloStatus.None)
+                EndCallsTo(member.Silo, "it was declared dead");
         }
 
         foreach (var silo in view.ActiveSilos)
@@ -199,8 +205,7 @@ internal sealed partial class Node
     /// <summary>Ten times a second or more, from the clock's timer.</summary>
     private void OnClockTick(long now)
     {
-        // The clock runs before the rest of the node is made.
-        if (!_open || now - _lastSweep < SweepPeriodMs)
+        if (now - _lastSweep < SweepPeriodMs)
             return;
         _lastSweep = now;
         ControlStage.Post(new StageAction(() => OnControlTick(now)));
@@ -216,6 +221,7 @@ internal sealed partial class Node
         }
 
         WorkStage.Watch();
+        Peers.Watch();
         if (now - _lastCollection < (long)CollectionOptions.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;

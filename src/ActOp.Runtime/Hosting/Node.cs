@@ -174,5 +174,5 @@ internal sealed partial class Node : IDisposable
 
     internal GrainClass ObserverClass { get; } = GrainClass.Special("sys.observer", typeof(IGrainObserver), reentrant: false);
 
-    private Stage NewStage(string name, int threads) => new(name, threads, _setup.Stages.Mode, exception => Log.StageFailed(name, exception));
+    private Stage NewStage(string name, int threads) => new(name, threads, _setup.Stages.Mode, exception => Log.StageFailed(name, exception), SendBatch.Flush);
 }

@@ -124,13 +124,16 @@ internal sealed class FrameReader(Node node)
 
     private void ReadSentOn(ref WireReader reader)
     {
+        var hop = reader.ReadByte();
         var id = reader.ReadFixed64();
         var silo = Addresses.Read(ref reader);
         if (CallRegistry.Find((int)(id >> 32)) is not { } call || !ReferenceEquals(call.Runtime, node.Calls))
             return;
         // Compared with what was read before the check, so that a later use of the object keeps its own.
         var before = Volatile.Read(ref call.Remote);
-        if (!call.IsPending((int)(uint)id) || !ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, silo, before), before))
+        if (!call.IsPending((int)(uint)id) || before is SentOnTo { Hop: var known } && known >= hop)
+            return;
+        if (!ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, new SentOnTo(silo, hop), before), before))
             return;
         if (node.Silos.IsDead(silo))
             node.ControlStage.Post(new StageAction(() => node.EndCallsTo(silo, "it was declared dead")));

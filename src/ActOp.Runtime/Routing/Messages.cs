@@ -56,16 +56,17 @@ internal sealed class Messages(Node node)
             if (!call.TryClaim(version))
                 return;
             if (call.Origin == CallOrigin.Remote)
-                SendSentOn((SiloAddress)call.Remote!, call.ReplyTo, target);
+                SendSentOn((SiloAddress)call.Remote!, call.ReplyTo, target, call.Forwards);
             call.Recycle();
         }
     }
 
-    private void SendSentOn(SiloAddress origin, ulong replyTo, SiloAddress target)
+    private void SendSentOn(SiloAddress origin, ulong replyTo, SiloAddress target, byte hop)
     {
         var scratch = Scratch.Rent(node.Calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         writer.WriteByte((byte)FrameKind.SentOn);
+        writer.WriteByte(hop);
         writer.WriteFixed64(replyTo);
         Addresses.Write(ref writer, target);
         writer.Commit();

@@ -13,6 +13,9 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
     private volatile Peer? _peer;
     private volatile bool _hasWaiting;
     private Peer? _dialling;
+
+    /// <summary>The last that was connected: the mesh may be dialling it again.</summary>
+    private Peer? _last;
     private long _waitingBytes;
     private bool _closed;
 
@@ -41,7 +44,11 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
     internal void Connected(Peer peer)
     {
         lock (_gate)
+        {
             _peer = peer;
+            _last = peer;
+        }
+
         Drain();
     }
 
@@ -66,20 +73,33 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
 
     internal void Close()
     {
-        Peer? peer;
         lock (_gate)
         {
             _closed = true;
-            peer = _peer ?? _dialling;
             _peer = null;
             Drop();
         }
 
-        peer?.Close();
+        _last?.Close();
+        if (!ReferenceEquals(_last, _dialling))
+            _dialling?.Close();
+    }
+
+    /// <summary>Has frames written that a thread put into a link and is kept from flushing by a long turn.</summary>
+    internal void FlushLate()
+    {
+        if (_peer is not { } peer)
+            return;
+        for (var index = 0u; index < peer.DataLinks; index++)
+        {
+            if (peer.GetLink(index) is { QueuedBytes: > 0, Tag: LinkSender sender })
+                sender.Schedule();
+        }
     }
 
     private static SendResult Append(Peer peer, uint affinity, bool control, ReadOnlySpan<byte> frame) =>
-        (control ? peer.Control : peer.GetLink(affinity)) is { } link ? link.TryAppend(frame) : SendResult.Closed;
+        control ? peer.Control?.TryAppend(frame) ?? SendResult.Closed
+        : peer.GetLink(affinity) is { } link ? SendBatch.Append(link, frame) : SendResult.Closed;
 
     private Exception? Wait(uint affinity, bool control, ReadOnlySpan<byte> frame)
     {

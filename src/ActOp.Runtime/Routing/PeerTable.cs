@@ -26,7 +26,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         _node = node;
         Mesh = new MeshNode(IdOf(node.Address), options, transport, this, node.Time, node.MeshLogger);
-        _receive = new PollStage("receive", index => Mesh.GetPoller(index).Poll(-1) >= 0, index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception));
+        _receive = new PollStage("receive", index => Mesh.GetPoller(index).Poll(-1) >= 0, index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception), RunReceived);
         _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception => node.Log.StageFailed("mesh", exception));
     }
 
@@ -141,8 +141,25 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     public override void FramesReceived(Link link, FrameBatch frames)
     {
         var entry = (PeerEntry)link.Peer.Tag!;
+        if (link.Channel == Channel.Data)
+            _node.WorkStage.TryBorrow();
         foreach (var frame in frames)
             _node.Reader.Read(entry.Address, frame);
+    }
+
+    /// <summary>The turns of what was read, if no thread of the work stage was at work that would do it without being woken.</summary>
+    private void RunReceived()
+    {
+        if (Stage.WillPause)
+            _node.WorkStage.EndBorrow();
+    }
+
+    /// <summary>From the control stage's timer: nothing that runs long holds up reading or writing for longer than its period.</summary>
+    internal void Watch()
+    {
+        _receive.Watch();
+        foreach (var (_, entry) in _entries)
+            entry.FlushLate();
     }
 
     public override void SendPending(Link link)

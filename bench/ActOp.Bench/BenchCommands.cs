@@ -1,0 +1,93 @@
+using System.CommandLine;
+using System.Text.Json;
+using ActOp.Bench.Calls;
+using ActOp.Bench.Hosting;
+
+namespace ActOp.Bench;
+
+/// <summary>The command line of the benchmarks.</summary>
+internal static class BenchCommands
+{
+    private static readonly Dictionary<string, Func<CallSettings, Action<Row>, Task>> Measurements = new()
+    {
+        ["local"] = LocalCalls.Measure,
+        ["remote"] = RemoteCalls.Measure,
+        ["client"] = ClientCalls.Measure,
+        ["fanout"] = OtherCalls.FanOut,
+        ["hot"] = OtherCalls.Hot,
+        ["create"] = OtherCalls.Create,
+        ["edges"] = OtherCalls.Edges,
+    };
+
+    internal static RootCommand Build() => new("Benchmarks of ActOp: calls beside the floors of this machine, and small parts of them.")
+    {
+        BuildCalls(),
+        BuildMicro(),
+        BuildSilo(),
+    };
+
+    private static Command BuildCalls()
+    {
+        var names = new Argument<string[]>("measurements") { Description = string.Join(", ", Measurements.Keys) + "; all when none is named.", Arity = ArgumentArity.ZeroOrMore };
+        var runs = new Option<int>("--runs") { Description = "Runs of each measurement.", DefaultValueFactory = _ => 3 };
+        var seconds = new Option<double>("--seconds") { Description = "Length of one run.", DefaultValueFactory = _ => 1 };
+        var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
+        var command = new Command("calls", "Calls per second and their costs as multiples of the floors, measured beside them.") { names, runs, seconds, json };
+        command.SetAction(async (parsed, _) =>
+        {
+            var chosen = parsed.GetValue(names) is { Length: > 0 } named ? named : [.. Measurements.Keys];
+            if (chosen.FirstOrDefault(name => !Measurements.ContainsKey(name)) is { } unknown)
+            {
+                Console.Error.WriteLine("There is no measurement called " + unknown + ".");
+                return 2;
+            }
+
+            var settings = new CallSettings(parsed.GetValue(runs), (int)(1000 * parsed.GetValue(seconds)));
+            if (settings.Runs is < 1 or > 100 || settings.Milliseconds is < 10 or > 60_000)
+            {
+                Console.Error.WriteLine("--runs must be 1 to 100, --seconds 0.01 to 60.");
+                return 2;
+            }
+
+            return await Run(chosen, settings, parsed.GetValue(json));
+        });
+        return command;
+    }
+
+    private static async Task<int> Run(string[] names, CallSettings settings, string? json)
+    {
+        var rows = new List<Row>();
+        foreach (var name in names)
+        {
+            await Measurements[name](settings, row =>
+            {
+                rows.Add(row);
+                Console.WriteLine(row);
+            });
+        }
+
+        if (json is not null)
+            File.WriteAllText(json, JsonSerializer.Serialize(rows, new JsonSerializerOptions(JsonSerializerDefaults.Web) { WriteIndented = true }));
+        return rows.Exists(row => row.Met == false) ? 1 : 0;
+    }
+
+    private static Command BuildMicro()
+    {
+        var rest = new Argument<string[]>("arguments") { Description = "Arguments of BenchmarkDotNet, for instance --filter *Codec*.", Arity = ArgumentArity.ZeroOrMore };
+        var command = new Command("micro", "BenchmarkDotNet suites.") { rest };
+        command.TreatUnmatchedTokensAsErrors = false;
+        command.SetAction(parsed => Micro.MicroSuites.Run([.. parsed.GetValue(rest) ?? [], .. parsed.UnmatchedTokens]));
+        return command;
+    }
+
+    private static Command BuildSilo()
+    {
+        var port = new Option<int>("--port");
+        var gateway = new Option<int>("--gateway");
+        var primary = new Option<int>("--primary");
+        var command = new Command(SiloProcess.Command, "A silo process (started by the measurements).") { port, gateway, primary };
+        command.Hidden = true;
+        command.SetAction((parsed, _) => SiloProcess.RunAsync(parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary)));
+        return command;
+    }
+}

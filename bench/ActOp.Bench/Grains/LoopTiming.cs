@@ -1,0 +1,14 @@
+namespace ActOp.Bench.Grains;
+
+/// <summary>How a loop of calls reads the clock.</summary>
+public enum LoopTiming
+{
+    /// <summary>Once per 256 calls: nothing but calls is measured.</summary>
+    None,
+
+    /// <summary>The coarse clock of the system around every call: finds long waits, exact to some milliseconds.</summary>
+    Coarse,
+
+    /// <summary>The exact clock around every call: for loops that are slow anyway.</summary>
+    Exact,
+}

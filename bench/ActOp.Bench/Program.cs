@@ -1,0 +1,3 @@
+using ActOp.Bench;
+
+return await BenchCommands.Build().Parse(args).InvokeAsync();

@@ -1,0 +1,18 @@
+using System.Net;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+
+// A silo of a localhost cluster: <silo port> <gateway port> <silo port of the first silo>. It stops in order when standard input ends.
+int[] ports = Array.ConvertAll(args, int.Parse);
+var builder = new HostApplicationBuilder(new HostApplicationBuilderSettings { DisableDefaults = true });
+builder.Logging.SetMinimumLevel(LogLevel.Information).AddSimpleConsole(console => console.SingleLine = true);
+builder.UseOrleans(silo => silo.UseLocalhostClustering(ports[0], ports[1], new IPEndPoint(IPAddress.Loopback, ports[2])));
+using IHost host = builder.Build();
+await host.StartAsync();
+Console.WriteLine("READY");
+while (Console.Read() >= 0)
+{
+}
+
+await host.StopAsync();
+Console.WriteLine("STOPPED");

@@ -1,0 +1,68 @@
+using System.Net;
+using System.Net.Sockets;
+using System.Text;
+using Orleans.Runtime.Messaging;
+
+namespace ActOp.Process.Tests;
+
+public sealed class HostilePeerTests
+{
+    [Fact]
+    public async Task Whatever_a_stranger_sends_costs_only_its_own_connection()
+    {
+        await using var cluster = await ProcessCluster.StartAsync(1);
+        var silo = cluster.Silos[0];
+        var random = new byte[4096];
+        new Random(7).NextBytes(random);
+        // What is no frame at all must be closed by the silo; half a frame may be the start of a good one, so there the stranger hangs up.
+        byte[][] garbage =
+        [
+            random,
+            Encoding.ASCII.GetBytes("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n"),
+            [0xFF, 0xFF, 0xFF, 0x7F, 1, 2, 3, 4],
+            [0, 0, 0, 0x80, 1, 2, 3, 4],
+        ];
+        foreach (var port in new[] { silo.Port, silo.Gateway })
+        {
+            foreach (var bytes in garbage)
+            {
+                await Send(port, bytes, waitForEnd: true);
+                Assert.Equal(silo.Port, await cluster.Grain(1).Port().AsTask().WaitAsync(Limits.Step));
+            }
+
+            await Send(port, [40, 0, 0, 0, 1, 2, 3], waitForEnd: false);
+            Assert.Equal(silo.Port, await cluster.Grain(2).Port().AsTask().WaitAsync(Limits.Step));
+        }
+    }
+
+    [Fact]
+    public async Task A_client_of_another_cluster_is_refused_and_harms_nobody()
+    {
+        await using var cluster = await ProcessCluster.StartAsync(1);
+        using var stranger = ProcessCluster.CreateClient("another", [cluster.Silos[0].Gateway]);
+
+        await Assert.ThrowsAsync<ConnectionFailedException>(() => stranger.StartAsync().WaitAsync(Limits.Step));
+
+        Assert.Equal(cluster.Silos[0].Port, await cluster.Grain(1).Port().AsTask().WaitAsync(Limits.Step));
+    }
+
+    private static async Task Send(int port, byte[] bytes, bool waitForEnd)
+    {
+        using var socket = new Socket(SocketType.Stream, ProtocolType.Tcp);
+        await socket.ConnectAsync(new IPEndPoint(IPAddress.Loopback, port));
+        await socket.SendAsync(bytes);
+        if (!waitForEnd)
+            return;
+        var buffer = new byte[4096];
+        try
+        {
+            while (await socket.ReceiveAsync(buffer).WaitAsync(Limits.Step) > 0)
+            {
+            }
+        }
+        catch (SocketException)
+        {
+            // Reset: closed as well.
+        }
+    }
+}

@@ -1,0 +1,91 @@
+using System.Net;
+using System.Net.Sockets;
+using ActOp.Process.Silo;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+
+namespace ActOp.Process.Tests;
+
+/// <summary>Silo processes on loopback and a client in this process.</summary>
+internal sealed class ProcessCluster : IAsyncDisposable
+{
+    private readonly List<SiloProcess> _silos = [];
+    private IHost? _host;
+
+    public IReadOnlyList<SiloProcess> Silos => _silos;
+
+    public IClusterClient Client => _host!.Services.GetRequiredService<IClusterClient>();
+
+    public static async Task<ProcessCluster> StartAsync(int silos)
+    {
+        var cluster = new ProcessCluster();
+        try
+        {
+            for (var i = 0; i < silos; i++)
+                await cluster.AddAsync();
+            foreach (var silo in cluster._silos)
+                await silo.Sees(silos);
+            cluster._host = CreateClient("dev", [.. cluster._silos.Select(silo => silo.Gateway)]);
+            await cluster._host.StartAsync().WaitAsync(Limits.Step);
+            return cluster;
+        }
+        catch
+        {
+            await cluster.DisposeAsync();
+            throw;
+        }
+    }
+
+    public static IHost CreateClient(string clusterId, int[] gateways)
+    {
+        var builder = new HostApplicationBuilder(new HostApplicationBuilderSettings { DisableDefaults = true });
+        builder.UseOrleansClient(client => client.UseLocalhostClustering(gateways, clusterId: clusterId));
+        return builder.Build();
+    }
+
+    public IPlaceGrain Grain(long key) => Client.GetGrain<IPlaceGrain>(key);
+
+    public async Task<SiloProcess> AddAsync()
+    {
+        var ports = FreePorts();
+        var silo = SiloProcess.Start(ports[0], ports[1], _silos.Count == 0 ? ports[0] : _silos[0].Port);
+        _silos.Add(silo);
+        await silo.Ready();
+        return silo;
+    }
+
+    /// <summary>The first <paramref name="count"/> keys from <paramref name="first"/> on whose grains are on a silo; activates grains to find out.</summary>
+    public async Task<long[]> KeysOn(SiloProcess silo, long first, int count)
+    {
+        var found = new List<long>();
+        for (var key = first; found.Count < count && key < first + 500; key++)
+        {
+            if (await Grain(key).Port() == silo.Port)
+                found.Add(key);
+        }
+
+        Assert.Equal(count, found.Count);
+        return [.. found];
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_host is not null)
+        {
+            await _host.StopAsync();
+            _host.Dispose();
+        }
+
+        foreach (var silo in _silos)
+            await silo.DisposeAsync();
+    }
+
+    private static int[] FreePorts()
+    {
+        using var one = new TcpListener(IPAddress.Loopback, 0);
+        using var other = new TcpListener(IPAddress.Loopback, 0);
+        one.Start();
+        other.Start();
+        return [((IPEndPoint)one.LocalEndpoint).Port, ((IPEndPoint)other.LocalEndpoint).Port];
+    }
+}

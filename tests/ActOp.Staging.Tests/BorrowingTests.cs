@@ -1,0 +1,143 @@
+namespace ActOp.Staging.Tests;
+
+public sealed class BorrowingTests
+{
+    [Fact]
+    public async Task A_borrower_runs_its_items_itself_and_wakes_nobody()
+    {
+        var stage = Stages.New(2);
+        Stages.Settle(stage);
+        var thread = -1;
+        Assert.True(stage.TryBorrow());
+        stage.Post(new Item(_ => thread = Environment.CurrentManagedThreadId));
+        Assert.Equal(-1, thread);
+        stage.EndBorrow();
+        Assert.Equal(Environment.CurrentManagedThreadId, thread);
+        Assert.Equal(0, stage.Counters.Wakes);
+        Assert.True(stage.IsAsleep);
+        await Stages.Stop(stage);
+    }
+
+    [Fact]
+    public async Task A_busy_stage_lends_nothing()
+    {
+        var stage = Stages.New(1);
+        Stages.Settle(stage);
+        Assert.True(stage.TryBorrow());
+        var other = true;
+        // No await: the borrower must stay on its thread.
+        var thread = new Thread(() => other = stage.TryBorrow());
+        thread.Start();
+        thread.Join();
+        Assert.False(other);
+        Assert.False(stage.TryBorrow());
+        stage.EndBorrow();
+        await Stages.Stop(stage);
+    }
+
+    [Fact]
+    public async Task A_borrower_leaves_an_endless_run_to_the_stage()
+    {
+        var stage = Stages.New(1);
+        Stages.Settle(stage);
+        var here = 0;
+        var thread = Environment.CurrentManagedThreadId;
+        var item = new Item(self =>
+        {
+            here += Environment.CurrentManagedThreadId == thread ? 1 : 0;
+            if (self.Runs < 5000)
+                stage.Post(self);
+        });
+        Assert.True(stage.TryBorrow());
+        stage.Post(item);
+        stage.EndBorrow();
+        Stages.Until(() => item.Runs == 5000);
+        await Stages.Stop(stage);
+        Assert.InRange(here, 1, 256);
+    }
+
+    [Fact]
+    public async Task A_borrower_pauses_after_its_items()
+    {
+        var log = new List<string>();
+        var thread = Environment.CurrentManagedThreadId;
+        var stage = Stages.New(1, () =>
+        {
+            if (Environment.CurrentManagedThreadId == thread)
+                log.Add("pause");
+        });
+        Stages.Settle(stage);
+        Assert.True(stage.TryBorrow());
+        Assert.True(Stage.WillPause);
+        stage.Post(new Item(_ => log.Add("item")));
+        stage.EndBorrow();
+        Assert.False(Stage.WillPause);
+        Assert.Equal("pause", log[^1]);
+        Assert.Equal("item", log[^2]);
+        await Stages.Stop(stage);
+    }
+
+    [Fact]
+    public async Task Items_of_a_borrowed_place_survive_its_removal()
+    {
+        var stage = Stages.New(2);
+        Stages.Settle(stage);
+        Assert.True(stage.TryBorrow());
+        var items = Enumerable.Range(0, 300).Select(_ => new Item()).ToArray();
+        foreach (var item in items)
+            stage.Post(item);
+        stage.SetThreads(1);
+        stage.SetThreads(3);
+        stage.SetThreads(1);
+        stage.EndBorrow();
+        Stages.Until(() => items.All(item => item.Runs == 1));
+        await Stages.Stop(stage);
+        Assert.All(items, item => Assert.Equal(1, item.Runs));
+    }
+
+    [Fact]
+    public async Task A_stage_that_stops_gets_its_lent_place_back()
+    {
+        var stage = Stages.New(1);
+        Stages.Settle(stage);
+        Assert.True(stage.TryBorrow());
+        var stopping = stage.StopAsync();
+        var item = new Item();
+        stage.Post(item);
+        stage.EndBorrow();
+        await stopping.WaitAsync(Stages.Patience);
+        Assert.Equal(1, item.Runs);
+    }
+
+    [Fact]
+    public async Task Borrowers_and_posters_lose_nothing_and_never_exceed_the_number_of_threads()
+    {
+        const int Threads = 2;
+        var stage = Stages.New(Threads);
+        var running = 0;
+        var most = 0;
+        void Run(Item item)
+        {
+            var now = Interlocked.Increment(ref running);
+            if (now > Volatile.Read(ref most))
+                Volatile.Write(ref most, now);
+            Interlocked.Decrement(ref running);
+        }
+
+        var items = Enumerable.Range(0, 40_000).Select(_ => new Item(Run)).ToArray();
+        var workers = Enumerable.Range(0, 4).Select(part => Task.Run(() =>
+        {
+            for (var index = part; index < items.Length; index += 4)
+            {
+                var borrowed = part < 2 && stage.TryBorrow();
+                stage.Post(items[index]);
+                if (borrowed)
+                    stage.EndBorrow();
+            }
+        }));
+        await Task.WhenAll(workers);
+        await Stages.Stop(stage);
+        Assert.All(items, item => Assert.Equal(1, item.Runs));
+        Assert.InRange(most, 1, Threads);
+    }
+}

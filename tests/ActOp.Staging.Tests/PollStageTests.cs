@@ -1,0 +1,67 @@
+using System.Collections.Concurrent;
+
+namespace ActOp.Staging.Tests;
+
+public sealed class PollStageTests
+{
+    [Fact]
+    public void A_thread_kept_by_what_it_runs_is_replaced_and_ends()
+    {
+        using var kept = new ManualResetEventSlim();
+        using var release = new ManualResetEventSlim();
+        using var wake = new SemaphoreSlim(1);
+        var threads = new ConcurrentDictionary<int, int>();
+        var inStep = 0;
+        var most = 0;
+        var first = 0;
+        var stage = new PollStage("test", _ =>
+        {
+            most = Math.Max(most, Interlocked.Increment(ref inStep));
+            threads.AddOrUpdate(Environment.CurrentManagedThreadId, 1, static (_, count) => count + 1);
+            wake.Wait();
+            Interlocked.Decrement(ref inStep);
+            return true;
+        }, _ => wake.Release(), static error => throw error, () =>
+        {
+            if (Interlocked.Exchange(ref first, 1) == 0)
+            {
+                kept.Set();
+                release.Wait();
+            }
+        });
+        stage.SetThreads(1);
+        Assert.True(kept.Wait(Stages.Patience));
+        Stages.Until(() =>
+        {
+            stage.Watch();
+            return threads.Count == 2;
+        });
+        release.Set();
+        wake.Release();
+        Stages.Until(() => threads.Values.Max() >= 2);
+        stage.SetThreads(0);
+        Assert.Equal(1, stage.Replaced);
+        Assert.Equal(1, most);
+    }
+
+    [Fact]
+    public void A_thread_that_waits_for_the_outside_keeps_its_post()
+    {
+        using var wake = new SemaphoreSlim(0);
+        using var waiting = new ManualResetEventSlim();
+        var stage = new PollStage("test", _ =>
+        {
+            waiting.Set();
+            wake.Wait();
+            return true;
+        }, _ => wake.Release(), static error => throw error);
+        stage.SetThreads(1);
+        Assert.True(waiting.Wait(Stages.Patience));
+        for (var look = 0; look < 10; look++)
+            stage.Watch();
+        Assert.Equal(0, stage.Replaced);
+        Assert.Equal(1, stage.Threads);
+        stage.SetThreads(0);
+        Assert.Equal(0, stage.Threads);
+    }
+}

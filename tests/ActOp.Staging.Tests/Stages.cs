@@ -1,0 +1,18 @@
+namespace ActOp.Staging.Tests;
+
+/// <summary>Stages for tests.</summary>
+internal static class Stages
+{
+    /// <summary>Far beyond any machine's slowness; only a defect reaches it.</summary>
+    internal static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+
+    internal static Stage New(int threads, Action? onPause = null) =>
+        new("test", threads, StageMode.OwnThreads, static error => throw new InvalidOperationException("An item threw.", error), onPause);
+
+    /// <summary>Waits until all threads of the stage are parked.</summary>
+    internal static void Settle(Stage stage) => Until(() => stage.IsAsleep);
+
+    internal static void Until(Func<bool> condition) => Assert.True(SpinWait.SpinUntil(condition, Patience));
+
+    internal static Task Stop(Stage stage) => stage.StopAsync().WaitAsync(Patience);
+}
