@@ -9,8 +9,10 @@ public class GrainReference : IAddressable, IEquatable<GrainReference>
 {
     private readonly IdSpan _key;
 
-    /// <summary>Where the grain was found last in this process; corrected when it no longer accepts requests.</summary>
-    internal CallHost? Hint;
+    /// <summary>
+    /// Where the grain was found last: its activation in this process, or the runtime's entry of the silo that has it. Both say themselves when they are void.
+    /// </summary>
+    internal object? Hint;
 
     /// <summary>Creates a reference; called by generated code.</summary>
     protected GrainReference(GrainReferenceShared shared, IdSpan key)

@@ -31,6 +31,8 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
             if (!_activations.TryAdd(id, activation))
                 continue;
             created = true;
+            // References that remember another silo shall find the grain here.
+            node.Locations.Forget(id);
             activation.Begin(state);
             return activation;
         }

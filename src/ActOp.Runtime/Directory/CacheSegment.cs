@@ -24,6 +24,11 @@ internal sealed class CacheSegment(int sets)
     /// <summary>Replaces an entry. Under the gate.</summary>
     public void Set(int index, uint tag, CachedLocation? entry)
     {
+        if (_entries[index] is { } before)
+        {
+            before.IsStale = true;
+        }
+
         Volatile.Write(ref _entries[index], entry);
         Volatile.Write(ref Tags[index], tag);
     }

@@ -56,6 +56,14 @@ internal sealed class LocationCache
     /// <summary>The cached location of a grain, if there is one on a silo that is not dead.</summary>
     public bool TryGet(in GrainId grain, out Location location)
     {
+        var entry = Find(grain);
+        location = entry?.Location ?? default;
+        return entry is not null;
+    }
+
+    /// <summary>The entry behind <see cref="TryGet"/>, which may be kept until it is stale or its silo dead; null when there is none.</summary>
+    public CachedLocation? Find(in GrainId grain)
+    {
         var hash = grain.GetUniformHashCode();
         var set = SetOf(hash);
         var segment = Volatile.Read(ref _segments[set / SetsPerSegment]);
@@ -66,12 +74,19 @@ internal sealed class LocationCache
                 entry.Used = true;
             }
 
-            location = entry.Location;
-            return true;
+            return entry;
         }
 
-        location = default;
-        return false;
+        return null;
+    }
+
+    /// <summary>Forgets what is cached of a grain, whatever it is: the grain has begun a life on this silo.</summary>
+    public void Forget(in GrainId grain)
+    {
+        if (TryGet(grain, out var location))
+        {
+            Remove(grain, location);
+        }
     }
 
     /// <summary>Remembers a location unless a newer one (by epoch) is known on a living silo, or the silo is dead.</summary>

@@ -34,6 +34,12 @@ internal sealed class Router(Node node)
             return;
         }
 
+        if (reference.Hint is CachedLocation { IsStale: false } known && MayTrust(known.Silo.Address))
+        {
+            ToSilo(call, known.Silo.Address, counted: false);
+            return;
+        }
+
         RouteByTable(call, reference.GrainId, reference);
     }
 
@@ -62,7 +68,7 @@ internal sealed class Router(Node node)
 
     /// <param name="call">The request.</param>
     /// <param name="target">Its grain.</param>
-    /// <param name="reference">The caller's reference, to remember the activation; null for requests from the wire.</param>
+    /// <param name="reference">The caller's reference, to remember the place; null for requests from the wire.</param>
     /// <param name="counted">The hop that may follow is counted already.</param>
     private void RouteByTable(Call call, GrainId target, GrainReference? reference, bool counted = false)
     {
@@ -93,10 +99,16 @@ internal sealed class Router(Node node)
             return;
         }
 
-        if (call.Forwards < TrustedForwards && node.Locations.TryGet(target, out var location) && MayTrust(location.Silo))
-            ToSilo(call, location.Silo, counted);
+        if (call.Forwards < TrustedForwards && node.Locations.Find(target) is { } found && MayTrust(found.Silo.Address))
+        {
+            if (reference is not null)
+                reference.Hint = found;
+            ToSilo(call, found.Silo.Address, counted);
+        }
         else
+        {
             Ask(call, target, counted);
+        }
     }
 
     /// <summary>
