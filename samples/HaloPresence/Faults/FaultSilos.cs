@@ -67,14 +67,14 @@ public sealed class FaultSilos : IAsyncDisposable
     public async Task KillAsync(int index)
     {
         await _processes[index]!.KillAsync().ConfigureAwait(false);
-        await ForgetAsync(index).ConfigureAwait(false);
+        Forget(index);
     }
 
     /// <summary>Asks silo <paramref name="index"/> to stop; returns when the process is over.</summary>
     public async Task StopAsync(int index)
     {
         await _processes[index]!.DisposeAsync().ConfigureAwait(false);
-        await ForgetAsync(index).ConfigureAwait(false);
+        Forget(index);
     }
 
     /// <summary>When each running silo adopted a view without silo <paramref name="index"/>, not before <paramref name="since"/> seconds; null while one has not.</summary>
@@ -146,10 +146,9 @@ public sealed class FaultSilos : IAsyncDisposable
         return true;
     }
 
-    private async Task ForgetAsync(int index)
+    private void Forget(int index)
     {
-        // What it still said before it ended must not be taken for the next process's words.
-        _ = await _processes[index]!.WaitForExitAsync(CancellationToken.None).ConfigureAwait(false);
+        // The process is over and all that it said is here: nothing can be taken for the next process's words.
         _over.Add((_journals[index], _clock.Now));
         _processes[index] = null;
         lock (_views)
