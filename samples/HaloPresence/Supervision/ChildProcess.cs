@@ -67,10 +67,14 @@ public sealed class ChildProcess : IAsyncDisposable
         return _process.ExitCode;
     }
 
-    /// <summary>Ends the process without a chance to say anything (SIGKILL); returns when it is over.</summary>
-    public async Task KillAsync()
+    /// <summary>
+    /// Ends the process without a chance to say anything (SIGKILL); returns when it is over and heard. <paramref name="killed"/> is called at once when
+    /// the kernel has taken the signal: from then on no thread of the process gets back to its code.
+    /// </summary>
+    public async Task KillAsync(Action killed)
     {
         _process.Kill(entireProcessTree: false);
+        killed();
         await _process.WaitForExitAsync().ConfigureAwait(false);
     }
 
