@@ -1,5 +1,5 @@
-using Orleans.Configuration;
 using Microsoft.Extensions.Options;
+using Orleans.Configuration;
 
 namespace ActOp.Process.Silo;
 

@@ -1,11 +1,11 @@
 using System.Collections.Concurrent;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.Runtime.Placement;
-using Microsoft.Extensions.DependencyInjection;
 
 namespace ActOp.Runtime.Placement;
 

@@ -54,10 +54,10 @@ public class CallChainTests(TwoSilos cluster) : IClassFixture<TwoSilos>
             switch (mode)
             {
                 case "allow" or "suppress":
-                {
-                    using var section = RequestContext.AllowCallChainReentrancy();
-                    return await other.Back(self, mode == "suppress", gate);
-                }
+                    {
+                        using var section = RequestContext.AllowCallChainReentrancy();
+                        return await other.Back(self, mode == "suppress", gate);
+                    }
 
                 case "ended":
                     using (RequestContext.AllowCallChainReentrancy())
