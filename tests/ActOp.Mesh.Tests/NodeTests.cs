@@ -14,7 +14,8 @@ public class NodeTests
         var (a, b) = (mesh.Add("a"), mesh.Add("b"));
         var ab = a.Mesh.Connect(b.EndPoint, new NodeId("b", NodeKind.Silo));
         var ba = b.Mesh.Connect(a.EndPoint);
-        mesh.Until(() => a.Connected.Count == 1 && b.Connected.Count == 1, "connected");
+        // The peer that was dialled by endpoint only learns who it is from its own dial, maybe after the other dial's session opened.
+        mesh.Until(() => ab.State == PeerState.Connected && ba.State == PeerState.Connected, "connected");
         for (var i = 0; i < 100; i++)
         {
             Assert.Equal(SendResult.Accepted, ab.GetLink(0)!.TryAppend(Number(i)));

@@ -113,7 +113,7 @@ public sealed class StageTests
         {
             foreach (var other in others)
                 stage.Post(other);
-            ranWhileBlocked = SpinWait.SpinUntil(() => Volatile.Read(ref stolen) == 99, Stages.Patience);
+            ranWhileBlocked = Stages.ComesTrue(() => Volatile.Read(ref stolen) == 99);
         }));
         Stages.Until(() => others.All(other => other.Runs == 1));
         await Stages.Stop(stage);

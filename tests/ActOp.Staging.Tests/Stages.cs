@@ -12,7 +12,10 @@ internal static class Stages
     /// <summary>Waits until all threads of the stage are parked.</summary>
     internal static void Settle(Stage stage) => Until(() => stage.IsAsleep);
 
-    internal static void Until(Func<bool> condition) => Assert.True(SpinWait.SpinUntil(condition, Patience));
+    internal static void Until(Func<bool> condition) => Assert.True(ComesTrue(condition));
+
+    /// <summary>Waits, within bounds, for what threads of a stage do on their own.</summary>
+    internal static bool ComesTrue(Func<bool> condition) => SpinWait.SpinUntil(condition, Patience);
 
     internal static Task Stop(Stage stage) => stage.StopAsync().WaitAsync(Patience);
 }
