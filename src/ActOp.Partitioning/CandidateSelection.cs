@@ -15,6 +15,7 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
     private readonly List<PartnerScore> _partners = [];
     private readonly List<int> _touched = [];
     private readonly List<int> _chosen = [];
+    private readonly List<int> _untied = [];
     private readonly List<HeavyEdge<TVertex>> _edges = [];
     private TopScores[] _tops = [];
     private double[] _pull = [];
@@ -50,13 +51,15 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
 
     /// <summary>
     /// The candidates for one silo. Plain: the k best positive scores. Look-ahead: the best vertex, then the best after it has
-    /// gone, and so on, so that tightly connected vertices come together even where each alone would not go.
+    /// gone, and so on, so that tightly connected vertices come together even where each alone would not go. First come those
+    /// that an edge or a chain of edges ties to the target: only they can lower the cut. The others are counterweights.
     /// </summary>
     /// <param name="target">The silo they would move to.</param>
+    /// <param name="counterweights">With look-ahead, the most vertices without a tie to the target; at least as many as there are with one.</param>
     /// <returns>At most <see cref="PartitioningOptions.CandidateCount"/> vertices with their edges.</returns>
-    public CandidateSet<TVertex> Select(int target)
+    public CandidateSet<TVertex> Select(int target, int counterweights = int.MaxValue)
     {
-        Choose(target);
+        Choose(target, counterweights);
         return Pack(_chosen, target, options.EdgesPerOffer);
     }
 
@@ -131,42 +134,69 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
             _tops[i] = new(options.CandidateCount);
     }
 
-    private double Score(int vertex, int target)
+    private double Score(int vertex, int target) => Score(vertex, target, out _);
+
+    private double Score(int vertex, int target, out bool tied)
     {
         double score = options.MigrationCost == 0 ? 0 : -options.MigrationCost * traits.SizeOf(table.KeyOf(vertex));
+        tied = false;
         for (int half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
         {
             int silo = table.SiloOf(table.OtherEnd(half));
-            if (silo == target)
-                score += table.CertainWeight(half);
-            else if (silo == table.Self)
-                score -= table.CertainWeight(half);
+            if (silo != target && silo != table.Self)
+                continue;
+            double weight = table.CertainWeight(half);
+            tied |= silo == target && weight > 0;
+            score += silo == target ? weight : -weight;
         }
 
         return score;
     }
 
-    private void Choose(int target)
+    private void Choose(int target, int counterweights)
     {
         int bound = table.VertexBound;
         if (_scores.Length < bound)
             _scores = new double[bound];
         _heap.Reset(bound);
+        _chosen.Clear();
+        _untied.Clear();
         bool grow = options.Algorithm == SelectionAlgorithm.LookAhead;
         for (int vertex = 0; vertex < bound; vertex++)
         {
+            // Not a number: no candidate, or chosen.
+            _scores[vertex] = double.NaN;
             if (!IsMovable(vertex))
                 continue;
-            _scores[vertex] = Score(vertex, target);
-            if (grow || _scores[vertex] > 0)
+            double score = Score(vertex, target, out bool tied);
+            if (grow || score > 0)
+                _scores[vertex] = score;
+            if (grow ? tied : score > 0)
+                _heap.Add(vertex, score);
+            else if (grow)
+                _untied.Add(vertex);
+        }
+
+        double room = options.CandidateSize;
+        Take(options.CandidateCount, grow, ref room);
+        if (!grow || _chosen.Count == options.CandidateCount)
+            return;
+        int limit = (int)Math.Min(options.CandidateCount, _chosen.Count + (long)Math.Max(counterweights, _chosen.Count));
+        foreach (int vertex in _untied)
+        {
+            if (!double.IsNaN(_scores[vertex]))
                 _heap.Add(vertex, _scores[vertex]);
         }
 
-        _chosen.Clear();
-        double room = options.CandidateSize;
-        while (_heap.Count > 0 && _chosen.Count < options.CandidateCount)
+        Take(limit, grow, ref room);
+    }
+
+    private void Take(int limit, bool grow, ref double room)
+    {
+        while (_heap.Count > 0 && _chosen.Count < limit)
         {
             int vertex = _heap.Pop();
+            _scores[vertex] = double.NaN;
             double size = double.IsPositiveInfinity(room) ? 0 : traits.SizeOf(table.KeyOf(vertex));
             if (size > room)
                 continue;
@@ -177,16 +207,19 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
         }
     }
 
-    // A neighbour's edge to a vertex that goes turns from -w into +w.
+    // A neighbour's edge to a vertex that goes turns from -w into +w, and ties it to the target.
     private void RaiseNeighbours(int vertex)
     {
         for (int half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
         {
             int other = table.OtherEnd(half);
-            if (!_heap.Contains(other))
+            if (double.IsNaN(_scores[other]))
                 continue;
             _scores[other] += 2 * table.CertainWeight(half);
-            _heap.Change(other, _scores[other]);
+            if (_heap.Contains(other))
+                _heap.Change(other, _scores[other]);
+            else
+                _heap.Add(other, _scores[other]);
         }
     }
 

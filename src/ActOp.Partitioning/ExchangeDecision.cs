@@ -25,7 +25,8 @@ public sealed class ExchangeDecision<TVertex>(
     /// <returns>A plan that lowers the cut, or brings a silo nearer to its band of load; null if there is none.</returns>
     public ExchangePlan<TVertex>? Decide(ExchangeOffer<TVertex> offer, SiloLoad load)
     {
-        CandidateSet<TVertex> own = selection.Select(offer.From);
+        bool balances = load.Current > load.Upper || offer.Load.Current < offer.Load.Lower;
+        CandidateSet<TVertex> own = selection.Select(offer.From, balances ? int.MaxValue : offer.Candidates.Count);
         Index(offer, own);
         _problem.Left = offer.Load;
         _problem.Right = load;

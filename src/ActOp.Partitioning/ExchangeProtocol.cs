@@ -185,7 +185,7 @@ public sealed partial class ExchangeProtocol<TVertex>
     {
         while (_partners.TryDequeue(out int partner))
         {
-            CandidateSet<TVertex> candidates = _selection.Select(partner);
+            CandidateSet<TVertex> candidates = _selection.Select(partner, Projected(load).Current > load.Upper ? int.MaxValue : 0);
             if (candidates.Count == 0)
                 continue;
             _pending = new(new(_origin, _epoch, ++_sequence), _table.Self, partner, Projected(load), candidates, _lastAnswered.GetValueOrDefault(partner));
