@@ -1,4 +1,5 @@
 using ActOp.Partitioning;
+using ActOp.Runtime.Locality;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
@@ -7,19 +8,34 @@ namespace ActOp.Runtime.Activations;
 internal sealed partial class Activation
 {
     private EdgeSketch<GrainId>? _edges;
+    private int _edgesSince;
 
-    /// <summary>Whether edges were counted since they were last taken; a moment's truth from other threads.</summary>
-    internal bool HasEdges => Volatile.Read(ref _edges) is not null;
+    /// <summary>Whether edges were counted and not handed over for two periods; a moment's truth from other threads.</summary>
+    internal bool EdgesAreOverdue => Volatile.Read(ref _edges) is not null && Node.Edges.Step - Volatile.Read(ref _edgesSince) >= 2 * EdgeCounters.StepsPerPeriod;
 
-    internal void CountEdge(GrainId other, int messages) => (_edges ??= Node.Locality.RentSketch()).Add(other, messages, 0);
+    internal void CountEdge(GrainId other, int messages)
+    {
+        var step = Node.Edges.Step;
+        if (_edges is null || step - _edgesSince >= EdgeCounters.StepsPerPeriod)
+            BeginEdges(step);
+        _edges!.Add(other, messages, 0);
+    }
 
     /// <summary>On the next turn, hands over the edges counted so far.</summary>
-    internal void TakeEdges() => Enqueue(new ActionWork(static state =>
+    internal void TakeEdges() => Enqueue(new ActionWork(static state => ((Activation)state!).HandOverEdges(), this));
+
+    private void BeginEdges(int step)
     {
-        var activation = (Activation)state!;
-        if (activation._edges is not { } edges)
+        HandOverEdges();
+        _edgesSince = step;
+        _edges = Node.Locality.RentSketch();
+    }
+
+    private void HandOverEdges()
+    {
+        if (_edges is not { } edges)
             return;
-        activation._edges = null;
-        activation.Node.Locality.Fold(activation.GrainId, activation.Epoch, edges);
-    }, this));
+        _edges = null;
+        Node.Locality.Fold(GrainId, Epoch, edges);
+    }
 }

@@ -327,7 +327,8 @@ internal sealed partial class Activation
         }
         catch (Exception exception)
         {
-            Node.Log.UnregistrationFailed(GrainId, exception);
+            if (!Node.IsStopping)
+                Node.Log.UnregistrationFailed(GrainId, exception);
         }
     }
 

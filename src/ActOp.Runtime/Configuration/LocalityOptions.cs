@@ -8,7 +8,7 @@ public sealed class LocalityOptions
     /// <summary>Whether edges are counted and exchanges are offered. On by default.</summary>
     public bool Enabled { get; set; } = true;
 
-    /// <summary>How often counted edges are folded into the silo's table. Default 1 s: rates are known within seconds, and a fold costs milliseconds.</summary>
+    /// <summary>The time within which counted edges reach the silo's table, in 20 steps. Default 1 s: rates are known within seconds, and a step takes a fraction of a millisecond.</summary>
     public TimeSpan FoldPeriod { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Half the width of the balance band, as a share of the mean number of activations per silo. Default 3 %.</summary>

@@ -11,6 +11,9 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
     private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromMilliseconds(200);
 
+    /// <summary>How long a silo that stops waits for an owner.</summary>
+    private static readonly TimeSpan LastPatience = TimeSpan.FromSeconds(1);
+
     /// <summary>Where the grain is registered; none when nowhere.</summary>
     internal async Task<Location> LookupAsync(GrainId grain)
     {
@@ -50,6 +53,9 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
         if (!activation.Registered)
             return;
         activation.Registered = false;
+        // The last silo takes the directory with it.
+        if (node.IsStopping && node.Silos.Active.Length == 0)
+            return;
         var registration = new Registration(activation.GrainId, new Location(node.Address, activation.ActivationId, activation.Epoch));
         await AskAsync(activation.GrainId, static (target, gone) => target.Unregister(gone), registration).ConfigureAwait(true);
     }
@@ -65,7 +71,7 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
 
     private async Task<DirectoryReply> AskAsync<TArgument>(GrainId grain, Func<IDirectoryTarget, TArgument, ValueTask<DirectoryReply>> ask, TArgument argument)
     {
-        var deadline = node.Clock.Update() + (long)node.ResponseTimeout.TotalMilliseconds;
+        var asked = node.Clock.Update();
         for (var delay = FirstDelay; ; delay = delay * 2 < LongestDelay ? delay * 2 : LongestDelay)
         {
             var wait = delay;
@@ -88,8 +94,10 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
                 }
             }
 
-            if (node.Clock.Update() + wait.TotalMilliseconds > deadline)
-                throw new SiloUnavailableException("The directory did not answer for " + grain + " within " + node.ResponseTimeout + ": its slot has no owner that is ready.");
+            // What a silo that goes leaves in the directory, the view removes that it is not in.
+            var patience = node.IsStopping && LastPatience < node.ResponseTimeout ? LastPatience : node.ResponseTimeout;
+            if (node.Clock.Update() - asked + wait.TotalMilliseconds > patience.TotalMilliseconds)
+                throw new SiloUnavailableException("The directory did not answer for " + grain + " within " + patience + ": its slot has no owner that is ready.");
             await changed.WaitAsync(wait, node.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }

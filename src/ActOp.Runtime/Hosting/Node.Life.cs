@@ -23,6 +23,9 @@ internal sealed partial class Node
     /// <summary>True while this silo takes new activations.</summary>
     internal bool AcceptsActivations => IsSilo && !_stopping && !_dead;
 
+    /// <summary>True once the silo has begun to end its activations.</summary>
+    internal bool IsStopping => _stopping || _dead;
+
     /// <summary>Told when the silo was declared dead and must end.</summary>
     internal event Action<string>? Died;
 

@@ -8,7 +8,7 @@ namespace ActOp.Runtime.Locality;
 
 /// <summary>
 /// Counts who talks to whom (paper section 4.3): totals per thread, and edges in the activations at both ends, where only
-/// the activation's own turn touches them.
+/// the activation's own turn touches them. Of a call within the silo the caller's end counts for both.
 /// </summary>
 /// <remarks>
 /// Of frequent calls only every n-th on average is entered in the edges, with weight n: the partition needs rates, and the
@@ -21,11 +21,20 @@ internal sealed class EdgeCounters
 
     private readonly List<EdgeStripe> _stripes = [];
 
+    /// <summary>
+    /// Steps of one fold period. A fold in one go holds a core for milliseconds, and every request that meets it waits so long;
+    /// a step is shorter than a request. An activation hands its counts over when they are this many steps old.
+    /// </summary>
+    internal const int StepsPerPeriod = 20;
+
     /// <summary>Whether edges are counted; the totals always are.</summary>
     internal volatile bool CountsEdges;
 
     /// <summary>One call in this many is entered in the edges.</summary>
     internal volatile int Stride = 1;
+
+    /// <summary>The number of the fold's step; written by the fold.</summary>
+    internal volatile int Step;
 
     /// <summary>Grain messages (requests and answers between grains) within the silo, and between silos, as far as this silo's grains sent the request.</summary>
     internal (long Local, long Remote) Totals()
@@ -51,21 +60,18 @@ internal sealed class EdgeCounters
             CountOutgoing(call, caller, callee);
     }
 
-    /// <summary>A request begins to run in <paramref name="callee"/>.</summary>
+    /// <summary>A request begins to run in <paramref name="callee"/>. A caller of this silo has counted it already.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void CountIncoming(Activation callee, Call call)
     {
-        if (!CountsEdges || !callee.Class.IsOrdinary)
-            return;
-        if (call.Caller is { } caller)
-        {
-            if (caller is Activation { Class.IsOrdinary: true } && IsSampled(Current(), out var weight))
-                callee.CountEdge(caller.HostId, weight * MessagesOf(call));
-        }
-        else if (!call.RemoteSource.IsDefault && !Routing.WellKnown.IsWellKnown(call.RemoteSource) && IsSampled(Current(), out var weight))
-        {
+        if (call.Caller is null && CountsEdges && !call.RemoteSource.IsDefault)
+            CountFromAfar(callee, call);
+    }
+
+    private void CountFromAfar(Activation callee, Call call)
+    {
+        if (callee.Class.IsOrdinary && !Routing.WellKnown.IsWellKnown(call.RemoteSource) && IsSampled(Current(), out var weight))
             callee.CountEdge(call.RemoteSource, weight * MessagesOf(call));
-        }
     }
 
     private void CountOutgoing(Call call, Activation caller, Activation? callee)
@@ -80,8 +86,9 @@ internal sealed class EdgeCounters
             stripe.Remote += MessagesOf(call);
         else
             stripe.Local += MessagesOf(call);
+        // Each end of an edge reports, and where both ends are here each report counts half: this one is for both.
         if (CountsEdges && ReferenceEquals(CallHost.Current, caller) && IsSampled(stripe, out var weight))
-            caller.CountEdge(target, weight * MessagesOf(call));
+            caller.CountEdge(target, weight * MessagesOf(call) * (callee is null ? 1 : 2));
     }
 
     private static int MessagesOf(Call call) => call.Origin == CallOrigin.Nobody ? 1 : 2;

@@ -23,7 +23,7 @@ internal sealed class LocalityMetrics
         _exchanges = meter.CreateCounter<long>("actop.locality.exchanges", description: "Exchanges with a plan, counted by both silos.");
         _moves = meter.CreateCounter<long>("actop.locality.moves", description: "Grains that left by a plan.");
         _skipped = meter.CreateCounter<long>("actop.locality.skipped", description: "Grains of a plan that stayed because they were busy or gone.");
-        _foldMilliseconds = meter.CreateHistogram<double>("actop.locality.fold", "ms", "Time to fold the counted edges into the table.");
+        _foldMilliseconds = meter.CreateHistogram<double>("actop.locality.fold", "ms", "Time of one step of the fold of counted edges into the table.");
         meter.CreateObservableGauge("actop.locality.remote_share", () => _remoteShare, description: "Share of the tracked message rate that crosses silos.");
         meter.CreateObservableGauge("actop.locality.cut", () => _remoteRate, "messages/s", "Tracked message rate that crosses silos.");
         meter.CreateObservableGauge("actop.locality.edges", () => _edges, description: "Edges in the table.");
@@ -40,9 +40,10 @@ internal sealed class LocalityMetrics
 
     internal void Skipped() => _skipped.Add(1);
 
-    internal void Folded(double milliseconds, double total, double remote, int edges, double floor)
+    internal void Folded(double milliseconds) => _foldMilliseconds.Record(milliseconds);
+
+    internal void Weighed(double total, double remote, int edges, double floor)
     {
-        _foldMilliseconds.Record(milliseconds);
         _remoteRate = remote;
         _remoteShare = total > 0 ? remote / total : 0;
         _edges = edges;

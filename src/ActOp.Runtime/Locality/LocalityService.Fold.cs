@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Partitioning;
+using ActOp.Runtime.Activations;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
@@ -13,11 +14,14 @@ internal sealed partial class LocalityService
     /// <summary>Up to this many grain messages a second per silo every call is entered in the edges; beyond, a share that keeps the cost of counting constant.</summary>
     private const double FullCountRate = 50_000;
 
-    private const int MaxStride = 16;
+    /// <summary>A heavy edge of a silo with 10 million calls a second is still entered some times in a half-life.</summary>
+    private const int MaxStride = 64;
 
     private readonly ConcurrentQueue<(GrainId Grain, long Epoch, EdgeSketch<GrainId> Edges)> _counted = new();
     private readonly ConcurrentQueue<EdgeSketch<GrainId>> _sketches = new();
     private readonly ConcurrentQueue<GrainId> _gone = new();
+    private IEnumerator<Activation>? _sweep;
+    private TimeSpan _lastStep;
     private TimeSpan _lastFold;
     private long _lastMessages;
     private int _stride = 1;
@@ -34,14 +38,15 @@ internal sealed partial class LocalityService
             _gone.Enqueue(grain);
     }
 
-    private void FoldAll()
+    private void FoldStep()
     {
-        var began = Now;
-        var elapsed = began - _lastFold;
+        var now = Now;
+        var elapsed = now - _lastStep;
         if (elapsed <= TimeSpan.Zero)
             return;
-        _lastFold = began;
+        _lastStep = now;
         var start = _node.Time.GetTimestamp();
+        var step = ++_node.Edges.Step;
         _table.BeginFold(elapsed, _partitioning.DecayHalfLife);
         while (_counted.TryDequeue(out var counted))
         {
@@ -53,15 +58,36 @@ internal sealed partial class LocalityService
 
         while (_gone.TryDequeue(out var gone))
             _table.Forget(gone);
-        foreach (var activation in _node.Activations)
-        {
-            if (activation.HasEdges)
-                activation.TakeEdges();
-        }
+        Sweep((_node.Activations.Count / EdgeCounters.StepsPerPeriod) + 1);
+        if (step % EdgeCounters.StepsPerPeriod == 0)
+            EndFold(now);
+        _metrics.Folded(_node.Time.GetElapsedTime(start).TotalMilliseconds);
+    }
 
-        AdaptStride(elapsed);
+    /// <summary>Activations hand over what they counted when they count on a period later; those that fell silent are told to.</summary>
+    private void Sweep(int count)
+    {
+        _sweep ??= _node.Activations.GetEnumerator();
+        for (; count > 0; count--)
+        {
+            if (!_sweep.MoveNext())
+            {
+                _sweep.Dispose();
+                _sweep = null;
+                return;
+            }
+
+            if (_sweep.Current.EdgesAreOverdue)
+                _sweep.Current.TakeEdges();
+        }
+    }
+
+    private void EndFold(TimeSpan now)
+    {
+        AdaptStride(now - _lastFold);
+        _lastFold = now;
         var total = _table.TotalWeight(out var remote);
-        _metrics.Folded(_node.Time.GetElapsedTime(start).TotalMilliseconds, total, remote, _table.Count, _table.Floor);
+        _metrics.Weighed(total, remote, _table.Count, _table.Floor);
     }
 
     private void AdaptStride(TimeSpan elapsed)

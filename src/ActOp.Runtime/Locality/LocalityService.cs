@@ -49,8 +49,9 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         if (!_options.Enabled)
             return;
         _node.Edges.CountsEdges = true;
-        _lastFold = Now;
-        _timers.Add(_node.Time.CreateTimer(_ => Post(FoldAll), null, _options.FoldPeriod, _options.FoldPeriod));
+        _lastFold = _lastStep = Now;
+        var step = _options.FoldPeriod / EdgeCounters.StepsPerPeriod;
+        _timers.Add(_node.Time.CreateTimer(_ => Post(FoldStep), null, step, step));
         _timers.Add(_node.Time.CreateTimer(_ => Post(() => Handle(_protocol.Tick(Now, OwnLoad()))), null, TickPeriod, TickPeriod));
         _roundTimer = _node.Time.CreateTimer(_ => Post(() => _ = PlayRoundAsync()), null, _options.MinRoundPeriod, Timeout.InfiniteTimeSpan);
     }
