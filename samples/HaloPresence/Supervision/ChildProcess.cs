@@ -36,8 +36,11 @@ public sealed class ChildProcess : IAsyncDisposable
         }
     }
 
-    /// <summary>Starts this program again with other arguments. <paramref name="take"/> returns false for a line it does not understand.</summary>
-    public static ChildProcess Start(string name, IEnumerable<string> arguments, Func<string, bool> take)
+    /// <summary>
+    /// Starts this program again with other arguments. <paramref name="take"/> returns false for a line it does not understand. The thread pool of
+    /// a <paramref name="patient"/> child does not spin for work: a load generator that spins takes the cores from the silos that it measures.
+    /// </summary>
+    public static ChildProcess Start(string name, IEnumerable<string> arguments, Func<string, bool> take, bool patient = false)
     {
         var start = new ProcessStartInfo(Environment.ProcessPath!)
         {
@@ -46,6 +49,8 @@ public sealed class ChildProcess : IAsyncDisposable
             RedirectStandardError = true,
             UseShellExecute = false,
         };
+        if (patient)
+            start.Environment["DOTNET_ThreadPool_UnfairSemaphoreSpinLimit"] = "0";
         // Under "dotnet HaloPresence.dll" the process is dotnet itself and needs to be told the program.
         if (Path.GetFileNameWithoutExtension(Environment.ProcessPath!).Equals("dotnet", StringComparison.OrdinalIgnoreCase))
             start.ArgumentList.Add(Assembly.GetEntryAssembly()!.Location);

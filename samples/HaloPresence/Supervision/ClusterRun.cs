@@ -82,7 +82,7 @@ public sealed class ClusterRun
                 return false;
             Timeline.Add(report!);
             return true;
-        });
+        }, patient: true);
     }
 
     private async Task WaitForSilosAsync(List<ChildProcess> silos, CancellationToken cancellation)

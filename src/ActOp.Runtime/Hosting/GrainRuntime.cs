@@ -17,7 +17,7 @@ internal sealed class GrainRuntime(Node node) : IGrainRuntime
 
     public string SiloIdentity => node.Address.ToString();
 
-    public TimeProvider TimeProvider => node.Time;
+    public TimeProvider TimeProvider => node.GivenTime;
 
     public ITimerRegistry TimerRegistry { get; } = new TimerRegistry();
 

@@ -31,7 +31,8 @@ internal sealed partial class Node : IDisposable
         Address = setup.Address;
         IsSilo = !Address.IsClient;
         Services = setup.Services;
-        Time = setup.Time;
+        GivenTime = setup.Time;
+        Time = ReferenceEquals(setup.Time, TimeProvider.System) ? TimerThread.Shared : setup.Time;
         CollectionOptions = setup.Collection;
         ResponseTimeout = setup.Messaging.ResponseTimeout;
         MaxFrameBytes = setup.Messaging.MaxMessageBodySize;
@@ -83,7 +84,11 @@ internal sealed partial class Node : IDisposable
 
     internal IServiceProvider Services { get; }
 
+    /// <summary>The runtime's own time: callbacks of its timers may run on one thread for all.</summary>
     internal TimeProvider Time { get; }
+
+    /// <summary>The application's time.</summary>
+    internal TimeProvider GivenTime { get; }
 
     internal Clock Clock { get; }
 
