@@ -12,6 +12,9 @@ namespace ActOp.Staging;
 /// </remarks>
 public sealed class TimerThread : TimeProvider
 {
+    /// <summary>Timers with a period of this many milliseconds or more tick in step, from the first tick on: one wake-up, which costs more than most callbacks, serves all that are due.</summary>
+    private const long Beat = 50;
+
     private readonly TimeProvider _clock;
     private readonly TimerHeap _waiting = new();
     private readonly object _gate = new();
@@ -68,6 +71,8 @@ public sealed class TimerThread : TimeProvider
                 return true;
             // The clock's milliseconds are rounded down: one more, and no timer is early.
             timer.Due = Now + due + (due > 0 ? 1 : 0);
+            if (every >= Beat)
+                timer.Due = (timer.Due + Beat - 1) / Beat * Beat;
             _waiting.Add(timer);
             if (timer.Place == 0)
                 Wake();
