@@ -16,7 +16,7 @@ internal sealed class DirectRuntime(object target) : CallRuntime, ITargetHolder
     public T Reference<T>()
     {
         Assert.True(TypeManifest.TryGetInterface(typeof(T), out var entry));
-        var shared = new GrainReferenceShared(GrainType.Create("test"), GrainInterfaceType.Create(entry.Name), entry.Name, this, null);
+        var shared = new GrainReferenceShared(GrainType.Create("test"), GrainInterfaceType.Create(entry.Name), entry.Name, this);
         return (T)(object)entry.CreateReference(shared, IdSpan.Create("1"));
     }
 
@@ -49,7 +49,7 @@ internal sealed class DirectRuntime(object target) : CallRuntime, ITargetHolder
     internal override GrainReference CreateReference(GrainId grainId, Type interfaceType)
     {
         Assert.True(TypeManifest.TryGetInterface(interfaceType, out var entry));
-        return entry.CreateReference(new GrainReferenceShared(grainId.Type, GrainInterfaceType.Create(entry.Name), entry.Name, this, null), grainId.Key);
+        return entry.CreateReference(new GrainReferenceShared(grainId.Type, GrainInterfaceType.Create(entry.Name), entry.Name, this), grainId.Key);
     }
 
     internal override object Cast(GrainReference reference, Type interfaceType) => throw new NotSupportedException();

@@ -49,6 +49,8 @@ public sealed class ChildProcess : IAsyncDisposable
             RedirectStandardError = true,
             UseShellExecute = false,
         };
+        // What runs once a second would else be compiled for good after a minute, in the midst of the measurement.
+        start.Environment["DOTNET_TC_CallCountThreshold"] = "8";
         if (patient)
             start.Environment["DOTNET_ThreadPool_UnfairSemaphoreSpinLimit"] = "0";
         // Under "dotnet HaloPresence.dll" the process is dotnet itself and needs to be told the program.

@@ -6,13 +6,12 @@ namespace Orleans.Runtime;
 /// <summary>What the references of one grain type and interface have in common.</summary>
 public class GrainReferenceShared
 {
-    internal GrainReferenceShared(GrainType grainType, GrainInterfaceType interfaceType, string interfaceName, CallRuntime runtime, object? routing)
+    internal GrainReferenceShared(GrainType grainType, GrainInterfaceType interfaceType, string interfaceName, CallRuntime runtime)
     {
         GrainType = grainType;
         InterfaceType = interfaceType;
         InterfaceName = interfaceName;
         CallRuntime = runtime;
-        Routing = routing;
     }
 
     /// <summary>The grain's type.</summary>
@@ -24,7 +23,4 @@ public class GrainReferenceShared
     internal string InterfaceName { get; }
 
     internal CallRuntime CallRuntime { get; }
-
-    /// <summary>What the runtime knows of the grain type, found once per reference type.</summary>
-    internal object? Routing { get; }
 }

@@ -127,6 +127,6 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
             throw new ArgumentException(key.Interface + " is no interface.");
         if (!TypeManifest.TryGetInterface(key.Interface, out var entry))
             throw new ArgumentException("The interface " + key.Interface + " is no grain interface that generated code has registered.");
-        return (new GrainReferenceShared(key.Type, GrainInterfaceType.Create(entry.Name), entry.Name, node.Calls, null), entry);
+        return (new GrainReferenceShared(key.Type, GrainInterfaceType.Create(entry.Name), entry.Name, node.Calls), entry);
     }
 }
