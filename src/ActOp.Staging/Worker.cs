@@ -25,7 +25,7 @@ internal sealed class Worker
     private const int BatchItems = 64;
 
     /// <summary>A thread is worth waking for this much waiting work: about what the wake itself costs both sides.</summary>
-    private const double WakeWorthMicroseconds = 60;
+    internal const double WakeWorthMicroseconds = 60;
 
     [ThreadStatic]
     private static Worker? t_current;

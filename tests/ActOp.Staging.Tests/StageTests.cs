@@ -107,18 +107,21 @@ public sealed class StageTests
         var stage = Stages.New(2);
         Stages.Settle(stage);
         var stolen = 0;
-        var others = Enumerable.Range(0, 100).Select(_ => new Item(_ => Interlocked.Increment(ref stolen))).ToArray();
+        var others = Enumerable.Range(0, 200).Select(_ => new Item(_ => Interlocked.Increment(ref stolen))).ToArray();
+        // A thief that looks early may empty the queue and park before the last posts; what is left then is not worth a wake (an item
+        // counts as 1 us until one has been measured) and waits for the watch. The last post is in the poster's own place.
+        var least = others.Length - (int)Worker.WakeWorthMicroseconds - 1;
         var ranWhileBlocked = false;
         stage.Post(new Item(_ =>
         {
             foreach (var other in others)
                 stage.Post(other);
-            ranWhileBlocked = Stages.ComesTrue(() => Volatile.Read(ref stolen) == 99);
+            ranWhileBlocked = Stages.ComesTrue(() => Volatile.Read(ref stolen) >= least);
         }));
         Stages.Until(() => others.All(other => other.Runs == 1));
         await Stages.Stop(stage);
         Assert.True(ranWhileBlocked);
-        Assert.True(stage.Counters.Steals >= 99);
+        Assert.True(stage.Counters.Steals >= least);
     }
 
     [Fact]

@@ -9,9 +9,11 @@ public class TimerThreadTests
     public void Timers_fire_in_the_order_in_which_they_are_due()
     {
         var fired = new List<int>();
-        var thread = new TimerThread(TimeProvider.System);
+        var clock = new ManualClock();
+        var thread = new TimerThread(clock);
         foreach (var delay in new[] { 40, 10, 30, 20, 0 })
             thread.CreateTimer(state => Add(fired, (int)state!), delay, TimeSpan.FromMilliseconds(delay), Timeout.InfiniteTimeSpan);
+        clock.Advance(TimeSpan.FromSeconds(1));
         Stages.Until(() => Count(fired) == 5);
         Assert.Equal([0, 10, 20, 30, 40], fired);
     }
@@ -71,11 +73,13 @@ public class TimerThreadTests
     public void A_changed_timer_fires_when_it_is_due_then()
     {
         var fired = new List<int>();
-        var thread = new TimerThread(TimeProvider.System);
+        var clock = new ManualClock();
+        var thread = new TimerThread(clock);
         var first = thread.CreateTimer(_ => Add(fired, 1), null, TimeSpan.FromHours(1), Timeout.InfiniteTimeSpan);
         var second = thread.CreateTimer(_ => Add(fired, 2), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         Assert.True(first.Change(TimeSpan.FromMilliseconds(20), Timeout.InfiniteTimeSpan));
         Assert.True(second.Change(TimeSpan.FromMilliseconds(5), Timeout.InfiniteTimeSpan));
+        clock.Advance(TimeSpan.FromSeconds(1));
         Stages.Until(() => Count(fired) == 2);
         Assert.Equal([2, 1], fired);
     }
