@@ -32,8 +32,8 @@ internal sealed class CallSweep(Node node)
         return ended;
     }
 
-    /// <summary>Ends calls that wait for an answer from <paramref name="silo"/>; returns how many.</summary>
-    internal int EndWaitingFor(SiloAddress silo, string reason)
+    /// <summary>Ends calls that wait for an answer from <paramref name="silo"/>, which is dead or out of reach; returns how many.</summary>
+    internal int EndWaitingFor(SiloAddress silo, string reason, bool isDead)
     {
         var ended = 0;
         for (var slot = 0; slot < CallRegistry.Limit; slot++)
@@ -41,7 +41,7 @@ internal sealed class CallSweep(Node node)
             if (CallRegistry.Find(slot) is not { } call)
                 continue;
             var version = Volatile.Read(ref call.Version);
-            if (call.Origin != CallOrigin.Local || !ReferenceEquals(call.Runtime, node.Calls) || !Equals(SentOnTo.Of(call.Remote), silo) || !call.IsPending(version))
+            if (call.Origin != CallOrigin.Local || !ReferenceEquals(call.Runtime, node.Calls) || !(isDead ? SentOnTo.DiesWith(call.Remote, silo) : silo.Equals(SentOnTo.Of(call.Remote))) || !call.IsPending(version))
                 continue;
             ended += End(call, version, (c, _) => new SiloUnavailableException(
                 "The silo " + silo + " is gone (" + reason + ") while the call " + c.Method.ActivityName + " to " + c.TargetId + " waited for its answer.")) ? 1 : 0;

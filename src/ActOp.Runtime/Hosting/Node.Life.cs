@@ -145,14 +145,14 @@ internal sealed partial class Node
         foreach (var died in change.Died)
         {
             Peers.Remove(died.Silo);
-            EndCallsTo(died.Silo, "it was declared dead");
+            EndCallsToDead(died.Silo);
         }
 
         foreach (var member in view.Members)
         {
             // Came and died between two views that this node has seen.
             if (member.Status == SiloStatus.Dead && before.StatusOf(member.Silo) == SiloStatus.None)
-                EndCallsTo(member.Silo, "it was declared dead");
+                EndCallsToDead(member.Silo);
         }
 
         foreach (var silo in view.ActiveSilos)
@@ -162,9 +162,15 @@ internal sealed partial class Node
         }
     }
 
-    internal void EndCallsTo(SiloAddress silo, string reason)
+    /// <summary>Ends the calls that will get no answer because of a silo's death.</summary>
+    internal void EndCallsToDead(SiloAddress silo) => EndCalls(silo, "it was declared dead", isDead: true);
+
+    /// <summary>Ends the calls that wait for a silo that is out of reach but may live.</summary>
+    internal void EndCallsTo(SiloAddress silo, string reason) => EndCalls(silo, reason, isDead: false);
+
+    private void EndCalls(SiloAddress silo, string reason, bool isDead)
     {
-        var ended = Sweep.EndWaitingFor(silo, reason);
+        var ended = Sweep.EndWaitingFor(silo, reason, isDead);
         if (ended > 0)
             Log.CallsLost(ended, silo, reason);
     }

@@ -28,7 +28,7 @@ internal sealed class FrameReader(Node node)
                 Relay(ref reader, frame);
                 break;
             case FrameKind.SentOn:
-                ReadSentOn(ref reader);
+                ReadSentOn(peer, ref reader);
                 break;
             default:
                 node.Log.UnknownFrame(peer, frame[0]);
@@ -122,7 +122,7 @@ internal sealed class FrameReader(Node node)
         call.Publish();
     }
 
-    private void ReadSentOn(ref WireReader reader)
+    private void ReadSentOn(SiloAddress peer, ref WireReader reader)
     {
         var hop = reader.ReadByte();
         var id = reader.ReadFixed64();
@@ -133,10 +133,13 @@ internal sealed class FrameReader(Node node)
         var before = Volatile.Read(ref call.Remote);
         if (!call.IsPending((int)(uint)id) || before is SentOnTo { Hop: var known } && known >= hop)
             return;
-        if (!ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, new SentOnTo(silo, hop), before), before))
+        if (!ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, new SentOnTo(silo, peer, hop), before), before))
             return;
-        if (node.Silos.IsDead(silo))
-            node.ControlStage.Post(new StageAction(() => node.EndCallsTo(silo, "it was declared dead")));
+        foreach (var owner in (ReadOnlySpan<SiloAddress>)[silo, peer])
+        {
+            if (node.Silos.IsDead(owner))
+                node.ControlStage.Post(new StageAction(() => node.EndCallsToDead(owner)));
+        }
     }
 
     private void Relay(ref WireReader reader, ReadOnlySpan<byte> frame)
@@ -150,8 +153,33 @@ internal sealed class FrameReader(Node node)
     private void RefuseUnknown(SiloAddress origin, ulong replyTo, GrainId target, FrameFlags flags, Exception exception)
     {
         node.Log.UnknownMethod(target, origin, exception);
-        if ((flags & FrameFlags.OneWay) != 0)
+        if ((flags & FrameFlags.OneWay) == 0)
+            Refuse(origin, replyTo, target, exception);
+    }
+
+    /// <summary>
+    /// A frame that waited for a link and will not be sent. If it is a request that this silo has sent on for another node, that one is told; its own calls
+    /// are ended by whoever drops the frame.
+    /// </summary>
+    internal void Dropped(SiloAddress silo, ReadOnlySpan<byte> frame)
+    {
+        var reader = new WireReader(frame, Scratch.Rent(node.Calls).Session);
+        if ((FrameKind)reader.ReadByte() != FrameKind.Request)
             return;
+        var flags = (FrameFlags)reader.ReadByte();
+        if ((flags & FrameFlags.HasOrigin) == 0 || (flags & FrameFlags.OneWay) != 0)
+            return;
+        reader.ReadByte();
+        var replyTo = reader.ReadFixed64();
+        reader.ReadFixed64();
+        var target = IdIntern.Current.Read(ref reader);
+        IdIntern.Current.Read(ref reader);
+        var origin = Addresses.Read(ref reader);
+        Refuse(origin, replyTo, target, new SiloUnavailableException("The silo " + silo + " is out of reach for " + node.Address + ", which was to send a call to " + target + " on to it."));
+    }
+
+    private void Refuse(SiloAddress origin, ulong replyTo, GrainId target, Exception exception)
+    {
         var scratch = Scratch.Rent(node.Calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         writer.WriteByte((byte)FrameKind.Reply);

@@ -146,9 +146,11 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
         Drain();
     }
 
+    /// <summary>Gives up the frames that wait. Under the gate.</summary>
     private void Drop()
     {
-        _waiting.Clear();
+        while (_waiting.TryDequeue(out var frame))
+            node.ControlStage.Post(new StageAction(() => node.Reader.Dropped(address, frame.Frame)));
         _waitingBytes = 0;
         _hasWaiting = false;
     }

@@ -27,6 +27,37 @@ public class SiloLossTests
         Assert.NotEqual(victim.SiloAddress, await SeatSoonAsync(cluster.Client.GetGrain<ILasting>(2)));
     }
 
+    /// <summary>Nobody but the dead silo knows whether such a request had left it, so its caller must not be left waiting.</summary>
+    [Fact]
+    public async Task Calls_that_a_killed_silo_has_sent_on_fail_and_others_do_not()
+    {
+        await using var cluster = await DeployAsync(3);
+        using var gate = new Gate();
+        var silo = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>();
+        var calls = new List<Task>();
+        // The client knows none of the grains and asks for each at one silo or another.
+        for (var key = 0; key < Grains; key++)
+        {
+            await Place.On(cluster.Silos[1].SiloAddress, silo.GetGrain<ILasting>(key).Seat);
+            calls.Add(cluster.Client.GetGrain<ILasting>(key).Block(gate.Name));
+            await gate.ArrivedAsync();
+        }
+
+        await cluster.KillSiloAsync(cluster.Silos[2]);
+        await Assert.ThrowsAsync<SiloUnavailableException>(() => Task.WhenAny(calls).Unwrap().WaitAsync(Gate.Patience));
+        gate.Open();
+        var answered = 0;
+        foreach (var call in calls)
+        {
+            if (await Record.ExceptionAsync(() => call.WaitAsync(Gate.Patience)) is { } exception)
+                Assert.IsType<SiloUnavailableException>(exception);
+            else
+                answered++;
+        }
+
+        Assert.InRange(answered, 1, Grains - 1);
+    }
+
     [Fact]
     public async Task A_client_goes_on_with_the_silos_that_are_left()
     {
