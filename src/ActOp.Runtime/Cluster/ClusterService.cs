@@ -15,7 +15,6 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly MembershipOptions _options;
     private readonly MembershipProtocol _protocol;
     private readonly TaskCompletionSource _left = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private TableSnapshot _known = TableSnapshot.Empty;
     private ITimer? _timer;
     private bool _pumping;
 
@@ -86,7 +85,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         ? throw new InvalidOperationException("This silo " + _node.Address + " does not hold the membership table; check the primary endpoint of UseLocalhostClustering or UseDevelopmentClustering.")
         : _table.Execute(request, CancellationToken.None);
 
-    public ValueTask<TableSnapshot> GetTable() => new(_known);
+    public ValueTask<TableSnapshot> GetTable() => new(_protocol.Table);
 
     public ValueTask<GrainTypeEntry[]> GetGrainTypes() => new(_node.Classes.Entries);
 
@@ -186,8 +185,6 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         try
         {
             var reply = await _table.Execute(request, timeout.Token);
-            if (reply.Snapshot.Version >= _known.Version)
-                _known = reply.Snapshot;
             _protocol.OnTableReply(reply, Now);
         }
         catch (Exception exception) when (exception is IOException or OrleansException or TimeoutException or OperationCanceledException)

@@ -41,6 +41,9 @@ internal sealed partial class MembershipProtocol
     /// <summary>What is to be done, in order. The driver does it and clears the list.</summary>
     public List<MembershipAction> Actions { get; } = [];
 
+    /// <summary>The newest table that was read or heard of.</summary>
+    public TableSnapshot Table => _table;
+
     /// <summary>The newest view.</summary>
     public View View { get; private set; } = View.Empty;
 

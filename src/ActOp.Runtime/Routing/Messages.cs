@@ -96,11 +96,25 @@ internal sealed class Messages(Node node)
 
         var origin = (SiloAddress)call.Remote!;
         var failure = node.Peers.Send(origin, call.RemoteTarget, scratch.Buffer.Written);
-        if (failure is not null && call.Via is { } via && !via.Equals(origin))
-            failure = node.Peers.Send(via, call.RemoteTarget, Relayed(scratch, origin));
+        if (failure is not null && origin.IsClient && RelayFor(call) is { } relay)
+            failure = node.Peers.Send(relay, call.RemoteTarget, Relayed(scratch, origin));
         if (failure is not null)
             node.Log.ReplyLost(call.Method.ActivityName, call.RemoteTarget, origin, failure);
         call.Recycle();
+    }
+
+    /// <summary>A silo that can reach a client which has not connected to this one yet: who sent the call on, or if that one is gone meanwhile any other.</summary>
+    private SiloAddress? RelayFor(Call call)
+    {
+        if (call.Via is { } via && node.Peers.IsConnected(via))
+            return via;
+        foreach (var silo in node.Silos.Active)
+        {
+            if (node.Peers.IsConnected(silo))
+                return silo;
+        }
+
+        return null;
     }
 
     private static ReadOnlySpan<byte> Relayed(Scratch scratch, SiloAddress origin)

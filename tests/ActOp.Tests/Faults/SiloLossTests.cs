@@ -1,3 +1,5 @@
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Hosting;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Faults;
@@ -56,6 +58,23 @@ public class SiloLossTests
         }
 
         Assert.InRange(answered, 1, Grains - 1);
+    }
+
+    /// <summary>A client that asks any of them knows what they know, also what they heard from each other.</summary>
+    [Fact]
+    public async Task Every_silo_tells_clients_of_the_view_it_acts_on()
+    {
+        await using var cluster = await DeployAsync(4);
+        var victim = cluster.Silos[3];
+        await cluster.KillSiloAsync(victim);
+        foreach (var silo in cluster.Silos)
+        {
+            var node = silo.ServiceProvider.GetRequiredService<Node>();
+            while (!node.Silos.IsDead(victim.SiloAddress))
+                await node.Silos.Changed.WaitAsync(Gate.Patience);
+            var table = await node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo.SiloAddress).GetTable();
+            Assert.True(View.From(table).IsDead(victim.SiloAddress));
+        }
     }
 
     [Fact]
