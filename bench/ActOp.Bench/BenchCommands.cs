@@ -17,6 +17,7 @@ internal static class BenchCommands
         ["hot"] = OtherCalls.Hot,
         ["create"] = OtherCalls.Create,
         ["edges"] = OtherCalls.Edges,
+        ["measuring"] = OtherCalls.Measuring,
     };
 
     internal static RootCommand Build() => new("Benchmarks of ActOp: calls beside the floors of this machine, and small parts of them.")

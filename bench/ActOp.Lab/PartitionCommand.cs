@@ -1,5 +1,4 @@
 using System.CommandLine;
-using System.Text.Json;
 using ActOp.Partitioning;
 using Spectre.Console;
 
@@ -8,8 +7,6 @@ namespace ActOp.Lab;
 /// <summary>partition: a graph from a file, from random placement to no more gain.</summary>
 internal static class PartitionCommand
 {
-    private static readonly JsonSerializerOptions Json = new(JsonSerializerDefaults.Web) { WriteIndented = true };
-
     // A round without moves may only mean that the order of silos was unlucky.
     private const int QuietRounds = 3;
 
@@ -27,7 +24,7 @@ internal static class PartitionCommand
             PartitionReport report = Play(read, result.GetValue(parts), result.GetValue(common.Rounds), common.Read(result), result.GetValue(common.Seed));
             Print(report);
             if (result.GetValue(json) is { } file)
-                File.WriteAllText(file.FullName, JsonSerializer.Serialize(report, Json));
+                LabJson.Write(file, report);
             return 0;
         });
         return command;

@@ -47,8 +47,9 @@ public sealed class Poller
     /// after the node was disposed.
     /// </summary>
     /// <param name="timeoutMs">Milliseconds; 0 only looks, -1 waits for ever.</param>
+    /// <param name="woken">Called on this thread when the wait is over.</param>
     /// <exception cref="InvalidOperationException">Another thread is in Poll.</exception>
-    public int Poll(int timeoutMs)
+    public int Poll(int timeoutMs, Action? woken = null)
     {
         if (Interlocked.Exchange(ref _polling, 1) != 0)
         {
@@ -73,6 +74,7 @@ public sealed class Poller
             }
 
             var count = _readiness.Wait(_reports, timeoutMs);
+            woken?.Invoke();
             lock (_gate)
             {
                 return _disposed ? -1 : handled + Handle(count);

@@ -1,4 +1,6 @@
 #pragma warning disable RS0030 // The stage is a sanctioned owner of threads.
+using ActOp.Staging.Measuring;
+
 namespace ActOp.Staging;
 
 /// <summary>
@@ -18,7 +20,12 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
 {
     private readonly Lock _gate = new();
     private readonly List<Post> _posts = [];
+    [ThreadStatic]
+    private static Post? t_post;
+
     private long _replaced;
+    private long _executedByEnded;
+    private BusyTime _busyOfEnded;
 
     /// <summary>How many threads serve the stage.</summary>
     public int Threads
@@ -33,6 +40,42 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     /// <summary>Threads that were replaced because what they ran took long.</summary>
     public long Replaced => Interlocked.Read(ref _replaced);
 
+    /// <summary>What the stage has done so far (<see cref="CountItems"/>) and what a sample of it took.</summary>
+    public StageUsage Usage
+    {
+        get
+        {
+            lock (_gate)
+            {
+                var (executed, busy) = (_executedByEnded, _busyOfEnded);
+                foreach (var post in _posts)
+                {
+                    executed += Interlocked.Read(ref post.Items);
+                    busy += post.Meter.Total;
+                }
+
+                return new(executed, 0, busy);
+            }
+        }
+    }
+
+    /// <summary>Whether a sample of the steps is measured for <see cref="Usage"/>. Default true.</summary>
+    public bool IsMeasured { get; init; } = true;
+
+    /// <summary>Told by a step on its thread that its wait is over: what follows is work.</summary>
+    public void EndWait()
+    {
+        if (IsMeasured)
+            t_post?.Meter.Begin();
+    }
+
+    /// <summary>Told by a step on its thread how many items it has handled.</summary>
+    public static void CountItems(int items)
+    {
+        if (t_post is { } post)
+            Interlocked.Add(ref post.Items, items);
+    }
+
     /// <summary>Changes the number of threads; those with the highest numbers end after their present step.</summary>
     public void SetThreads(int threads)
     {
@@ -46,6 +89,7 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
                 ending.IsLost = true;
                 wake(index);
                 ending.WaitForStep();
+                Keep(ending);
             }
 
             while (_posts.Count < threads)
@@ -63,20 +107,28 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
                 if (!_posts[index].TryLose())
                     continue;
                 _replaced++;
+                Keep(_posts[index]);
                 _posts[index] = Start(index);
             }
         }
     }
 
+    private void Keep(Post ended)
+    {
+        _executedByEnded += Interlocked.Read(ref ended.Items);
+        _busyOfEnded += ended.Meter.Total;
+    }
+
     private Post Start(int index)
     {
-        var post = new Post();
+        var post = new Post(name);
         new Thread(() => Loop(index, post)) { IsBackground = true, Name = "actop-" + name + "-" + index }.UnsafeStart();
         return post;
     }
 
     private void Loop(int index, Post post)
     {
+        t_post = post;
         while (post.TryBeginStep())
         {
             var goesOn = true;
@@ -109,11 +161,17 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     }
 
     /// <summary>The right to be thread i. The lock keeps two threads out of one step, and is free except when the stage changes.</summary>
-    private sealed class Post
+    private sealed class Post(string stage)
     {
         private readonly Lock _stepping = new();
+        private long _itemsMeasured;
         private long _steps;
         private long _seen = -1;
+
+        internal readonly BusyMeter Meter = new(stage);
+
+        /// <summary>Items handled; written by the post's thread.</summary>
+        internal long Items;
 
         internal volatile bool IsLost;
 
@@ -131,6 +189,8 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
 
         internal void EndStep()
         {
+            Meter.End((int)(Items - _itemsMeasured));
+            _itemsMeasured = Items;
             _steps++;
             _stepping.Exit();
         }

@@ -1,23 +1,40 @@
+#pragma warning disable RS0030 // The stage is the sanctioned owner of the batch clock.
+using System.Diagnostics;
+
 namespace ActOp.Staging;
 
 /// <content>
 /// A thread of another stage that makes items ready for this one may run them itself, in the place of a worker that is parked: then nobody
 /// has to be woken. The receive stage does so with the turns of the frames it has read.
 /// </content>
+/// <remarks>
+/// Items that block would keep the borrower from its own stage. So after a run that took long nobody may borrow for a while: twice as long every time, while runs that are
+/// short wear the time off again. A thread that was merely kept from a processor hardly notices, one whose items block now and then borrows hardly any more.
+/// </remarks>
 public sealed partial class Stage
 {
     /// <summary>Items that a borrower runs before it leaves the rest to the worker's own thread: it has its own stage to serve.</summary>
     private const int BorrowedRun = 128;
 
-    private long _borrows;
+    /// <summary>A run ends at the first pause after half of this, so it takes so long only if a single item does.</summary>
+    private static readonly long LongRun = Stopwatch.Frequency * 2 / 1000;
+
+    private static readonly long LeastPause = Stopwatch.Frequency / 20;
+    private static readonly long LongestPause = Stopwatch.Frequency * 2;
+
+    private long _borrowed;
+    private long _borrowPause;
+    private long _borrowFrom;
+
+    /// <summary>Items that borrowers have run.</summary>
+    public long Borrowed => Interlocked.Read(ref _borrowed);
 
     /// <summary>Makes this thread a thread of the stage until <see cref="EndBorrow"/>, if one is parked. What it posts meanwhile waits for that.</summary>
-    /// <returns>False when the thread runs items of a stage already, or all threads of this stage are at work.</returns>
+    /// <returns>False when the thread runs items of a stage already, all threads of this stage are at work, or its items have lately taken long.</returns>
     public bool TryBorrow()
     {
-        if (_idleCount == 0 || Worker.Current is not null || TakeIdle() is not { } worker)
+        if (_idleCount == 0 || Worker.Current is not null || (_borrowPause > 0 && Stopwatch.GetTimestamp() < _borrowFrom) || TakeIdle() is not { } worker)
             return false;
-        Interlocked.Increment(ref _borrows);
         worker.Enter();
         return true;
     }
@@ -26,7 +43,10 @@ public sealed partial class Stage
     public void EndBorrow()
     {
         var worker = Worker.Current!;
-        var isDone = worker.RunBorrowed(BorrowedRun);
+        var start = Stopwatch.GetTimestamp();
+        var isDone = worker.RunBorrowed(BorrowedRun, LongRun / 2, out var items);
+        Interlocked.Add(ref _borrowed, items);
+        NoteRun(Stopwatch.GetTimestamp(), start);
         worker.Leave();
         if (!isDone || !TryEnterIdle(worker))
         {
@@ -37,6 +57,22 @@ public sealed partial class Stage
         {
             // Posted between our last look and our leaving, when nobody seemed idle.
             WakeOne();
+        }
+    }
+
+    /// <summary>Races between borrowers lose a note at worst.</summary>
+    private void NoteRun(long now, long start)
+    {
+        var pause = Volatile.Read(ref _borrowPause);
+        if (now - start > LongRun)
+        {
+            pause = Math.Clamp(2 * pause, LeastPause, LongestPause);
+            Volatile.Write(ref _borrowFrom, now + pause);
+            Volatile.Write(ref _borrowPause, pause);
+        }
+        else if (pause > 0)
+        {
+            Volatile.Write(ref _borrowPause, pause < LeastPause / 16 ? 0 : pause - (pause / 128));
         }
     }
 }

@@ -1,5 +1,6 @@
 #pragma warning disable RS0030 // The worker is the sanctioned owner of a thread and of the batch clock.
 using System.Diagnostics;
+using ActOp.Staging.Measuring;
 
 namespace ActOp.Staging;
 
@@ -21,7 +22,7 @@ internal sealed class Worker
     /// <summary>What gathers for a pause waits no longer than about this.</summary>
     private const double PauseMicroseconds = 200;
 
-    /// <summary>Items per measurement of <see cref="_itemMicroseconds"/>, and the longest run without a pause.</summary>
+    /// <summary>The longest run without a pause.</summary>
     private const int BatchItems = 64;
 
     /// <summary>A thread is worth waking for this much waiting work: about what the wake itself costs both sides.</summary>
@@ -39,7 +40,6 @@ internal sealed class Worker
     private uint _tick;
     private long _batchStart;
     private int _batchCount;
-    private int _sincePause;
     private int _pauseInterval = BatchItems;
     private double _itemMicroseconds = 1;
 
@@ -47,6 +47,7 @@ internal sealed class Worker
     {
         _stage = stage;
         Index = index;
+        Meter = new BusyMeter(stage.Name);
     }
 
     internal static Worker? Current => t_current;
@@ -62,6 +63,8 @@ internal sealed class Worker
     internal long Executed;
 
     internal long Steals;
+
+    internal BusyMeter Meter { get; }
 
     /// <summary>The value of <see cref="Executed"/> at the last look of the watchdog.</summary>
     internal long SeenExecuted;
@@ -102,35 +105,31 @@ internal sealed class Worker
     }
 
     /// <summary>The calling thread becomes the owner.</summary>
-    internal void Enter()
-    {
-        t_current = this;
-        BeginBatch();
-    }
+    internal void Enter() => t_current = this;
 
     /// <summary>The calling thread is the owner no more; somebody must get the worker at once.</summary>
     internal void Leave() => t_current = null;
 
-    /// <summary>Runs up to <paramref name="items"/> items; false when some are left in the worker's own queue.</summary>
-    internal bool RunBorrowed(int items)
+    /// <summary>Runs up to <paramref name="most"/> items, none after the first pause beyond <paramref name="ticks"/>; false when some are left in the worker's own queue.</summary>
+    internal bool RunBorrowed(int most, long ticks, out int items)
     {
         BeginBatch();
-        while (items > 0)
+        var end = _batchStart + ticks;
+        for (items = 0; items < most && _batchStart < end; items++)
         {
             if (Retired || (TakeOwn() ?? StealFromOthers()) is not { } item)
                 break;
             RunItem(item);
-            items--;
         }
 
         EndBatch();
-        Pause();
         return !HasWaiting;
     }
 
     private void Loop()
     {
         Enter();
+        BeginBatch();
         var woken = false;
         while (true)
         {
@@ -138,7 +137,6 @@ internal sealed class Worker
             if (item is null)
             {
                 EndBatch();
-                Pause();
                 if (woken)
                     _stage.CountEmptyWake();
                 if (Retired || _stage.Stopping)
@@ -166,20 +164,10 @@ internal sealed class Worker
         _stage.Run(item);
         Executed++;
         _tick++;
-        if (++_batchCount == BatchItems)
-        {
-            EndBatch();
-            BeginBatch();
-        }
-
-        if (++_sincePause >= _pauseInterval)
-            Pause();
-    }
-
-    private void Pause()
-    {
-        _sincePause = 0;
-        _stage.Pause();
+        if (++_batchCount < _pauseInterval)
+            return;
+        EndBatch();
+        BeginBatch();
     }
 
     private IStageItem? TakeOwn()
@@ -247,6 +235,7 @@ internal sealed class Worker
         }
 
         Enter();
+        BeginBatch();
         return true;
     }
 
@@ -256,16 +245,26 @@ internal sealed class Worker
             _stage.PostShared(item);
     }
 
-    private void BeginBatch() => _batchStart = Stopwatch.GetTimestamp();
+    private void BeginBatch()
+    {
+        if (_stage.IsMeasured)
+            Meter.Begin();
+        _batchStart = Stopwatch.GetTimestamp();
+    }
 
     private void EndBatch()
     {
-        if (_batchCount == 0)
-            return;
-        var microseconds = (Stopwatch.GetTimestamp() - _batchStart) * 1e6 / Stopwatch.Frequency / _batchCount;
-        _itemMicroseconds += (Math.Min(microseconds, 1000) - _itemMicroseconds) * _batchCount / (4 * BatchItems);
-        _pauseInterval = Math.Clamp((int)(PauseMicroseconds / _itemMicroseconds), 1, BatchItems);
+        var items = _batchCount;
         _batchCount = 0;
+        if (items > 0)
+        {
+            var microseconds = (Stopwatch.GetTimestamp() - _batchStart) * 1e6 / Stopwatch.Frequency / items;
+            _itemMicroseconds += (Math.Min(microseconds, 1000) - _itemMicroseconds) * items / (4 * BatchItems);
+            _pauseInterval = Math.Clamp((int)(PauseMicroseconds / _itemMicroseconds), 1, BatchItems);
+        }
+
+        _stage.Pause();
+        Meter.End(items);
     }
 
     private void HandOver()

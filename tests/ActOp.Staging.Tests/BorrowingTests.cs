@@ -140,4 +140,28 @@ public sealed class BorrowingTests
         Assert.All(items, item => Assert.Equal(1, item.Runs));
         Assert.InRange(most, 1, Threads);
     }
+
+    [Fact]
+    public async Task A_stage_whose_items_block_is_not_borrowed_for_a_while()
+    {
+        var stage = Stages.New(2);
+        using var never = new ManualResetEventSlim();
+        var refused = false;
+        // The pause doubles each time, so that it outlasts any delay between two tries.
+        for (var tries = 0; tries < 20 && !refused; tries++)
+        {
+            Stages.Settle(stage);
+            if (!stage.TryBorrow())
+            {
+                refused = true;
+                break;
+            }
+
+            stage.Post(new Item(_ => never.Wait(4)));
+            stage.EndBorrow();
+        }
+
+        Assert.True(refused);
+        await Stages.Stop(stage);
+    }
 }

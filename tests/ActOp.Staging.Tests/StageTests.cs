@@ -147,6 +147,51 @@ public sealed class StageTests
     }
 
     [Fact]
+    public async Task The_watch_counts_the_threads_that_one_item_holds()
+    {
+        var stage = Stages.New(3);
+        Stages.Settle(stage);
+        using var begun = new CountdownEvent(2);
+        using var end = new ManualResetEventSlim();
+        for (var i = 0; i < 2; i++)
+        {
+            stage.Post(new Item(_ =>
+            {
+                begun.Signal();
+                Assert.True(end.Wait(Stages.Patience));
+            }));
+        }
+
+        Assert.True(begun.Wait(Stages.Patience));
+        stage.Watch();
+        stage.Watch();
+        Assert.Equal(2, stage.Usage.Held);
+        end.Set();
+        Stages.Settle(stage);
+        stage.Watch();
+        Assert.Equal(0, stage.Usage.Held);
+        await Stages.Stop(stage);
+    }
+
+    [Fact]
+    public async Task A_thread_that_ends_leaves_its_counts()
+    {
+        var stage = Stages.New(3);
+        var items = Enumerable.Range(0, 1000).Select(_ => new Item()).ToArray();
+        foreach (var item in items)
+            stage.Post(item);
+        Stages.Until(() => items.All(item => item.Runs == 1));
+        Stages.Settle(stage);
+        var before = stage.Usage;
+        stage.SetThreads(1);
+        var after = stage.Usage;
+        Assert.Equal((1000, before.Busy), (after.Executed, after.Busy));
+        Stages.Settle(stage);
+        Assert.Equal((1000, before.Busy), (stage.Usage.Executed, stage.Usage.Busy));
+        await Stages.Stop(stage);
+    }
+
+    [Fact]
     public async Task A_post_to_a_sleeping_stage_wakes_one_thread_only()
     {
         var stage = Stages.New(4);

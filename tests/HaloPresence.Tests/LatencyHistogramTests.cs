@@ -1,4 +1,4 @@
-using HaloPresence.Load;
+using Harness.Load;
 
 namespace HaloPresence.Tests;
 

@@ -1,5 +1,6 @@
 using HaloPresence.Load;
 using HaloPresence.Options;
+using Harness.Load;
 
 namespace HaloPresence.Tests;
 

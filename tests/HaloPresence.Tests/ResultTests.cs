@@ -6,6 +6,8 @@ using HaloPresence.Options;
 using HaloPresence.Report;
 using HaloPresence.Results;
 using HaloPresence.Supervision;
+using Harness.Children;
+using Harness.Load;
 
 namespace HaloPresence.Tests;
 
@@ -63,9 +65,9 @@ public sealed class ResultTests
     [Fact]
     public void A_comparison_stands_beside_the_papers_figures()
     {
-        RunResult[] runs = [Assemble(Options), Assemble(Options with { Optimize = OptimizeMode.Partition })];
+        RunResult[] runs = [Assemble(Options), Assemble(Options with { Optimize = OptimizeMode.Partition }), Assemble(Options with { Optimize = OptimizeMode.All })];
         string[] titles = Comparison.Titles(runs);
-        Assert.Equal(["", "random placement", "ActOp", "ratio", "paper"], titles);
+        Assert.Equal(["", "random placement", "locality", "locality + threads", "ratio", "paper"], titles);
         Assert.All(Comparison.Rows(runs), row => Assert.Equal(titles.Length, row.Length));
     }
 
@@ -102,10 +104,21 @@ public sealed class ResultTests
     public void A_child_reads_the_options_that_its_parent_printed()
     {
         HaloOptions options = Options with { Churn = 12.5, Optimize = OptimizeMode.Partition, Rehearse = true, Measure = 0, Saturate = 3 };
-        var table = new OptionTable(new HaloOptions());
+        var table = new HaloOptionTable(new HaloOptions());
         var root = new System.CommandLine.RootCommand();
         table.AddTo(root);
         Assert.Equal(options, table.Read(root.Parse([.. table.Print(options)])));
+    }
+
+    [Theory]
+    [InlineData(OptimizeMode.Off, false, false)]
+    [InlineData(OptimizeMode.Partition, true, false)]
+    [InlineData(OptimizeMode.Threads, false, true)]
+    [InlineData(OptimizeMode.All, true, true)]
+    public void A_mode_says_what_is_optimised(OptimizeMode mode, bool moves, bool sizes)
+    {
+        HaloOptions options = Options with { Optimize = mode };
+        Assert.Equal((moves, sizes), (options.MovesGrains, options.SizesStages));
     }
 
     private static RunResult Assemble(HaloOptions options)

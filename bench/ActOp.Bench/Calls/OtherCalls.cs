@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using ActOp.Bench.Grains;
 using ActOp.Bench.Hosting;
+using ActOp.Configuration;
 using ActOp.Floors;
 
 namespace ActOp.Bench.Calls;
@@ -65,20 +66,30 @@ internal static class OtherCalls
         });
     }
 
+    internal static Task Edges(CallSettings settings, Action<Row> report) =>
+        Cost("edge counting, throughput lost", 2, settings, report, static counts => BenchHost.StartSilo(locality: counts));
+
+    internal static Task Measuring(CallSettings settings, Action<Row> report) =>
+        Cost("measuring the stages, throughput lost", 1, settings, report, static measures => BenchHost.StartSilo(locality: false, options =>
+        {
+            options.Controller = StageController.Fixed;
+            options.Measure = measures;
+        }));
+
     /// <summary>
     /// The difference looked for is smaller than the noise of a run and than what tells one silo of a process from another. So it is the median over pairs of fresh silos, and within a pair over
     /// runs in the order with, without, without, with, which cancels drift. On one core: two differ from run to run by more.
     /// </summary>
-    internal static async Task Edges(CallSettings settings, Action<Row> report)
+    private static async Task Cost(string name, double limit, CallSettings settings, Action<Row> report, Func<bool, Task<BenchHost>> start)
     {
         const int Silos = 5;
         using var affinity = Affinity.OneCore();
         var costs = new List<double>();
         for (var trial = 0; trial < Silos; trial++)
         {
-            // The silo that starts first is the one with counting in every other trial.
-            await using var first = await BenchHost.StartSilo(locality: trial % 2 == 0);
-            await using var second = await BenchHost.StartSilo(locality: trial % 2 != 0);
+            // The silo that starts first is the one with the cost in every other trial.
+            await using var first = await start(trial % 2 == 0);
+            await using var second = await start(trial % 2 != 0);
             var (with, without) = trial % 2 == 0 ? (first, second) : (second, first);
             // Until all code is compiled for good.
             for (var round = 0; round < (trial == 0 ? 8 : 2); round++)
@@ -88,7 +99,7 @@ internal static class OtherCalls
         }
 
         var cost = Spread.Of([.. costs]);
-        report(new Row("edge counting, throughput lost", "%", cost, null, "at most 2", cost.Median <= 2));
+        report(new Row(name, "%", cost, null, "at most " + limit, cost.Median <= limit));
     }
 
     private static async Task<double> Lost(BenchHost with, BenchHost without, int milliseconds)

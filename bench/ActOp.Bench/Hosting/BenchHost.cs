@@ -19,18 +19,19 @@ internal sealed class BenchHost : IAsyncDisposable
 
     internal Node Node => _host.Services.GetRequiredService<Node>();
 
-    internal static async Task<BenchHost> StartSilo(int port, int gateway, int? primary, bool locality)
+    internal static async Task<BenchHost> StartSilo(int port, int gateway, int? primary, bool locality, Action<StageOptions>? stages = null)
     {
         var builder = CreateBuilder();
         builder.UseOrleans(silo =>
         {
             silo.UseLocalhostClustering(port, gateway, primary is { } other ? new IPEndPoint(IPAddress.Loopback, other) : null);
             silo.Configure<LocalityOptions>(options => options.Enabled = locality);
+            silo.Configure(stages ?? (static _ => { }));
         });
         return await Start(builder);
     }
 
-    internal static Task<BenchHost> StartSilo(bool locality) => StartSilo(FreePort(), FreePort(), null, locality);
+    internal static Task<BenchHost> StartSilo(bool locality, Action<StageOptions>? stages = null) => StartSilo(FreePort(), FreePort(), null, locality, stages);
 
     internal static async Task<BenchHost> StartClient(int gateway)
     {

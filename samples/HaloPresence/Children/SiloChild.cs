@@ -1,5 +1,4 @@
-using System.Diagnostics;
-using HaloPresence.Load;
+using Harness.Children;
 
 namespace HaloPresence.Children;
 
@@ -12,31 +11,11 @@ public static class SiloChild
     public static async Task<int> RunAsync(SiloArguments arguments)
     {
         CancellationToken ended = ParentWatch.Start();
-        var clock = new MonotonicClock();
-        using Process self = Process.GetCurrentProcess();
         await using ISilo silo = await Backends.For(arguments.Options).StartSilo(arguments, ended).ConfigureAwait(false);
-        using var timer = new PeriodicTimer(Period);
-        try
-        {
-            do
-                JsonLines.Write(Console.Out, Read(silo, clock, self));
-            while (await timer.WaitForNextTickAsync(ended).ConfigureAwait(false));
-        }
-        catch (OperationCanceledException)
-        {
-            JsonLines.Write(Console.Out, Read(silo, clock, self));
-        }
+        await SampleLoop.RunAsync(
+            Period,
+            reading => silo.Read(new SiloSample { T = reading.T, CpuSeconds = reading.CpuSeconds, AllocatedBytes = reading.AllocatedBytes }),
+            ended).ConfigureAwait(false);
         return 0;
-    }
-
-    private static SiloSample Read(ISilo silo, MonotonicClock clock, Process self)
-    {
-        self.Refresh();
-        return silo.Read(new SiloSample
-        {
-            T = clock.Now.TotalSeconds,
-            CpuSeconds = self.TotalProcessorTime.TotalSeconds,
-            AllocatedBytes = GC.GetTotalAllocatedBytes(),
-        });
     }
 }

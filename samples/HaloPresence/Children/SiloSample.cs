@@ -1,7 +1,9 @@
+using Harness.Children;
+
 namespace HaloPresence.Children;
 
 /// <summary>What a silo process says once a second; every counter is cumulative since its start.</summary>
-public sealed record SiloSample
+public sealed record SiloSample : ITimed
 {
     /// <summary>Seconds on the machine's monotonic clock.</summary>
     public required double T { get; init; }

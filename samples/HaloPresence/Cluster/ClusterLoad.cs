@@ -1,5 +1,6 @@
 using HaloPresence.Grains;
 using HaloPresence.Load;
+using Harness.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 

@@ -3,7 +3,7 @@ using ActOp.Configuration;
 using HaloPresence.Children;
 using HaloPresence.Faults;
 using HaloPresence.Grains;
-using HaloPresence.Options;
+using Harness.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
@@ -77,9 +77,10 @@ public sealed class SiloHost : ISilo
         silo.UseLocalhostClustering(arguments.Port, arguments.Gateway, primary);
         silo.Configure<LocalityOptions>(options =>
         {
-            options.Enabled = arguments.Options.Optimize == OptimizeMode.Partition;
+            options.Enabled = arguments.Options.MovesGrains;
             options.Migration = arguments.Options.Migration;
             options.Algorithm = arguments.Options.Algorithm;
         });
+        silo.Configure<StageOptions>(options => options.Controller = arguments.Options.SizesStages ? StageController.Model : StageController.Fixed);
     }
 }

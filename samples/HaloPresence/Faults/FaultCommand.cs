@@ -1,7 +1,8 @@
 using System.CommandLine;
 using System.Text.Json;
-using HaloPresence.Children;
 using HaloPresence.Options;
+using Harness.Children;
+using Harness.Options;
 using Spectre.Console;
 
 namespace HaloPresence.Faults;
@@ -21,7 +22,7 @@ public static class FaultCommand
         var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
         foreach (Option option in (Option[])[kills, interval, graceful, verbose, json])
             command.Options.Add(option);
-        var table = new OptionTable(new HaloOptions { Rate = 1000 });
+        var table = new HaloOptionTable(new HaloOptions { Rate = 1000 });
         table.AddTo(command);
         command.SetAction((parsed, cancellation) => RunAsync(
             new FaultOptions(table.Read(parsed), parsed.GetValue(kills), parsed.GetValue(interval), parsed.GetValue(graceful)) { Verbose = parsed.GetValue(verbose) },
@@ -29,32 +30,14 @@ public static class FaultCommand
         return command;
     }
 
-    private static async Task<int> RunAsync(FaultOptions options, string? json, CancellationToken cancellation)
+    private static Task<int> RunAsync(FaultOptions options, string? json, CancellationToken cancellation) => CommandRun.RunAsync(options.FindError(), async () =>
     {
-        if (options.FindError() is { } error)
-        {
-            Console.Error.WriteLine(error);
-            return 2;
-        }
-        try
-        {
-            FaultResult result = await new FaultRun(options, Console.WriteLine).ExecuteAsync(cancellation).ConfigureAwait(false);
-            if (json is not null)
-                File.WriteAllText(json, JsonSerializer.Serialize(result, JsonLines.File));
-            Print(result);
-            return result.Faults.Count == 0 ? 0 : 1;
-        }
-        catch (Exception failure) when (failure is InvalidOperationException or TimeoutException)
-        {
-            Console.Error.WriteLine(failure.Message);
-            return 1;
-        }
-        catch (OperationCanceledException)
-        {
-            Console.Error.WriteLine("Stopped; the child processes have ended.");
-            return 130;
-        }
-    }
+        FaultResult result = await new FaultRun(options, Console.WriteLine).ExecuteAsync(cancellation).ConfigureAwait(false);
+        if (json is not null)
+            File.WriteAllText(json, JsonSerializer.Serialize(result, JsonLines.File));
+        Print(result);
+        return result.Faults.Count == 0 ? 0 : 1;
+    });
 
     private static void Print(FaultResult result)
     {

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using HaloPresence.Load;
+using Harness.Load;
 
 namespace HaloPresence.Faults;
 

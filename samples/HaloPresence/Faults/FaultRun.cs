@@ -1,5 +1,6 @@
 using HaloPresence.Children;
 using HaloPresence.Load;
+using Harness.Load;
 
 namespace HaloPresence.Faults;
 

@@ -1,8 +1,9 @@
 using System.Globalization;
 using HaloPresence.Children;
-using HaloPresence.Load;
 using HaloPresence.Options;
-using HaloPresence.Supervision;
+using Harness.Children;
+using Harness.Load;
+using Harness.Supervision;
 
 namespace HaloPresence.Faults;
 
@@ -134,7 +135,7 @@ public sealed class FaultSilos : IAsyncDisposable
             "--primary", Text(_ports[0]),
             "--journal", _journals[index],
         ];
-        _processes[index] = ChildProcess.Start($"silo {index}", [.. own, .. new OptionTable(halo).Print(halo)], line => Take(index, line));
+        _processes[index] = ChildProcess.Start($"silo {index}", [.. own, .. new HaloOptionTable(halo).Print(halo)], line => Take(index, line));
     }
 
     private bool Take(int index, string line)

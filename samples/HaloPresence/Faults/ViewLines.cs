@@ -1,5 +1,5 @@
-using HaloPresence.Children;
-using HaloPresence.Load;
+using Harness.Children;
+using Harness.Load;
 using Microsoft.Extensions.Logging;
 
 namespace HaloPresence.Faults;

@@ -1,5 +1,6 @@
 using HaloPresence.Options;
 using HaloPresence.Simulation;
+using Harness.Load;
 
 namespace HaloPresence.Load;
 
@@ -26,13 +27,12 @@ public sealed class LoadClient
     private readonly RequestTally _warmup = new();
     private readonly RequestTally _measured = new();
     private readonly RequestTally _changes = new();
+    private readonly OpenLoop _openLoop;
     private readonly ClosedLoop _closedLoop;
     private readonly Lock _simulationLock = new();
     private LoadPhase _phase;
     private TimeSpan _start;
     private TimeSpan _nextReport;
-    private TimeSpan _maxLag;
-    private long _outstanding;
     private long _changesInFlight;
 
     /// <summary>Creates the client; <paramref name="report"/> is called about once a second from the pacing thread.</summary>
@@ -44,7 +44,8 @@ public sealed class LoadClient
         _report = report;
         _simulation = new GameSimulation(options, options.Seed);
         _picks = new Random(options.Seed + 1);
-        _closedLoop = new ClosedLoop(target, clock, Pick, options.Concurrency);
+        _openLoop = new OpenLoop(clock, Ask, options.MaxOutstanding);
+        _closedLoop = new ClosedLoop(clock, Ask, options.Concurrency);
     }
 
     /// <summary>Runs all phases on the calling thread, bounded in time by the options, and returns the last report.</summary>
@@ -57,10 +58,10 @@ public sealed class LoadClient
         TimeSpan saturateAt = measureAt + TimeSpan.FromSeconds(_options.Measure);
         var arrivals = new PoissonArrivals(_options.Rate, _start, _options.Seed + 2);
         Enter(LoadPhase.Warmup);
-        OpenLoop(arrivals, measureAt, _warmupLatency, _warmup, cancellation);
+        Send(arrivals, measureAt, _warmupLatency, _warmup, cancellation);
         Enter(LoadPhase.Measure);
-        OpenLoop(arrivals, saturateAt, _latency, _measured, cancellation);
-        Drain(cancellation);
+        Send(arrivals, saturateAt, _latency, _measured, cancellation);
+        _openLoop.Drain(DrainLimit, _measured, cancellation);
         Enter(LoadPhase.Saturate);
         Saturate(cancellation);
         Enter(LoadPhase.Done);
@@ -90,14 +91,13 @@ public sealed class LoadClient
             Wait(_clock.Now + TimeSpan.FromMilliseconds(1), cancellation);
     }
 
-    private void OpenLoop(PoissonArrivals arrivals, TimeSpan until, LatencyHistogram latency, RequestTally tally, CancellationToken cancellation)
+    private void Send(PoissonArrivals arrivals, TimeSpan until, LatencyHistogram latency, RequestTally tally, CancellationToken cancellation)
     {
         while (true)
         {
             TimeSpan now = _clock.Now;
             Advance(now);
-            for (; arrivals.Next <= now && arrivals.Next < until; arrivals.Pass())
-                Send(arrivals.Next, now, latency, tally);
+            _openLoop.SendDue(arrivals, now, until, latency, tally);
             ReportWhenDue();
             if (now >= until)
                 return;
@@ -120,17 +120,6 @@ public sealed class LoadClient
         TimeSpan limit = until + DrainLimit;
         while (!_closedLoop.IsIdle && _clock.Now < limit)
             Wait(_clock.Now + TimeSpan.FromMilliseconds(1), cancellation);
-    }
-
-    // Requests of the measured phase that get no answer must not vanish from the result.
-    private void Drain(CancellationToken cancellation)
-    {
-        TimeSpan limit = _clock.Now + DrainLimit;
-        while (Volatile.Read(ref _outstanding) > 0 && _clock.Now < limit)
-            Wait(_clock.Now + TimeSpan.FromMilliseconds(1), cancellation);
-        long lost = Volatile.Read(ref _outstanding);
-        if (lost > 0)
-            _measured.Fail($"no answer within {DrainLimit.TotalSeconds} s of the end", lost);
     }
 
     private void Advance(TimeSpan now)
@@ -173,33 +162,7 @@ public sealed class LoadClient
         Interlocked.Decrement(ref _changesInFlight);
     }
 
-    private void Send(TimeSpan intended, TimeSpan now, LatencyHistogram latency, RequestTally tally)
-    {
-        if (now - intended > _maxLag)
-            _maxLag = now - intended;
-        if (Volatile.Read(ref _outstanding) >= _options.MaxOutstanding)
-        {
-            tally.Fail($"rejected: more than {_options.MaxOutstanding} requests in flight");
-            return;
-        }
-        Interlocked.Increment(ref _outstanding);
-        _ = Request(Pick(), intended, latency, tally);
-    }
-
-    private async Task Request(long player, TimeSpan intended, LatencyHistogram latency, RequestTally tally)
-    {
-        try
-        {
-            int messages = await _target.RequestStatus(player).ConfigureAwait(false);
-            latency.Record(_clock.Now - intended);
-            tally.Answer(messages);
-        }
-        catch (Exception error)
-        {
-            tally.Fail($"{error.GetType().Name}: {error.Message}");
-        }
-        Interlocked.Decrement(ref _outstanding);
-    }
+    private ValueTask<int> Ask() => _target.RequestStatus(Pick());
 
     private long Pick()
     {
@@ -244,12 +207,12 @@ public sealed class LoadClient
             PhaseStarts = [.. _phaseStarts],
             Requests = _measured.Answered,
             AllRequests = _warmup.Answered + _measured.Answered + _closedLoop.Tally.Answered,
-            Alone = _measured.Alone,
+            Alone = _measured.Empty,
             Messages = _measured.Messages,
             Errors = _warmup.Errors + _measured.Errors + _changes.Errors + _closedLoop.Tally.Errors,
             ErrorTexts = [.. _changes.ErrorTexts, .. _warmup.ErrorTexts, .. _measured.ErrorTexts, .. _closedLoop.Tally.ErrorTexts],
-            Outstanding = Volatile.Read(ref _outstanding),
-            MaxLagMs = _maxLag.TotalMilliseconds,
+            Outstanding = _openLoop.Outstanding,
+            MaxLagMs = _openLoop.MaxLag.TotalMilliseconds,
             LatencyMs = shown.Summarize(),
             ClosedLoopRequests = _closedLoop.Tally.Answered,
             ClosedLoopSeconds = _closedLoop.Elapsed.TotalSeconds,

@@ -1,7 +1,10 @@
+using Harness.Children;
+using Harness.Load;
+
 namespace HaloPresence.Load;
 
 /// <summary>What the load client says once a second, cumulative over the measured phase unless noted.</summary>
-public sealed record LoadReport
+public sealed record LoadReport : ILoadReport
 {
     /// <summary>Seconds on the machine's monotonic clock.</summary>
     public required double T { get; init; }
@@ -11,6 +14,8 @@ public sealed record LoadReport
 
     /// <summary>When each phase began, on the same clock, indexed by phase; 0 while not reached.</summary>
     public required double[] PhaseStarts { get; init; }
+
+    bool ILoadReport.IsDone => Phase == LoadPhase.Done;
 
     /// <summary>Requests answered in the measured phase.</summary>
     public long Requests { get; init; }

@@ -66,6 +66,12 @@ public sealed record HaloOptions
     /// <summary>Runs the processes without grains, to see what the harness itself costs.</summary>
     public bool Rehearse { get; init; }
 
+    /// <summary>Whether grains move.</summary>
+    public bool MovesGrains => Optimize is OptimizeMode.Partition or OptimizeMode.All;
+
+    /// <summary>Whether the stages size themselves.</summary>
+    public bool SizesStages => Optimize is OptimizeMode.Threads or OptimizeMode.All;
+
     /// <summary>The pool after resolving "1 % of the players".</summary>
     public int EffectivePool => Pool >= 0 ? Pool : Math.Max(GameSize, Players / 100);
 

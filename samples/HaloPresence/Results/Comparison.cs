@@ -1,11 +1,12 @@
 using System.Globalization;
+using HaloPresence.Options;
 
 namespace HaloPresence.Results;
 
 /// <summary>The rows of the result table: what was measured beside the paper's figures.</summary>
 public static class Comparison
 {
-    /// <summary>Rows for the runs in order; the last column is the paper's, and with a baseline first there is one for the ratio.</summary>
+    /// <summary>Rows for the runs in order; the last column is the paper's, and of several runs there is one for the ratio of the last to the first.</summary>
     public static IReadOnlyList<string[]> Rows(IReadOnlyList<RunResult> runs)
     {
         var rows = new List<string[]>
@@ -30,15 +31,15 @@ public static class Comparison
 
     /// <summary>The column titles that fit <see cref="Rows"/>.</summary>
     public static string[] Titles(IReadOnlyList<RunResult> runs) =>
-        ["", .. runs.Select(run => run.Optimize == "off" ? "random placement" : "ActOp"), .. runs.Count == 2 ? ["ratio"] : Array.Empty<string>(), "paper"];
+        ["", .. runs.Select(run => OptimizeName.Of(run.Optimize)), .. runs.Count > 1 ? ["ratio"] : Array.Empty<string>(), "paper"];
 
     private static string[] Row(string name, IReadOnlyList<RunResult> runs, Func<RunResult, double> value, string format, string paper)
     {
         var cells = new List<string> { name };
         foreach (RunResult run in runs)
             cells.Add(value(run).ToString(format, CultureInfo.InvariantCulture));
-        if (runs.Count == 2)
-            cells.Add(value(runs[0]) > 0 ? "x " + (value(runs[1]) / value(runs[0])).ToString("0.00", CultureInfo.InvariantCulture) : "-");
+        if (runs.Count > 1)
+            cells.Add(value(runs[0]) > 0 ? "x " + (value(runs[^1]) / value(runs[0])).ToString("0.00", CultureInfo.InvariantCulture) : "-");
         cells.Add(paper);
         return [.. cells];
     }

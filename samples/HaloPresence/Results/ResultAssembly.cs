@@ -1,6 +1,7 @@
 using HaloPresence.Load;
 using HaloPresence.Options;
 using HaloPresence.Supervision;
+using Harness.Load;
 
 namespace HaloPresence.Results;
 

@@ -1,5 +1,5 @@
 using System.Text.Json.Serialization;
-using HaloPresence.Load;
+using Harness.Load;
 
 namespace HaloPresence.Results;
 

@@ -1,24 +1,65 @@
 using ActOp.Staging;
+using Orleans.Runtime;
 
 namespace ActOp.Configuration;
 
 /// <summary>Threads of the stages of a silo or client (paper section 5).</summary>
 public sealed class StageOptions
 {
+    private const int MaxStageThreads = 512;
+
+    internal static int DefaultThreads => Environment.ProcessorCount;
+
     /// <summary>Whose threads run turns and sends: the stages' own (default, the paper's design), or the .NET thread pool, the baseline.</summary>
     public StageMode Mode { get; set; } = StageMode.OwnThreads;
 
-    /// <summary>Threads that read and decode. Default: as many as the cores, the paper's baseline.</summary>
-    public int ReceiveThreads { get; set; } = Environment.ProcessorCount;
+    /// <summary>Who decides about the threads of a silo's stages while it runs. Default: the model. Clients and <see cref="StageMode.ThreadPool"/> have no controller.</summary>
+    public StageController Controller { get; set; } = StageController.Model;
 
-    /// <summary>Threads that run turns. Default: as many as the cores.</summary>
-    public int WorkThreads { get; set; } = Environment.ProcessorCount;
+    /// <summary>Whether a sample of each stage's events is measured, for the model and the metrics. Default true: it costs less than a hundredth of the throughput.</summary>
+    public bool Measure { get; set; } = true;
 
-    /// <summary>Threads that write to silos. Default: as many as the cores.</summary>
-    public int SiloSendThreads { get; set; } = Environment.ProcessorCount;
+    /// <summary>Threads that read and decode. A number is kept; null (default) means: the controller's choice, which begins with as many as the cores.</summary>
+    public int? ReceiveThreads { get; set; }
 
-    /// <summary>Threads that write to clients. Default: as many as the cores.</summary>
-    public int ClientSendThreads { get; set; } = Environment.ProcessorCount;
+    /// <summary>Threads that run turns. A number is kept; null (default) means: the controller's choice, which begins with as many as the cores.</summary>
+    public int? WorkThreads { get; set; }
+
+    /// <summary>Threads that write to silos. A number is kept; null (default) means: the controller's choice, which begins with as many as the cores.</summary>
+    public int? SiloSendThreads { get; set; }
+
+    /// <summary>Threads that write to clients. A number is kept; null (default) means: the controller's choice, which begins with as many as the cores.</summary>
+    public int? ClientSendThreads { get; set; }
+
+    /// <summary>Time between decisions of the model. Default 1 s: hundreds of events even at a low rate, and a step of the load is answered within seconds.</summary>
+    public TimeSpan ModelPeriod { get; set; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>What a thread costs in latency, eta of the paper, per thread. Default 10 us, found by <c>calibrate</c> of the Heartbeat sample; the paper's machine had 100 us.</summary>
+    public TimeSpan ThreadPenalty { get; set; } = TimeSpan.FromMicroseconds(10);
+
+    /// <summary>Processors that all threads of a silo's stages could use at most, as a multiple of those there are. Default 1.5; the paper has 1, but a thread that waits for work uses none.</summary>
+    public double ProcessorHeadroom { get; set; } = 1.5;
+
+    /// <summary>The model changes threads for an improvement of its objective by this share or more. Default 0.1: less cannot be told from noise.</summary>
+    public double Hysteresis { get; set; } = 0.1;
+
+    /// <summary>Weight of the last period in the smoothed demand that the model sees, above 0 to 1. Default 0.3: three periods carry two thirds.</summary>
+    public double Smoothing { get; set; } = 0.3;
+
+    /// <summary>The fewest threads that a controller gives a stage. Default 1.</summary>
+    public int MinThreads { get; set; } = 1;
+
+    /// <summary>The most threads that a controller gives a stage. Default 64: calls that block so long that more would be needed are better made asynchronous.</summary>
+    public int MaxThreads { get; set; } = 64;
+
+    /// <summary>Time between decisions by queue length. Default 30 s, as in the paper.</summary>
+    public TimeSpan QueuePeriod { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>A queue longer than this gets its stage a thread more. Default 100, as in the paper.</summary>
+    public int QueueHigh { get; set; } = 100;
+
+    /// <summary>A queue shorter than this costs its stage a thread. Default 10, as in the paper.</summary>
+    public int QueueLow { get; set; } = 10;
 
     /// <summary>Requests that may wait in one mailbox; more are refused with a LimitExceededException. Default 100,000: beyond any burst that could still be answered in time.</summary>
     public int MailboxLimit { get; set; } = 100_000;
@@ -26,12 +67,24 @@ public sealed class StageOptions
     internal void Validate()
     {
         foreach (var (name, value) in new[] { (nameof(ReceiveThreads), ReceiveThreads), (nameof(WorkThreads), WorkThreads), (nameof(SiloSendThreads), SiloSendThreads), (nameof(ClientSendThreads), ClientSendThreads) })
-        {
-            if (value is < 1 or > 64)
-                throw new Orleans.Runtime.OrleansConfigurationException("StageOptions." + name + " must be 1 to 64, but is " + value + ".");
-        }
+            Check(value is null or (>= 1 and <= MaxStageThreads), name, "1 to " + MaxStageThreads, value);
+        Check(Measure || Controller != StageController.Model, nameof(Measure), "true for the Model controller", Measure);
+        Check(MinThreads is >= 1 and <= MaxStageThreads, nameof(MinThreads), "1 to " + MaxStageThreads, MinThreads);
+        Check(MaxThreads >= MinThreads && MaxThreads <= MaxStageThreads, nameof(MaxThreads), "MinThreads to " + MaxStageThreads, MaxThreads);
+        Check(ModelPeriod >= TimeSpan.FromMilliseconds(100), nameof(ModelPeriod), "at least 100 ms", ModelPeriod);
+        Check(QueuePeriod >= TimeSpan.FromMilliseconds(100), nameof(QueuePeriod), "at least 100 ms", QueuePeriod);
+        Check(ThreadPenalty > TimeSpan.Zero, nameof(ThreadPenalty), "positive", ThreadPenalty);
+        Check(ProcessorHeadroom is >= 1 and <= 16, nameof(ProcessorHeadroom), "1 to 16", ProcessorHeadroom);
+        Check(Hysteresis is >= 0 and < 1, nameof(Hysteresis), "0 to below 1", Hysteresis);
+        Check(Smoothing is > 0 and <= 1, nameof(Smoothing), "above 0 to 1", Smoothing);
+        Check(QueueLow >= 0, nameof(QueueLow), "0 or more", QueueLow);
+        Check(QueueHigh >= QueueLow, nameof(QueueHigh), "QueueLow or more", QueueHigh);
+        Check(MailboxLimit >= 1, nameof(MailboxLimit), "positive", MailboxLimit);
+    }
 
-        if (MailboxLimit < 1)
-            throw new Orleans.Runtime.OrleansConfigurationException("StageOptions.MailboxLimit must be positive, but is " + MailboxLimit + ".");
+    private static void Check(bool isRight, string name, string rule, object? value)
+    {
+        if (!isRight)
+            throw new OrleansConfigurationException("StageOptions." + name + " must be " + rule + ", but is " + value + ".");
     }
 }

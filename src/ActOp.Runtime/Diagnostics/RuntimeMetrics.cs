@@ -1,5 +1,6 @@
 using System.Diagnostics.Metrics;
 using ActOp.Runtime.Locality;
+using ActOp.Runtime.Stages;
 using ActOp.Staging;
 
 namespace ActOp.Runtime.Diagnostics;
@@ -16,7 +17,7 @@ internal sealed class RuntimeMetrics : IDisposable
     private long _moved;
     private long _expired;
 
-    internal RuntimeMetrics(Func<int> activations, EdgeCounters edges, params Stage[] stages)
+    internal RuntimeMetrics(Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages)
     {
         _meter.CreateObservableCounter("actop.grain.messages.local", () => edges.Totals().Local, description: "Requests and answers between grains of one silo.");
         _meter.CreateObservableCounter("actop.grain.messages.remote", () => edges.Totals().Remote, description: "Requests and answers between grains of different silos, counted where the request began.");
@@ -26,15 +27,27 @@ internal sealed class RuntimeMetrics : IDisposable
         _meter.CreateObservableCounter("actop.migrations", () => Interlocked.Read(ref _moved));
         _meter.CreateObservableCounter("actop.migrations.arrived", () => Interlocked.Read(ref _arrived));
         _meter.CreateObservableCounter("actop.calls.expired", () => Interlocked.Read(ref _expired));
+        foreach (var stage in sized)
+            Add(stage);
         foreach (var stage in stages)
         {
             var tag = new KeyValuePair<string, object?>("stage", stage.Name);
-            _meter.CreateObservableUpDownCounter("actop.stage.threads", () => new Measurement<int>(stage.Threads, tag));
             _meter.CreateObservableUpDownCounter("actop.stage.queued", () => new Measurement<int>(stage.Counters.Queued, tag));
-            _meter.CreateObservableCounter("actop.stage.executed", () => new Measurement<long>(stage.Counters.Executed, tag));
             _meter.CreateObservableCounter("actop.stage.wakes", () => new Measurement<long>(stage.Counters.Wakes, tag));
             _meter.CreateObservableCounter("actop.stage.empty_wakes", () => new Measurement<long>(stage.Counters.EmptyWakes, tag));
         }
+    }
+
+    private void Add(SizedStage stage)
+    {
+        var tag = new KeyValuePair<string, object?>("stage", stage.Name);
+        _meter.CreateObservableUpDownCounter("actop.stage.threads", () => new Measurement<int>(stage.Threads(), tag));
+        _meter.CreateObservableCounter("actop.stage.changes", () => new Measurement<long>(stage.Changes, tag), description: "Changes of the number of threads.");
+        _meter.CreateObservableCounter("actop.stage.executed", () => new Measurement<long>(stage.Usage().Executed, tag), description: "Events run.");
+        _meter.CreateObservableCounter("actop.stage.wait", () => new Measurement<double>(stage.Waited, tag), "s", "Time that events have waited in the stage's queue.");
+        _meter.CreateObservableCounter("actop.stage.wall", () => new Measurement<double>(stage.Wall, tag), "s", "Time that threads were busy with events (z).");
+        _meter.CreateObservableCounter("actop.stage.cpu", () => new Measurement<double>(stage.Cpu, tag), "s", "Processor time of events (x).");
+        _meter.CreateObservableCounter("actop.stage.ready", () => new Measurement<double>(stage.Ready, tag), "s", "Time that threads were busy and ready without a processor (r).");
     }
 
     internal Meter Meter => _meter;

@@ -3,7 +3,7 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Hosting;
 
-/// <summary>The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 6xx locality.</summary>
+/// <summary>The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 6xx locality, 7xx stages.</summary>
 internal sealed partial class Log(ILogger logger)
 {
     [LoggerMessage(100, LogLevel.Warning, "The one-way call {method} to {grain} failed.")]
@@ -96,6 +96,12 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(601, LogLevel.Warning, "A locality round failed; the next one goes on.")]
     private static partial void RoundFailed(ILogger logger, Exception exception);
 
+    [LoggerMessage(700, LogLevel.Information, "The {controller} controller sizes the stages, measuring by {source}: {reason}. It has {processors} processors.")]
+    private static partial void StagesControlled(ILogger logger, string controller, string source, string reason, double processors);
+
+    [LoggerMessage(701, LogLevel.Information, "Threads of {stages}: {before} -> {after} ({reason}).")]
+    private static partial void StagesSized(ILogger logger, string stages, string before, string after, string reason);
+
     internal void OneWayFailed(string method, GrainId grain, Exception exception) => OneWayFailed(logger, method, grain, exception);
 
     internal void ReplyLost(string method, GrainId grain, SiloAddress origin, Exception exception) => ReplyLost(logger, method, grain, origin, exception);
@@ -155,4 +161,8 @@ internal sealed partial class Log(ILogger logger)
     internal void Exchanged(SiloAddress partner, int moved, int skipped, double before, double after) => Exchanged(logger, partner, moved, skipped, before, after);
 
     internal void RoundFailed(Exception exception) => RoundFailed(logger, exception);
+
+    internal void StagesControlled(string controller, string source, string reason, double processors) => StagesControlled(logger, controller, source, reason, processors);
+
+    internal void StagesSized(string stages, string before, string after, string reason) => StagesSized(logger, stages, before, after, reason);
 }

@@ -1,8 +1,11 @@
+using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Routing;
+using ActOp.Runtime.Stages;
+using ActOp.Staging;
 using Orleans;
 using Orleans.Runtime;
 
@@ -15,6 +18,8 @@ internal sealed partial class Node
     private const long SweepPeriodMs = 250;
 
     private readonly List<ITimer> _timers = [];
+    private StageControl? _stageControl;
+    private long _lastLook;
     private long _lastSweep;
     private long _lastCollection;
     private volatile bool _stopping;
@@ -34,7 +39,7 @@ internal sealed partial class Node
     {
         Clock.Start();
         Classes.LoadLocal();
-        Peers.Start(_setup.Stages.ReceiveThreads);
+        Peers.Start(_setup.Stages.ReceiveThreads ?? StageOptions.DefaultThreads);
         if (!IsSilo)
             return;
         Cluster = new ClusterService(this, _setup.Table!(this), _setup.Membership, _setup.Name);
@@ -57,6 +62,11 @@ internal sealed partial class Node
     {
         await Cluster!.ActivateAsync(cancellationToken).ConfigureAwait(false);
         Locality.Start();
+        if (_setup.Stages is { Mode: StageMode.OwnThreads, Controller: not StageController.Fixed })
+        {
+            _stageControl = new StageControl(this, SizedStages, _setup.Stages);
+            _stageControl.Start();
+        }
     }
 
     /// <summary>
@@ -102,6 +112,7 @@ internal sealed partial class Node
     internal async Task CloseAsync()
     {
         Locality.Dispose();
+        _stageControl?.Dispose();
         Cluster?.Dispose();
         DirectoryService.Dispose();
         await Peers.StopAsync().ConfigureAwait(false);
@@ -115,6 +126,7 @@ internal sealed partial class Node
     {
         _dead = true;
         Locality.Dispose();
+        _stageControl?.Dispose();
         Cluster?.Dispose();
         DirectoryService.Dispose();
         Peers.Dispose();
@@ -214,6 +226,9 @@ internal sealed partial class Node
     /// <summary>Ten times a second or more, from the clock's timer.</summary>
     private void OnClockTick(long now)
     {
+        foreach (var stage in SizedStages)
+            stage.Look((now - _lastLook) / 1000.0);
+        _lastLook = now;
         if (now - _lastSweep < SweepPeriodMs)
             return;
         _lastSweep = now;

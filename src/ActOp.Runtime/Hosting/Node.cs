@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Configuration;
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
@@ -8,6 +9,7 @@ using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
+using ActOp.Runtime.Stages;
 using ActOp.Staging;
 using Microsoft.Extensions.Logging;
 using Orleans;
@@ -50,7 +52,14 @@ internal sealed partial class Node : IDisposable
         Silos = new Silos(this);
         Activations = new ActivationTable(this);
         Edges = new EdgeCounters();
-        Metrics = new RuntimeMetrics(() => Activations.Count, Edges, WorkStage, SiloSendStage, ClientSendStage, ControlStage);
+        SizedStages =
+        [
+            new("receive", NeverBlocks: true, setup.Stages.ReceiveThreads, () => Peers!.ReceiveThreads, count => Peers!.SetReceiveThreads(count), () => Peers!.ReceiveUsage),
+            Sized(WorkStage, neverBlocks: false, setup.Stages.WorkThreads),
+            Sized(SiloSendStage, neverBlocks: true, setup.Stages.SiloSendThreads),
+            Sized(ClientSendStage, neverBlocks: true, setup.Stages.ClientSendThreads),
+        ];
+        Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, [WorkStage, SiloSendStage, ClientSendStage, ControlStage]);
         Classes = new GrainClasses(setup.DefaultPlacement, IsSilo);
         Calls = new CallSender(this);
         Factory = new GrainFactory(this);
@@ -108,6 +117,8 @@ internal sealed partial class Node : IDisposable
 
     internal int MailboxLimit { get; }
 
+    internal bool MeasuresStages => _setup.Stages.Measure;
+
     internal long LongTurnMs { get; }
 
     /// <summary>Bytes that may wait for one peer beyond its links' own queues.</summary>
@@ -120,6 +131,9 @@ internal sealed partial class Node : IDisposable
     internal Stage ClientSendStage { get; }
 
     internal Stage ControlStage { get; }
+
+    /// <summary>The stages whose threads a controller may change: receive, work, silo send, client send.</summary>
+    internal IReadOnlyList<SizedStage> SizedStages { get; }
 
     internal Silos Silos { get; }
 
@@ -179,5 +193,8 @@ internal sealed partial class Node : IDisposable
 
     internal GrainClass ObserverClass { get; } = GrainClass.Special("sys.observer", typeof(IGrainObserver), reentrant: false);
 
-    private Stage NewStage(string name, int threads) => new(name, threads, _setup.Stages.Mode, exception => Log.StageFailed(name, exception), SendBatch.Flush);
+    private static SizedStage Sized(Stage stage, bool neverBlocks, int? given) =>
+        new(stage.Name, neverBlocks, given, () => stage.Threads, stage.SetThreads, () => stage.Usage);
+
+    private Stage NewStage(string name, int? threads) => new(name, threads ?? StageOptions.DefaultThreads, _setup.Stages.Mode, exception => Log.StageFailed(name, exception), SendBatch.Flush) { IsMeasured = MeasuresStages };
 }

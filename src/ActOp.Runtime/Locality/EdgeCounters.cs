@@ -87,7 +87,7 @@ internal sealed class EdgeCounters
         else
             stripe.Local += MessagesOf(call);
         // Each end of an edge reports, and where both ends are here each report counts half: this one is for both.
-        if (CountsEdges && ReferenceEquals(CallHost.Current, caller) && IsSampled(stripe, out var weight))
+        if (CountsEdges && IsSampled(stripe, out var weight) && ReferenceEquals(CallHost.Current, caller))
             caller.CountEdge(target, weight * MessagesOf(call) * (callee is null ? 1 : 2));
     }
 

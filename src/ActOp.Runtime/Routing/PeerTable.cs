@@ -4,6 +4,7 @@ using ActOp.Mesh;
 using ActOp.Mesh.Transports;
 using ActOp.Runtime.Hosting;
 using ActOp.Staging;
+using ActOp.Staging.Measuring;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
@@ -26,13 +27,19 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         _node = node;
         Mesh = new MeshNode(IdOf(node.Address), options, transport, this, node.Time, node.MeshLogger);
-        _receive = new PollStage("receive", index => Mesh.GetPoller(index).Poll(-1) >= 0, index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception), RunReceived);
+        Action woken = () => _receive!.EndWait();
+        _receive = new PollStage("receive", index => Mesh.GetPoller(index).Poll(-1, woken) >= 0, index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception), RunReceived)
+        {
+            IsMeasured = node.MeasuresStages,
+        };
         _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception => node.Log.StageFailed("mesh", exception));
     }
 
     internal MeshNode Mesh { get; }
 
     internal int ReceiveThreads => _receive.Threads;
+
+    internal StageUsage ReceiveUsage => _receive.Usage;
 
     /// <summary>Told of every silo whose link was lost or refused.</summary>
     internal event Action<SiloAddress, bool>? LinkLost;
@@ -143,6 +150,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         var entry = (PeerEntry)link.Peer.Tag!;
         if (link.Channel == Channel.Data)
             _node.WorkStage.TryBorrow();
+        PollStage.CountItems(frames.Count);
         foreach (var frame in frames)
             _node.Reader.Read(entry.Address, frame);
     }

@@ -1,6 +1,7 @@
 using ActOp.Configuration;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
 
 namespace ActOp.Tests.Hosting;
 
@@ -27,6 +28,10 @@ public class HostTests
     public async Task A_bad_option_fails_the_start_and_is_named()
     {
         await NamesAsync("StageOptions.WorkThreads", silo => silo.Configure<StageOptions>(options => options.WorkThreads = 0));
+        await NamesAsync("StageOptions.MaxThreads", silo => silo.Configure<StageOptions>(options => options.MaxThreads = 0));
+        await NamesAsync("StageOptions.ThreadPenalty", silo => silo.Configure<StageOptions>(options => options.ThreadPenalty = TimeSpan.Zero));
+        await NamesAsync("StageOptions.ModelPeriod", silo => silo.Configure<StageOptions>(options => options.ModelPeriod = TimeSpan.FromMilliseconds(1)));
+        await NamesAsync("StageOptions.QueueHigh", silo => silo.Configure<StageOptions>(options => options.QueueHigh = 1));
         await NamesAsync("StageOptions.MailboxLimit", silo => silo.Configure<StageOptions>(options => options.MailboxLimit = 0));
         await NamesAsync("MessagingOptions.ResponseTimeout", silo => silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = TimeSpan.Zero));
         await NamesAsync("LocalityOptions.MaxRoundPeriod", silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = TimeSpan.Zero));
@@ -43,6 +48,31 @@ public class HostTests
     [Fact]
     public void A_host_is_a_silo_or_a_client_but_not_both() =>
         Assert.Throws<OrleansConfigurationException>(() => new HostBuilder().UseOrleans(_ => { }).UseOrleansClient(_ => { }).Build());
+
+    [Fact]
+    public async Task A_silo_that_stops_alone_has_nothing_to_warn_of()
+    {
+        var log = new LogCapture();
+        await using (var cluster = Cluster(silo => silo.Services.AddSingleton<ILoggerProvider>(log)))
+        {
+            await cluster.DeployAsync();
+            var factory = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>();
+            for (var key = 0; key < 20; key++)
+                await factory.GetGrain<IEchoGrain>("stopping-" + key).Echo("");
+        }
+
+        Assert.NotEmpty(log.Lines(LogLevel.Information));
+        Assert.Empty(log.Lines(LogLevel.Warning));
+    }
+
+    [Fact]
+    public async Task A_silo_says_how_it_sizes_its_stages()
+    {
+        var log = new LogCapture();
+        await using var cluster = Cluster(silo => silo.Services.AddSingleton<ILoggerProvider>(log));
+        await cluster.DeployAsync();
+        Assert.Contains(log.Lines(LogLevel.Information), line => line.Contains("Model controller", StringComparison.Ordinal) && line.Contains("processors", StringComparison.Ordinal));
+    }
 
     [Fact]
     public async Task A_full_mailbox_refuses_further_calls()

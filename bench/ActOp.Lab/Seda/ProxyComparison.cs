@@ -1,0 +1,77 @@
+using ActOp.Staging.Model;
+
+namespace ActOp.Lab.Seda;
+
+/// <summary>
+/// Equation (1) of the paper against the emulated truth: what it predicts for the threads that the model chooses, what these threads really do, and whether
+/// other threads near them do better.
+/// </summary>
+/// <param name="study">What to play.</param>
+internal sealed class ProxyComparison(SedaStudy study)
+{
+    private const double WarmUpShare = 0.1;
+
+    public ProxyReport Play(ServiceShape shape)
+    {
+        var plan = study.Plan with { Shape = shape };
+        var chosen = Choose();
+        Dictionary<string, (int[] Threads, double Latency)> emulated = [];
+        double Latency(int[] threads)
+        {
+            var key = string.Join('/', threads);
+            if (!emulated.TryGetValue(key, out var known))
+                emulated.Add(key, known = (threads, Emulate(plan, threads)));
+            return known.Latency;
+        }
+
+        var latency = Latency(chosen);
+        var best = chosen;
+        for (var step = 0; step < study.Steps; step++)
+        {
+            var next = Neighbours(best).MinBy(Latency)!;
+            if (Latency(next) >= Latency(best))
+                break;
+            best = next;
+        }
+
+        var proxy = Proxy(chosen);
+        var gap = (latency / Latency(best)) - 1;
+        return new(
+            shape.ToString(), ServiceTimes.SquaredVariation(shape), chosen, proxy, latency, latency / proxy,
+            best, Latency(best), gap, gap <= study.Within, emulated.Count);
+    }
+
+    private int[] Choose()
+    {
+        var demands = study.Plan.Demands;
+        return [.. new ThreadRounding(study.Model, 1, study.Maximum).Round(demands, study.Model.Solve(demands)).Threads];
+    }
+
+    /// <summary>The objective is the mean over visits, with the price of threads; a request visits all stages.</summary>
+    private double Proxy(int[] threads) =>
+        (study.Model.Objective(study.Plan.Demands, [.. threads.Select(static count => (double)count)]) - (study.Penalty * threads.Sum())) * threads.Length;
+
+    private double Emulate(SedaPlan plan, int[] threads)
+    {
+        EmulatedServer server = new(plan, threads);
+        LatencyRecord latencies = new(server, WarmUpShare * study.CompareSeconds);
+        server.RunUntil(study.CompareSeconds);
+        return latencies.Mean;
+    }
+
+    /// <summary>One thread more or less in one stage, or one moved from a stage to another, all stages stable.</summary>
+    private IEnumerable<int[]> Neighbours(int[] threads)
+    {
+        for (var up = -1; up < threads.Length; up++)
+        {
+            for (var down = -1; down < threads.Length; down++)
+            {
+                if (up == down)
+                    continue;
+                int[] next = [.. threads.Select((count, i) => count + (i == up ? 1 : 0) - (i == down ? 1 : 0))];
+                if (next.Select((count, i) => count >= 1 && count <= study.Maximum && count > study.Plan.Demands[i].BusyThreads).All(static isStable => isStable))
+                    yield return next;
+            }
+        }
+    }
+}

@@ -1,0 +1,98 @@
+using System.CommandLine;
+using System.Globalization;
+using ActOp.Configuration;
+using ActOp.Staging.Model;
+using Harness.Report;
+using Heartbeat.Options;
+using Heartbeat.Runs;
+
+namespace Heartbeat.Calibrate;
+
+/// <summary>Finds eta as the paper does: varies the threads, finds the best, fits eta to it, and searches around what the model then suggests.</summary>
+public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Warmup = 2, Measure = 3 })
+{
+    private const int MostThreads = 64;
+    private readonly LoadChoice _load = new(LoadLevel.Middle);
+    private readonly Option<int[]> _threads = ListOption.OfCounts("--threads", "Threads of a stage to try, 1 to 64 each.", 1, MostThreads, 1, 2, 3, 4, 6, 8);
+    private readonly Dictionary<ThreadPoint, CellRun> _runs = [];
+
+    /// <inheritdoc/>
+    protected override IEnumerable<Option> OwnOptions => [.. _load.Options, _threads];
+
+    /// <inheritdoc/>
+    protected override string? FindError(ParseResult parsed) => _load.FindError(parsed);
+
+    /// <inheritdoc/>
+    protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
+    {
+        double blocking = _load.Blocking(parsed);
+        double rate = await _load.RateAsync(parsed, runner).ConfigureAwait(false);
+        int cores = Environment.ProcessorCount;
+        var start = new ThreadPoint(cores, cores, cores);
+        await MeasureAsync(runner, start, rate, blocking).ConfigureAwait(false);
+        StageDemand[] demands = DemandReading.Of(_runs[start]);
+        int[] busy = [.. Enumerable.Range(0, ThreadPoint.Count).Where(stage => demands[stage].Arrivals > 0)];
+        var search = new ThreadSearch(busy, point => MeasureAsync(runner, point, rate, blocking));
+        ThreadPoint best = await search.VaryAsync(start, parsed.GetValue(_threads)!).ConfigureAwait(false);
+        double configured = runner.Options.ThreadPenalty > 0 ? runner.Options.ThreadPenalty / 1e6 : new StageOptions().ThreadPenalty.TotalSeconds;
+        FittedPenalty fit = Fit(best, configured);
+        // The neighbourhood of what the model suggests may hold something better still.
+        ThreadPoint near = await search.DescendAsync(await search.BestAsync(best, [fit.Suggestion]).ConfigureAwait(false)).ConfigureAwait(false);
+        fit = Fit(near, configured);
+        var result = new CalibrationResult
+        {
+            Rate = rate,
+            Processors = cores,
+            EtaMicros = Micros(fit.Eta),
+            EtaFromMicros = Micros(fit.From),
+            EtaToMicros = Micros(fit.To),
+            Best = near.ToString(),
+            KeepsConfigured = fit.Eta == configured,
+            Suggestion = fit.Suggestion.ToString(),
+            Distance = fit.Distance,
+            Demands = [.. DemandReading.Of(_runs[near]).Select(MeasuredDemand.Of)],
+            MeasuredMs = search.Measured.OrderBy(pair => pair.Value).ToDictionary(pair => pair.Key.ToString(), pair => pair.Value),
+        };
+        TextTable.Print(["threads receive/work/client send", "p50 ms"], Rows(result));
+        foreach (string line in Lines(result))
+            Console.WriteLine(line);
+        Write(parsed, result, () => Render(result));
+    }
+
+    /// <summary>The report.</summary>
+    public static string Render(CalibrationResult result)
+    {
+        HtmlPage page = new HtmlPage("Heartbeat: the price of a thread").Table(["threads receive/work/client send", "p50 ms"], Rows(result));
+        foreach (string line in Lines(result))
+            page.Paragraph(line);
+        return page.End(result);
+    }
+
+    private static IEnumerable<string[]> Rows(CalibrationResult result) =>
+        result.MeasuredMs.Select(pair => (string[])[pair.Key, pair.Value.ToString("0.000", CultureInfo.InvariantCulture)]);
+
+    private static IEnumerable<string> Lines(CalibrationResult result) =>
+    [
+        FormattableString.Invariant($"{result.Rate:N0} requests/s, {result.Processors} processors. Best: {result.Best}; differences below {ThreadSearch.LeastGain:P0} count as none, and fewer threads then as better."),
+        FormattableString.Invariant($"eta = {result.EtaMicros:0.##} us per thread (any of {result.EtaFromMicros:0.##} to {result.EtaToMicros:0.##} us does as well{(result.KeepsConfigured ? ", among them what was configured: it stays" : "")}); the model then suggests {result.Suggestion}, {result.Distance} threads from the best. Paper: 100 us."),
+        result.OptionLine,
+    ];
+
+    private static double Micros(double seconds) => seconds * 1e6;
+
+    private FittedPenalty Fit(ThreadPoint best, double configured)
+    {
+        StageDemand[] demands = DemandReading.Of(_runs[best]);
+        // As many as the silo gives its model.
+        double processors = Environment.ProcessorCount * new StageOptions().ProcessorHeadroom;
+        return PenaltyFit.Fit(demands, processors, best, configured);
+    }
+
+    private async Task<double> MeasureAsync(CellRunner runner, ThreadPoint point, double rate, double blocking)
+    {
+        var cell = new CellOptions { Allocation = Allocation.Cores, ReceiveThreads = point.Receive, WorkThreads = point.Work, ClientSendThreads = point.ClientSend, BlockingPercent = blocking };
+        CellRun run = await runner.MeasureAsync($"{_runs.Count + 1}: threads {point}, {rate:N0}/s", cell, rate).ConfigureAwait(false);
+        _runs[point] = run;
+        return run.MeasuredMedianMs();
+    }
+}

@@ -1,0 +1,54 @@
+using Harness.Hosting;
+using Heartbeat.Grains;
+using Heartbeat.Load;
+using Heartbeat.Options;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+
+namespace Heartbeat.Cluster;
+
+/// <summary>The silo as the load sees it: calls to grains from a client outside.</summary>
+public sealed class SiloTarget : IBeatTarget
+{
+    /// <summary>A call and its reply.</summary>
+    private const int Messages = 2;
+    private readonly IHost _host;
+    private readonly IClusterClient _client;
+    private readonly bool _counts;
+
+    private SiloTarget(IHost host, Application application)
+    {
+        _host = host;
+        _client = host.Services.GetRequiredService<IClusterClient>();
+        _counts = application == Application.Counter;
+    }
+
+    /// <summary>Connects to the silo behind the gateways.</summary>
+    public static async Task<SiloTarget> ConnectAsync(int[] gateways, Application application, CancellationToken cancellation)
+    {
+        HostApplicationBuilder builder = QuietHost.CreateBuilder();
+        builder.UseOrleansClient(client => client.UseLocalhostClustering(gateways));
+        IHost host = builder.Build();
+        await host.StartAsync(cancellation).ConfigureAwait(false);
+        return new SiloTarget(host, application);
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask<int> Send(Beat beat)
+    {
+        if (_counts)
+            await _client.GetGrain<ICounterGrain>(beat.Client).Increment(beat.BlockMs).ConfigureAwait(false);
+        else if (beat.IsRead)
+            await _client.GetGrain<IStatusGrain>(beat.Client).Read(beat.Entries, beat.BlockMs).ConfigureAwait(false);
+        else
+            await _client.GetGrain<IStatusGrain>(beat.Client).Update(beat.Number, beat.BlockMs).ConfigureAwait(false);
+        return Messages;
+    }
+
+    /// <inheritdoc/>
+    public async ValueTask DisposeAsync()
+    {
+        await _host.StopAsync().ConfigureAwait(false);
+        _host.Dispose();
+    }
+}

@@ -1,0 +1,73 @@
+using System.Globalization;
+using Heartbeat.Options;
+using Heartbeat.Runs;
+
+namespace Heartbeat.Compare;
+
+/// <summary>The comparison as a table: medians over the repeats.</summary>
+public static class CompareTable
+{
+    /// <summary>Answers below this share of what was asked for, or errors above the rest, mark a silo that could not keep up.</summary>
+    private const double KeptUp = 0.98;
+
+    /// <summary>Column titles that fit <see cref="Rows"/>.</summary>
+    public static string[] Titles { get; } =
+        ["load", "allocation", "p50 ms", "p95 ms", "p99 ms", "max ms", "p50 x", "p99 x", "answered/s", "errors", "CPU %", "threads", "changes"];
+
+    /// <summary>One row for each load and allocation.</summary>
+    public static IReadOnlyList<string[]> Rows(IReadOnlyList<CellResult> results)
+    {
+        var rows = new List<string[]>();
+        foreach (var load in results.GroupBy(result => (result.BlockingPercent, result.Load)).OrderBy(group => group.Key))
+        {
+            CellResult[] cores = [.. load.Where(result => result.Allocation == Allocation.Cores)];
+            foreach (var cells in load.GroupBy(result => result.Allocation).OrderBy(group => group.Key))
+                rows.Add(Row([.. cells], cores));
+        }
+        return rows;
+    }
+
+    /// <summary>What one must know to read the table.</summary>
+    public static IEnumerable<string> Notes(HeartbeatOptions options, IReadOnlyList<CellResult> results)
+    {
+        yield return "Latency since the intended start; x = relative to cores; threads = receive/work/silo send/client send at the end; changes of threads while measured. Medians over repeats.";
+        yield return string.Create(CultureInfo.InvariantCulture, $"queueLength decides every {options.QueuePeriod:0.##} s here (paper: 30 s, which a cell of {options.Warmup + options.Measure:0.##} s would never see).");
+        foreach (double percent in results.Select(result => result.BlockingPercent).Where(percent => percent > 0).Distinct().Order())
+        {
+            double Limit(int workers) => Peaks.Limit(workers, percent, options.BlockingMs);
+            yield return string.Create(CultureInfo.InvariantCulture, $"With {percent:0.##} % of the calls blocking {options.BlockingMs:0.##} ms, {Environment.ProcessorCount} workers can answer at most {Limit(Environment.ProcessorCount):N0} requests/s, eight {Limit(8):N0}; loads are shares of no more than {Peaks.BlockingFactor} times the former.");
+        }
+        if (results.Any(IsBehind))
+            yield return "! could not keep up: latency is then bounded by the requests that the load client allows in flight; it refuses the rest, which count as errors.";
+    }
+
+    private static string[] Row(CellResult[] cells, CellResult[] cores) =>
+    [
+        string.Create(CultureInfo.InvariantCulture, $"{ListOption.Camel(cells[0].Load.ToString())} {cells[0].Rate:N0}/s, {cells[0].BlockingPercent:0.##} % block"),
+        ListOption.Camel(cells[0].Allocation.ToString()),
+        Text(cells, cell => cell.LatencyMs.P50, "0.00"),
+        Text(cells, cell => cell.LatencyMs.P95, "0.00"),
+        Text(cells, cell => cell.LatencyMs.P99, "0.00"),
+        Text(cells, cell => cell.LatencyMs.Max, "0.0"),
+        Ratio(cells, cores, cell => cell.LatencyMs.P50),
+        Ratio(cells, cores, cell => cell.LatencyMs.P99),
+        Text(cells, cell => cell.AchievedRate, "N0") + (cells.Any(IsBehind) ? " !" : ""),
+        Text(cells, cell => cell.Errors, "N0"),
+        Text(cells, cell => cell.CpuPercent, "0"),
+        cells[^1].Threads.ToString(),
+        Text(cells, cell => cell.ThreadChanges, "0"),
+    ];
+
+    private static bool IsBehind(CellResult cell) => cell.AchievedRate < KeptUp * cell.Rate || cell.Errors > (1 - KeptUp) * cell.Requests;
+
+    private static string Ratio(CellResult[] cells, CellResult[] cores, Func<CellResult, double> value) =>
+        cores.Length > 0 && Median(cores, value) > 0 ? (Median(cells, value) / Median(cores, value)).ToString("0.00", CultureInfo.InvariantCulture) : "-";
+
+    private static string Text(CellResult[] cells, Func<CellResult, double> value, string format) => Median(cells, value).ToString(format, CultureInfo.InvariantCulture);
+
+    private static double Median(CellResult[] cells, Func<CellResult, double> value)
+    {
+        double[] values = [.. cells.Select(value).Order()];
+        return (values[(values.Length - 1) / 2] + values[values.Length / 2]) / 2;
+    }
+}

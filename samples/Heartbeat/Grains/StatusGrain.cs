@@ -1,0 +1,26 @@
+namespace Heartbeat.Grains;
+
+/// <summary>Keeps the status of a client.</summary>
+public sealed class StatusGrain : Grain, IStatusGrain
+{
+    private long _updates;
+    private long _lastBeat;
+
+    /// <inheritdoc/>
+    public ValueTask<long> Update(long beat, double blockMs)
+    {
+        Blocking.Wait(blockMs);
+        _lastBeat = Math.Max(_lastBeat, beat);
+        return new ValueTask<long>(++_updates);
+    }
+
+    /// <inheritdoc/>
+    public ValueTask<ClientStatus> Read(int entries, double blockMs)
+    {
+        Blocking.Wait(blockMs);
+        var history = entries == 0 ? [] : new long[entries];
+        for (int i = 0; i < entries; i++)
+            history[i] = _lastBeat - i;
+        return new ValueTask<ClientStatus>(new ClientStatus(this.GetPrimaryKeyLong(), _updates, _lastBeat, history));
+    }
+}

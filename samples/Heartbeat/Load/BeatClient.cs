@@ -1,0 +1,155 @@
+using Harness.Load;
+using Heartbeat.Options;
+
+namespace Heartbeat.Load;
+
+/// <summary>Drives the load of a cell: wakes all grains, goes through the segments, then, if asked, searches for the peak. Bounded in time by its schedule.</summary>
+public sealed class BeatClient
+{
+    private const int SetupConcurrency = 64;
+    private const double PeakStepSeconds = 1;
+    private const int SeedConcurrency = 64;
+
+    /// <summary>The search begins at this share of what a closed loop moves.</summary>
+    private const double SeedShare = 0.25;
+    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan ReportPeriod = TimeSpan.FromSeconds(1);
+    private readonly HeartbeatOptions _options;
+    private readonly CellOptions _cell;
+    private readonly IBeatTarget _target;
+    private readonly IClock _clock;
+    private readonly Action<BeatReport> _report;
+    private readonly BeatSource _source;
+    private readonly OpenLoop _openLoop;
+    private readonly List<SegmentRun> _runs = [];
+    private PeakStep[] _peakSteps = [];
+    private TimeSpan _nextReport;
+    private int _entries;
+    private bool _isDone;
+
+    /// <summary>Creates the client; <paramref name="report"/> is called about once a second from the pacing thread.</summary>
+    public BeatClient(HeartbeatOptions options, CellOptions cell, IBeatTarget target, IClock clock, Action<BeatReport> report)
+    {
+        _options = options;
+        _cell = cell;
+        _target = target;
+        _clock = clock;
+        _report = report;
+        _source = new BeatSource(options, cell.BlockingPercent);
+        _openLoop = new OpenLoop(clock, Ask, options.MaxOutstanding);
+    }
+
+    /// <summary>Runs to the end on the calling thread and returns the last report.</summary>
+    public BeatReport Run(CancellationToken cancellation)
+    {
+        WakeAll().GetAwaiter().GetResult();
+        int number = 0;
+        foreach (Segment segment in Schedule.Parse(_cell.Schedule))
+        {
+            if (segment.Rate > 0)
+                RunOpen(segment, _options.Seed + 2 + number++, cancellation);
+            else
+                RunClosed(segment, cancellation);
+        }
+        if (_runs.Count > 0)
+            _openLoop.Drain(DrainLimit, _runs[^1].Tally, cancellation);
+        if (_cell.FindPeak)
+            _peakSteps = FindPeak(cancellation);
+        _isDone = true;
+        return Report();
+    }
+
+    private PeakStep[] FindPeak(CancellationToken cancellation)
+    {
+        double moved = RunClosed(new Segment("peak", PeakStepSeconds, 0, SeedConcurrency), cancellation);
+        return PeakSearch.Run(Math.Max(1, SeedShare * moved), rate =>
+        {
+            SegmentRun run = RunOpen(new Segment("peak", PeakStepSeconds, rate), _options.Seed + 2, cancellation);
+            _openLoop.Drain(DrainLimit, run.Tally, cancellation);
+            return new PeakStep(rate, run.Tally.Answered / PeakStepSeconds, run.Latency.Quantile(0.95).TotalMilliseconds);
+        });
+    }
+
+    /// <summary>Every grain is active before the load begins, and none of its calls blocks.</summary>
+    private async Task WakeAll() => await Parallel.ForAsync(
+        0L, _options.Clients, new ParallelOptions { MaxDegreeOfParallelism = SetupConcurrency },
+        async (client, _) => await _target.Send(new Beat(client, 0, false, 0, 0)).ConfigureAwait(false)).ConfigureAwait(false);
+
+    private SegmentRun Begin(Segment segment)
+    {
+        var run = new SegmentRun(segment, _clock.Now);
+        _runs.Add(run);
+        Volatile.Write(ref _entries, segment.Entries);
+        ReportNow();
+        return run;
+    }
+
+    private SegmentRun RunOpen(Segment segment, int seed, CancellationToken cancellation)
+    {
+        SegmentRun run = Begin(segment);
+        TimeSpan until = run.From + TimeSpan.FromSeconds(segment.Seconds);
+        var arrivals = new PoissonArrivals(segment.Rate, run.From, seed);
+        while (true)
+        {
+            TimeSpan now = _clock.Now;
+            _openLoop.SendDue(arrivals, now, until, run.Latency, run.Tally);
+            ReportWhenDue();
+            if (now >= until)
+                return run;
+            Wait(arrivals.Next < until ? arrivals.Next : until, cancellation);
+        }
+    }
+
+    private double RunClosed(Segment segment, CancellationToken cancellation)
+    {
+        SegmentRun run = Begin(segment);
+        TimeSpan until = run.From + TimeSpan.FromSeconds(segment.Seconds);
+        var loop = new ClosedLoop(_clock, Ask, segment.Concurrency);
+        run.Closed = loop;
+        loop.Start(until);
+        while (_clock.Now < until)
+            Wait(until, cancellation);
+        for (TimeSpan limit = until + DrainLimit; !loop.IsIdle && _clock.Now < limit;)
+            Wait(_clock.Now + TimeSpan.FromMilliseconds(1), cancellation);
+        return loop.Tally.Answered / segment.Seconds;
+    }
+
+    private ValueTask<int> Ask() => _target.Send(_source.Next(Volatile.Read(ref _entries)));
+
+    private void Wait(TimeSpan until, CancellationToken cancellation)
+    {
+        cancellation.ThrowIfCancellationRequested();
+        ReportWhenDue();
+        _clock.WaitUntil(until < _nextReport ? until : _nextReport);
+    }
+
+    private void ReportWhenDue()
+    {
+        if (_clock.Now >= _nextReport)
+            ReportNow();
+    }
+
+    private void ReportNow()
+    {
+        _nextReport = _clock.Now + ReportPeriod;
+        _report(Report());
+    }
+
+    private BeatReport Report()
+    {
+        SegmentRun? last = _runs.LastOrDefault();
+        return new BeatReport
+        {
+            T = _clock.Now.TotalSeconds,
+            Segment = last?.Segment.Name ?? "none",
+            IsDone = _isDone,
+            Answered = _runs.Sum(run => run.CountedBy.Answered),
+            Errors = _runs.Sum(run => run.CountedBy.Errors),
+            Outstanding = _openLoop.Outstanding,
+            MaxLagMs = _openLoop.MaxLag.TotalMilliseconds,
+            LatencyMs = last?.MeasuredBy.Summarize(),
+            Segments = _isDone ? [.. _runs.Select(run => run.Report())] : [],
+            PeakSteps = _peakSteps,
+        };
+    }
+}

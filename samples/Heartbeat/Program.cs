@@ -1,0 +1,3 @@
+using Heartbeat;
+
+return await Commands.Build().Parse(args).InvokeAsync();

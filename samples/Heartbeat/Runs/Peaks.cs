@@ -1,0 +1,52 @@
+using Heartbeat.Load;
+using Heartbeat.Options;
+
+namespace Heartbeat.Runs;
+
+/// <summary>The rates that loads mean: shares of the baseline's peak, which is searched for when first needed.</summary>
+public sealed class Peaks(CellRunner runner)
+{
+    /// <summary>With blocking calls loads are shares of so many times what as many workers as cores can answer.</summary>
+    public const double BlockingFactor = 2;
+
+    private const double WarmupSeconds = 2;
+    private const int WarmupConcurrency = 64;
+    private double _baseline = runner.Options.Peak;
+
+    /// <summary>Requests per second of a load.</summary>
+    public async Task<double> RateAsync(LoadLevel load, double blockingPercent) =>
+        Rate(load, await BaselineAsync().ConfigureAwait(false), Limit(Environment.ProcessorCount, blockingPercent, runner.Options.BlockingMs));
+
+    /// <summary>
+    /// A share of the baseline's peak. With blocking calls that would be many times what its workers can answer, so that its latency would say nothing but how many requests
+    /// may be in flight: then it is a share of <see cref="BlockingFactor"/> times that limit, from the limit itself to well above it, where processors suffice for everybody who has the threads.
+    /// </summary>
+    public static double Rate(LoadLevel load, double baseline, double limit) => LoadShare.Of(load) * Math.Min(baseline, BlockingFactor * limit);
+
+    /// <summary>Requests per second that some workers can answer if calls did nothing but block; infinite when none does.</summary>
+    public static double Limit(int workers, double blockingPercent, double blockingMs) => workers / (blockingPercent / 100 * blockingMs / 1000);
+
+    /// <summary>The peak of the baseline (threads = cores) without blocking calls.</summary>
+    private async Task<double> BaselineAsync()
+    {
+        if (_baseline == 0)
+            _baseline = await SearchAsync().ConfigureAwait(false);
+        return _baseline;
+    }
+
+    private async Task<double> SearchAsync()
+    {
+        CellRun run = await runner.RunAsync("peak of cores", new CellOptions
+        {
+            Allocation = Allocation.Cores,
+            Schedule = Schedule.Print(new Segment(SegmentNames.Warmup, WarmupSeconds, 0, WarmupConcurrency)),
+            FindPeak = true,
+        }).ConfigureAwait(false);
+        PeakStep[] steps = run.Report?.PeakSteps ?? [];
+        double peak = PeakSearch.Peak(steps);
+        if (peak <= 0)
+            throw new InvalidOperationException($"The search for the peak of cores found nothing. {run.Failure}");
+        Console.WriteLine($"peak of cores: {peak:N0} requests/s (kept up: {string.Join(", ", steps.Select(step => $"{step.Rate:N0} {(step.KeptUp ? "yes" : "no")}"))})");
+        return peak;
+    }
+}

@@ -1,0 +1,110 @@
+using System.CommandLine;
+using System.Globalization;
+using Harness.Report;
+using Heartbeat.Load;
+using Heartbeat.Options;
+using Heartbeat.Runs;
+
+namespace Heartbeat.Step;
+
+/// <summary>Steps of the load: from 20 to 80 percent of the peak and back, then large replies, which load whoever writes them.</summary>
+public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOutstanding = 2000 })
+{
+    private const double LowShare = 0.2;
+    private const double HighShare = 0.8;
+    private const int MostEntries = 1_000_000;
+    private readonly Option<Allocation[]> _allocations = ListOption.OfNames("--allocations", "What to look at.", Allocation.Model, Allocation.QueueLength);
+    private readonly Option<double> _blocking = new("--blocking") { Description = "Percent of the requests that block their thread.", DefaultValueFactory = _ => 0 };
+    private readonly Option<double> _hold = new("--hold") { Description = "Seconds between steps, 1 to 3600.", DefaultValueFactory = _ => 8 };
+    private readonly Option<int> _entries = new("--reply-entries") { Description = "Entries of history in a large reply, 0 to 1000000.", DefaultValueFactory = _ => 20_000 };
+    private readonly Option<double> _replyRate = new("--reply-rate") { Description = "Requests per second while replies are large, above 0 to 1000000; half of them read.", DefaultValueFactory = _ => 3000 };
+
+    /// <inheritdoc/>
+    protected override IEnumerable<Option> OwnOptions => [_allocations, _blocking, _hold, _entries, _replyRate];
+
+    /// <summary>The segments for a peak.</summary>
+    public static Segment[] Segments(double warmup, double hold, double peak, double replyRate, int entries) =>
+    [
+        CellRunner.Compile,
+        new(SegmentNames.Warmup, warmup, LowShare * peak),
+        new("low", hold, LowShare * peak),
+        new("high", hold, HighShare * peak),
+        new("low again", hold, LowShare * peak),
+        new("large replies", hold, replyRate, Entries: entries),
+        new("small replies", hold, LowShare * peak),
+    ];
+
+    /// <inheritdoc/>
+    protected override string? FindError(ParseResult parsed)
+    {
+        if (parsed.GetValue(_blocking) is not (>= 0 and <= 100)) return $"--blocking must be 0 to 100 percent, not {parsed.GetValue(_blocking)}.";
+        if (parsed.GetValue(_hold) is not (>= 1 and <= 3600)) return $"--hold must be 1 to 3600 seconds, not {parsed.GetValue(_hold)}.";
+        if (parsed.GetValue(_entries) is < 0 or > MostEntries) return $"--reply-entries must be 0 to {MostEntries}, not {parsed.GetValue(_entries)}.";
+        if (parsed.GetValue(_replyRate) is not (> 0 and <= 1_000_000)) return $"--reply-rate must be above 0 and at most 1000000 requests per second, not {parsed.GetValue(_replyRate)}.";
+        return null;
+    }
+
+    /// <inheritdoc/>
+    protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
+    {
+        double blocking = parsed.GetValue(_blocking);
+        double high = await new Peaks(runner).RateAsync(LoadLevel.High, blocking).ConfigureAwait(false);
+        Segment[] segments = Segments(
+            runner.Options.Warmup, parsed.GetValue(_hold), high / LoadShare.Of(LoadLevel.High), parsed.GetValue(_replyRate), parsed.GetValue(_entries));
+        var results = new List<StepResult>();
+        foreach (Allocation allocation in parsed.GetValue(_allocations)!)
+        {
+            var cell = new CellOptions { Allocation = allocation, BlockingPercent = blocking, Schedule = Schedule.Print(segments) };
+            results.Add(StepResult.Of(allocation, await runner.RunAsync(ListOption.Camel(allocation.ToString()), cell).ConfigureAwait(false)));
+        }
+        TextTable.Print(Titles, Rows(results));
+        Console.WriteLine(Note(runner.Options));
+        Write(parsed, results, () => Render(runner.Options, results));
+    }
+
+    /// <summary>The report.</summary>
+    public static string Render(HeartbeatOptions options, IReadOnlyList<StepResult> results)
+    {
+        HtmlPage page = new HtmlPage("Heartbeat: steps of the load").Table(Titles, Rows(results)).Paragraph(Note(options));
+        foreach (StepResult result in results)
+        {
+            string name = ListOption.Camel(result.Allocation.ToString());
+            page.Figure(Chart(result, "Threads of the stages: " + name, ("receive", p => p.Threads.Receive), ("work", p => p.Threads.Work), ("silo send", p => p.Threads.SiloSend), ("client send", p => p.Threads.ClientSend)));
+            page.Figure(Chart(result, "Requests per second asked for: " + name, ("rate", p => p.Rate)));
+        }
+        return page.End(results);
+    }
+
+    private static readonly string[] Titles =
+        ["allocation", "load", "requests/s", "answered/s", "p50 ms", "p99 ms", "errors", "CPU %", "threads at end", "changes", "s to last change"];
+
+    private static IEnumerable<string[]> Rows(IReadOnlyList<StepResult> results) =>
+        from result in results
+        from segment in result.Segments
+        select (string[])
+        [
+            ListOption.Camel(result.Allocation.ToString()),
+            segment.Name,
+            Text(segment.Rate, "N0"),
+            Text(segment.Requests / segment.Seconds, "N0"),
+            Text(segment.LatencyMs.P50, "0.00"),
+            Text(segment.LatencyMs.P99, "0.00"),
+            Text(segment.Errors, "N0"),
+            Text(segment.CpuPercent, "0"),
+            segment.Threads.ToString(),
+            Text(segment.Changes, "0"),
+            segment.Changes == 0 ? "-" : Text(segment.SecondsToLastChange, "0.0"),
+        ];
+
+    private static string Note(HeartbeatOptions options) => FormattableString.Invariant(
+        $"Threads are receive/work/silo send/client send, sampled every 0.25 s. queueLength decides every {options.QueuePeriod:0.##} s (paper: 30 s). Large replies: half of the requests read a long history; turns may write their own replies, and then work, not client send, is what they load.");
+
+    private static string Chart(StepResult result, string title, params (string Name, Func<StepPoint, double> Value)[] lines) => new SvgChart
+    {
+        Title = title,
+        XLabel = "seconds since the load began",
+        Series = [.. lines.Select(line => new ChartSeries(line.Name, [.. result.Timeline.Select(point => (point.T, line.Value(point)))]))],
+    }.Render();
+
+    private static string Text(double value, string format) => value.ToString(format, CultureInfo.InvariantCulture);
+}

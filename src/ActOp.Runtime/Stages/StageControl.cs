@@ -1,0 +1,110 @@
+using ActOp.Configuration;
+using ActOp.Runtime.Hosting;
+using ActOp.Staging.Control;
+using ActOp.Staging.Measuring;
+using ActOp.Staging.Model;
+
+namespace ActOp.Runtime.Stages;
+
+/// <summary>
+/// Gives the stages of a silo their threads (paper section 5): period by period it reads what they did, has the source say what an event costs, asks the controller and changes the
+/// numbers of threads. The control stage, on which it runs, has one thread always.
+/// </summary>
+/// <remarks>All but the timer's callback runs on the control stage.</remarks>
+internal sealed class StageControl : IDisposable
+{
+    private readonly Node _node;
+    private readonly IReadOnlyList<SizedStage> _stages;
+    private readonly IThreadController _controller;
+    private readonly IDemandSource _source;
+    private readonly CoupledStages _coupled = new();
+    private readonly TimeSpan _period;
+    private long _borrowed;
+    private StageUsage[] _usage;
+    private IReadOnlyList<StageDemand> _demands;
+    private long _since;
+    private ITimer? _timer;
+    private volatile bool _disposed;
+
+    internal StageControl(Node node, IReadOnlyList<SizedStage> stages, StageOptions options)
+    {
+        _node = node;
+        _stages = stages;
+        var processors = ProcessorQuota.Read();
+        var isModel = options.Controller == StageController.Model;
+        _period = isModel ? options.ModelPeriod : options.QueuePeriod;
+        _controller = isModel
+            ? new ModelController(new ModelControllerSettings(processors, options.ThreadPenalty.TotalSeconds)
+            {
+                Headroom = options.ProcessorHeadroom,
+                Period = options.ModelPeriod.TotalSeconds,
+                Minimum = options.MinThreads,
+                Maximum = options.MaxThreads,
+                Smoothing = options.Smoothing,
+                Hysteresis = options.Hysteresis,
+                PeriodsToReverse = (int)Math.Ceiling(TimeSpan.FromMinutes(1) / options.ModelPeriod),
+            })
+            : new QueueLengthController(options.QueueHigh, options.QueueLow, options.MaxThreads);
+        _source = DemandSources.Choose([.. stages.Select(static stage => (stage.Name, stage.NeverBlocks))], out var reason);
+        _node.Log.StagesControlled(options.Controller.ToString(), _source.Name, reason, processors);
+        _usage = [.. stages.Select(static stage => stage.Usage())];
+        _demands = new StageDemand[stages.Count];
+    }
+
+    /// <summary>The demand of a stage in the last period.</summary>
+    internal StageDemand DemandOf(int stage) => Volatile.Read(ref _demands)[stage];
+
+    internal void Start()
+    {
+        _since = _node.Time.GetTimestamp();
+        _timer = _node.Time.CreateTimer(_ => _node.ControlStage.Post(new StageAction(Step)), null, _period, _period);
+    }
+
+    public void Dispose()
+    {
+        _disposed = true;
+        _timer?.Dispose();
+        _source.Dispose();
+    }
+
+    private void Step()
+    {
+        if (_disposed)
+            return;
+        var now = _node.Time.GetTimestamp();
+        var seconds = _node.Time.GetElapsedTime(_since, now).TotalSeconds;
+        // Periods that a busy machine has run together are one.
+        if (seconds < _period.TotalSeconds / 2)
+            return;
+        StageUsage[] usage = [.. _stages.Select(static stage => stage.Usage())];
+        var demands = _source.Estimate([.. _usage.Zip(usage)], seconds);
+        Volatile.Write(ref _demands, demands);
+        NoteBorrowing(usage[1].Executed - _usage[1].Executed);
+        (_usage, _since) = (usage, now);
+        var periods = _stages.Select((stage, i) => new StagePeriod(stage.Threads(), usage[i].Queued, demands[i], usage[i].Held));
+        Apply(_controller.Decide(_coupled.Join([.. periods])));
+    }
+
+    private void NoteBorrowing(long executed)
+    {
+        var borrowed = _node.WorkStage.Borrowed;
+        if (executed > 0)
+            _coupled.Note((double)(borrowed - _borrowed) / executed);
+        _borrowed = borrowed;
+    }
+
+    private void Apply(ThreadDecision decision)
+    {
+        var threads = _coupled.Split(decision.Threads);
+        int[] before = [.. _stages.Select(static stage => stage.Threads())];
+        for (var i = 0; i < _stages.Count; i++)
+        {
+            if (_stages[i].Given is null)
+                _stages[i].Change(threads[i]);
+        }
+
+        int[] after = [.. _stages.Select(static stage => stage.Threads())];
+        if (!after.SequenceEqual(before))
+            _node.Log.StagesSized(string.Join('/', _stages.Select(static stage => stage.Name)), string.Join('/', before), string.Join('/', after), decision.Reason);
+    }
+}

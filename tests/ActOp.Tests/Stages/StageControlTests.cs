@@ -1,0 +1,122 @@
+using ActOp.Configuration;
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Stages;
+using ActOp.Tests.Clusters;
+
+namespace ActOp.Tests.Stages;
+
+public class StageControlTests
+{
+    /// <summary>The one that would free the threads waits behind them.</summary>
+    [Fact]
+    public async Task Grains_that_block_all_threads_do_not_keep_others_out()
+    {
+        await using var cluster = await DeployAsync(options => options.ModelPeriod = TimeSpan.FromMilliseconds(100));
+        var (_, grains) = Parts(cluster);
+        var count = Environment.ProcessorCount + 2;
+        using var released = new ManualResetEventSlim();
+        using var gate = new Gate();
+        HoldingGrain.Released = released;
+        var held = Enumerable.Range(0, count).Select(key => grains.GetGrain<IHolding>(key).Hold(gate.Name)).ToArray();
+        for (var i = 0; i < count; i++)
+            await gate.ArrivedAsync();
+        await grains.GetGrain<IHolding>(-1).Release().WaitAsync(Gate.Patience);
+        await Task.WhenAll(held).WaitAsync(Gate.Patience);
+    }
+
+    [Fact]
+    public async Task A_number_in_the_options_is_kept()
+    {
+        await using var cluster = await DeployAsync(options =>
+        {
+            options.ModelPeriod = TimeSpan.FromMilliseconds(100);
+            options.WorkThreads = 3;
+            options.ReceiveThreads = 5;
+        });
+        var (node, grains) = Parts(cluster);
+        await UntilAsync(grains, () => node.SiloSendStage.Threads == 1);
+        Assert.Equal(3, node.WorkStage.Threads);
+        Assert.Equal(5, node.Peers.ReceiveThreads);
+    }
+
+    [Fact]
+    public async Task The_control_stage_is_nobodys_to_size()
+    {
+        await using var cluster = await DeployAsync(static _ => { });
+        var (node, _) = Parts(cluster);
+        Assert.Equal(["receive", "work", "silo-send", "client-send"], node.SizedStages.Select(stage => stage.Name));
+        Assert.Equal(1, node.ControlStage.Threads);
+    }
+
+    [Fact]
+    public async Task A_fixed_silo_has_as_many_threads_per_stage_as_cores()
+    {
+        await using var cluster = await DeployAsync(options => options.Controller = StageController.Fixed);
+        var (node, _) = Parts(cluster);
+        Assert.All(node.SizedStages, stage => Assert.Equal(Environment.ProcessorCount, stage.Threads()));
+    }
+
+    [Theory]
+    [InlineData("150000 100000", 1.5)]
+    [InlineData("max 100000", null)]
+    [InlineData("-1 100000", null)]
+    [InlineData("", null)]
+    [InlineData("100000", null)]
+    public void A_containers_quota_is_a_number_of_processors(string text, double? processors) => Assert.Equal(processors, ProcessorQuota.Parse(text));
+
+    [Fact]
+    public void The_processors_are_no_more_than_the_system_has() => Assert.InRange(ProcessorQuota.Read(), 0.01, Environment.ProcessorCount);
+
+    /// <summary>The controller acts by the wall's clock, on what calls cost; so calls go on until it has.</summary>
+    private static async Task UntilAsync(IGrainFactory grains, Func<bool> condition)
+    {
+        using var patience = new CancellationTokenSource(Gate.Patience);
+        for (var key = 0; !condition(); key = (key + 1) % 10)
+        {
+            patience.Token.ThrowIfCancellationRequested();
+            await grains.GetGrain<IHolding>(key).Echo();
+        }
+    }
+
+    private static async Task<InProcessTestCluster> DeployAsync(Action<StageOptions> configure)
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureSilo((_, silo) => silo.Configure(configure));
+        builder.Options.InitializeClientOnDeploy = false;
+        var cluster = builder.Build();
+        await cluster.DeployAsync();
+        return cluster;
+    }
+
+    private static (Node Node, IGrainFactory Grains) Parts(InProcessTestCluster cluster) =>
+        (cluster.Silos[0].ServiceProvider.GetRequiredService<Node>(), cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>());
+
+    public interface IHolding : IGrainWithIntegerKey
+    {
+        Task Hold(string gate);
+
+        Task Release();
+
+        Task Echo();
+    }
+
+    public sealed class HoldingGrain : Grain, IHolding
+    {
+        internal static ManualResetEventSlim? Released { get; set; }
+
+        public Task Hold(string gate)
+        {
+            Gate.Touch(gate);
+            Released!.Wait(Gate.Patience);
+            return Task.CompletedTask;
+        }
+
+        public Task Release()
+        {
+            Released!.Set();
+            return Task.CompletedTask;
+        }
+
+        public Task Echo() => Task.CompletedTask;
+    }
+}
