@@ -67,18 +67,24 @@ internal static class OtherCalls
     }
 
     internal static Task Edges(CallSettings settings, Action<Row> report) =>
-        Cost("edge counting, throughput lost", 2, settings, report, static counts => BenchHost.StartSilo(locality: counts));
+        Cost("edge counting, throughput lost", 2, settings, report, static counts => BenchHost.StartSilo(locality: counts, OneWorker));
 
     internal static Task Measuring(CallSettings settings, Action<Row> report) =>
         Cost("measuring the stages, throughput lost", 1, settings, report, static measures => BenchHost.StartSilo(locality: false, options =>
         {
-            options.Controller = StageController.Fixed;
+            OneWorker(options);
             options.Measure = measures;
         }));
 
+    private static void OneWorker(StageOptions options)
+    {
+        options.Controller = StageController.Fixed;
+        options.WorkThreads = 1;
+    }
+
     /// <summary>
     /// The difference looked for is smaller than the noise of a run and than what tells one silo of a process from another. So it is the median over pairs of fresh silos, and within a pair over
-    /// runs in the order with, without, without, with, which cancels drift. On one core: two differ from run to run by more.
+    /// runs in the order with, without, without, with, which cancels drift. On one core and with one worker: two differ from run to run by more.
     /// </summary>
     private static async Task Cost(string name, double limit, CallSettings settings, Action<Row> report, Func<bool, Task<BenchHost>> start)
     {

@@ -8,8 +8,8 @@ public sealed record PeakStep(double Rate, double Answered, double P95Ms)
 {
     private const double LeastAnswered = 0.98;
 
-    /// <summary>A second at a rate that is too high by a twentieth ends with requests that have waited so long.</summary>
-    private const double MostP95Ms = 50;
+    /// <summary>A second at a rate that is too high by a hundredth ends with requests that have waited so long.</summary>
+    private const double MostP95Ms = 10;
 
     /// <summary>Whether silo and load client kept up with the rate.</summary>
     public bool KeptUp => Answered >= LeastAnswered * Rate && P95Ms <= MostP95Ms;

@@ -34,8 +34,11 @@ public sealed class StageOptions
     /// <summary>Time between decisions of the model. Default 1 s: hundreds of events even at a low rate, and a step of the load is answered within seconds.</summary>
     public TimeSpan ModelPeriod { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>What a thread costs in latency, eta of the paper, per thread. Default 10 us, found by <c>calibrate</c> of the Heartbeat sample; the paper's machine had 100 us.</summary>
-    public TimeSpan ThreadPenalty { get; set; } = TimeSpan.FromMicroseconds(10);
+    /// <summary>
+    /// What a thread costs in latency, eta of the paper, per thread. Default 25 us: about half of what waking a thread costs both sides. With 10 us the Heartbeat sample's silo took a second pair of threads that competed
+    /// with its load client and did worse than one. <c>calibrate</c> of that sample finds the value for a machine; the paper's had 100 us.
+    /// </summary>
+    public TimeSpan ThreadPenalty { get; set; } = TimeSpan.FromMicroseconds(25);
 
     /// <summary>Processors that all threads of a silo's stages could use at most, as a multiple of those there are. Default 1.5; the paper has 1, but a thread that waits for work uses none.</summary>
     public double ProcessorHeadroom { get; set; } = 1.5;

@@ -40,6 +40,30 @@ public class StageControlTests
     }
 
     [Fact]
+    public async Task Calls_go_on_in_order_while_all_numbers_of_threads_change()
+    {
+        const int Calls = 2000;
+        await using var cluster = await DeployAsync(static options => options.Controller = StageController.Fixed, silos: 2);
+        Node[] nodes = [.. cluster.Silos.Select(silo => silo.ServiceProvider.GetRequiredService<Node>())];
+        var (_, grains) = Parts(cluster);
+        var sequence = grains.GetGrain<ISequence>(1);
+        await Place.On(cluster.Silos[1].SiloAddress, () => sequence.Next(0));
+        var random = new Random(1);
+        var calls = new Task<bool>[Calls];
+        for (var number = 1; number <= Calls; number++)
+        {
+            calls[number - 1] = sequence.Next(number);
+            if (number % 20 == 0)
+            {
+                foreach (var node in nodes)
+                    node.SizedStages[random.Next(4)].Change(random.Next(1, 5));
+            }
+        }
+
+        Assert.All(await Task.WhenAll(calls).WaitAsync(Gate.Patience), Assert.True);
+    }
+
+    [Fact]
     public async Task The_control_stage_is_nobodys_to_size()
     {
         await using var cluster = await DeployAsync(static _ => { });
@@ -78,9 +102,9 @@ public class StageControlTests
         }
     }
 
-    private static async Task<InProcessTestCluster> DeployAsync(Action<StageOptions> configure)
+    private static async Task<InProcessTestCluster> DeployAsync(Action<StageOptions> configure, short silos = 1)
     {
-        var builder = new InProcessTestClusterBuilder(1);
+        var builder = new InProcessTestClusterBuilder(silos);
         builder.ConfigureSilo((_, silo) => silo.Configure(configure));
         builder.Options.InitializeClientOnDeploy = false;
         var cluster = builder.Build();
@@ -90,6 +114,24 @@ public class StageControlTests
 
     private static (Node Node, IGrainFactory Grains) Parts(InProcessTestCluster cluster) =>
         (cluster.Silos[0].ServiceProvider.GetRequiredService<Node>(), cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>());
+
+    public interface ISequence : IGrainWithIntegerKey
+    {
+        /// <summary>True when the number follows the one of the call before.</summary>
+        Task<bool> Next(int number);
+    }
+
+    public sealed class SequenceGrain : Grain, ISequence
+    {
+        private int _last = -1;
+
+        public Task<bool> Next(int number)
+        {
+            var follows = number == _last + 1;
+            _last = number;
+            return Task.FromResult(follows);
+        }
+    }
 
     public interface IHolding : IGrainWithIntegerKey
     {
