@@ -17,7 +17,6 @@ internal sealed partial class Node
     /// <summary>Expired calls are looked for this often: exact enough for timeouts of seconds, and a walk over all calls in flight.</summary>
     private const long SweepPeriodMs = 250;
 
-    private readonly List<ITimer> _timers = [];
     private StageControl? _stageControl;
     private long _lastLook;
     private long _lastSweep;

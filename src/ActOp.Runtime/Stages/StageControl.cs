@@ -2,7 +2,6 @@ using ActOp.Configuration;
 using ActOp.Runtime.Hosting;
 using ActOp.Staging.Control;
 using ActOp.Staging.Measuring;
-using ActOp.Staging.Model;
 
 namespace ActOp.Runtime.Stages;
 
@@ -21,7 +20,6 @@ internal sealed class StageControl : IDisposable
     private readonly TimeSpan _period;
     private long _borrowed;
     private StageUsage[] _usage;
-    private IReadOnlyList<StageDemand> _demands;
     private long _since;
     private ITimer? _timer;
     private volatile bool _disposed;
@@ -48,11 +46,7 @@ internal sealed class StageControl : IDisposable
         _source = DemandSources.Choose([.. stages.Select(static stage => (stage.Name, stage.NeverBlocks))], out var reason);
         _node.Log.StagesControlled(options.Controller.ToString(), _source.Name, reason, processors);
         _usage = [.. stages.Select(static stage => stage.Usage())];
-        _demands = new StageDemand[stages.Count];
     }
-
-    /// <summary>The demand of a stage in the last period.</summary>
-    internal StageDemand DemandOf(int stage) => Volatile.Read(ref _demands)[stage];
 
     internal void Start()
     {
@@ -78,7 +72,6 @@ internal sealed class StageControl : IDisposable
             return;
         StageUsage[] usage = [.. _stages.Select(static stage => stage.Usage())];
         var demands = _source.Estimate([.. _usage.Zip(usage)], seconds);
-        Volatile.Write(ref _demands, demands);
         NoteBorrowing(usage[1].Executed - _usage[1].Executed);
         (_usage, _since) = (usage, now);
         var periods = _stages.Select((stage, i) => new StagePeriod(stage.Threads(), usage[i].Queued, demands[i], usage[i].Held));

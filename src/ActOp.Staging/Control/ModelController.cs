@@ -12,7 +12,6 @@ namespace ActOp.Staging.Control;
 public sealed class ModelController(ModelControllerSettings settings) : IThreadController
 {
     private readonly ThreadModel _strict = new(settings.Processors, settings.Penalty);
-    private readonly ThreadModel _model = new(settings.Processors * settings.Headroom, settings.Penalty);
     private readonly ThreadRounding _rounding = new(new ThreadModel(settings.Processors * settings.Headroom, settings.Penalty), settings.Minimum, settings.Maximum);
     private readonly SmoothedDemands _smoothed = new(settings);
     private long[] _grown = [];
@@ -32,7 +31,7 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
         _period++;
         int[] free = [.. stages.Select(static stage => stage.Threads - stage.Held)];
         // Without the headroom the processors tell what is overload.
-        var shares = _strict.IsFeasible(Demands) ? _model.Solve(Demands) : _strict.Solve(Demands);
+        var shares = _strict.IsFeasible(Demands) ? _rounding.Model.Solve(Demands) : _strict.Solve(Demands);
         var best = Hold(free, _rounding.Round(Demands, shares).Threads);
         if (best.SequenceEqual(free))
         {

@@ -19,6 +19,9 @@ public sealed class ThreadRounding(ThreadModel model, int minimum, int maximum)
     private readonly int _minimum = minimum >= 1 ? minimum : throw new ArgumentOutOfRangeException(nameof(minimum), minimum, "A stage has at least one thread.");
     private readonly int _maximum = maximum >= minimum ? maximum : throw new ArgumentOutOfRangeException(nameof(maximum), maximum, "The most threads are not fewer than the fewest.");
 
+    /// <summary>The objective and its limit.</summary>
+    internal ThreadModel Model => model;
+
     /// <summary>Rounds.</summary>
     /// <param name="stages">The stages.</param>
     /// <param name="shares">Their optimum, from <see cref="ThreadModel.Solve"/>.</param>
