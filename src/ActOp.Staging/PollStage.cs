@@ -202,12 +202,12 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             }
         }
 
-        /// <summary>Takes the post from a thread that has been beyond one and the same step since the last look.</summary>
+        /// <summary>Takes the post from a thread that has been beyond one and the same step since the last look. One that has made no step yet is about to begin.</summary>
         internal bool TryLose()
         {
             if (!_stepping.TryEnter())
                 return false;
-            IsLost = _steps == _seen;
+            IsLost = _steps > 0 && _steps == _seen;
             _seen = _steps;
             _stepping.Exit();
             return IsLost;

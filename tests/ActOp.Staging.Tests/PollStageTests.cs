@@ -64,4 +64,23 @@ public sealed class PollStageTests
         stage.SetThreads(0);
         Assert.Equal(0, stage.Threads);
     }
+
+    [Fact]
+    public void A_thread_that_has_not_begun_keeps_its_post()
+    {
+        for (var start = 0; start < 100; start++)
+        {
+            using var wake = new SemaphoreSlim(0);
+            var stage = new PollStage("test", _ =>
+            {
+                wake.Wait();
+                return true;
+            }, _ => wake.Release(), static error => throw error);
+            stage.SetThreads(1);
+            for (var look = 0; look < 10; look++)
+                stage.Watch();
+            Assert.Equal(0, stage.Replaced);
+            stage.SetThreads(0);
+        }
+    }
 }

@@ -30,6 +30,21 @@ public sealed class LoadTests
     }
 
     [Fact]
+    public void A_ramp_raises_the_rate_in_a_straight_line()
+    {
+        const double Rate = 20_000;
+        var arrivals = new PoissonArrivals(Rate, TimeSpan.FromSeconds(5), 1, TimeSpan.FromSeconds(10));
+        var counts = new int[12];
+        for (; arrivals.Next.TotalSeconds < 17; arrivals.Pass())
+            counts[(int)(arrivals.Next.TotalSeconds - 5)]++;
+        for (var second = 0; second < counts.Length; second++)
+        {
+            double expected = Math.Min(Rate, Rate * (second + 0.5) / 10);
+            Assert.InRange(counts[second], expected - (5 * Math.Sqrt(expected)), expected + (5 * Math.Sqrt(expected)));
+        }
+    }
+
+    [Fact]
     public void An_open_loop_sends_the_configured_rate_of_eighteen_messages_each_and_no_error()
     {
         var target = new RehearsalTarget();

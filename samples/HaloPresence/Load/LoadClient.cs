@@ -56,7 +56,7 @@ public sealed class LoadClient
         _start = _clock.Now;
         TimeSpan measureAt = _start + TimeSpan.FromSeconds(_options.Warmup);
         TimeSpan saturateAt = measureAt + TimeSpan.FromSeconds(_options.Measure);
-        var arrivals = new PoissonArrivals(_options.Rate, _start, _options.Seed + 2);
+        var arrivals = new PoissonArrivals(_options.Rate, _start, _options.Seed + 2, TimeSpan.FromSeconds(_options.Ramp));
         Enter(LoadPhase.Warmup);
         Send(arrivals, measureAt, _warmupLatency, _warmup, cancellation);
         Enter(LoadPhase.Measure);

@@ -18,6 +18,7 @@ public sealed class HaloOptionTable : OptionTable<HaloOptions>
         Add("--game-spread", "Half width of the uniform game length relative to its mean. Paper: 0.2.", defaults.GameSpread, o => o.GameSpread, (o, v) => o with { GameSpread = v });
         Add("--rate", "Status requests per second (Poisson, open loop). Paper: 2000, 4000, 6000.", defaults.Rate, o => o.Rate, (o, v) => o with { Rate = v });
         Add("--warmup", "Seconds of load before measuring. Paper: 600.", defaults.Warmup, o => o.Warmup, (o, v) => o with { Warmup = v });
+        Add("--ramp", "Seconds of the warm-up in which the rate rises from nothing, for rates near saturation.", defaults.Ramp, o => o.Ramp, (o, v) => o with { Ramp = v });
         Add("--measure", "Seconds measured under open-loop load. Paper: 3000.", defaults.Measure, o => o.Measure, (o, v) => o with { Measure = v });
         Add("--saturate", "Seconds of closed-loop load at the end. Paper: until servers reject requests.", defaults.Saturate, o => o.Saturate, (o, v) => o with { Saturate = v });
         Add("--concurrency", "Requests in flight in the closed loop.", defaults.Concurrency, o => o.Concurrency, (o, v) => o with { Concurrency = v });

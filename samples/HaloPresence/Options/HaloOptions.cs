@@ -36,6 +36,9 @@ public sealed record HaloOptions
     /// <summary>Seconds of load before measuring (paper: 10 minutes).</summary>
     public double Warmup { get; init; } = 60;
 
+    /// <summary>Seconds of the warm-up in which the rate rises from nothing: new processes cannot compile their code at a rate near their saturation.</summary>
+    public double Ramp { get; init; }
+
     /// <summary>Seconds of measured open-loop load (paper: 50 minutes).</summary>
     public double Measure { get; init; } = 30;
 
@@ -99,6 +102,7 @@ public sealed record HaloOptions
     {
         const double Day = 86_400;
         if (!(Warmup is >= 0 and <= Day)) return $"--warmup must be 0 to 86400 seconds, not {Warmup}.";
+        if (!(Ramp >= 0 && Ramp <= Warmup)) return $"--ramp must be 0 to --warmup = {Warmup} seconds, not {Ramp}.";
         if (!(Measure is >= 0 and <= Day)) return $"--measure must be 0 to 86400 seconds, not {Measure}.";
         if (!(Saturate is >= 0 and <= Day)) return $"--saturate must be 0 to 86400 seconds, not {Saturate}.";
         if (Measure + Saturate <= 0) return "--measure and the closed loop are both 0 seconds: there is nothing to measure.";
