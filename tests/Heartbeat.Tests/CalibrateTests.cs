@@ -1,5 +1,6 @@
 using ActOp.Staging.Model;
 using Heartbeat.Calibrate;
+using Heartbeat.Runs;
 
 namespace Heartbeat.Tests;
 
@@ -82,6 +83,18 @@ public sealed class CalibrateTests
     }
 
     [Fact]
+    public async Task A_point_that_was_lucky_once_loses_the_play_off()
+    {
+        var lucky = new ThreadPoint(4, 4, 4);
+        var good = new ThreadPoint(2, 2, 2);
+        int asked = 0;
+        var search = new ThreadSearch(All, point => Task.FromResult(point == lucky && asked++ == 0 ? 0.1 : 1.0 + point.DistanceTo(good, All)));
+        await search.BestAsync(lucky, [new ThreadPoint(3, 3, 3), new ThreadPoint(1, 1, 1)]);
+        Assert.Equal(good, await search.PlayOffAsync(2, 4, good));
+        Assert.Equal(7, search.Measured[lucky]);
+    }
+
+    [Fact]
     public async Task A_stage_without_events_is_neither_varied_nor_counted()
     {
         var search = new ThreadSearch([0, 1], point => Task.FromResult(1.0 + point.DistanceTo(new ThreadPoint(1, 3, 8), All)));
@@ -115,6 +128,7 @@ public sealed class CalibrateTests
             Suggestion = "1/2/1",
             Distance = 0,
             KeepsConfigured = false,
+            ModelThreads = new ThreadNumbers(1, 2, 1, 1),
             Demands = [],
             MeasuredMs = new Dictionary<string, double>(),
         };

@@ -125,7 +125,7 @@ public sealed class LoadTests
         Assert.Equal(0, PeakSearch.Peak(dead));
     }
 
-    private static PeakStep Step(double rate, double limit) => new(rate, Math.Min(rate, limit), rate <= limit ? 1 : 500);
+    private static PeakStep Step(double rate, double limit) => new(rate, Math.Min(rate, limit), rate <= limit ? 1 : 2 * (long)(rate - limit) + 500);
 
     private static BeatReport Run(CellOptions cell, FakeTarget target, HeartbeatOptions? options = null, VirtualClock? clock = null) =>
         new BeatClient(options ?? Options, cell, target, clock ?? new VirtualClock(), _ => { }).Run(default);

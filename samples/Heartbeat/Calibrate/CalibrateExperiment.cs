@@ -12,6 +12,8 @@ namespace Heartbeat.Calibrate;
 public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Warmup = 2, Measure = 3 })
 {
     private const int MostThreads = 64;
+    private const int Finalists = 3;
+    private const int PlayOffRounds = 4;
     private readonly LoadChoice _load = new(LoadLevel.Middle);
     private readonly Option<int[]> _threads = ListOption.OfCounts("--threads", "Threads of a stage to try, 1 to 64 each.", 1, MostThreads, 1, 2, 3, 4, 6, 8);
     private readonly Dictionary<ThreadPoint, CellRun> _runs = [];
@@ -37,8 +39,13 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
         double configured = runner.Options.ThreadPenalty > 0 ? runner.Options.ThreadPenalty / 1e6 : new StageOptions().ThreadPenalty.TotalSeconds;
         FittedPenalty fit = Fit(best, configured);
         // The neighbourhood of what the model suggests may hold something better still.
-        ThreadPoint near = await search.DescendAsync(await search.BestAsync(best, [fit.Suggestion]).ConfigureAwait(false)).ConfigureAwait(false);
+        ThreadPoint Vary(ThreadPoint suggestion) => busy.Aggregate(start, (point, stage) => point.With(stage, suggestion[stage]));
+        await search.DescendAsync(await search.BestAsync(best, [Vary(fit.Suggestion)]).ConfigureAwait(false)).ConfigureAwait(false);
+        ThreadPoint present = PenaltyFit.Suggest(DemandReading.Of(_runs[best]), Headroom(), configured);
+        ThreadPoint near = await search.PlayOffAsync(Finalists, PlayOffRounds, start, Vary(present)).ConfigureAwait(false);
         fit = Fit(near, configured);
+        CellRun model = await runner.With(runner.Options with { ThreadPenalty = Micros(fit.Eta) })
+            .MeasureAsync("model with this eta", new CellOptions { Allocation = Allocation.Model, BlockingPercent = blocking }, rate).ConfigureAwait(false);
         var result = new CalibrationResult
         {
             Rate = rate,
@@ -50,6 +57,7 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
             KeepsConfigured = fit.Eta == configured,
             Suggestion = fit.Suggestion.ToString(),
             Distance = fit.Distance,
+            ModelThreads = model.Threads(model.Segment(SegmentNames.Measure)),
             Demands = [.. DemandReading.Of(_runs[near]).Select(MeasuredDemand.Of)],
             MeasuredMs = search.Measured.OrderBy(pair => pair.Value).ToDictionary(pair => pair.Key.ToString(), pair => pair.Value),
         };
@@ -75,17 +83,19 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
     [
         FormattableString.Invariant($"{result.Rate:N0} requests/s, {result.Processors} processors. Best: {result.Best}; differences below {ThreadSearch.LeastGain:P0} count as none, and fewer threads then as better."),
         FormattableString.Invariant($"eta = {result.EtaMicros:0.##} us per thread (any of {result.EtaFromMicros:0.##} to {result.EtaToMicros:0.##} us does as well{(result.KeepsConfigured ? ", among them what was configured: it stays" : "")}); the model then suggests {result.Suggestion}, {result.Distance} threads from the best. Paper: 100 us."),
+        $"A silo with this eta chose {result.ModelThreads} (receive/work/silo send/client send). It counts receive and work as one stage while the threads that read run most turns, and gives both its threads.",
         result.OptionLine,
     ];
+
+    /// <summary>As many processors as the silo gives its model.</summary>
+    private static double Headroom() => Environment.ProcessorCount * new StageOptions().ProcessorHeadroom;
 
     private static double Micros(double seconds) => seconds * 1e6;
 
     private FittedPenalty Fit(ThreadPoint best, double configured)
     {
         StageDemand[] demands = DemandReading.Of(_runs[best]);
-        // As many as the silo gives its model.
-        double processors = Environment.ProcessorCount * new StageOptions().ProcessorHeadroom;
-        return PenaltyFit.Fit(demands, processors, best, configured);
+        return PenaltyFit.Fit(demands, Headroom(), best, configured);
     }
 
     private async Task<double> MeasureAsync(CellRunner runner, ThreadPoint point, double rate, double blocking)

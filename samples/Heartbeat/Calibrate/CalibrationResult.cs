@@ -1,3 +1,5 @@
+using Heartbeat.Runs;
+
 namespace Heartbeat.Calibrate;
 
 /// <summary>A calibration, as written to JSON. Times in microseconds.</summary>
@@ -29,6 +31,9 @@ public sealed record CalibrationResult
 
     /// <summary>Threads by which they differ.</summary>
     public required int Distance { get; init; }
+
+    /// <summary>What a silo with the price chose.</summary>
+    public required ThreadNumbers ModelThreads { get; init; }
 
     /// <summary>What the stages had to do: receive, work, client send.</summary>
     public required MeasuredDemand[] Demands { get; init; }

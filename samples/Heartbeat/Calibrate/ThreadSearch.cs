@@ -1,24 +1,44 @@
+using MathNet.Numerics.Statistics;
+
 namespace Heartbeat.Calibrate;
 
-/// <summary>Finds the fewest threads with the least latency by measuring: one stage after the other, then the neighbourhood.</summary>
+/// <summary>Finds the fewest threads with the least latency by measuring: one stage after the other, then the neighbourhood, then the best of these again in turns.</summary>
 /// <param name="stages">The stages to vary: those with something to do.</param>
-/// <param name="measure">Measures the latency of a point; asked once for each.</param>
+/// <param name="measure">Measures the latency of a point; asked once for each, and again in the play-off.</param>
 public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Task<double>> measure)
 {
     /// <summary>What is better by less than this share is not better: it cannot be told from noise.</summary>
     public const double LeastGain = 0.05;
 
     private const int MaxRounds = 3;
-    private readonly Dictionary<ThreadPoint, double> _measured = [];
+    private readonly Dictionary<ThreadPoint, List<double>> _measured = [];
 
-    /// <summary>All points measured so far.</summary>
-    public IReadOnlyDictionary<ThreadPoint, double> Measured => _measured;
+    /// <summary>All points measured so far, each with the median of what was measured.</summary>
+    public IReadOnlyDictionary<ThreadPoint, double> Measured => _measured.ToDictionary(pair => pair.Key, pair => pair.Value.Median());
 
-    /// <summary>Of all points measured that are as good as the best one, that with the fewest threads.</summary>
-    public ThreadPoint Fewest()
+    /// <summary>
+    /// Measures the best points so far, and <paramref name="seeded"/>, some more times in turns: of many points that were measured once the best was lucky.
+    /// Returns the fewest threads of those that are as good as the best.
+    /// </summary>
+    public async Task<ThreadPoint> PlayOffAsync(int count, int rounds, params ThreadPoint[] seeded)
     {
-        double least = _measured.Values.Min();
-        return _measured.Where(pair => pair.Value <= least / (1 - LeastGain)).OrderBy(pair => pair.Key.Total).ThenBy(pair => pair.Value).First().Key;
+        ThreadPoint[] finalists = [.. Measured.OrderBy(pair => pair.Value).Take(count).Select(pair => pair.Key).Union(seeded)];
+        foreach (ThreadPoint point in finalists)
+            await AskAsync(point).ConfigureAwait(false);
+        for (int round = 0; round < rounds; round++)
+        {
+            foreach (ThreadPoint point in finalists)
+                _measured[point].Add(await measure(point).ConfigureAwait(false));
+        }
+        return Fewest(finalists);
+    }
+
+    /// <summary>Of these points that are as good as the best one, that with the fewest threads.</summary>
+    private ThreadPoint Fewest(IReadOnlyCollection<ThreadPoint> points)
+    {
+        IReadOnlyDictionary<ThreadPoint, double> measured = Measured;
+        double least = points.Min(point => measured[point]);
+        return points.Where(point => measured[point] <= least / (1 - LeastGain)).OrderBy(point => point.Total).ThenBy(point => measured[point]).First();
     }
 
     /// <summary>Varies one stage at a time over <paramref name="values"/>, from <paramref name="start"/> on, until nothing is better.</summary>
@@ -33,7 +53,7 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
             if (best == before)
                 break;
         }
-        return Fewest();
+        return Fewest(_measured.Keys);
     }
 
     /// <summary>Moves to the best neighbour until none is better.</summary>
@@ -47,7 +67,7 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
             if (best == before)
                 break;
         }
-        return Fewest();
+        return Fewest(_measured.Keys);
     }
 
     /// <summary>The best of a point and some others; a tie goes to the first.</summary>
@@ -66,11 +86,8 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
 
     private async Task<double> AskAsync(ThreadPoint point)
     {
-        if (!_measured.TryGetValue(point, out double latency))
-        {
-            latency = await measure(point).ConfigureAwait(false);
-            _measured.Add(point, latency);
-        }
-        return latency;
+        if (!_measured.TryGetValue(point, out List<double>? latencies))
+            _measured.Add(point, latencies = [await measure(point).ConfigureAwait(false)]);
+        return latencies.Median();
     }
 }

@@ -1,6 +1,7 @@
 using System.Globalization;
 using Heartbeat.Options;
 using Heartbeat.Runs;
+using MathNet.Numerics.Statistics;
 
 namespace Heartbeat.Compare;
 
@@ -65,9 +66,5 @@ public static class CompareTable
 
     private static string Text(CellResult[] cells, Func<CellResult, double> value, string format) => Median(cells, value).ToString(format, CultureInfo.InvariantCulture);
 
-    private static double Median(CellResult[] cells, Func<CellResult, double> value)
-    {
-        double[] values = [.. cells.Select(value).Order()];
-        return (values[(values.Length - 1) / 2] + values[values.Length / 2]) / 2;
-    }
+    private static double Median(CellResult[] cells, Func<CellResult, double> value) => cells.Select(value).Median();
 }

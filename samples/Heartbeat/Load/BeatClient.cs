@@ -7,7 +7,7 @@ namespace Heartbeat.Load;
 public sealed class BeatClient
 {
     private const int SetupConcurrency = 64;
-    private const double PeakStepSeconds = 1;
+    private const double PeakStepSeconds = 2;
     private const int SeedConcurrency = 64;
 
     /// <summary>The search begins at this share of what a closed loop moves.</summary>
@@ -65,8 +65,9 @@ public sealed class BeatClient
         return PeakSearch.Run(Math.Max(1, SeedShare * moved), rate =>
         {
             SegmentRun run = RunOpen(new Segment("peak", PeakStepSeconds, rate), _options.Seed + 2, cancellation);
+            long inFlight = _openLoop.Outstanding;
             _openLoop.Drain(DrainLimit, run.Tally, cancellation);
-            return new PeakStep(rate, run.Tally.Answered / PeakStepSeconds, run.Latency.Quantile(0.95).TotalMilliseconds);
+            return new PeakStep(rate, run.Tally.Answered / PeakStepSeconds, inFlight);
         });
     }
 

@@ -7,7 +7,7 @@ namespace Heartbeat.Load;
 public static class PeakSearch
 {
     private const double Factor = 1.3;
-    private const double Accuracy = 1.1;
+    private const double Accuracy = 1.03;
     private const int MaxSteps = 12;
 
     /// <summary>Tries rates from <paramref name="first"/> on, upwards until one is too high, then between; returns all steps.</summary>

@@ -22,6 +22,9 @@ public sealed class CellRunner(HeartbeatOptions options, IProgressView view, Can
     /// <summary>The options of all cells.</summary>
     public HeartbeatOptions Options => options;
 
+    /// <summary>One that runs cells with other options.</summary>
+    public CellRunner With(HeartbeatOptions other) => new(other, view, cancellation);
+
     /// <summary>Runs a cell with a measured segment at a rate, after compilation and a warm-up at that rate.</summary>
     public Task<CellRun> MeasureAsync(string title, CellOptions cell, double rate) => RunAsync(title, cell with
     {

@@ -34,19 +34,23 @@ public sealed class Peaks(CellRunner runner)
         return _baseline;
     }
 
-    private async Task<double> SearchAsync()
+    private Task<double> SearchAsync() => SearchAsync(runner, Allocation.Cores, "peak of cores");
+
+    /// <summary>Searches for the peak of an allocation, in requests per second, and prints it with the rates that were tried.</summary>
+    /// <exception cref="InvalidOperationException">Nothing was found.</exception>
+    public static async Task<double> SearchAsync(CellRunner runner, Allocation allocation, string title)
     {
-        CellRun run = await runner.RunAsync("peak of cores", new CellOptions
+        CellRun run = await runner.RunAsync(title, new CellOptions
         {
-            Allocation = Allocation.Cores,
+            Allocation = allocation,
             Schedule = Schedule.Print(new Segment(SegmentNames.Warmup, WarmupSeconds, 0, WarmupConcurrency)),
             FindPeak = true,
         }).ConfigureAwait(false);
         PeakStep[] steps = run.Report?.PeakSteps ?? [];
         double peak = PeakSearch.Peak(steps);
         if (peak <= 0)
-            throw new InvalidOperationException($"The search for the peak of cores found nothing. {run.Failure}");
-        Console.WriteLine($"peak of cores: {peak:N0} requests/s (kept up: {string.Join(", ", steps.Select(step => $"{step.Rate:N0} {(step.KeptUp ? "yes" : "no")}"))})");
+            throw new InvalidOperationException($"{title}: the search found nothing. {run.Failure}");
+        Console.WriteLine($"{title}: {peak:N0} requests/s (kept up: {string.Join(", ", steps.Select(step => $"{step.Rate:N0} {(step.KeptUp ? "yes" : "no")}"))})");
         return peak;
     }
 }

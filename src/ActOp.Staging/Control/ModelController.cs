@@ -15,6 +15,7 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
     private readonly ThreadRounding _rounding = new(new ThreadModel(settings.Processors * settings.Headroom, settings.Penalty), settings.Minimum, settings.Maximum);
     private readonly SmoothedDemands _smoothed = new(settings);
     private long[] _grown = [];
+    private bool[] _hasWorked = [];
     private long _period;
     private bool _wantedLast;
 
@@ -25,9 +26,10 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
     public ThreadDecision Decide(IReadOnlyList<StagePeriod> stages)
     {
         if (_grown.Length != stages.Count)
-            _grown = [.. stages.Select(static _ => long.MinValue)];
+            (_grown, _hasWorked) = ([.. stages.Select(static _ => long.MinValue)], new bool[stages.Count]);
         var isStep = _smoothed.Take(stages);
         ForgetGrowth();
+        NoteWork();
         _period++;
         int[] free = [.. stages.Select(static stage => stage.Threads - stage.Held)];
         // Without the headroom the processors tell what is overload.
@@ -63,9 +65,18 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
         return double.IsPositiveInfinity(now) ? now : (now - then) / now;
     }
 
-    /// <summary>A stage that grew keeps its threads for a while: what it needs is near a whole number, and noise must not make it flip.</summary>
+    /// <summary>
+    /// A stage that grew keeps its threads for a while: what it needs is near a whole number, and noise must not make it flip.
+    /// One that has done nothing yet keeps what it began with: nothing speaks against it, and the first burst must not wait for threads.
+    /// </summary>
     private int[] Hold(int[] current, IReadOnlyList<int> best) =>
-        [.. best.Select((count, i) => count < current[i] && _grown[i] > _period - settings.PeriodsToReverse ? current[i] : count)];
+        [.. best.Select((count, i) => count < current[i] && (!_hasWorked[i] || _grown[i] > _period - settings.PeriodsToReverse) ? current[i] : count)];
+
+    private void NoteWork()
+    {
+        for (var i = 0; i < _hasWorked.Length; i++)
+            _hasWorked[i] |= Demands[i].Arrivals > 0;
+    }
 
     private void NoteGrowth(int[] current, int[] best)
     {

@@ -9,6 +9,14 @@ public class ModelControllerTests
     private int[] _threads = [8, 8];
 
     [Fact]
+    public void A_stage_that_has_done_nothing_yet_keeps_what_it_began_with()
+    {
+        Assert.Equal([8, 8], Repeat(5, default, default));
+        Assert.Equal([1, 8], Repeat(5, new(10, 0.00005), default));
+        Assert.Equal([1, 1], Repeat(5, new(10, 0.00005), new(10, 0.00005)));
+    }
+
+    [Fact]
     public void A_step_of_the_load_is_answered_within_three_periods()
     {
         var before = Repeat(5, new(1000, 0.0005), new(1000, 0.0005));
@@ -88,7 +96,12 @@ public class ModelControllerTests
     }
 
     [Fact]
-    public void Without_load_every_stage_has_one_thread() => Assert.Equal([1, 1], Repeat(3, default, default));
+    public void When_the_load_ends_every_stage_has_one_thread()
+    {
+        Repeat(5, new(3000, 0.0005), new(3000, 0.0005, 0.001));
+        Assert.All(_threads, static count => Assert.True(count > 1));
+        Assert.Equal([1, 1], Repeat(3, default, default));
+    }
 
     private int[] Repeat(int periods, StageDemand first, StageDemand second)
     {
