@@ -6,13 +6,17 @@ namespace Heartbeat.Load;
 /// <summary>Drives the load of a cell: wakes all grains, goes through the segments, then, if asked, searches for the peak. Bounded in time by its schedule.</summary>
 public sealed class BeatClient
 {
+    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(2);
+
+    /// <summary>Seconds of the longest search for a peak.</summary>
+    public static readonly double LongestPeakSearch = PeakSearch.MaxAttempts * (PeakStepSeconds + DrainLimit.TotalSeconds);
+
     private const int SetupConcurrency = 64;
     private const double PeakStepSeconds = 2;
     private const int SeedConcurrency = 64;
 
     /// <summary>The search begins at this share of what a closed loop moves.</summary>
     private const double SeedShare = 0.25;
-    private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan ReportPeriod = TimeSpan.FromSeconds(1);
     private readonly HeartbeatOptions _options;
     private readonly CellOptions _cell;
@@ -65,9 +69,10 @@ public sealed class BeatClient
         return PeakSearch.Run(Math.Max(1, SeedShare * moved), rate =>
         {
             SegmentRun run = RunOpen(new Segment("peak", PeakStepSeconds, rate), _options.Seed + 2, cancellation);
+            double taken = (_clock.Now - run.From).TotalSeconds;
             long inFlight = _openLoop.Outstanding;
             _openLoop.Drain(DrainLimit, run.Tally, cancellation);
-            return new PeakStep(rate, run.Tally.Answered / PeakStepSeconds, inFlight);
+            return PeakStep.Of(rate, PeakStepSeconds, taken, run.Tally.Answered, inFlight);
         });
     }
 

@@ -10,6 +10,9 @@ public static class PeakSearch
     private const double Accuracy = 1.03;
     private const int MaxSteps = 12;
 
+    /// <summary>The most attempts of a search: a step that failed is tried once more.</summary>
+    public const int MaxAttempts = 2 * MaxSteps;
+
     /// <summary>Tries rates from <paramref name="first"/> on, upwards until one is too high, then between; returns all steps.</summary>
     public static PeakStep[] Run(double first, Func<double, PeakStep> attempt)
     {

@@ -13,7 +13,7 @@ public sealed class CellRunner(HeartbeatOptions options, IProgressView view, Can
 
     private const int CompileConcurrency = 64;
 
-    /// <summary>Connecting, waking all grains, the search for the peak and the last answers; a cell that takes longer has failed.</summary>
+    /// <summary>Connecting, waking all grains and the last answers; a cell that takes longer has failed.</summary>
     private static readonly TimeSpan Allowance = TimeSpan.FromSeconds(45);
 
     /// <summary>What every load begins with.</summary>
@@ -37,7 +37,8 @@ public sealed class CellRunner(HeartbeatOptions options, IProgressView view, Can
         // One client searches for the peak.
         int processes = cell.FindPeak ? 1 : options.Processes;
         var timeline = new CellTimeline(processes);
-        TimeSpan longest = Allowance + TimeSpan.FromSeconds(Schedule.Parse(cell.Schedule).Sum(segment => segment.Seconds));
+        double search = cell.FindPeak ? BeatClient.LongestPeakSearch : 0;
+        TimeSpan longest = Allowance + TimeSpan.FromSeconds(Schedule.Parse(cell.Schedule).Sum(segment => segment.Seconds) + search);
         string[][] clients = [.. Enumerable.Range(0, processes).Select(client => ClientArguments(client, processes, cell))];
         var run = new ClusterRun<SiloSample, BeatReport>(timeline, longest, Arguments(options, cell), clients);
         Task work = run.ExecuteAsync(cancellation);
