@@ -20,6 +20,7 @@ internal sealed record SizedStage(string Name, bool NeverBlocks, int? Given, Fun
     private double _cpu;
     private double _ready;
     private long _changes;
+    private int _leastQueued = int.MaxValue;
 
     /// <summary>Seconds that events have waited: the queue's length over time (Little), looked at a few times a second.</summary>
     internal double Waited => Volatile.Read(ref _waited);
@@ -40,6 +41,8 @@ internal sealed record SizedStage(string Name, bool NeverBlocks, int? Given, Fun
     {
         var usage = Usage();
         Volatile.Write(ref _waited, _waited + (usage.Queued * seconds));
+        // A controller that takes it meanwhile loses one look at worst.
+        Volatile.Write(ref _leastQueued, Math.Min(Volatile.Read(ref _leastQueued), usage.Queued));
         var sample = usage.Busy - _last.Busy;
         if (sample.Items <= 0)
             return;
@@ -48,6 +51,13 @@ internal sealed record SizedStage(string Name, bool NeverBlocks, int? Given, Fun
         Volatile.Write(ref _wall, _wall + (sample.Wall * scale));
         Volatile.Write(ref _cpu, _cpu + (sample.Cpu * scale));
         Volatile.Write(ref _ready, _ready + (sample.Ready * scale));
+    }
+
+    /// <summary>The shortest queue at the looks since the last call; 0 when there was none.</summary>
+    internal int TakeLeastQueued()
+    {
+        var least = Interlocked.Exchange(ref _leastQueued, int.MaxValue);
+        return least == int.MaxValue ? 0 : least;
     }
 
     internal void Change(int threads)

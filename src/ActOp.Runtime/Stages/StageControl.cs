@@ -2,6 +2,7 @@ using ActOp.Configuration;
 using ActOp.Runtime.Hosting;
 using ActOp.Staging.Control;
 using ActOp.Staging.Measuring;
+using ActOp.Staging.Model;
 
 namespace ActOp.Runtime.Stages;
 
@@ -17,6 +18,8 @@ internal sealed class StageControl : IDisposable
     private readonly IThreadController _controller;
     private readonly IDemandSource _source;
     private readonly CoupledStages _coupled = new();
+    private readonly Neighbours _neighbours;
+    private readonly LostTime[] _lost;
     private readonly TimeSpan _period;
     private long _borrowed;
     private StageUsage[] _usage;
@@ -30,6 +33,8 @@ internal sealed class StageControl : IDisposable
         _stages = stages;
         var processors = ProcessorQuota.Read();
         var isModel = options.Controller == StageController.Model;
+        _neighbours = Neighbours.OfThisProcess(processors);
+        _lost = [.. stages.Select(static _ => new LostTime())];
         _period = isModel ? options.ModelPeriod : options.QueuePeriod;
         _controller = isModel
             ? new ModelController(new ModelControllerSettings(processors, options.ThreadPenalty.TotalSeconds)
@@ -71,11 +76,21 @@ internal sealed class StageControl : IDisposable
         if (seconds < _period.TotalSeconds / 2)
             return;
         StageUsage[] usage = [.. _stages.Select(static stage => stage.Usage())];
-        var demands = _source.Estimate([.. _usage.Zip(usage)], seconds);
+        var demands = WithLostTime(_source.Estimate([.. _usage.Zip(usage)], seconds), usage, seconds);
         NoteBorrowing(usage[1].Executed - _usage[1].Executed);
         (_usage, _since) = (usage, now);
         var periods = _stages.Select((stage, i) => new StagePeriod(stage.Threads(), usage[i].Queued, demands[i], usage[i].Held));
         Apply(_controller.Decide(_coupled.Join([.. periods])));
+    }
+
+    /// <summary>Counts the time that neighbours take as a wait.</summary>
+    private StageDemand[] WithLostTime(IReadOnlyList<StageDemand> demands, StageUsage[] usage, double seconds)
+    {
+        var share = _neighbours.Share(seconds);
+        return [.. demands.Select((demand, i) => demand with
+        {
+            Blocked = demand.Blocked + _lost[i].PerEvent(demand, _usage[i], usage[i], _stages[i].Threads(), _stages[i].TakeLeastQueued(), seconds, share),
+        })];
     }
 
     private void NoteBorrowing(long executed)

@@ -60,7 +60,9 @@ internal sealed class BusyMeter(string stage)
         if (items == 0)
             return;
         var now = ThreadClock.End();
-        var busy = new BusyTime(items, now.Wall - _begun.Wall, Math.Max(0, now.Cpu - _begun.Cpu - ThreadClock.CpuReadCost), now.Ready - _begun.Ready);
+        var (wall, cpu) = (now.Wall - _begun.Wall, Math.Max(0, now.Cpu - _begun.Cpu - ThreadClock.CpuReadCost));
+        // A thread that loses its processor while it reads the clocks was ready outside of the busy time.
+        var busy = new BusyTime(items, wall, cpu, Math.Clamp(now.Ready - _begun.Ready, 0, Math.Max(0, wall - cpu)));
         StageEvents.Log.End(stage, items, busy.Cpu);
         Volatile.Write(ref _version, _version + 1);
         Interlocked.MemoryBarrier();

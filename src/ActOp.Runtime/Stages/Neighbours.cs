@@ -1,0 +1,72 @@
+using System.Globalization;
+
+namespace ActOp.Runtime.Stages;
+
+/// <summary>
+/// How much of the time that our threads are ready without a processor is due to other processes. The paper's servers have none (section 5.2), so there ready time is our own
+/// threads' competition, which more threads make worse. What neighbours cause is like a wait: a stage with one thread gets one share of the processors among theirs, one with two gets two.
+/// </summary>
+/// <remarks>One thread at a time.</remarks>
+/// <param name="processors">Processors that the process may use, p.</param>
+/// <param name="ownTime">Reads the processor time that the process has used, in seconds.</param>
+/// <param name="machineTime">Reads the processor time that all have used, in seconds; null where the system does not say, and then nothing is due to neighbours.</param>
+internal sealed class Neighbours(double processors, Func<double> ownTime, Func<double?> machineTime)
+{
+    private const string Statistics = "/proc/stat";
+    private const double TicksPerSecond = 100;
+
+    /// <summary>Columns of the first line of /proc/stat, after the name: user, nice, system, idle, iowait, irq, softirq.</summary>
+    private const int Idle = 3;
+    private const int Waiting = 4;
+    private const int Columns = 7;
+
+    private double _own = ownTime();
+    private double? _machine = machineTime();
+
+    /// <summary>Of this process and this machine.</summary>
+    internal static Neighbours OfThisProcess(double processors) =>
+        new(processors, static () => Environment.CpuUsage.TotalTime.TotalSeconds, static () => File.Exists(Statistics) ? ParseBusy(TextOf(Statistics)) : null);
+
+    /// <summary>The share of the ready time since the last call that is due to neighbours, 0 to 1.</summary>
+    /// <param name="seconds">Seconds since the last call.</param>
+    internal double Share(double seconds)
+    {
+        var (own, machine) = (ownTime(), machineTime());
+        var (usedByUs, usedByAll) = (own - _own, machine - _machine);
+        (_own, _machine) = (own, machine);
+        if (usedByAll is not > 0)
+            return 0;
+        // With a quota we may have to wait on an idle machine: a process that uses up what it may use waits for itself.
+        return Math.Clamp(1 - Math.Max(usedByUs / usedByAll.Value, usedByUs / (processors * seconds)), 0, 1);
+    }
+
+    /// <summary>Processor time that all have used, in seconds, from the text of /proc/stat; null when it is not understood.</summary>
+    internal static double? ParseBusy(string text)
+    {
+        var words = text.Split('\n', 2)[0].Split(' ', StringSplitOptions.RemoveEmptyEntries);
+        if (words.Length <= Columns || words[0] != "cpu")
+            return null;
+        double ticks = 0;
+        for (var column = 0; column < Columns; column++)
+        {
+            if (!double.TryParse(words[column + 1], NumberStyles.None, CultureInfo.InvariantCulture, out var value))
+                return null;
+            if (column is not (Idle or Waiting))
+                ticks += value;
+        }
+
+        return ticks / TicksPerSecond;
+    }
+
+    private static string TextOf(string path)
+    {
+        try
+        {
+            return File.ReadAllText(path);
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            return "";
+        }
+    }
+}
