@@ -90,8 +90,19 @@ public sealed class CalibrateTests
         int asked = 0;
         var search = new ThreadSearch(All, point => Task.FromResult(point == lucky && asked++ == 0 ? 0.1 : 1.0 + point.DistanceTo(good, All)));
         await search.BestAsync(lucky, [new ThreadPoint(3, 3, 3), new ThreadPoint(1, 1, 1)]);
-        Assert.Equal(good, await search.PlayOffAsync(2, 4, good));
+        Assert.Equal(good, await search.PlayOffAsync(new ThreadPoint(1, 1, 1), 2, 4, good));
         Assert.Equal(7, search.Measured[lucky]);
+    }
+
+    [Fact]
+    public async Task What_is_better_only_now_and_then_does_not_replace_the_incumbent()
+    {
+        var incumbent = new ThreadPoint(1, 1, 1);
+        int asked = 0;
+        var search = new ThreadSearch(All, point => Task.FromResult(point == incumbent ? 1.0 : asked++ % 3 == 2 ? 1.1 : 0.5));
+        await search.BestAsync(incumbent, [new ThreadPoint(2, 2, 2)]);
+        Assert.Equal(incumbent, await search.PlayOffAsync(incumbent, 3, 4));
+        Assert.True(search.Measured[new ThreadPoint(2, 2, 2)] < search.Measured[incumbent]);
     }
 
     [Fact]

@@ -9,7 +9,7 @@ namespace Heartbeat.Breakdown;
 /// <summary>Shows where the time of a request goes (paper, Figure 4).</summary>
 public sealed class BreakdownExperiment() : Experiment(new HeartbeatOptions { Application = Application.Counter, Measure = 8 })
 {
-    private readonly LoadChoice _load = new(LoadLevel.High);
+    private readonly LoadChoice _load = new(LoadLevel.Middle);
     private readonly Option<Allocation[]> _allocations = ListOption.OfNames("--allocations", "What to look at.", Allocation.Cores, Allocation.Eight, Allocation.Model);
 
     /// <inheritdoc/>

@@ -42,7 +42,7 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
         ThreadPoint Vary(ThreadPoint suggestion) => busy.Aggregate(start, (point, stage) => point.With(stage, suggestion[stage]));
         await search.DescendAsync(await search.BestAsync(best, [Vary(fit.Suggestion)]).ConfigureAwait(false)).ConfigureAwait(false);
         ThreadPoint present = PenaltyFit.Suggest(DemandReading.Of(_runs[best]), Headroom(), configured);
-        ThreadPoint near = await search.PlayOffAsync(Finalists, PlayOffRounds, start, Vary(present)).ConfigureAwait(false);
+        ThreadPoint near = await search.PlayOffAsync(Vary(present), Finalists, PlayOffRounds, start).ConfigureAwait(false);
         fit = Fit(near, configured);
         CellRun model = await runner.With(runner.Options with { ThreadPenalty = Micros(fit.Eta) })
             .MeasureAsync("model with this eta", new CellOptions { Allocation = Allocation.Model, BlockingPercent = blocking }, rate).ConfigureAwait(false);
@@ -81,7 +81,7 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
 
     private static IEnumerable<string> Lines(CalibrationResult result) =>
     [
-        FormattableString.Invariant($"{result.Rate:N0} requests/s, {result.Processors} processors. Best: {result.Best}; differences below {ThreadSearch.LeastGain:P0} count as none, and fewer threads then as better."),
+        FormattableString.Invariant($"{result.Rate:N0} requests/s, {result.Processors} processors. Best: {result.Best}; what does not beat the present choice by {ThreadSearch.LeastGain:P0} in each of {PlayOffRounds} rounds counts as no better, and fewer threads as better than as many."),
         FormattableString.Invariant($"eta = {result.EtaMicros:0.##} us per thread (any of {result.EtaFromMicros:0.##} to {result.EtaToMicros:0.##} us does as well{(result.KeepsConfigured ? ", among them what was configured: it stays" : "")}); the model then suggests {result.Suggestion}, {result.Distance} threads from the best. Paper: 100 us."),
         $"A silo with this eta chose {result.ModelThreads} (receive/work/silo send/client send). It counts receive and work as one stage while the threads that read run most turns, and gives both its threads.",
         result.OptionLine,

@@ -17,12 +17,12 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
     public IReadOnlyDictionary<ThreadPoint, double> Measured => _measured.ToDictionary(pair => pair.Key, pair => pair.Value.Median());
 
     /// <summary>
-    /// Measures the best points so far, and <paramref name="seeded"/>, some more times in turns: of many points that were measured once the best was lucky.
-    /// Returns the fewest threads of those that are as good as the best.
+    /// Measures the best points so far, and <paramref name="seeded"/>, some more times in turns with <paramref name="incumbent"/>: of many points that were measured once the best was lucky.
+    /// Returns the fewest threads of those that are as good as the best and beat the incumbent in every round; else the incumbent.
     /// </summary>
-    public async Task<ThreadPoint> PlayOffAsync(int count, int rounds, params ThreadPoint[] seeded)
+    public async Task<ThreadPoint> PlayOffAsync(ThreadPoint incumbent, int count, int rounds, params ThreadPoint[] seeded)
     {
-        ThreadPoint[] finalists = [.. Measured.OrderBy(pair => pair.Value).Take(count).Select(pair => pair.Key).Union(seeded)];
+        ThreadPoint[] finalists = [.. Measured.OrderBy(pair => pair.Value).Take(count).Select(pair => pair.Key).Union(seeded).Append(incumbent).Distinct()];
         foreach (ThreadPoint point in finalists)
             await AskAsync(point).ConfigureAwait(false);
         for (int round = 0; round < rounds; round++)
@@ -30,7 +30,9 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
             foreach (ThreadPoint point in finalists)
                 _measured[point].Add(await measure(point).ConfigureAwait(false));
         }
-        return Fewest(finalists);
+        bool Beats(ThreadPoint point) => _measured[point].TakeLast(rounds).Zip(_measured[incumbent].TakeLast(rounds)).All(pair => pair.First < pair.Second * (1 - LeastGain));
+        ThreadPoint[] better = [.. finalists.Where(Beats)];
+        return better.Length == 0 ? incumbent : Fewest(better);
     }
 
     /// <summary>Of these points that are as good as the best one, that with the fewest threads.</summary>

@@ -16,8 +16,8 @@ internal sealed class LostTime
     /// <summary>A queue of so many events for each thread is empty once in as many events (M/M/1 at 98 %).</summary>
     private const int LongQueue = 50;
 
-    /// <summary>By period. More threads end the backlog, and with it the evidence, but not the neighbours: half of it is left after 34 periods.</summary>
-    private const double Fading = 0.98;
+    /// <summary>By period. More threads end the backlog, and with it the evidence, but not the neighbours: half of it is left after 69 periods, so that the stage does not try fewer every minute.</summary>
+    private const double Fading = 0.99;
 
     private const double NanosecondsPerSecond = 1e9;
 

@@ -25,7 +25,7 @@ internal sealed class Neighbours(double processors, Func<double> ownTime, Func<d
 
     /// <summary>Of this process and this machine.</summary>
     internal static Neighbours OfThisProcess(double processors) =>
-        new(processors, static () => Environment.CpuUsage.TotalTime.TotalSeconds, static () => File.Exists(Statistics) ? ParseBusy(TextOf(Statistics)) : null);
+        new(processors, static () => Environment.CpuUsage.TotalTime.TotalSeconds, static () => ParseBusy(SystemFile.FirstLine(Statistics)));
 
     /// <summary>The share of the ready time since the last call that is due to neighbours, 0 to 1.</summary>
     /// <param name="seconds">Seconds since the last call.</param>
@@ -40,10 +40,10 @@ internal sealed class Neighbours(double processors, Func<double> ownTime, Func<d
         return Math.Clamp(1 - Math.Max(usedByUs / usedByAll.Value, usedByUs / (processors * seconds)), 0, 1);
     }
 
-    /// <summary>Processor time that all have used, in seconds, from the text of /proc/stat; null when it is not understood.</summary>
-    internal static double? ParseBusy(string text)
+    /// <summary>Processor time that all have used, in seconds, from the first line of /proc/stat; null when it is not understood.</summary>
+    internal static double? ParseBusy(string line)
     {
-        var words = text.Split('\n', 2)[0].Split(' ', StringSplitOptions.RemoveEmptyEntries);
+        var words = line.Split(' ', StringSplitOptions.RemoveEmptyEntries);
         if (words.Length <= Columns || words[0] != "cpu")
             return null;
         double ticks = 0;
@@ -56,17 +56,5 @@ internal sealed class Neighbours(double processors, Func<double> ownTime, Func<d
         }
 
         return ticks / TicksPerSecond;
-    }
-
-    private static string TextOf(string path)
-    {
-        try
-        {
-            return File.ReadAllText(path);
-        }
-        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
-        {
-            return "";
-        }
     }
 }

@@ -12,7 +12,7 @@ internal static class ProcessorQuota
     /// <summary>Processors, above zero.</summary>
     internal static double Read()
     {
-        var quota = File.Exists(Unified) ? Parse(TextOf(Unified)) : File.Exists(Quota) && File.Exists(Period) ? Parse(TextOf(Quota) + " " + TextOf(Period)) : null;
+        var quota = Parse(SystemFile.FirstLine(Unified)) ?? Parse(SystemFile.FirstLine(Quota) + " " + SystemFile.FirstLine(Period));
         return Math.Min(Environment.ProcessorCount, quota ?? double.PositiveInfinity);
     }
 
@@ -24,17 +24,5 @@ internal static class ProcessorQuota
             && double.TryParse(parts[0], NumberStyles.Float, CultureInfo.InvariantCulture, out var quota)
             && double.TryParse(parts[1], NumberStyles.Float, CultureInfo.InvariantCulture, out var period)
             && quota > 0 && period > 0 ? quota / period : null;
-    }
-
-    private static string TextOf(string path)
-    {
-        try
-        {
-            return File.ReadAllText(path);
-        }
-        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
-        {
-            return "";
-        }
     }
 }

@@ -35,10 +35,10 @@ public class LostTimeTests
     {
         var starved = Period(ready: 0, leastQueued: 5000, share: 0.75);
         double later = 0;
-        for (var period = 0; period < 34; period++)
+        for (var period = 0; period < 69; period++)
             later = Period(ready: 0, leastQueued: 0, share: 0.75);
         Assert.InRange(later, 0.45 * starved, 0.55 * starved);
-        for (var period = 0; period < 1000; period++)
+        for (var period = 0; period < 2000; period++)
             later = Period(ready: 0, leastQueued: 0, share: 0.75);
         Assert.InRange(later, 0, 1e-6);
     }
@@ -65,7 +65,7 @@ public class LostTimeTests
     [Fact]
     public void What_the_machine_has_used_is_read_from_its_statistics()
     {
-        Assert.Equal(3.0, Neighbours.ParseBusy("cpu  100 20 80 5000 7 40 60 0 0 0\ncpu0 50 10 40 2500 3 20 30 0 0 0\n"));
+        Assert.Equal(3.0, Neighbours.ParseBusy("cpu  100 20 80 5000 7 40 60 0 0 0"));
         Assert.Null(Neighbours.ParseBusy(""));
         Assert.Null(Neighbours.ParseBusy("cpu 1 2 x 4 5 6 7 8"));
         Assert.Null(Neighbours.ParseBusy("intr 1 2 3 4 5 6 7 8"));
