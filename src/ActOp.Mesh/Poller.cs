@@ -10,6 +10,10 @@ namespace ActOp.Mesh;
 /// </summary>
 public sealed class Poller
 {
+    private const int Free = 0;
+    private const int Busy = 1;
+    private const int Ended = 2;
+
     private readonly MeshNode _node;
     private readonly Readiness _readiness;
     private readonly Lock _gate = new();
@@ -51,9 +55,12 @@ public sealed class Poller
     /// <exception cref="InvalidOperationException">Another thread is in Poll.</exception>
     public int Poll(int timeoutMs, Action? woken = null)
     {
-        if (Interlocked.Exchange(ref _polling, 1) != 0)
+        switch (Interlocked.CompareExchange(ref _polling, Busy, Free))
         {
-            throw new InvalidOperationException("Another thread is in Poll of this poller.");
+            case Busy:
+                throw new InvalidOperationException("Another thread is in Poll of this poller.");
+            case Ended:
+                return -1;
         }
 
         try
@@ -82,7 +89,7 @@ public sealed class Poller
         }
         finally
         {
-            Volatile.Write(ref _polling, 0);
+            Volatile.Write(ref _polling, Free);
             DisposeReadinessIfIdle();
         }
     }
@@ -290,7 +297,7 @@ public sealed class Poller
     private void DisposeReadinessIfIdle()
     {
         // Whoever comes last, the disposer or the polling thread on its way out, frees what a wait may be using.
-        if (Volatile.Read(ref _disposed) && Interlocked.CompareExchange(ref _polling, 2, 0) == 0)
+        if (Volatile.Read(ref _disposed) && Interlocked.CompareExchange(ref _polling, Ended, Free) == Free)
         {
             _readiness.Dispose();
         }

@@ -16,7 +16,7 @@ namespace ActOp.Staging;
 /// <param name="wake">Makes thread i return from its wait soon.</param>
 /// <param name="onError">Told of what escapes a step: a defect of the step.</param>
 /// <param name="afterStep">Runs what the step has made ready; may take long.</param>
-public sealed class PollStage(string name, Func<int, bool> step, Action<int> wake, Action<Exception> onError, Action? afterStep = null)
+public sealed class PollStage(string name, Func<int, bool> step, Action<int> wake, Action<Exception> onError, Action? afterStep = null) : IDisposable
 {
     private readonly Lock _gate = new();
     private readonly List<Post> _posts = [];
@@ -26,6 +26,7 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     private long _replaced;
     private long _executedByEnded;
     private BusyTime _busyOfEnded;
+    private bool _isDisposed;
 
     /// <summary>How many threads serve the stage.</summary>
     public int Threads
@@ -76,11 +77,13 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             Interlocked.Add(ref post.Items, items);
     }
 
-    /// <summary>Changes the number of threads; those with the highest numbers end after their present step.</summary>
+    /// <summary>Changes the number of threads; those with the highest numbers end after their present step. After <see cref="Dispose"/> none begin.</summary>
     public void SetThreads(int threads)
     {
         lock (_gate)
         {
+            if (_isDisposed)
+                return;
             while (_posts.Count > threads)
             {
                 var index = _posts.Count - 1;
@@ -94,6 +97,16 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
 
             while (_posts.Count < threads)
                 _posts.Add(Start(_posts.Count));
+        }
+    }
+
+    /// <summary>Ends all threads after their present steps.</summary>
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            SetThreads(0);
+            _isDisposed = true;
         }
     }
 

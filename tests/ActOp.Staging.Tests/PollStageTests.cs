@@ -83,4 +83,20 @@ public sealed class PollStageTests
             stage.SetThreads(0);
         }
     }
+
+    [Fact]
+    public void No_thread_begins_after_the_end()
+    {
+        using var wake = new SemaphoreSlim(0);
+        var stage = new PollStage("test", _ =>
+        {
+            wake.Wait();
+            return true;
+        }, _ => wake.Release(), static error => throw error);
+        stage.SetThreads(2);
+        stage.Dispose();
+        stage.SetThreads(2);
+        stage.Watch();
+        Assert.Equal(0, stage.Threads);
+    }
 }

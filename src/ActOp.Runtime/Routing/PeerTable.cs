@@ -21,7 +21,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     private readonly ConcurrentDictionary<EndPoint, TaskCompletionSource<SiloAddress>> _seeds = new();
     private readonly PollStage _receive;
     private readonly PollStage _control;
+    private readonly Lock _sizing = new();
     private volatile bool _closing;
+    private bool _isDisposed;
 
     internal PeerTable(Node node, MeshOptions options, Transport transport)
     {
@@ -50,17 +52,23 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _control.SetThreads(1);
     }
 
+    /// <summary>Any thread. A controller may decide while the node ends: then nothing begins any more.</summary>
     internal void SetReceiveThreads(int threads)
     {
-        if (threads > _receive.Threads)
+        lock (_sizing)
         {
-            Mesh.SetPollers(threads);
-            _receive.SetThreads(threads);
-        }
-        else
-        {
-            _receive.SetThreads(threads);
-            Mesh.SetPollers(threads);
+            if (_isDisposed)
+                return;
+            if (threads > _receive.Threads)
+            {
+                Mesh.SetPollers(threads);
+                _receive.SetThreads(threads);
+            }
+            else
+            {
+                _receive.SetThreads(threads);
+                Mesh.SetPollers(threads);
+            }
         }
     }
 
@@ -189,9 +197,11 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     public void Dispose()
     {
+        lock (_sizing)
+            _isDisposed = true;
         Mesh.Dispose();
-        _receive.SetThreads(0);
-        _control.SetThreads(0);
+        _receive.Dispose();
+        _control.Dispose();
     }
 
     internal static NodeId IdOf(SiloAddress address) => new(address.ToParsableString(), address.IsClient ? NodeKind.Client : NodeKind.Silo);

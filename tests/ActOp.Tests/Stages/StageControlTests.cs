@@ -64,6 +64,19 @@ public class StageControlTests
         Assert.All(await Task.WhenAll(calls).WaitAsync(Gate.Patience), Assert.True);
     }
 
+    /// <summary>Its threads would find nothing to wait for, and spin.</summary>
+    [Fact]
+    public async Task A_decision_that_comes_after_the_end_starts_no_thread()
+    {
+        var cluster = await DeployAsync(static options => options.Controller = StageController.Fixed);
+        var (node, _) = Parts(cluster);
+        await cluster.DisposeAsync();
+        node.Peers.SetReceiveThreads(3);
+        Assert.Equal(0, node.Peers.ReceiveThreads);
+        Assert.Equal(-1, node.Peers.Mesh.GetPoller(0).Poll(0));
+        Assert.Equal(-1, node.Peers.Mesh.GetPoller(0).Poll(0));
+    }
+
     [Fact]
     public async Task The_control_stage_is_nobodys_to_size()
     {
