@@ -59,6 +59,9 @@ internal sealed class Worker
     /// <summary>Set by the stage when it shrinks; the worker hands its queue over and ends.</summary>
     internal volatile bool Retired;
 
+    /// <summary>The thread has looked for work for the last time and runs nothing until it is woken.</summary>
+    internal volatile bool IsParked;
+
     /// <summary>Items run; written by this thread, read by the watchdog to see progress.</summary>
     internal long Executed;
 
@@ -229,9 +232,10 @@ internal sealed class Worker
         Leave();
         lock (_park)
         {
+            IsParked = true;
             while (!_woken)
                 Monitor.Wait(_park);
-            _woken = false;
+            IsParked = _woken = false;
         }
 
         Enter();

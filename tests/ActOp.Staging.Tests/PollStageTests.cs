@@ -71,11 +71,7 @@ public sealed class PollStageTests
         for (var start = 0; start < 100; start++)
         {
             using var wake = new SemaphoreSlim(0);
-            var stage = new PollStage("test", _ =>
-            {
-                wake.Wait();
-                return true;
-            }, _ => wake.Release(), static error => throw error);
+            var stage = WaitingFor(wake);
             stage.SetThreads(1);
             for (var look = 0; look < 10; look++)
                 stage.Watch();
@@ -88,15 +84,17 @@ public sealed class PollStageTests
     public void No_thread_begins_after_the_end()
     {
         using var wake = new SemaphoreSlim(0);
-        var stage = new PollStage("test", _ =>
-        {
-            wake.Wait();
-            return true;
-        }, _ => wake.Release(), static error => throw error);
+        var stage = WaitingFor(wake);
         stage.SetThreads(2);
         stage.Dispose();
         stage.SetThreads(2);
         stage.Watch();
         Assert.Equal(0, stage.Threads);
     }
+
+    private static PollStage WaitingFor(SemaphoreSlim wake) => new("test", _ =>
+    {
+        wake.Wait();
+        return true;
+    }, _ => wake.Release(), static error => throw error);
 }

@@ -109,6 +109,14 @@ public sealed class LoadTests
     }
 
     [Fact]
+    public void A_rate_that_is_answered_late_is_no_peak()
+    {
+        Assert.False(new PeakStep(1000, 1000, 200).KeptUp);
+        Assert.False(new PeakStep(1000, 900, 1).KeptUp);
+        Assert.True(new PeakStep(1000, 1000, 1).KeptUp);
+    }
+
+    [Fact]
     public void A_client_that_sends_late_or_leaves_requests_unanswered_does_not_keep_up()
     {
         Assert.True(PeakStep.Of(1000, 2, 2.001, 2000, 3).KeptUp);

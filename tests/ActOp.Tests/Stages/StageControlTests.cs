@@ -31,12 +31,12 @@ public class StageControlTests
         {
             options.ModelPeriod = TimeSpan.FromMilliseconds(100);
             options.MinThreads = Environment.ProcessorCount + 1;
-            options.SiloSendThreads = 1;
+            options.WorkThreads = 3;
             options.ReceiveThreads = 5;
         });
         var (node, grains) = Parts(cluster);
-        await UntilAsync(grains, () => node.WorkStage.Threads > Environment.ProcessorCount);
-        Assert.Equal(1, node.SiloSendStage.Threads);
+        await UntilAsync(grains, () => node.SiloSendStage.Threads > Environment.ProcessorCount);
+        Assert.Equal(3, node.WorkStage.Threads);
         Assert.Equal(5, node.Peers.ReceiveThreads);
     }
 
