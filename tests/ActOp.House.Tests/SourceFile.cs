@@ -14,9 +14,6 @@ internal sealed record SourceFile(string Path, string Text, CompilationUnitSynta
     /// <summary>The folders below the project.</summary>
     public string[] Folders => Path.Split('/')[2..^1];
 
-    /// <summary>The file's name up to its first dot.</summary>
-    public string Name => System.IO.Path.GetFileName(Path).Split('.')[0];
-
     /// <summary>The declared namespace, null when there is none.</summary>
     public string? Namespace => Syntax.Members.OfType<BaseNamespaceDeclarationSyntax>().FirstOrDefault()?.Name.ToString();
 
