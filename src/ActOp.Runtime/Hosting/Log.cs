@@ -3,7 +3,7 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Hosting;
 
-/// <summary>The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 6xx locality, 7xx stages.</summary>
+/// <summary>The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 6xx locality, 7xx stages, 8xx background work.</summary>
 internal sealed partial class Log(ILogger logger)
 {
     [LoggerMessage(100, LogLevel.Warning, "The one-way call {method} to {grain} failed.")]
@@ -102,6 +102,18 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(701, LogLevel.Information, "Threads of {stages}: {before} -> {after} ({reason}).")]
     private static partial void StagesSized(ILogger logger, string stages, string before, string after, string reason);
 
+    [LoggerMessage(800, LogLevel.Error, "Background work of {part} failed.")]
+    private static partial void BackgroundFailed(ILogger logger, string part, Exception exception);
+
+    [LoggerMessage(801, LogLevel.Error, "The loop of {part} ended; it is started again in {seconds} s.")]
+    private static partial void BackgroundRestarts(ILogger logger, string part, double seconds, Exception exception);
+
+    [LoggerMessage(802, LogLevel.Critical, "The loop of {part} ended, without which the node cannot serve: the node ends.")]
+    private static partial void PartGivenUp(ILogger logger, string part, Exception exception);
+
+    [LoggerMessage(803, LogLevel.Warning, "The node ends while background work has not: {parts}.")]
+    private static partial void BackgroundLeft(ILogger logger, string parts);
+
     internal void OneWayFailed(string method, GrainId grain, Exception exception) => OneWayFailed(logger, method, grain, exception);
 
     internal void ReplyLost(string method, GrainId grain, SiloAddress origin, Exception exception) => ReplyLost(logger, method, grain, origin, exception);
@@ -165,4 +177,12 @@ internal sealed partial class Log(ILogger logger)
     internal void StagesControlled(string controller, string source, string reason, double processors) => StagesControlled(logger, controller, source, reason, processors);
 
     internal void StagesSized(string stages, string before, string after, string reason) => StagesSized(logger, stages, before, after, reason);
+
+    internal void BackgroundFailed(string part, Exception exception) => BackgroundFailed(logger, part, exception);
+
+    internal void BackgroundRestarts(string part, double seconds, Exception exception) => BackgroundRestarts(logger, part, seconds, exception);
+
+    internal void PartGivenUp(string part, Exception exception) => PartGivenUp(logger, part, exception);
+
+    internal void BackgroundLeft(string parts) => BackgroundLeft(logger, parts);
 }

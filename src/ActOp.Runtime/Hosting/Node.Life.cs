@@ -114,6 +114,7 @@ internal sealed partial class Node
         _stageControl?.Dispose();
         Cluster?.Dispose();
         DirectoryService.Dispose();
+        Background.Cancel();
         await Peers.StopAsync().ConfigureAwait(false);
         Clock.Dispose();
         await Task.WhenAll(WorkStage.StopAsync(), SiloSendStage.StopAsync(), ClientSendStage.StopAsync(), ControlStage.StopAsync()).ConfigureAwait(false);
@@ -128,6 +129,7 @@ internal sealed partial class Node
         _stageControl?.Dispose();
         Cluster?.Dispose();
         DirectoryService.Dispose();
+        Background.Cancel();
         Peers.Dispose();
         Dispose();
     }
@@ -214,6 +216,9 @@ internal sealed partial class Node
 
         Died?.Invoke(reason);
     }
+
+    /// <summary>A part that the node cannot do without has failed for good.</summary>
+    private void End(string reason) => Died?.Invoke(reason);
 
     private Activation AddSystemTarget(string name, object instance)
     {

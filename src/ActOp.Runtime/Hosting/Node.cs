@@ -42,6 +42,7 @@ internal sealed partial class Node : IDisposable
         MailboxLimit = setup.Stages.MailboxLimit;
         LongTurnMs = (long)setup.Scheduling.TurnWarningLengthThreshold.TotalMilliseconds;
         Log = new Log(setup.Loggers.CreateLogger("ActOp.Runtime"));
+        Background = new Background(Time, Log, End);
         MeshLogger = setup.Loggers.CreateLogger<MeshNode>();
         Random = new SeededRandom(setup.Seed);
         Clock = new Clock(Time, OnClockTick);
@@ -104,6 +105,9 @@ internal sealed partial class Node : IDisposable
     internal SeededRandom Random { get; }
 
     internal Log Log { get; }
+
+    /// <summary>Sees to the end of all work that nobody awaits.</summary>
+    internal Background Background { get; }
 
     internal ILogger<MeshNode> MeshLogger { get; }
 

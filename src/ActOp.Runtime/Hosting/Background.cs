@@ -1,0 +1,337 @@
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>
+/// What a node does on its own account, without a caller who would see it fail. Every such failure ends here: it is logged with the name of the part, and the part goes
+/// on, is started again, or ends the node.
+/// </summary>
+/// <remarks>
+/// Belongs to the node, which stops it. Owns the timers of its parts, the token that ends them and the count of what runs. Any thread. A part is made once by the service
+/// that it is named after (<see cref="Part"/>).
+/// </remarks>
+internal sealed class Background(TimeProvider time, Log log, Action<string> endNode)
+{
+    private readonly CancellationTokenSource _stopping = new();
+    private readonly List<BackgroundPart> _parts = [];
+    private TaskCompletionSource? _idle;
+    private int _running;
+
+    /// <summary>Cancelled when the node stops.</summary>
+    internal CancellationToken Stopping => _stopping.Token;
+
+    internal TimeProvider Time => time;
+
+    internal Log Log => log;
+
+    /// <summary>The parts that have work under way and how much, for people; empty when there is none.</summary>
+    internal string Running
+    {
+        get
+        {
+            lock (_parts)
+                return string.Join(", ", _parts.Where(static part => part.Running > 0).Select(static part => part.Name + " (" + part.Running + ")"));
+        }
+    }
+
+    internal BackgroundPart Part(string name)
+    {
+        var part = new BackgroundPart(this, name);
+        lock (_parts)
+            _parts.Add(part);
+        return part;
+    }
+
+    /// <summary>Cancels what runs and stops the timers. What has begun ends by itself; <see cref="StopAsync"/> waits for it.</summary>
+    internal void Cancel()
+    {
+        BackgroundPart[] parts;
+        lock (_parts)
+            parts = [.. _parts];
+        foreach (var part in parts)
+            part.StopTimers();
+        try
+        {
+            _stopping.Cancel();
+        }
+        catch (AggregateException exception)
+        {
+            log.BackgroundFailed("stop", exception);
+        }
+    }
+
+    /// <summary>Cancels what runs and waits until nothing does, or until the token is cancelled: then the log says what was left.</summary>
+    internal async Task StopAsync(CancellationToken cancellationToken)
+    {
+        Cancel();
+        await IdleAsync().WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (Running is { Length: > 0 } running)
+            log.BackgroundLeft(running);
+    }
+
+    internal void Begin() => Interlocked.Increment(ref _running);
+
+    internal void End()
+    {
+        // While the node runs, nobody waits for this.
+        if (Interlocked.Decrement(ref _running) > 0 || !_stopping.IsCancellationRequested)
+            return;
+        lock (_parts)
+        {
+            if (Volatile.Read(ref _running) > 0)
+                return;
+            _idle?.TrySetResult();
+            _idle = null;
+        }
+    }
+
+    internal void EndNode(string part, Exception exception)
+    {
+        log.PartGivenUp(part, exception);
+        endNode("The part " + part + " of the node failed: " + exception.Message);
+    }
+
+    /// <summary>Completes when nothing runs. After the cancellation: <see cref="End"/> looks at that after it has counted.</summary>
+    private Task IdleAsync()
+    {
+        lock (_parts)
+            return Volatile.Read(ref _running) == 0 ? Task.CompletedTask : (_idle ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
+    }
+}
+
+/// <summary>The background work of one part of a node, under the part's name. See <see cref="Background"/>.</summary>
+internal sealed class BackgroundPart(Background background, string name)
+{
+    /// <summary>Before the first restart of a loop: long enough that a loop which fails at once costs nothing, short enough that nobody misses the part.</summary>
+    internal static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>The pause doubles up to this; a loop that has run for longer starts at <see cref="FirstPause"/> again.</summary>
+    internal static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(10);
+
+    private readonly Background _background = background;
+    private readonly List<Tick> _ticks = [];
+    private int _running;
+    private bool _stopped;
+
+    internal string Name => name;
+
+    /// <summary>Tasks and steps under way.</summary>
+    internal int Running => Volatile.Read(ref _running);
+
+    /// <summary>Cancelled when the node stops.</summary>
+    internal CancellationToken Stopping => _background.Stopping;
+
+    /// <summary>Sees to the end of a task that nobody awaits: its failure is logged. Costs nothing when the task has already succeeded.</summary>
+    internal void Follow(Task task)
+    {
+        if (!task.IsCompletedSuccessfully)
+            Discard(FollowAsync(task));
+    }
+
+    /// <inheritdoc cref="Follow(Task)"/>
+    internal void Follow(ValueTask task)
+    {
+        if (task.IsCompletedSuccessfully)
+            task.GetAwaiter().GetResult();
+        else
+            Discard(FollowAsync(task.AsTask()));
+    }
+
+    /// <summary>Begins <paramref name="work"/> here and now and sees to its end; what it throws, even at once, is logged.</summary>
+    /// <param name="work">Given <see cref="Stopping"/>.</param>
+    internal void Run(Func<CancellationToken, Task> work)
+    {
+        Begin();
+        try
+        {
+            Follow(work(Stopping));
+        }
+        catch (Exception exception)
+        {
+            Failed(exception);
+        }
+        finally
+        {
+            End();
+        }
+    }
+
+    /// <summary>
+    /// Keeps a loop running until the node stops. One that fails, or returns before, is started again after a pause that doubles from <see cref="FirstPause"/> to
+    /// <see cref="LongestPause"/>.
+    /// </summary>
+    /// <param name="loop">Given <see cref="Stopping"/>. The first start is here and now, later ones follow a timer.</param>
+    /// <param name="isVital">True when the node cannot serve without the loop: its failure ends the node instead.</param>
+    internal void Keep(Func<CancellationToken, Task> loop, bool isVital = false) => Follow(KeepAsync(loop, isVital));
+
+    /// <summary>
+    /// Calls <paramref name="step"/> every <paramref name="period"/> on the timer's thread, so it must only post. What it throws is logged; the next period goes on.
+    /// Ends when the result is disposed, at the latest when the node stops.
+    /// </summary>
+    internal ITimer Every(TimeSpan period, Action step) => new Tick(this, period, step);
+
+    /// <summary>As <see cref="Every(TimeSpan,Action)"/>, with a step that may wait: a period that comes while it does is left out.</summary>
+    internal ITimer Every(TimeSpan period, Func<CancellationToken, Task> step)
+    {
+        var busy = 0;
+        return Every(period, () =>
+        {
+            if (Interlocked.Exchange(ref busy, 1) == 0)
+                Run(StepAsync);
+        });
+
+        async Task StepAsync(CancellationToken stopping)
+        {
+            try
+            {
+                await step(stopping).ConfigureAwait(false);
+            }
+            finally
+            {
+                Volatile.Write(ref busy, 0);
+            }
+        }
+    }
+
+    internal void StopTimers()
+    {
+        Tick[] ticks;
+        lock (_ticks)
+        {
+            _stopped = true;
+            ticks = [.. _ticks];
+        }
+
+        foreach (var tick in ticks)
+            tick.Dispose();
+    }
+
+    /// <summary>The one place where a task is let go: <see cref="FollowAsync"/> does not fail.</summary>
+    private static void Discard(Task followed) => _ = followed;
+
+    private async Task FollowAsync(Task task)
+    {
+        Begin();
+        try
+        {
+            await task.ConfigureAwait(false);
+        }
+        catch (Exception exception)
+        {
+            Failed(exception);
+        }
+        finally
+        {
+            End();
+        }
+    }
+
+    private async Task KeepAsync(Func<CancellationToken, Task> loop, bool isVital)
+    {
+        for (var pause = FirstPause; !Stopping.IsCancellationRequested;)
+        {
+            var began = _background.Time.GetTimestamp();
+            Exception failure;
+            try
+            {
+                await loop(Stopping).ConfigureAwait(false);
+                failure = new InvalidOperationException("The loop returned.");
+            }
+            catch (Exception exception)
+            {
+                failure = exception;
+            }
+
+            if (Stopping.IsCancellationRequested)
+                return;
+            if (isVital)
+            {
+                _background.EndNode(name, failure);
+                return;
+            }
+
+            if (_background.Time.GetElapsedTime(began) > LongestPause)
+                pause = FirstPause;
+            _background.Log.BackgroundRestarts(name, pause.TotalSeconds, failure);
+            await Task.Delay(pause, _background.Time, Stopping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
+        }
+    }
+
+    private void Failed(Exception exception)
+    {
+        // What was cancelled because the node stops has not failed.
+        if (!(exception is OperationCanceledException && Stopping.IsCancellationRequested))
+            _background.Log.BackgroundFailed(name, exception);
+    }
+
+    private void Begin()
+    {
+        Interlocked.Increment(ref _running);
+        _background.Begin();
+    }
+
+    private void End()
+    {
+        Interlocked.Decrement(ref _running);
+        _background.End();
+    }
+
+    private sealed class Tick : ITimer
+    {
+        private readonly BackgroundPart _part;
+        private readonly Action _step;
+        private readonly ITimer _timer;
+
+        internal Tick(BackgroundPart part, TimeSpan period, Action step)
+        {
+            _part = part;
+            _step = step;
+            _timer = part._background.Time.CreateTimer(static tick => ((Tick)tick!).Run(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            lock (part._ticks)
+            {
+                if (part._stopped)
+                {
+                    _timer.Dispose();
+                    return;
+                }
+
+                part._ticks.Add(this);
+            }
+
+            _timer.Change(period, period);
+        }
+
+        public bool Change(TimeSpan dueTime, TimeSpan period) => _timer.Change(dueTime, period);
+
+        public void Dispose()
+        {
+            _timer.Dispose();
+            lock (_part._ticks)
+                _part._ticks.Remove(this);
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            Dispose();
+            return default;
+        }
+
+        private void Run()
+        {
+            if (_part.Stopping.IsCancellationRequested)
+                return;
+            _part.Begin();
+            try
+            {
+                _step();
+            }
+            catch (Exception exception)
+            {
+                _part.Failed(exception);
+            }
+            finally
+            {
+                _part.End();
+            }
+        }
+    }
+}
