@@ -114,21 +114,26 @@ public sealed class DirectoryPartitionTests
         Assert.Equal(DirectoryStatus.Ok, partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(3))).Status);
     }
 
-    [Fact]
-    public void Of_two_activations_found_in_recovery_the_older_epoch_stays()
+    /// <summary>A migration under way is reported from both ends: the one that arrived has the state, and the one that leaves serves nothing any more.</summary>
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public void Of_two_activations_found_in_recovery_the_newer_registration_stays(bool newerFirst)
     {
+        var old = Alone(peers: 3);
         var partition = new DirectoryPartition(Views.Silo(1), new DirectoryLimits(), new NoActivations(), new RegistrationFence());
         partition.OnView(Views.Of(1, 1, 2, 3), 0);
         var request = partition.Actions.OfType<DirectoryAction.SendRequest>().First().Request;
         var grain = Enumerable.Range(0, 100).Select(i => GrainId.Create("g", i.ToString())).First(one => request.Slots.Contains(SlotMap.SlotOf(one)));
-        var older = new Registration(grain, new Location(Views.Silo(2), Activation(1), 5));
-        var newer = new Registration(grain, new Location(Views.Silo(3), Activation(2), 6));
+        var left = new Registration(grain, old.Register(new RegisterRequest(grain, Views.Silo(2), Activation(1))).Location);
+        var arrived = new Registration(grain, old.Register(new RegisterRequest(grain, Views.Silo(3), Activation(2), Activation(1))).Location);
+        foreach (var registration in newerFirst ? new[] { arrived, left } : [left, arrived])
+        {
+            partition.OnSlotReply(new SlotReply(request.Id, request.Attempt, registration.Location.Silo, 1, 0, 1, [registration]), 0);
+        }
 
-        partition.OnSlotReply(new SlotReply(request.Id, request.Attempt, Views.Silo(3), 1, 0, 1, [newer]), 0);
-        partition.OnSlotReply(new SlotReply(request.Id, request.Attempt, Views.Silo(2), 1, 0, 1, [older]), 0);
-
-        Assert.Equal(older.Location, partition.Lookup(grain).Location);
-        Assert.Equal(newer, partition.Actions.OfType<DirectoryAction.Deactivate>().Single().Loser);
+        Assert.Equal(arrived.Location, partition.Lookup(grain).Location);
+        Assert.Equal(left, partition.Actions.OfType<DirectoryAction.Deactivate>().Single().Loser);
     }
 
     [Fact]

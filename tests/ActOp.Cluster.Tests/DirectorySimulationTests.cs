@@ -24,6 +24,7 @@ public sealed class DirectorySimulationTests
         cluster.Run(45_000, () => CheckSafety(cluster));
 
         CheckSettled(cluster);
+        Assert.All(cluster.Silos, silo => Assert.Empty(silo.Killed));
     }
 
     [Theory, MemberData(nameof(Seeds))]
@@ -66,6 +67,33 @@ public sealed class DirectorySimulationTests
             var owner = cluster.Running.Single(silo => silo.Address.Equals(cluster.Silos[(seed + 1) % 4].Directory.Map.OwnerOf(grain)));
             Assert.Equal(location, owner.Directory.Lookup(grain).Location);
         }
+    }
+
+    /// <summary>While the target activates, both ends of a migration report the grain: the source waits for the target's word, and the target is registered.</summary>
+    [Theory, MemberData(nameof(Seeds))]
+    public void A_grain_that_has_arrived_outlives_the_death_of_its_slots_owner(int seed)
+    {
+        var cluster = new SimulatedCluster(seed).With(5);
+        ActivateAll(cluster);
+        var owner = cluster.Silos[seed % 5];
+        var moving = Grains.Where(grain => Holder(cluster, grain) is { } source && source != owner && owner.Address.Equals(owner.Directory.Map.OwnerOf(grain))).ToArray();
+        Assert.NotEmpty(moving);
+        foreach (var grain in moving)
+        {
+            var source = Holder(cluster, grain)!;
+            source.Migrate(grain, cluster.Silos.First(silo => silo != owner && silo != source), activationTime: 20_000);
+        }
+
+        Assert.True(cluster.RunUntil(2_000, () => moving.All(grain => Holder(cluster, grain)?.Activations[grain].Epoch > 0)));
+        var arrived = Activations(cluster).Where(one => moving.Contains(one.Key)).ToDictionary();
+        owner.Kill();
+        Assert.True(cluster.RunUntil(15_000, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(owner.Address)) && cluster.AllSlotsServed()));
+        Assert.All(moving, grain => Assert.Contains(cluster.Running, silo => silo.Leaving.ContainsKey(grain)));
+        cluster.Run(30_000);
+
+        Assert.All(moving, grain => Assert.Equal(arrived[grain], Holder(cluster, grain)?.Activations[grain]));
+        Assert.All(cluster.Silos, silo => Assert.Empty(silo.Killed));
+        CheckSettled(cluster);
     }
 
     [Fact]
@@ -136,6 +164,8 @@ public sealed class DirectorySimulationTests
         cluster.Run(500);
     }
 
+    private static SimulatedSilo? Holder(SimulatedCluster cluster, GrainId grain) => cluster.Running.FirstOrDefault(silo => silo.Activations.ContainsKey(grain));
+
     private static SortedDictionary<GrainId, Location> Activations(SimulatedCluster cluster) =>
         new(cluster.Running.SelectMany(silo => silo.Activations).ToDictionary());
 
@@ -147,15 +177,19 @@ public sealed class DirectorySimulationTests
         }
 
         var silos = cluster.Running.ToArray();
-        var silo = silos[cluster.Random.Next(silos.Length)];
+        var silo = silos.Length > 0 ? silos[cluster.Random.Next(silos.Length)] : cluster.Start(8);
         var grain = Grains[cluster.Random.Next(Grains.Length)];
-        if (cluster.Random.Next(3) == 0)
+        switch (cluster.Random.Next(4))
         {
-            silo.Deactivate(grain);
-        }
-        else
-        {
-            silo.Activate(grain);
+            case 0:
+                silo.Deactivate(grain);
+                break;
+            case 1:
+                Holder(cluster, grain)?.Migrate(grain, silo, activationTime: cluster.Random.Next(1, 3_000));
+                break;
+            default:
+                silo.Activate(grain);
+                break;
         }
 
         cluster.After(cluster.Random.Next(1, 30), () => Traffic(cluster, until));
@@ -169,7 +203,7 @@ public sealed class DirectorySimulationTests
         }
 
         var silos = cluster.Running.ToArray();
-        var one = silos[cluster.Random.Next(silos.Length)];
+        var one = silos.Length > 0 ? silos[cluster.Random.Next(silos.Length)] : cluster.Start(8);
         switch (cluster.Random.Next(9))
         {
             case 0 when silos.Length > 2:

@@ -271,7 +271,9 @@ internal sealed partial class DirectoryPartition
         }
     }
 
-    // Two silos may report the same grain only if a lease was cut short by options. The older registration stays.
+    // While an activation moves, both its ends are reported: the target is registered before it activates, and the source leaves when it has the
+    // target's word. An epoch is given only to the grain's sole registration or to the one that names its predecessor, so the highest is the one that
+    // has, or gets, the grain's state; what it superseded serves nothing any more.
     private void Keep(Dictionary<GrainId, Location> entries, Registration registration)
     {
         if (!entries.TryAdd(registration.Grain, registration.Location))
@@ -282,17 +284,17 @@ internal sealed partial class DirectoryPartition
                 return;
             }
 
-            var wins = IsOlder(registration.Location, held);
+            var wins = IsNewer(registration.Location, held);
             var loser = wins ? held : registration.Location;
             entries[registration.Grain] = wins ? registration.Location : held;
             Actions.Add(new DirectoryAction.Deactivate(loser.Silo, new Registration(registration.Grain, loser)));
         }
     }
 
-    private static bool IsOlder(in Location one, in Location other) =>
+    private static bool IsNewer(in Location one, in Location other) =>
         one.Epoch != other.Epoch
-            ? one.Epoch < other.Epoch
-            : string.CompareOrdinal(one.Activation.ToParsableString(), other.Activation.ToParsableString()) < 0;
+            ? one.Epoch > other.Epoch
+            : string.CompareOrdinal(one.Activation.ToParsableString(), other.Activation.ToParsableString()) > 0;
 
     private void Open(SlotTransfer transfer, SlotSet slots)
     {

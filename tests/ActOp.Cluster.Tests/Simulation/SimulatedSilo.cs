@@ -87,6 +87,7 @@ internal sealed partial class SimulatedSilo
         }
 
         Activations.Clear();
+        Leaving.Clear();
         Leave();
     }
 
@@ -172,6 +173,7 @@ internal sealed partial class SimulatedSilo
                 break;
             case MembershipAction.StopDead or MembershipAction.Left:
                 Activations.Clear();
+                Leaving.Clear();
                 break;
         }
     }
