@@ -43,14 +43,19 @@ public static class ContextCodec
         return values;
     }
 
-    /// <summary>A deep copy; null for null.</summary>
+    /// <summary>A deep copy, to be read only; <paramref name="values"/> itself when all of them are immutable, which is the rule.</summary>
     public static Dictionary<string, object>? Copy(Dictionary<string, object>? values, CopyContext context)
     {
         if (values is null)
             return null;
-        var copy = new Dictionary<string, object>(values.Count);
+        Dictionary<string, object>? copy = null;
         foreach (var (key, value) in values)
-            copy[key] = Codec<object>.Default.Copy(value, context);
-        return copy;
+        {
+            var copied = Codec<object>.Default.Copy(value, context);
+            if (!ReferenceEquals(copied, value))
+                (copy ??= new Dictionary<string, object>(values))[key] = copied;
+        }
+
+        return copy ?? values;
     }
 }

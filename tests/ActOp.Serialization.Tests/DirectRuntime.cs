@@ -38,9 +38,11 @@ internal sealed class DirectRuntime(object target) : CallRuntime, ITargetHolder
 
         if ((call.Flags & InvokeMethodOptions.OneWay) != 0)
             call.Origin = CallOrigin.Nobody;
-        Assert.True(call.TryClaim(call.Version));
+        Assert.True(call.TryClaim());
         call.Publish();
     }
+
+    internal override void Lost(Call call) => Assert.NotNull(call.Error);
 
     internal override void SendReply(Call call) => throw new NotSupportedException();
 

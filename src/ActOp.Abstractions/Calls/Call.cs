@@ -13,14 +13,22 @@ namespace ActOp.Calls;
 /// <remarks>
 /// Ownership moves along the path, and only the owner touches the fields: caller's thread (until sent) -> callee's
 /// mailbox and turn (until <see cref="Publish"/>) -> caller's mailbox and turn (until the result is taken, which returns
-/// the object to its pool). Two parties may race to complete a call: the callee and the sweep of timeouts and dead
-/// silos. The one that wins <see cref="TryClaim"/> writes the result and publishes; a call that lost to the sweep is
-/// never pooled again, because the callee may still hold it.
+/// the object to its pool). A call that somebody of this process waits for is in the <see cref="CallRegistry"/> from the
+/// sending on, and several parties may race to end it: the callee, the reader of answers, the sweep of timeouts and dead
+/// silos. The one that wins <see cref="TryClaim(long)"/>, which also takes the call out of the registry, writes the outcome
+/// and publishes. A call that was ended by others than its holder (<see cref="Abandon"/>) is never pooled again: the holder
+/// goes on using the object until it sees that it is claimed, and what it writes into it is nobody's.
 /// </remarks>
 public abstract class Call : Work, IThreadPoolWorkItem
 {
     /// <summary>Written into <see cref="_continuation"/> when the call completes before anybody awaits it.</summary>
     private static readonly Action<object?> Completed = static _ => { };
+
+    /// <summary>A claim's value once it is made.</summary>
+    private const long Claimed = 0;
+
+    /// <summary>The ticket of a call that is not in the registry: only its holder ends it.</summary>
+    private const long Unregistered = 1;
 
     internal CallRuntime? Runtime;
     internal GrainReference? Reference;
@@ -28,7 +36,7 @@ public abstract class Call : Work, IThreadPoolWorkItem
     internal CallHost? Callee;
     internal RequestContextData? Context;
 
-    /// <summary>Coarse time in ms of the runtime's clock after which the caller gets a TimeoutException; 0 for none.</summary>
+    /// <summary>Coarse time in ms of the runtime's clock from which on nobody waits for the answer any more. Means nothing for one-way calls.</summary>
     internal long Deadline;
 
     /// <summary>For calls from the wire: the link peer that gets the answer. For calls to the wire: the silo that was asked.</summary>
@@ -69,10 +77,11 @@ public abstract class Call : Work, IThreadPoolWorkItem
     /// <summary>Counts the uses of the pooled object; its low 16 bits are the token of the value task.</summary>
     internal int Version;
 
-    /// <summary>Place in the <see cref="CallRegistry"/>, for life; -1 when it has none.</summary>
-    internal int Slot = -1;
+    /// <summary>The ticket that the call can be claimed with, or <see cref="Claimed"/>.</summary>
+    private long _ticket = Unregistered;
 
-    private int _claimedVersion = -1;
+    /// <summary>Why the call was ended by others than its holder, who may write <see cref="Error"/> at any time; see <see cref="Abandon"/>.</summary>
+    private Exception? _abandonment;
     private Action<object?>? _continuation;
     private object? _continuationState;
     private object? _continuationContext;
@@ -135,19 +144,41 @@ public abstract class Call : Work, IThreadPoolWorkItem
     {
     }
 
-    /// <summary>True for the one that may complete use <paramref name="version"/> of this call.</summary>
-    internal bool TryClaim(int version)
+    /// <summary>What this use of the call can be claimed with; it is also its id on the wire.</summary>
+    internal long Ticket => Volatile.Read(ref _ticket);
+
+    internal bool IsClaimed => Volatile.Read(ref _ticket) == Claimed;
+
+    /// <summary>What the caller gets instead of a result, or null. Read by the caller after the call was published.</summary>
+    internal Exception? Outcome => Unpooled ? _abandonment ?? Error : Error;
+
+    /// <summary>The call is in the registry; called by the registry.</summary>
+    internal void Register(long ticket) => Volatile.Write(ref _ticket, ticket);
+
+    /// <summary>The registry has not taken the call after all.</summary>
+    internal void Unregister() => Volatile.Write(ref _ticket, Unregistered);
+
+    /// <summary>True for the one that may complete the use of this call that has <paramref name="ticket"/>; it is out of the registry then.</summary>
+    internal bool TryClaim(long ticket)
     {
-        var before = version - 1;
-        return Interlocked.CompareExchange(ref _claimedVersion, version, before) == before;
+        if (Interlocked.CompareExchange(ref _ticket, Claimed, ticket) != ticket)
+            return false;
+        if (ticket != Unregistered)
+            Runtime!.Registry.Remove(ticket);
+        return true;
     }
 
-    /// <summary>True when use <paramref name="version"/> has not been completed yet.</summary>
-    internal bool IsPending(int version) => Volatile.Read(ref _claimedVersion) == version - 1 && Volatile.Read(ref Version) == version;
+    /// <summary>As <see cref="TryClaim(long)"/>, for the holder of the object: while he has it, no other use of it begins.</summary>
+    internal bool TryClaim()
+    {
+        var ticket = Ticket;
+        if (ticket != Unregistered)
+            return ticket != Claimed && TryClaim(ticket);
+        Volatile.Write(ref _ticket, Claimed);
+        return true;
+    }
 
-    internal bool IsClaimed => Volatile.Read(ref _claimedVersion) == Version;
-
-    /// <summary>Hands the completed call to whoever waits. The caller of this must have won <see cref="TryClaim"/>, and may not touch the call afterwards.</summary>
+    /// <summary>Hands the completed call to whoever waits. The caller of this must have won the claim, and may not touch the call afterwards.</summary>
     internal void Publish()
     {
         switch (Origin)
@@ -156,6 +187,8 @@ public abstract class Call : Work, IThreadPoolWorkItem
                 Runtime!.SendReply(this);
                 return;
             case CallOrigin.Nobody:
+                if (Error is not null && Callee is null)
+                    Runtime!.Lost(this);
                 Recycle();
                 return;
         }
@@ -167,14 +200,13 @@ public abstract class Call : Work, IThreadPoolWorkItem
     }
 
     /// <summary>
-    /// Completes a call that the callee may still hold (a timeout): like <see cref="Publish"/>, but the object itself goes
-    /// into no second mailbox. The caller of this must have won <see cref="TryClaim"/>.
+    /// Completes a call that its holder may go on using (a timeout): like <see cref="Publish"/>, but the object itself goes
+    /// into no second mailbox. The caller of this must have won <see cref="TryClaim(long)"/>.
     /// </summary>
-    internal void PublishAbandoned()
+    internal void Abandon(Exception error)
     {
+        _abandonment = error;
         Unpooled = true;
-        if (Origin != CallOrigin.Local)
-            return;
         if (AnswersTask)
             DeliverAbandoned(Caller);
         else if (Interlocked.CompareExchange(ref _continuation, Completed, null) is not null)
@@ -228,7 +260,7 @@ public abstract class Call : Work, IThreadPoolWorkItem
     [EditorBrowsable(EditorBrowsableState.Never)]
     protected bool ResetForReuse()
     {
-        if (Unpooled || Slot < 0)
+        if (Unpooled)
             return false;
         Runtime = null;
         Reference = null;
@@ -249,8 +281,8 @@ public abstract class Call : Work, IThreadPoolWorkItem
         _continuation = null;
         _continuationState = null;
         _continuationContext = null;
-        Volatile.Write(ref _claimedVersion, Version);
-        Volatile.Write(ref Version, Version + 1);
+        Version++;
+        Volatile.Write(ref _ticket, Unregistered);
         return true;
     }
 

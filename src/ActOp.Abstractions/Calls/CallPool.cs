@@ -64,27 +64,15 @@ public static class CallPool<TCall>
             return full[Magazine - 1]!;
         }
 
-        var call = new TCall();
-        CallRegistry.Add(call);
-        return call;
+        return new TCall();
     }
 
     private static TCall?[] Exchange(TCall?[] full)
     {
-        var kept = false;
         lock (Shared)
         {
             if (Shared.Count < MaxShared)
-            {
                 Shared.Push(full);
-                kept = true;
-            }
-        }
-
-        if (!kept)
-        {
-            foreach (var call in full)
-                CallRegistry.Remove(call!);
         }
 
         t_count = 0;

@@ -1,58 +1,339 @@
+using System.Runtime.CompilerServices;
+
 namespace ActOp.Calls;
 
 /// <summary>
-/// Every pooled call of the process has one slot here for life: the slot's number and the call's version are its id on
-/// the wire, and the sweep of timeouts and dead silos walks the slots. So neither sending nor completing a call touches
-/// a shared table.
+/// The calls of one runtime that are in flight: sent by a caller of this process that waits for the answer, and not ended yet. A slot of the table
+/// belongs to a call from <see cref="TryAdd"/> until somebody wins its claim. Finds calls by their id on the wire, and those whose time is over.
 /// </summary>
-/// <remarks>Adding and removing are rare (a pool grows or shrinks) and take the lock; reading takes none.</remarks>
-internal static class CallRegistry
+/// <remarks>
+/// <para>Any thread. A free slot is a ticket: its number, and how often it has been used. The ticket that a call takes is its id on the wire and what
+/// its claim is made with. No ticket is ever used twice, so an answer to an earlier use of a slot or of a call object can do no harm.</para>
+/// <para>Threads keep free tickets in magazines of their own and exchange whole magazines by way of a shared stack, the only thing under a lock. The
+/// finalizer of a magazine gives back the tickets of a thread that has ended.</para>
+/// <para>Each chunk of slots knows a time before which none of its calls ends, so that a tick reads only the chunks where that time has passed. A sender
+/// first puts its call into the slot, then reads that time, without a fence between; who changes the time in any other way than to an earlier one
+/// has all threads pass a fence (<see cref="Interlocked.MemoryBarrierProcessWide"/>) before reading the slots. So either the sender sees the change, or
+/// the reader sees the call. Closing the registry uses the same rule.</para>
+/// </remarks>
+internal sealed class CallRegistry
 {
+    /// <summary>Deadline of a call that waits for ever.</summary>
+    internal const long NoDeadline = long.MaxValue - 2;
+
+    /// <summary>A chunk's time when it has no calls.</summary>
+    private const long Never = long.MaxValue - 1;
+
+    /// <summary>A chunk's time when the registry is closed. Later than all deadlines, so that every sender notices.</summary>
+    private const long Closed = long.MaxValue;
+
     private const int ChunkBits = 10;
     private const int ChunkSize = 1 << ChunkBits;
+    private const int SlotBits = 22;
 
-    /// <summary>4,096 chunks of 1,024: four million calls in flight; beyond that a call is refused.</summary>
-    private const int MaxChunks = 4096;
+    /// <summary>Four million calls in flight; beyond that a call is refused.</summary>
+    private const int MaxSlots = 1 << SlotBits;
 
-    private static readonly Call?[]?[] Chunks = new Call?[MaxChunks][];
-    private static readonly Stack<int> Free = new();
-    private static readonly Lock Gate = new();
-    private static int s_next;
+    /// <summary>What the next ticket of a slot has more. With 42 bits a slot that is used ten million times a second lasts five days, far longer than an answer is late.</summary>
+    private const long NextUse = 1L << SlotBits;
 
-    /// <summary>One more than the highest slot in use.</summary>
-    internal static int Limit => Volatile.Read(ref s_next);
+    /// <summary>Tickets that a thread keeps: one exchange in this many calls where one thread sends and another answers.</summary>
+    private const int MagazineSize = 64;
 
-    internal static void Add(Call call)
+    private static readonly List<WeakReference<CallRegistry>> All = [];
+
+    [ThreadStatic]
+    private static Magazine? t_magazine;
+
+    private readonly Lock _gate = new();
+    private readonly Chunk?[] _chunks = new Chunk?[MaxSlots / ChunkSize];
+    private readonly Stack<(long[] Tickets, int Count)> _shared = new();
+    private readonly Stack<long[]> _empty = new();
+    private int _capacity;
+    private volatile bool _closed;
+
+    internal CallRegistry()
     {
-        lock (Gate)
+        lock (All)
         {
-            if (!Free.TryPop(out var slot))
+            All.RemoveAll(static known => !known.TryGetTarget(out _));
+            All.Add(new WeakReference<CallRegistry>(this));
+        }
+    }
+
+    /// <summary>True when no call is taken any more: the node ends.</summary>
+    internal bool IsClosed => _closed;
+
+    /// <summary>Slots made so far: the most calls that were in flight at once, and what magazines keep.</summary>
+    internal int Capacity => Volatile.Read(ref _capacity);
+
+    /// <summary>Calls in flight. Walks all slots: for tests and diagnosis.</summary>
+    internal int InFlight => Read().Count;
+
+    /// <summary>Calls in flight of all runtimes of the process; as <see cref="InFlight"/>.</summary>
+    internal static int InFlightInProcess
+    {
+        get
+        {
+            var count = 0;
+            lock (All)
             {
-                slot = s_next;
-                if (slot >= MaxChunks * ChunkSize)
-                    throw new Orleans.Runtime.LimitExceededException("More than " + (MaxChunks * ChunkSize) + " calls are in flight in this process.");
-                Chunks[slot >> ChunkBits] ??= new Call?[ChunkSize];
-                Volatile.Write(ref s_next, slot + 1);
+                foreach (var known in All)
+                    count += known.TryGetTarget(out var registry) ? registry.InFlight : 0;
             }
 
-            call.Slot = slot;
-            Volatile.Write(ref Chunks[slot >> ChunkBits]![slot & (ChunkSize - 1)], call);
+            return count;
         }
     }
 
-    internal static void Remove(Call call)
+    /// <summary>
+    /// Gives the call a slot; its deadline must be set. False when the registry is closed or full: then the call is as it was.
+    /// </summary>
+    internal bool TryAdd(Call call)
     {
-        lock (Gate)
+        var magazine = t_magazine;
+        if (magazine is null || !ReferenceEquals(magazine.Owner, this) || magazine.Count == 0)
         {
-            var slot = call.Slot;
-            if (slot < 0)
-                return;
-            call.Slot = -1;
-            Volatile.Write(ref Chunks[slot >> ChunkBits]![slot & (ChunkSize - 1)], null);
-            Free.Push(slot);
+            magazine = Refill();
+            if (magazine is null)
+                return false;
+        }
+
+        var count = magazine.Count - 1;
+        magazine.Count = count;
+        var ticket = magazine.Tickets[count];
+        var slot = SlotOf(ticket);
+        var chunk = _chunks[slot >> ChunkBits]!;
+        call.Register(ticket);
+        Volatile.Write(ref chunk.Entries[slot & (ChunkSize - 1)].Call, call);
+        return call.Deadline >= Volatile.Read(ref chunk.Earliest) || AddEarlier(call, ticket, chunk);
+    }
+
+    /// <summary>Takes the slot back. Called by whoever has won the claim of <paramref name="ticket"/>, before the call is handed on.</summary>
+    internal void Remove(long ticket)
+    {
+        var slot = SlotOf(ticket);
+        Volatile.Write(ref _chunks[slot >> ChunkBits]!.Entries[slot & (ChunkSize - 1)].Call, null);
+        var magazine = t_magazine;
+        if (magazine is null || !ReferenceEquals(magazine.Owner, this) || magazine.Count == MagazineSize)
+            magazine = Empty();
+        magazine.Tickets[magazine.Count++] = ticket + NextUse;
+    }
+
+    /// <summary>The call that may be in flight with this ticket; its claim says whether it is. Null for tickets that are nobody's, whatever a peer has sent.</summary>
+    internal Call? Find(long ticket)
+    {
+        if (ticket < NextUse)
+            return null;
+        var slot = SlotOf(ticket);
+        return Volatile.Read(ref _chunks[slot >> ChunkBits]) is { } chunk ? Volatile.Read(ref chunk.Entries[slot & (ChunkSize - 1)].Call) : null;
+    }
+
+    /// <summary>The calls in flight and their tickets. What is read of a call counts only if its ticket is claimed then.</summary>
+    internal List<(Call Call, long Ticket)> Read()
+    {
+        var calls = new List<(Call, long)>();
+        for (var index = 0; index < _chunks.Length && Volatile.Read(ref _chunks[index]) is { } chunk; index++)
+            ReadChunk(chunk, index, long.MaxValue, calls);
+        return calls;
+    }
+
+    /// <summary>The calls whose deadline is not after <paramref name="now"/>. Called by one thread at a time; touches only chunks that may have such calls.</summary>
+    internal List<(Call Call, long Ticket)> ReadExpired(long now)
+    {
+        var calls = new List<(Call, long)>();
+        List<int>? due = null;
+        for (var index = 0; index < _chunks.Length && Volatile.Read(ref _chunks[index]) is { } chunk; index++)
+        {
+            if (chunk.TryTakeDue(now))
+                (due ??= []).Add(index);
+        }
+
+        if (due is null)
+            return calls;
+        Interlocked.MemoryBarrierProcessWide();
+        foreach (var index in due)
+        {
+            var chunk = _chunks[index]!;
+            chunk.Lower(ReadChunk(chunk, index, now, calls));
+        }
+
+        return calls;
+    }
+
+    /// <summary>No call is taken from now on. When this returns, <see cref="Read"/> finds all that were.</summary>
+    internal void Close()
+    {
+        lock (_gate)
+        {
+            _closed = true;
+            foreach (var chunk in _chunks)
+                chunk?.Close();
+        }
+
+        Interlocked.MemoryBarrierProcessWide();
+    }
+
+    private static int SlotOf(long ticket) => (int)ticket & (MaxSlots - 1);
+
+    /// <summary>Adds the chunk's calls that end by <paramref name="until"/>; returns the earliest deadline of the others.</summary>
+    private static long ReadChunk(Chunk chunk, int index, long until, List<(Call, long)> calls)
+    {
+        var earliest = Never;
+        for (var entry = 0; entry < ChunkSize; entry++)
+        {
+            if (Volatile.Read(ref chunk.Entries[entry].Call) is not { } call)
+                continue;
+            // An object that is in another slot by now, or in none, has another ticket.
+            var ticket = call.Ticket;
+            if (ticket < NextUse || SlotOf(ticket) != (index << ChunkBits) + entry)
+                continue;
+            var deadline = Volatile.Read(ref call.Deadline);
+            if (deadline <= until)
+                calls.Add((call, ticket));
+            else
+                earliest = Math.Min(earliest, deadline);
+        }
+
+        return earliest;
+    }
+
+    /// <summary>The call may end before all others of its chunk, or the registry is closed.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static bool AddEarlier(Call call, long ticket, Chunk chunk)
+    {
+        if (chunk.Lower(call.Deadline))
+            return true;
+        // Whoever closes the registry may have found the call already and ends it.
+        if (!call.TryClaim(ticket))
+            return true;
+        call.Unregister();
+        return false;
+    }
+
+    /// <summary>This thread's magazine with at least one ticket; null when there is none to be had.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Magazine? Refill()
+    {
+        var magazine = Own();
+        if (magazine.Count > 0)
+            return magazine;
+        lock (_gate)
+        {
+            if (_closed)
+                return null;
+            if (_shared.TryPop(out var full))
+            {
+                _empty.Push(magazine.Tickets);
+                (magazine.Tickets, magazine.Count) = full;
+                return magazine;
+            }
+
+            if (_capacity == MaxSlots)
+                return null;
+            var first = _capacity;
+            if ((first & (ChunkSize - 1)) == 0)
+                Volatile.Write(ref _chunks[first >> ChunkBits], new Chunk());
+            Volatile.Write(ref _capacity, first + MagazineSize);
+            for (var index = 0; index < MagazineSize; index++)
+                magazine.Tickets[index] = NextUse + first + index;
+            magazine.Count = MagazineSize;
+            return magazine;
         }
     }
 
-    internal static Call? Find(int slot) =>
-        (uint)slot < (uint)Limit ? Volatile.Read(ref Chunks[slot >> ChunkBits]![slot & (ChunkSize - 1)]) : null;
+    /// <summary>This thread's magazine with room for at least one ticket.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private Magazine Empty()
+    {
+        var magazine = Own();
+        if (magazine.Count < MagazineSize)
+            return magazine;
+        lock (_gate)
+        {
+            _shared.Push((magazine.Tickets, magazine.Count));
+            magazine.Tickets = _empty.TryPop(out var empty) ? empty : new long[MagazineSize];
+            magazine.Count = 0;
+        }
+
+        return magazine;
+    }
+
+    /// <summary>This thread's magazine; another registry gets its tickets back first.</summary>
+    private Magazine Own()
+    {
+        var magazine = t_magazine ??= new Magazine();
+        if (ReferenceEquals(magazine.Owner, this))
+            return magazine;
+        magazine.GiveBack();
+        magazine.Owner = this;
+        return magazine;
+    }
+
+    private void TakeBack(long[] tickets, int count)
+    {
+        lock (_gate)
+            _shared.Push((tickets, count));
+    }
+
+    /// <summary>Without the check that an array of a class does with each write.</summary>
+    private struct Entry
+    {
+        internal Call? Call;
+    }
+
+    private sealed class Chunk
+    {
+        internal readonly Entry[] Entries = new Entry[ChunkSize];
+
+        /// <summary>No call of the chunk ends before this.</summary>
+        internal long Earliest = Never;
+
+        /// <summary>True when calls may have ended; the time is then that of an empty chunk, until they have been read.</summary>
+        internal bool TryTakeDue(long now)
+        {
+            while (true)
+            {
+                var seen = Volatile.Read(ref Earliest);
+                if (seen > now)
+                    return false;
+                if (Interlocked.CompareExchange(ref Earliest, Never, seen) == seen)
+                    return true;
+            }
+        }
+
+        /// <summary>False when the registry is closed.</summary>
+        internal bool Lower(long deadline)
+        {
+            while (true)
+            {
+                var seen = Volatile.Read(ref Earliest);
+                if (seen == Closed)
+                    return false;
+                if (seen <= deadline || Interlocked.CompareExchange(ref Earliest, deadline, seen) == seen)
+                    return true;
+            }
+        }
+
+        internal void Close() => Interlocked.Exchange(ref Earliest, Closed);
+    }
+
+    /// <summary>A thread's own free tickets.</summary>
+    private sealed class Magazine
+    {
+        internal CallRegistry? Owner;
+        internal long[] Tickets = new long[MagazineSize];
+        internal int Count;
+
+        ~Magazine() => GiveBack();
+
+        internal void GiveBack()
+        {
+            if (Owner is null || Count == 0)
+                return;
+            Owner.TakeBack(Tickets, Count);
+            Tickets = new long[MagazineSize];
+            Count = 0;
+        }
+    }
 }

@@ -5,6 +5,9 @@ namespace ActOp.Calls;
 /// <summary>Sends the calls of one silo or client. The only implementation is the runtime's; it is a class so that the call is a plain virtual one.</summary>
 public abstract class CallRuntime
 {
+    /// <summary>The calls that were sent and wait for their answers.</summary>
+    internal CallRegistry Registry { get; } = new();
+
     /// <summary>
     /// Sends <paramref name="call"/> to the grain of <paramref name="reference"/>. Never throws for what can go wrong on the
     /// way: the call is completed with the exception.
@@ -13,6 +16,9 @@ public abstract class CallRuntime
 
     /// <summary>Answers a request that came over the wire; called once, on the callee's turn, after the call was claimed.</summary>
     internal abstract void SendReply(Call call);
+
+    /// <summary>A one-way call never ran, for the reason that it carries, and nobody waits who could be told.</summary>
+    internal abstract void Lost(Call call);
 
     /// <summary>Runs the rest of a caller that is no activation (application threads) away from the stages.</summary>
     internal abstract void Resume(Call call);

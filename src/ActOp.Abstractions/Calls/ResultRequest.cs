@@ -46,7 +46,7 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
     internal override void CompleteTask()
     {
         var builder = _task;
-        var error = Error;
+        var error = Outcome;
         var result = Result;
         _task = default;
         Release();
@@ -103,7 +103,7 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
         CheckToken(token);
         if (!IsClaimed)
             throw new InvalidOperationException("The value task of a grain call was asked for its result before it completed.");
-        var error = Error;
+        var error = Outcome;
         var result = Result;
         Release();
         if (error is not null)
@@ -119,8 +119,8 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
 
     private ValueTaskSourceStatus Status(short token) =>
         !HasCompleted(token) ? ValueTaskSourceStatus.Pending
-        : Error is null ? ValueTaskSourceStatus.Succeeded
-        : Error is OperationCanceledException ? ValueTaskSourceStatus.Canceled
+        : Outcome is not { } error ? ValueTaskSourceStatus.Succeeded
+        : error is OperationCanceledException ? ValueTaskSourceStatus.Canceled
         : ValueTaskSourceStatus.Faulted;
 
     private void OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags)

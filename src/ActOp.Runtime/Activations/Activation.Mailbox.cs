@@ -14,6 +14,8 @@ internal sealed partial class Activation
     /// <summary>Items run before the activation goes to the back of the stage's queue: the quantum that keeps a busy grain from holding a thread.</summary>
     private const int Quantum = 64;
 
+    private const long DropPeriodMs = 1_000;
+
     private static readonly Work Idle = new ActionWork(static _ => { }, null);
 
     private Work? _inbox;
@@ -23,6 +25,7 @@ internal sealed partial class Activation
     private Work? _waiting;
     private Work? _waitingTail;
     private int _waitingCount;
+    private long _lastDrop;
 
     /// <summary>True when nothing is queued and no turn runs; a moment's truth.</summary>
     internal bool IsIdle => ReferenceEquals(Volatile.Read(ref _inbox), Idle) && _runningCount == 0 && _waitingCount == 0;
@@ -56,10 +59,43 @@ internal sealed partial class Activation
     /// <summary>Puts a request into the mailbox, or refuses it when the mailbox is full.</summary>
     internal bool TryEnqueueRequest(Call call)
     {
-        if (Volatile.Read(ref _inbox) is { } head && head.Depth + _waitingCount >= Node.MailboxLimit)
+        if ((Volatile.Read(ref _inbox)?.Depth ?? 0) + _waitingCount >= Node.MailboxLimit)
+        {
+            DropAbandoned();
             return false;
+        }
+
         Enqueue(call);
         return true;
+    }
+
+    /// <summary>Has the waiting requests dropped that nobody waits for any more. Any thread; at most once a second, because it walks over all of them.</summary>
+    internal void DropAbandoned()
+    {
+        var last = Volatile.Read(ref _lastDrop);
+        var now = Node.Clock.Now;
+        if (Volatile.Read(ref _waitingCount) > 0 && now - last >= DropPeriodMs && Interlocked.CompareExchange(ref _lastDrop, now, last) == last)
+            Enqueue(new ActionWork(static state => ((Activation)state!).DropWaiting(), this));
+    }
+
+    private void DropWaiting()
+    {
+        Work? before = null;
+        for (var item = _waiting; item is Call call;)
+        {
+            var next = call.Next;
+            if (Node.Router.IsAbandoned(call))
+            {
+                Unlink(call, before);
+                Node.Router.Drops(call);
+            }
+            else
+            {
+                before = call;
+            }
+
+            item = next;
+        }
     }
 
     /// <summary>One visit of the stage: up to <see cref="Quantum"/> items.</summary>
@@ -155,6 +191,13 @@ internal sealed partial class Activation
 
     private void Wait(Call call)
     {
+        // Deadlines come about in the order of arrival, so the dead are in front.
+        while (_waiting is Call first && Node.Router.IsAbandoned(first))
+        {
+            Unlink(first, null);
+            Node.Router.Drops(first);
+        }
+
         call.Next = null;
         if (_waitingTail is null)
             _waiting = call;
@@ -184,6 +227,12 @@ internal sealed partial class Activation
             }
 
             Unlink(call, before);
+            if (Node.Router.Drops(call))
+            {
+                item = next;
+                continue;
+            }
+
             StartRequest(call);
             Turn.CleanContext();
             if (State != ActivationState.Active || _deactivation is not null)

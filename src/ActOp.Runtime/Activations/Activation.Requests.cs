@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using ActOp.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Timers;
@@ -64,7 +65,7 @@ internal sealed partial class Activation
 
     private void Admit(Call call)
     {
-        if (call.IsClaimed)
+        if (Node.Router.Drops(call))
             return;
         if (State == ActivationState.Gone)
             Node.Router.Reroute(call, this);
@@ -106,8 +107,6 @@ internal sealed partial class Activation
 
     private void StartRequest(Call call)
     {
-        if (call.IsClaimed)
-            return;
         if (call.Error is not null)
         {
             Answer(call);
@@ -129,8 +128,13 @@ internal sealed partial class Activation
         Node.Edges.CountIncoming(this, call);
         if (Node.Filters.HasIncoming || Class.Filters || CallTrace.IsOn)
         {
-            RunFiltered(call);
-            return;
+            // An activity that nobody records ends with the turn and what goes on from it; it is there for spans of the application to continue.
+            var activity = CallTrace.StartServer(call);
+            if (Node.Filters.HasIncoming || Class.Filters || activity is { IsAllDataRequested: true })
+            {
+                RunFiltered(call, activity);
+                return;
+            }
         }
 
         try
@@ -148,9 +152,9 @@ internal sealed partial class Activation
             Finish(call);
     }
 
-    private async void RunFiltered(Call call)
+    private async void RunFiltered(Call call, Activity? activity)
     {
-        await Node.Filters.RunIncoming(this, call);
+        await Node.Filters.RunIncoming(this, call, activity);
         Finish(call);
     }
 
@@ -194,7 +198,7 @@ internal sealed partial class Activation
             Node.Log.OneWayFailed(call.Method.ActivityName, GrainId, error);
         if (call.Origin == CallOrigin.Local)
             IsolateResult(call);
-        if (call.TryClaim(call.Version))
+        if (call.TryClaim())
             call.Publish();
     }
 
@@ -213,7 +217,7 @@ internal sealed partial class Activation
     /// <summary>Ends a request that never ran.</summary>
     internal static void Fail(Call call, Exception exception)
     {
-        if (!call.TryClaim(call.Version))
+        if (!call.TryClaim())
             return;
         call.Error = exception;
         call.Publish();

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
@@ -16,11 +17,11 @@ internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming
     internal bool HasOutgoing { get; } = outgoing.Length > 0;
 
     /// <summary>Runs filters and method on the activation's turn; the outcome ends up in the call.</summary>
-    internal async Task RunIncoming(Activation activation, Call call)
+    internal async Task RunIncoming(Activation activation, Call call, Activity? activity)
     {
         var request = (RequestBase)call;
         var context = new IncomingCallContext(activation, request, incoming);
-        using var activity = CallTrace.IsOn ? CallTrace.StartServer(call.Method.ActivityName, call.TargetId.ToString(), RequestContext.Get(CallTrace.ParentKey) as string) : null;
+        using var span = activity;
         try
         {
             request.SetTarget(activation);
@@ -35,16 +36,16 @@ internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming
     }
 
     /// <summary>Runs the filters on the caller's side around a second call that does the sending.</summary>
-    internal async void RunOutgoing(Call call)
+    internal async void RunOutgoing(Call call, Activity? activity)
     {
         var request = (RequestBase)call;
         var context = new OutgoingCallContext(node, request, outgoing);
-        var version = call.Version;
-        using var activity = CallTrace.IsOn ? CallTrace.StartClient(call.Method.ActivityName, call.TargetId.ToString()) : null;
+        var ticket = call.Ticket;
+        using var span = activity;
         Exception? failure = null;
         try
         {
-            if (activity?.Id is { } id)
+            if (CallTrace.IdOf(activity) is { } id)
                 RequestContext.Set(CallTrace.ParentKey, id);
             await context.Invoke();
         }
@@ -54,7 +55,7 @@ internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming
             failure = exception;
         }
 
-        if (!call.TryClaim(version))
+        if (!call.TryClaim(ticket))
             return;
         if (failure is null)
             context.Store(call);

@@ -1,38 +1,70 @@
+using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using ActOp.Calls;
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
+using Orleans;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Calls;
 
 /// <summary>Step 1 of a call's path: who asks, on whose behalf, until when; and the way back to callers outside of grains.</summary>
-/// <remarks>Stateless; runs on the caller's thread (a turn, or any application thread).</remarks>
+/// <remarks>Runs on the caller's thread (a turn, or any application thread). The calls that wait for an answer are in its <see cref="CallRuntime.Registry"/>.</remarks>
 internal sealed class CallSender(Node node) : CallRuntime
 {
-    private readonly long _timeoutMs = (long)node.ResponseTimeout.TotalMilliseconds;
+    private readonly long _timeoutMs = Milliseconds(node.ResponseTimeout);
 
     internal Node Node => node;
 
+    /// <summary>The one-way call that was lost last.</summary>
+    internal LostCall? LastLost { get; private set; }
+
     internal override void Send(Call call, GrainReference reference)
     {
-        var caller = CallHost.Current;
-        call.Caller = caller;
+        call.Caller = CallHost.Current;
         call.Context = RequestContext.Current;
         if ((call.Flags & InvokeMethodOptions.OneWay) != 0)
             call.Origin = CallOrigin.Nobody;
         else
-            call.Deadline = node.Clock.Now + (call.Method.ResponseTimeout is { } own ? (long)own.TotalMilliseconds : _timeoutMs);
-        if (node.Filters.HasOutgoing || CallTrace.IsOn)
-        {
-            SendFiltered(call);
+            call.Deadline = DeadlineOf(call.Method.ResponseTimeout is { } own ? Milliseconds(own) : _timeoutMs);
+        if (!TryBegin(call))
             return;
-        }
+        if (node.Filters.HasOutgoing || CallTrace.IsOn)
+            SendObserved(call, reference);
+        else
+            node.Router.Route(call, reference);
+    }
 
-        node.Router.Route(call, reference);
+    /// <summary>Enters a call that somebody waits for among those in flight; its deadline must be set. False when the call was ended instead, because the node ends or has too many.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool TryBegin(Call call)
+    {
+        if (call.Origin == CallOrigin.Nobody ? !Registry.IsClosed : Registry.TryAdd(call))
+            return true;
+        Activation.Fail(call, Refusal(call));
+        return false;
+    }
+
+    /// <summary>Why no call is taken.</summary>
+    internal Exception Refusal(Call call)
+    {
+        var text = "The call " + call.Method.ActivityName + " to " + call.TargetId;
+        if (!Registry.IsClosed)
+            return new LimitExceededException(text + " was refused: " + Registry.Capacity + " calls of " + node.Address + " wait for their answers.");
+        return node.IsSilo
+            ? new SiloUnavailableException(text + " got no answer: its caller's silo " + node.Address + " has stopped.")
+            : new ObjectDisposedException(nameof(IClusterClient), text + " got no answer: the client " + node.Address + " has stopped.");
     }
 
     internal override void SendReply(Call call) => node.Messages.SendReply(call);
+
+    internal override void Lost(Call call)
+    {
+        LastLost = new LostCall(call.Method.ActivityName, call.TargetId, call.Error!);
+        node.Metrics.CallLost();
+    }
 
     internal override void Resume(Call call)
     {
@@ -45,5 +77,31 @@ internal sealed class CallSender(Node node) : CallRuntime
 
     internal override GrainReference CreateReference(GrainId id, Type interfaceType) => node.Factory.Create(id, interfaceType);
 
-    private void SendFiltered(Call call) => node.Filters.RunOutgoing(call);
+    /// <summary>When a call ends that has so many milliseconds left.</summary>
+    internal long DeadlineOf(long milliseconds) => milliseconds < CallRegistry.NoDeadline ? node.Clock.Now + milliseconds : CallRegistry.NoDeadline;
+
+    private static long Milliseconds(TimeSpan timeout) => timeout < TimeSpan.Zero ? CallRegistry.NoDeadline : (long)timeout.TotalMilliseconds;
+
+    /// <summary>Filters, and traces that are recorded, need a call of their own around this one. A trace that nobody records costs its sampling, and travels on.</summary>
+    private void SendObserved(Call call, GrainReference reference)
+    {
+        var current = Activity.Current;
+        var activity = CallTrace.StartClient(call);
+        if (node.Filters.HasOutgoing || activity is { IsAllDataRequested: true })
+        {
+            node.Filters.RunOutgoing(call, activity);
+            Activity.Current = current;
+            return;
+        }
+
+        call.Context = CallTrace.AddParent(call.Context, activity);
+        activity?.Stop();
+        node.Router.Route(call, reference);
+    }
+
+    /// <summary>A one-way call that never ran.</summary>
+    /// <param name="Method">Its method.</param>
+    /// <param name="Grain">The grain that was called.</param>
+    /// <param name="Reason">What stood in its way.</param>
+    internal sealed record LostCall(string Method, GrainId Grain, Exception Reason);
 }

@@ -5,28 +5,26 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Calls;
 
-/// <summary>Ends calls that will get no answer: their time is over, or the silo that was asked is dead.</summary>
+/// <summary>Ends calls that will get no answer: their time is over, the silo that was asked is dead, or this node ends.</summary>
 /// <remarks>
-/// Runs on the control stage. It reads calls that other threads use; what it reads counts only if <see cref="Call.TryClaim"/>
-/// then succeeds for the version that was read first.
+/// Runs on the control stage, or on the thread that closes the node. It reads calls that other threads use; what it reads counts only if
+/// <see cref="Call.TryClaim(long)"/> then succeeds for the ticket that was read first.
 /// </remarks>
 internal sealed class CallSweep(Node node)
 {
+    private long _dropped;
+    private long _lost;
+
     /// <summary>Ends calls whose deadline has passed; returns how many.</summary>
     internal int EndExpired(long now)
     {
         var ended = 0;
-        for (var slot = 0; slot < CallRegistry.Limit; slot++)
+        foreach (var (call, ticket) in node.Calls.Registry.ReadExpired(now))
         {
-            if (CallRegistry.Find(slot) is not { } call)
-                continue;
-            var version = Volatile.Read(ref call.Version);
-            var deadline = Volatile.Read(ref call.Deadline);
-            if (deadline == 0 || deadline > now || !ReferenceEquals(call.Runtime, node.Calls) || !call.IsPending(version))
-                continue;
-            ended += End(call, version, static (call, node) => new TimeoutException(
-                "The call " + call.Method.ActivityName + " to " + call.TargetId + (SentOnTo.Of(call.Remote) is { } silo ? " on " + silo : "") + " got no answer within its response timeout" +
-                " (from " + call.SourceId + ", silo " + node.Address + ").")) ? 1 : 0;
+            var exception = new TimeoutException(
+                "The call " + call.Method.ActivityName + " to " + call.TargetId + (SentOnTo.Of(call.Remote, ticket) is { } silo ? " on " + silo : "") + " got no answer within its response timeout" +
+                " (from " + call.SourceId + ", silo " + node.Address + ").");
+            ended += End(call, ticket, exception);
         }
 
         return ended;
@@ -36,27 +34,44 @@ internal sealed class CallSweep(Node node)
     internal int EndWaitingFor(SiloAddress silo, string reason, bool isDead)
     {
         var ended = 0;
-        for (var slot = 0; slot < CallRegistry.Limit; slot++)
+        foreach (var (call, ticket) in node.Calls.Registry.Read())
         {
-            if (CallRegistry.Find(slot) is not { } call)
+            var remote = Volatile.Read(ref call.Remote);
+            if (isDead ? !SentOnTo.DiesWith(remote, ticket, silo) : !silo.Equals(SentOnTo.Of(remote, ticket)))
                 continue;
-            var version = Volatile.Read(ref call.Version);
-            if (call.Origin != CallOrigin.Local || !ReferenceEquals(call.Runtime, node.Calls) || !(isDead ? SentOnTo.DiesWith(call.Remote, silo) : silo.Equals(SentOnTo.Of(call.Remote))) || !call.IsPending(version))
-                continue;
-            ended += End(call, version, (c, _) => new SiloUnavailableException(
-                "The silo " + silo + " is gone (" + reason + ") while the call " + c.Method.ActivityName + " to " + c.TargetId + " waited for its answer.")) ? 1 : 0;
+            var exception = new SiloUnavailableException("The silo " + silo + " is gone (" + reason + ") while the call " + call.Method.ActivityName + " to " + call.TargetId + " waited for its answer.");
+            ended += End(call, ticket, exception);
         }
 
         return ended;
     }
 
-    private bool End(Call call, int version, Func<Call, Node, Exception> error)
+    /// <summary>The node ends: its calls in flight end with it, and no call is sent any more.</summary>
+    internal void Close()
     {
-        var exception = error(call, node);
-        if (!call.TryClaim(version))
-            return false;
-        call.Error = exception;
-        call.PublishAbandoned();
-        return true;
+        node.Calls.Registry.Close();
+        foreach (var (call, ticket) in node.Calls.Registry.Read())
+            End(call, ticket, node.Calls.Refusal(call));
+    }
+
+    /// <summary>Says what was dropped or lost since the last time: one line for all, because the causes come in masses.</summary>
+    internal void Report()
+    {
+        var dropped = node.Metrics.Dropped;
+        if (dropped != _dropped)
+            node.Log.RequestsDropped(dropped - _dropped);
+        _dropped = dropped;
+        var lost = node.Metrics.Lost;
+        if (lost != _lost && node.Calls.LastLost is { } last)
+            node.Log.OneWayLost(lost - _lost, last.Method, last.Grain, last.Reason);
+        _lost = lost;
+    }
+
+    private static int End(Call call, long ticket, Exception exception)
+    {
+        if (!call.TryClaim(ticket))
+            return 0;
+        call.Abandon(exception);
+        return 1;
     }
 }

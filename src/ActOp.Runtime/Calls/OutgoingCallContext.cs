@@ -60,12 +60,15 @@ internal sealed class OutgoingCallContext(Node node, RequestBase request, IOutgo
         call.Caller = CallHost.Current;
         call.Context = RequestContext.Current;
         call.Deadline = original.Deadline;
-        if (original.Origin == CallOrigin.Nobody)
-        {
-            node.Router.Route(call, original.Reference!);
-            return default;
-        }
+        if (original.Origin != CallOrigin.Nobody)
+            return call.RouteBoxed(static (sent, state) => ((OutgoingCallContext)state).Route(sent), this);
+        Route(call);
+        return default;
+    }
 
-        return call.RouteBoxed(static (sent, state) => ((Node)state).Router.Route(sent, sent.Reference!), node);
+    private void Route(Call call)
+    {
+        if (node.Calls.TryBegin(call))
+            node.Router.Route(call, call.Reference!);
     }
 }

@@ -16,6 +16,8 @@ internal sealed class RuntimeMetrics : IDisposable
     private long _deactivated;
     private long _moved;
     private long _expired;
+    private long _dropped;
+    private long _lost;
 
     internal RuntimeMetrics(Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages)
     {
@@ -27,6 +29,8 @@ internal sealed class RuntimeMetrics : IDisposable
         _meter.CreateObservableCounter("actop.migrations", () => Interlocked.Read(ref _moved));
         _meter.CreateObservableCounter("actop.migrations.arrived", () => Interlocked.Read(ref _arrived));
         _meter.CreateObservableCounter("actop.calls.expired", () => Interlocked.Read(ref _expired));
+        _meter.CreateObservableCounter("actop.calls.dropped", () => Dropped, description: "Requests that did not run because nobody waited for the answer any more.");
+        _meter.CreateObservableCounter("actop.calls.lost", () => Lost, description: "One-way calls that did not run: refused by a limit, or without a way to their grain.");
         foreach (var stage in sized)
             Add(stage);
         foreach (var stage in stages)
@@ -69,6 +73,14 @@ internal sealed class RuntimeMetrics : IDisposable
         if (moved)
             Interlocked.Increment(ref _moved);
     }
+
+    internal long Dropped => Interlocked.Read(ref _dropped);
+
+    internal long Lost => Interlocked.Read(ref _lost);
+
+    internal void RequestDropped() => Interlocked.Increment(ref _dropped);
+
+    internal void CallLost() => Interlocked.Increment(ref _lost);
 
     internal void Expired(int count) => Interlocked.Add(ref _expired, count);
 

@@ -24,6 +24,12 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(105, LogLevel.Warning, "{count} calls waited for {silo} and failed: {reason}.")]
     private static partial void CallsLost(ILogger logger, int count, SiloAddress silo, string reason);
 
+    [LoggerMessage(106, LogLevel.Warning, "{count} requests did not run: nobody waited for their answers any more.")]
+    private static partial void RequestsDropped(ILogger logger, long count);
+
+    [LoggerMessage(107, LogLevel.Warning, "{count} one-way calls did not run. The last one was {method} to {grain}.")]
+    private static partial void OneWayLost(ILogger logger, long count, string method, GrainId grain, Exception exception);
+
     [LoggerMessage(200, LogLevel.Warning, "A turn of {grain} took {milliseconds} ms: it held a thread of the work stage. Long computing and blocking belong outside of grains.")]
     private static partial void LongTurn(ILogger logger, GrainId grain, long milliseconds);
 
@@ -125,6 +131,10 @@ internal sealed partial class Log(ILogger logger)
     internal void CallsExpired(int count) => CallsExpired(logger, count);
 
     internal void CallsLost(int count, SiloAddress silo, string reason) => CallsLost(logger, count, silo, reason);
+
+    internal void RequestsDropped(long count) => RequestsDropped(logger, count);
+
+    internal void OneWayLost(long count, string method, GrainId grain, Exception exception) => OneWayLost(logger, count, method, grain, exception);
 
     internal void LongTurn(GrainId grain, long milliseconds) => LongTurn(logger, grain, milliseconds);
 

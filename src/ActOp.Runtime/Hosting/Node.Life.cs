@@ -14,7 +14,7 @@ namespace ActOp.Runtime.Hosting;
 /// <summary>Start, views, stop.</summary>
 internal sealed partial class Node
 {
-    /// <summary>Expired calls are looked for this often: exact enough for timeouts of seconds, and a walk over all calls in flight.</summary>
+    /// <summary>Expired calls are looked for this often: exact enough for timeouts of seconds.</summary>
     private const long SweepPeriodMs = 250;
 
     private StageControl? _stageControl;
@@ -115,6 +115,7 @@ internal sealed partial class Node
         Cluster?.Dispose();
         DirectoryService.Dispose();
         Background.Cancel();
+        Sweep.Close();
         await Peers.StopAsync().ConfigureAwait(false);
         Clock.Dispose();
         await Task.WhenAll(WorkStage.StopAsync(), SiloSendStage.StopAsync(), ClientSendStage.StopAsync(), ControlStage.StopAsync()).ConfigureAwait(false);
@@ -130,6 +131,7 @@ internal sealed partial class Node
         Cluster?.Dispose();
         DirectoryService.Dispose();
         Background.Cancel();
+        Sweep.Close();
         Peers.Dispose();
         Dispose();
     }
@@ -248,6 +250,7 @@ internal sealed partial class Node
             Log.CallsExpired(expired);
         }
 
+        Sweep.Report();
         WorkStage.Watch();
         Peers.Watch();
         if (now - _lastCollection < (long)CollectionOptions.CollectionQuantum.TotalMilliseconds)

@@ -53,6 +53,8 @@ internal sealed class FrameReader(Node node)
             via = Addresses.Read(ref reader);
         }
 
+        // The clocks of both nodes are coarse: what is dropped here must be given up there.
+        var deadline = node.Calls.DeadlineOf((flags & FrameFlags.HasDeadline) != 0 ? reader.ReadVarUInt32() + (long)Clock.Period.TotalMilliseconds : CallRegistry.NoDeadline);
         var typeArguments = (flags & FrameFlags.HasTypeArguments) != 0 ? reader.ReadString() : null;
         Call call;
         try
@@ -78,6 +80,7 @@ internal sealed class FrameReader(Node node)
         call.RemoteTarget = target;
         call.RemoteSource = source;
         call.Forwards = (byte)(forwards & ~Messages.PlacedHereBit);
+        call.Deadline = deadline;
         call.PlacedHere = (forwards & Messages.PlacedHereBit) != 0;
         call.ArgumentsIsolated = true;
         try
@@ -98,12 +101,11 @@ internal sealed class FrameReader(Node node)
     private void ReadReply(ref WireReader reader)
     {
         var flags = (FrameFlags)reader.ReadByte();
-        var id = reader.ReadFixed64();
+        var id = (long)reader.ReadFixed64();
         var location = default(Location);
         if ((flags & FrameFlags.HasLocation) != 0)
             location = new Location(Addresses.Read(ref reader), default, reader.ReadVarInt64());
-        var version = (int)(uint)id;
-        if (CallRegistry.Find((int)(id >> 32)) is not { } call || !ReferenceEquals(call.Runtime, node.Calls) || !call.TryClaim(version))
+        if (node.Calls.Registry.Find(id) is not { } call || !call.TryClaim(id))
             return;
         if (!location.IsNone)
             node.Locations.Put(call.TargetId, location);
@@ -125,15 +127,15 @@ internal sealed class FrameReader(Node node)
     private void ReadSentOn(SiloAddress peer, ref WireReader reader)
     {
         var hop = reader.ReadByte();
-        var id = reader.ReadFixed64();
+        var id = (long)reader.ReadFixed64();
         var silo = Addresses.Read(ref reader);
-        if (CallRegistry.Find((int)(id >> 32)) is not { } call || !ReferenceEquals(call.Runtime, node.Calls))
+        if (node.Calls.Registry.Find(id) is not { } call)
             return;
-        // Compared with what was read before the check, so that a later use of the object keeps its own.
         var before = Volatile.Read(ref call.Remote);
-        if (!call.IsPending((int)(uint)id) || before is SentOnTo { Hop: var known } && known >= hop)
+        var known = before;
+        if (call.Ticket != id || SentOnTo.Note(ref known, id) is { } note && note.Hop >= hop)
             return;
-        if (!ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, new SentOnTo(silo, peer, hop), before), before))
+        if (!ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, new SentOnTo(silo, peer, hop, id, known), before), before))
             return;
         foreach (var owner in (ReadOnlySpan<SiloAddress>)[silo, peer])
         {

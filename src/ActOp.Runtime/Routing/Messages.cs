@@ -23,11 +23,14 @@ internal sealed class Messages(Node node)
     /// <summary>Sends a request to the silo or client <paramref name="target"/>.</summary>
     internal void SendRequest(Call call, SiloAddress target)
     {
+        var ticket = call.Ticket;
+        if (node.Router.Drops(call))
+            return;
         var scratch = Scratch.Rent(node.Calls);
         try
         {
             var writer = new WireWriter(scratch.Buffer, scratch.Session);
-            WriteRequest(ref writer, call);
+            WriteRequest(ref writer, call, ticket);
             writer.Commit();
         }
         catch (Exception exception)
@@ -37,14 +40,13 @@ internal sealed class Messages(Node node)
         }
 
         var id = call.TargetId;
-        var version = call.Version;
         var leavesHere = call.Origin != CallOrigin.Local;
         if (!leavesHere)
             Volatile.Write(ref call.Remote, target);
         var sent = node.Peers.Send(target, id, scratch.Buffer.Written);
         if (sent is not null)
         {
-            if (call.TryClaim(version))
+            if (call.TryClaim(ticket))
             {
                 call.Error = sent;
                 call.Publish();
@@ -53,7 +55,7 @@ internal sealed class Messages(Node node)
         else if (leavesHere)
         {
             // A one-way call, or one that was sent on for another node: nobody waits for it here.
-            if (!call.TryClaim(version))
+            if (!call.TryClaim())
                 return;
             if (call.Origin == CallOrigin.Remote)
                 SendSentOn((SiloAddress)call.Remote!, call.ReplyTo, target, call.Forwards);
@@ -129,20 +131,22 @@ internal sealed class Messages(Node node)
         return scratch.Buffer.Written;
     }
 
-    private void WriteRequest(ref WireWriter writer, Call call)
+    private void WriteRequest(ref WireWriter writer, Call call, long ticket)
     {
         var method = call.Method;
         var sentOn = call.Origin == CallOrigin.Remote;
+        var hasDeadline = call.Origin != CallOrigin.Nobody && call.Deadline < CallRegistry.NoDeadline;
         var flags = (call.IsOneWay || call.Origin == CallOrigin.Nobody ? FrameFlags.OneWay : 0)
             | ((call.Flags & InvokeMethodOptions.ReadOnly) != 0 ? FrameFlags.ReadOnly : 0)
             | ((call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0 ? FrameFlags.AlwaysInterleave : 0)
             | (call.Context is null ? 0 : FrameFlags.HasContext)
             | (method.TypeArguments is null ? 0 : FrameFlags.HasTypeArguments)
-            | (sentOn ? FrameFlags.HasOrigin : 0);
+            | (sentOn ? FrameFlags.HasOrigin : 0)
+            | (hasDeadline ? FrameFlags.HasDeadline : 0);
         writer.WriteByte((byte)FrameKind.Request);
         writer.WriteByte((byte)flags);
         writer.WriteByte((byte)(call.Forwards | (call.PlacedHere ? PlacedHereBit : 0)));
-        writer.WriteFixed64(sentOn ? call.ReplyTo : ((ulong)(uint)call.Slot << 32) | (uint)call.Version);
+        writer.WriteFixed64(sentOn ? call.ReplyTo : (ulong)ticket);
         writer.WriteFixed64(method.Id);
         IdIntern.Write(ref writer, call.TargetId);
         IdIntern.Write(ref writer, call.SourceId);
@@ -152,6 +156,8 @@ internal sealed class Messages(Node node)
             Addresses.Write(ref writer, node.Address);
         }
 
+        if (hasDeadline)
+            writer.WriteVarUInt32((uint)Math.Clamp(call.Deadline - node.Clock.Now, 0, uint.MaxValue));
         if (method.TypeArguments is { } typeArguments)
             writer.WriteString(typeArguments);
         if (call.Context is { } context)

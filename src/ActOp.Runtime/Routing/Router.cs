@@ -1,7 +1,10 @@
+using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
+using ActOp.Serialization;
+using ActOp.Staging;
 using ActOp.Wire;
 using Orleans.Runtime;
 
@@ -24,6 +27,8 @@ internal sealed class Router(Node node)
     private const int PausedForwards = 25;
 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(20);
+
+    private Node Node => node;
 
     /// <summary>A call that starts in this process.</summary>
     internal void Route(Call call, GrainReference reference)
@@ -56,6 +61,8 @@ internal sealed class Router(Node node)
     /// <summary>A request whose activation ended before it ran: it goes where the grain is now.</summary>
     internal void Reroute(Call call, Activation gone)
     {
+        if (Drops(call))
+            return;
         call.Step = CallStep.Request;
         call.Callee = null;
         if (call.Reference is { } reference && ReferenceEquals(reference.Hint, gone))
@@ -64,6 +71,28 @@ internal sealed class Router(Node node)
             node.Locations.Put(call.TargetId, location);
         if (CountForward(call))
             RouteByTable(call, call.TargetId, call.Reference, counted: true);
+    }
+
+    /// <summary>True when nobody waits for the answer of a request any more: then it is dropped and counted, and the holder must not touch it again.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool Drops(Call call)
+    {
+        if (!IsAbandoned(call))
+            return false;
+        Drop(call);
+        return true;
+    }
+
+    /// <summary>The caller's own silo ends its call in time; of a call from the wire only the deadline is known.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool IsAbandoned(Call call) => call.IsClaimed || (call.Origin == CallOrigin.Remote && call.Deadline <= node.Clock.Now);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Drop(Call call)
+    {
+        node.Metrics.RequestDropped();
+        if (call.TryClaim())
+            call.Recycle();
     }
 
     /// <param name="call">The request.</param>
@@ -148,17 +177,10 @@ internal sealed class Router(Node node)
         if (++call.Forwards <= _freeForwards)
             return true;
         if (call.Forwards <= _freeForwards + PausedForwards)
-            _ = AskLater(call);
+            PausedCall.Begin(this, call);
         else
             Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId + " was sent on " + call.Forwards + " times and found no activation that takes it."));
         return false;
-    }
-
-    private async Task AskLater(Call call)
-    {
-        await Task.Delay(Pause, node.Time).ConfigureAwait(false);
-        if (!call.IsClaimed)
-            Ask(call, call.TargetId, counted: true);
     }
 
     /// <summary>Nobody here knows where the grain is: a silo asks the directory, a client asks any silo.</summary>
@@ -210,14 +232,17 @@ internal sealed class Router(Node node)
         }
     }
 
-    /// <summary>Copies the arguments unless they are the runtime's already: the caller may change its own from here on.</summary>
+    /// <summary>Copies the arguments and the values of the request context unless they are the runtime's already: the caller may change its own from here on.</summary>
     private static bool TryIsolate(Call call)
     {
         if (call.ArgumentsIsolated)
             return true;
         try
         {
-            call.CopyArguments(CopyContext.Rent());
+            var copies = CopyContext.Rent();
+            call.CopyArguments(copies);
+            if (call.Context is { Values: { } values } context && ContextCodec.Copy(values, copies) is var copied && !ReferenceEquals(copied, values))
+                call.Context = new RequestContextData { Values = copied, ReentrancyId = context.ReentrancyId };
             call.ArgumentsIsolated = true;
             return true;
         }
@@ -226,5 +251,30 @@ internal sealed class Router(Node node)
             Activation.Fail(call, exception);
             return false;
         }
+    }
+
+    /// <summary>A call between two hops. The timer's thread serves all timers of the process, so the way goes on from the work stage.</summary>
+    private sealed class PausedCall : IStageItem
+    {
+        private readonly Router _router;
+        private readonly Call _call;
+        private ITimer? _timer;
+
+        private PausedCall(Router router, Call call) => (_router, _call) = (router, call);
+
+        internal static void Begin(Router router, Call call)
+        {
+            var paused = new PausedCall(router, call);
+            paused._timer = router.Node.Time.CreateTimer(static state => ((PausedCall)state!).OnDue(), paused, Pause, Timeout.InfiniteTimeSpan);
+        }
+
+        public void Execute()
+        {
+            _timer?.Dispose();
+            if (!_router.Drops(_call))
+                _router.Ask(_call, _call.TargetId, counted: true);
+        }
+
+        private void OnDue() => _router.Node.WorkStage.Post(this);
     }
 }

@@ -28,8 +28,37 @@ public class RequestContextFlowTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Assert.Null(await grain.Get("colour"));
     }
 
+    /// <summary>As arguments are: what a grain does to a value that it was given stays with it.</summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public async Task Values_are_copied_for_the_callee(int silo)
+    {
+        var grain = cluster.ClientOf(0).GetGrain<IContextual>("e" + silo);
+        await Place.On(cluster.AddressOf(silo), () => grain.Get("nothing"));
+        var list = new List<int> { 1 };
+        RequestContext.Set("list", list);
+        Assert.Equal(2, await grain.Append("list", 2));
+        Assert.Equal(2, await grain.Append("list", 3));
+        Assert.Equal([1], list);
+        // The caller's own changes after the call was sent are not seen either.
+        using var gate = new Gate();
+        var blocking = grain.Hold(gate.Name);
+        await gate.ArrivedAsync();
+        var sent = grain.Append("list", 4);
+        list.Add(5);
+        gate.Open();
+        Assert.Equal(2, await sent);
+        await blocking;
+        RequestContext.Remove("list");
+    }
+
     public interface IContextual : IGrainWithStringKey
     {
+        Task<int> Append(string key, int value);
+
+        Task Hold(string gate);
+
         Task<string?> Get(string key);
 
         Task Set(string key, string value);
@@ -41,6 +70,15 @@ public class RequestContextFlowTests(TwoSilos cluster) : IClassFixture<TwoSilos>
 
     public sealed class ContextualGrain : Grain, IContextual
     {
+        public Task<int> Append(string key, int value)
+        {
+            var list = (List<int>)RequestContext.Get(key)!;
+            list.Add(value);
+            return Task.FromResult(list.Count);
+        }
+
+        public Task Hold(string gate) => Gate.PassAsync(gate);
+
         public Task<string?> Get(string key) => Task.FromResult(RequestContext.Get(key) as string);
 
         public async Task Set(string key, string value)

@@ -1,0 +1,220 @@
+using ActOp.Calls;
+using ActOp.Runtime.Hosting;
+using ActOp.Tests.Clusters;
+
+namespace ActOp.Tests.Calls;
+
+/// <summary>Calls whose answers nobody takes, or that never get one, leave nothing behind.</summary>
+[Collection(nameof(Alone))]
+public class AbandonedCallTests(AbandonedCallTests.Limited cluster) : IClassFixture<AbandonedCallTests.Limited>
+{
+    /// <summary>Calls of each kind whose answer comes; some calls in flight at a time, so that no limit is met.</summary>
+    private const int Many = 200_000;
+
+    /// <summary>Calls of each kind that end with an exception, which is what makes them slow.</summary>
+    private const int Failing = 20_000;
+
+    private const int Burst = 1_000;
+
+    /// <summary>What pools, buffers and code compiled meanwhile may take in all: less than 8 bytes for each of the calls that fail, 2 for the others.</summary>
+    private const long Slack = 2_000_000;
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public Task Value_tasks_that_nobody_awaits(int silo) => LeaveNothing(silo, Many, async (grain, count) =>
+    {
+        for (var left = count; left > 0; left -= Burst)
+        {
+            for (var index = 0; index < Burst; index++)
+            {
+#pragma warning disable CA2012 // That nobody awaits it is what is tested.
+                _ = grain.Echo(index);
+#pragma warning restore CA2012
+            }
+
+            await grain.Echo(0);
+        }
+    });
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public Task Tasks_that_lost_a_race(int silo) => LeaveNothing(silo, Many, async (grain, count) =>
+    {
+        for (var left = count; left > 0; left -= Burst)
+        {
+            for (var index = 0; index < Burst; index++)
+                await Task.WhenAny(grain.Answer(index), Task.CompletedTask);
+            await grain.Echo(0);
+        }
+    });
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public Task One_way_calls(int silo) => LeaveNothing(silo, Many, async (grain, count) =>
+    {
+        for (var left = count; left > 0; left -= Burst)
+        {
+            for (var index = 0; index < Burst; index++)
+                await grain.Tell(index);
+            await grain.Echo(0);
+        }
+    });
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public Task Calls_that_time_out_in_the_queue_of_a_blocked_grain(int silo) => LeaveNothing(silo, Failing, async (grain, count) =>
+    {
+        for (var left = count; left > 0; left -= Limited.Mailbox / 2)
+        {
+            using var gate = new Gate();
+            var blocking = grain.Block(gate.Name);
+            await gate.ArrivedAsync();
+            await Ended<TimeoutException>([.. Enumerable.Range(0, Limited.Mailbox / 2).Select(index => grain.Quick(index))]);
+            await Ended<TimeoutException>([blocking]);
+            gate.Open();
+            await grain.Echo(0);
+        }
+    });
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public Task Calls_that_time_out_while_they_run(int silo) => LeaveNothing(silo, Failing, async (grain, count) =>
+    {
+        for (var left = count; left > 0; left -= Limited.Mailbox / 2)
+        {
+            using var gate = new Gate();
+            await Ended<TimeoutException>([.. Enumerable.Range(0, Limited.Mailbox / 2).Select(_ => grain.Pass(gate.Name))]);
+            gate.Open();
+            await grain.Echo(0);
+        }
+    });
+
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public Task Calls_that_a_full_mailbox_refuses(int silo) => LeaveNothing(silo, Failing, async (grain, count) =>
+    {
+        using var gate = new Gate();
+        var blocking = grain.Hold(gate.Name);
+        await gate.ArrivedAsync();
+        var waiting = Enumerable.Range(0, Limited.Mailbox + Burst).Select(index => grain.Answer(index)).ToArray();
+        // What comes over the wire is in the mailbox once a later call was refused.
+        await Assert.ThrowsAsync<LimitExceededException>(() => Task.WhenAny(waiting).Unwrap().WaitAsync(Gate.Patience));
+        for (var left = count; left > 0; left -= Burst)
+            await Ended<LimitExceededException>([.. Enumerable.Range(0, Burst).Select(index => grain.Answer(index))]);
+        gate.Open();
+        await blocking;
+        foreach (var call in waiting)
+            await call.ContinueWith(static _ => { }, TaskScheduler.Default);
+    });
+
+    [Fact]
+    public async Task Calls_that_a_dead_silo_owed_the_answer_of()
+    {
+        await LeaveNothing(0, 1, async (_, _) =>
+        {
+            var third = await cluster.Cluster.StartAdditionalSiloAsync();
+            await cluster.Cluster.WaitForLivenessToStabilizeAsync();
+            using var gate = new Gate();
+            var grain = cluster.ClientOf(0).GetGrain<IAbandoned>(Guid.NewGuid());
+            await Place.On(third.SiloAddress, () => grain.Answer(0));
+            var calls = Enumerable.Range(0, Limited.Mailbox / 2).Select(_ => grain.Hold(gate.Name)).ToArray();
+            await gate.ArrivedAsync();
+            await cluster.Cluster.KillSiloAsync(third);
+            await Ended<SiloUnavailableException>(calls);
+            await cluster.Cluster.WaitForLivenessToStabilizeAsync(didKill: true);
+        });
+    }
+
+    private async Task LeaveNothing(int silo, int count, Func<IAbandoned, int, Task> abandon)
+    {
+        var grain = cluster.ClientOf(0).GetGrain<IAbandoned>(Guid.NewGuid());
+        await Place.On(cluster.AddressOf(silo), () => grain.Answer(0));
+        await abandon(grain, count);
+        await QuietAsync();
+        var before = Heap();
+        var slots = Slots();
+        await abandon(grain, count);
+        await QuietAsync();
+        Assert.InRange(Heap() - before, long.MinValue, Slack);
+        // Threads of the pool that come meanwhile take a magazine each.
+        Assert.InRange(Slots() - slots, 0, Limited.Mailbox);
+    }
+
+    /// <summary>Until no call is in flight any more; what the silos tell each other all the time is, for moments.</summary>
+    private static Task QuietAsync() => TestingUtils.WaitUntilAsync(_ => Task.FromResult(CallRegistry.InFlightInProcess == 0), Gate.Patience, TimeSpan.FromMilliseconds(1));
+
+    private int Slots() => cluster.Cluster.Silos.Sum(silo => silo.ServiceProvider.GetRequiredService<Node>().Calls.Registry.Capacity);
+
+    private static async Task Ended<TException>(Task[] calls)
+        where TException : Exception
+    {
+        foreach (var call in calls)
+            Assert.IsType<TException>(await Record.ExceptionAsync(() => call.WaitAsync(Gate.Patience)));
+    }
+
+    private static long Heap()
+    {
+        for (var round = 0; round < 3; round++)
+        {
+            GC.Collect();
+            GC.WaitForPendingFinalizers();
+        }
+
+        return GC.GetTotalMemory(forceFullCollection: true);
+    }
+
+    /// <summary>Two silos with small mailboxes.</summary>
+    public sealed class Limited() : ClusterFixture(2)
+    {
+        internal const int Mailbox = 10_000;
+
+        protected override void Configure(InProcessTestClusterOptions options) => options.InitializeClientOnDeploy = false;
+
+        protected override void ConfigureSilo(ISiloBuilder silo) => silo.Configure<ActOp.Configuration.StageOptions>(options => options.MailboxLimit = Mailbox);
+    }
+
+    public interface IAbandoned : IGrainWithGuidKey
+    {
+        ValueTask<int> Echo(int value);
+
+        Task<int> Answer(int value);
+
+        [OneWay]
+        Task Tell(int value);
+
+        [ResponseTimeout("00:00:00.500")]
+        Task Quick(int value);
+
+        [ResponseTimeout("00:00:02")]
+        Task Block(string gate);
+
+        Task Hold(string gate);
+
+        [AlwaysInterleave]
+        [ResponseTimeout("00:00:00.500")]
+        Task Pass(string gate);
+    }
+
+    public sealed class AbandonedGrain : Grain, IAbandoned
+    {
+        public ValueTask<int> Echo(int value) => new(value);
+
+        public Task<int> Answer(int value) => Task.FromResult(value);
+
+        public Task Tell(int value) => Task.CompletedTask;
+
+        public Task Quick(int value) => Task.CompletedTask;
+
+        public Task Block(string gate) => Gate.PassAsync(gate);
+
+        public Task Hold(string gate) => Gate.PassAsync(gate);
+
+        public Task Pass(string gate) => Gate.PassAsync(gate);
+    }
+}

@@ -1,0 +1,76 @@
+using System.Diagnostics.Metrics;
+using ActOp.Configuration;
+using ActOp.Runtime.Hosting;
+using ActOp.Tests.Clusters;
+using ActOp.Tests.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace ActOp.Tests.Calls;
+
+/// <summary>A one-way call has nobody to tell when it cannot run, so the silo says it.</summary>
+public class OneWayTests
+{
+    [Fact]
+    public async Task One_way_calls_that_a_full_mailbox_refuses_are_counted_and_logged()
+    {
+        var log = new LogCapture();
+        var clock = new FakeClock();
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.Options.InitializeClientOnDeploy = false;
+        builder.ConfigureSilo((_, silo) =>
+        {
+            silo.Services.AddSingleton<ILoggerProvider>(log);
+            silo.Services.AddSingleton<TimeProvider>(clock);
+            silo.Configure<StageOptions>(options => options.MailboxLimit = 10);
+        });
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        var meter = cluster.Silos[0].ServiceProvider.GetRequiredService<Node>().Metrics.Meter;
+        using var gate = new Gate();
+        var grain = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>().GetGrain<ITold>(1);
+        var running = grain.Hold(gate.Name);
+        await gate.ArrivedAsync();
+        for (var call = 0; call < 30; call++)
+            await grain.Tell(call);
+        await Assert.ThrowsAsync<LimitExceededException>(() => grain.Hold(null));
+        var refused = Read(meter, "actop.calls.lost");
+        Assert.InRange(refused, 20, 30);
+        clock.Advance(TimeSpan.FromSeconds(1));
+        await TestingUtils.WaitUntilAsync(
+            _ => Task.FromResult(log.Lines(LogLevel.Warning).Any(line => line.Contains(refused + " one-way calls", StringComparison.Ordinal) && line.Contains("ITold/Tell", StringComparison.Ordinal))),
+            Gate.Patience,
+            TimeSpan.FromMilliseconds(5));
+        gate.Open();
+        await running;
+    }
+
+    internal static long Read(Meter meter, string name)
+    {
+        long value = -1;
+        using var listener = new MeterListener();
+        listener.InstrumentPublished = (instrument, self) =>
+        {
+            if (ReferenceEquals(instrument.Meter, meter) && instrument.Name == name)
+                self.EnableMeasurementEvents(instrument);
+        };
+        listener.SetMeasurementEventCallback<long>((_, measured, _, _) => value = measured);
+        listener.Start();
+        listener.RecordObservableInstruments();
+        return value;
+    }
+
+    public interface ITold : IGrainWithIntegerKey
+    {
+        Task Hold(string? gate);
+
+        [OneWay]
+        Task Tell(int value);
+    }
+
+    public sealed class ToldGrain : Grain, ITold
+    {
+        public Task Hold(string? gate) => Gate.PassAsync(gate);
+
+        public Task Tell(int value) => Task.CompletedTask;
+    }
+}
