@@ -18,6 +18,7 @@ internal static class BenchCommands
         ["create"] = OtherCalls.Create,
         ["edges"] = OtherCalls.Edges,
         ["measuring"] = OtherCalls.Measuring,
+        ["abandoned"] = AbandonedCalls.Measure,
     };
 
     internal static RootCommand Build() => new("Benchmarks of ActOp: calls beside the floors of this machine, and small parts of them.")

@@ -18,6 +18,12 @@ internal sealed class CallSender(Node node) : CallRuntime
 
     internal Node Node => node;
 
+    /// <summary>Calls that wait for their answers; 0 in a quiet node. Walks all slots: for tests and diagnosis.</summary>
+    internal int InFlight => Registry.InFlight;
+
+    /// <summary>Slots made for calls in flight.</summary>
+    internal int Slots => Registry.Capacity;
+
     /// <summary>The one-way call that was lost last.</summary>
     internal LostCall? LastLost { get; private set; }
 
@@ -60,9 +66,11 @@ internal sealed class CallSender(Node node) : CallRuntime
 
     internal override void SendReply(Call call) => node.Messages.SendReply(call);
 
-    internal override void Lost(Call call)
+    internal override void Lost(Call call) => Lost(call.Method.ActivityName, call.TargetId, call.Error!);
+
+    internal void Lost(string method, GrainId grain, Exception reason)
     {
-        LastLost = new LostCall(call.Method.ActivityName, call.TargetId, call.Error!);
+        LastLost = new LostCall(method, grain, reason);
         node.Metrics.CallLost();
     }
 

@@ -161,7 +161,7 @@ internal sealed class FrameReader(Node node)
 
     /// <summary>
     /// A frame that waited for a link and will not be sent. If it is a request that this silo has sent on for another node, that one is told; its own calls
-    /// are ended by whoever drops the frame.
+    /// are ended by whoever drops the frame, and one-way calls are counted.
     /// </summary>
     internal void Dropped(SiloAddress silo, ReadOnlySpan<byte> frame)
     {
@@ -169,12 +169,18 @@ internal sealed class FrameReader(Node node)
         if ((FrameKind)reader.ReadByte() != FrameKind.Request)
             return;
         var flags = (FrameFlags)reader.ReadByte();
-        if ((flags & FrameFlags.HasOrigin) == 0 || (flags & FrameFlags.OneWay) != 0)
+        if ((flags & (FrameFlags.HasOrigin | FrameFlags.OneWay)) == 0)
             return;
         reader.ReadByte();
         var replyTo = reader.ReadFixed64();
-        reader.ReadFixed64();
+        var method = reader.ReadFixed64();
         var target = IdIntern.Current.Read(ref reader);
+        if ((flags & FrameFlags.OneWay) != 0)
+        {
+            node.Calls.Lost(TypeManifest.FindMethod(method)?.Name ?? "", target, new SiloUnavailableException("The silo " + silo + " is out of reach for " + node.Address + "."));
+            return;
+        }
+
         IdIntern.Current.Read(ref reader);
         var origin = Addresses.Read(ref reader);
         Refuse(origin, replyTo, target, new SiloUnavailableException("The silo " + silo + " is out of reach for " + node.Address + ", which was to send a call to " + target + " on to it."));

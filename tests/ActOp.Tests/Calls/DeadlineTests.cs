@@ -21,11 +21,14 @@ public class DeadlineTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         var patient = grain.Touch(ran.Name);
         foreach (var call in late)
             await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
-        await PassAsync(cluster.Cluster.Silos[silo].ServiceProvider.GetRequiredService<Node>().Clock);
+        var node = cluster.Cluster.Silos[silo].ServiceProvider.GetRequiredService<Node>();
+        await PassAsync(node.Clock);
+        var dropped = node.Metrics.Dropped;
         gate.Open();
         await blocking;
         await patient;
         Assert.Equal(1, ran.Count);
+        Assert.Equal(late.Length, node.Metrics.Dropped - dropped);
     }
 
     [Fact]

@@ -1,3 +1,4 @@
+using ActOp.Runtime.Hosting;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Calls;
@@ -42,6 +43,36 @@ public class TimeoutTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         await gate.ArrivedAsync();
         cluster.Clock.Advance(TimeSpan.FromSeconds(6));
         await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
+    }
+
+    [Fact]
+    public async Task A_grain_that_stays_blocked_does_not_keep_the_requests_that_nobody_waits_for()
+    {
+        using var gate = new Gate();
+        var node = cluster.Silo.ServiceProvider.GetRequiredService<Node>();
+        var grain = cluster.Silo.GetGrain<ISleepy>(5);
+        var blocking = grain.Sleep(gate.Name);
+        await gate.ArrivedAsync();
+        var calls = Enumerable.Range(0, 10).Select(_ => grain.Nap(null)).ToArray();
+        Assert.True(node.Activations.TryGet(grain.GetGrainId(), out var activation));
+        cluster.Clock.Advance(TimeSpan.FromSeconds(6));
+        foreach (var call in calls)
+            await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
+        var dropped = node.Metrics.Dropped;
+        Assert.False(blocking.IsCompleted);
+        await TestingUtils.WaitUntilAsync(
+            _ =>
+            {
+                // The collector's round; the blocking call itself may time out meanwhile, the grain goes on.
+                cluster.Clock.Advance(cluster.Quantum);
+                return Task.FromResult(node.Metrics.Dropped - dropped >= calls.Length);
+            },
+            Gate.Patience,
+            TimeSpan.FromMilliseconds(5));
+        Assert.Equal(1, gate.Count);
+        Assert.False(activation!.IsIdle);
+        gate.Open();
+        await Record.ExceptionAsync(() => blocking.WaitAsync(Gate.Patience));
     }
 
     public interface ISleepy : IGrainWithIntegerKey

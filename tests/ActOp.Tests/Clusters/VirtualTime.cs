@@ -5,6 +5,9 @@ public sealed class VirtualTime() : ClusterFixture(1)
 {
     public FakeClock Clock { get; } = new();
 
+    /// <summary>How often the silo looks for activations to end.</summary>
+    public TimeSpan Quantum { get; } = TimeSpan.FromSeconds(30);
+
     public IClusterClient Silo => ClientOf(0);
 
     protected override void Configure(InProcessTestClusterOptions options) => options.InitializeClientOnDeploy = false;
@@ -15,7 +18,7 @@ public sealed class VirtualTime() : ClusterFixture(1)
         silo.Configure<GrainCollectionOptions>(options =>
         {
             options.CollectionAge = TimeSpan.FromMinutes(5);
-            options.CollectionQuantum = TimeSpan.FromSeconds(30);
+            options.CollectionQuantum = Quantum;
         });
     }
 }

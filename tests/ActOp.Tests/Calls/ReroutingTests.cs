@@ -1,0 +1,70 @@
+using ActOp.Calls;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Hosting;
+using ActOp.Tests.Clusters;
+using ActOp.Wire;
+using Orleans.CodeGeneration;
+using Orleans.Serialization.Invocation;
+
+namespace ActOp.Tests.Calls;
+
+public class ReroutingTests(VirtualTime cluster) : IClassFixture<VirtualTime>
+{
+    /// <summary>More hops than those without a pause.</summary>
+    private const byte Hops = 10;
+
+    /// <summary>One thread serves all timers of a process: it must not encode and send.</summary>
+    [Fact]
+    public async Task A_call_that_has_paused_goes_on_from_a_stage()
+    {
+        var node = cluster.Silo.ServiceProvider.GetRequiredService<Node>();
+        var grain = cluster.Silo.GetGrain<IEchoGrain>("rerouted");
+        Assert.Equal("here", await grain.Echo("here"));
+        Assert.True(node.Activations.TryGet(grain.GetGrainId(), out var activation));
+        var call = new ProbeCall(node, (GrainReference)grain);
+        var waiting = cluster.Clock.Waiting;
+        node.Router.Reroute(call, activation);
+        Assert.Equal(waiting + 1, cluster.Clock.Waiting);
+        Assert.False(call.Copied.IsCompleted);
+        cluster.Clock.Advance(TimeSpan.FromMilliseconds(20));
+        Assert.StartsWith("actop-work", await call.Copied.WaitAsync(Gate.Patience), StringComparison.Ordinal);
+    }
+
+    private sealed class ProbeCall : VoidRequest
+    {
+        private static readonly CallMethod Probe = new(typeof(IEchoGrain), "IProbe", "Probe", 0, InvokeMethodOptions.OneWay, null, static () => typeof(IEchoGrain).GetMethod(nameof(IEchoGrain.Where))!);
+
+        private readonly TaskCompletionSource<string> _copied = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        internal ProbeCall(Node node, GrainReference reference)
+        {
+            Runtime = node.Calls;
+            Reference = reference;
+            Origin = CallOrigin.Nobody;
+            Flags = InvokeMethodOptions.OneWay;
+            Forwards = Hops;
+            Unpooled = true;
+        }
+
+        /// <summary>The name of the thread that has copied the arguments, as the sending of a call does first.</summary>
+        internal Task<string> Copied => _copied.Task;
+
+        public override CallMethod Method => Probe;
+
+        public override object? GetTarget() => null;
+
+        public override void SetTarget(ITargetHolder holder)
+        {
+        }
+
+        public override void CopyArguments(CopyContext context) => _copied.TrySetResult(Thread.CurrentThread.Name ?? "");
+
+        public override void Recycle()
+        {
+        }
+
+        protected override void InvokeInner()
+        {
+        }
+    }
+}
