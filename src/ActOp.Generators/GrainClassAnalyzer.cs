@@ -32,7 +32,8 @@ public sealed class GrainClassAnalyzer : DiagnosticAnalyzer
             return;
         if (TypeText.Accessibility(type) is null)
         {
-            // A hidden class that only implements the interface may be a stand-in of a test; one that says it is a grain is meant to be found.
+            // A hidden class that only implements the interface may be a stand-in of a test; one that says it is a grain is meant to be
+            // found.
             if (type.AllInterfaces.Any(static i => i.Name == "IGrainBase" && i.ToDisplayString() == "Orleans.IGrainBase"))
                 context.Report(Rule.Hidden, type, type.Name);
             return;

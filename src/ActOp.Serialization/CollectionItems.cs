@@ -7,8 +7,8 @@ using Orleans.Serialization;
 namespace ActOp.Serialization;
 
 /// <summary>
-/// What a class with [GenerateSerializer] inherits from a collection of the framework: its items, and which comparer it has. The object's own
-/// constructor makes the comparer, so that only its name is sent, and checked. Called by generated code.
+/// What a class with [GenerateSerializer] inherits from a collection of the framework: its items, and which comparer it has. The
+/// object's own constructor makes the comparer, so that only its name is sent, and checked. Called by generated code.
 /// </summary>
 [EditorBrowsable(EditorBrowsableState.Never)]
 public static class CollectionItems

@@ -2,7 +2,9 @@ using Microsoft.CodeAnalysis;
 
 namespace ActOp.Generators.Reading;
 
-/// <summary>Finds the referenced assemblies that have generated code or application parts of their own, whether the code mentions them or not.</summary>
+/// <summary>
+/// Finds the referenced assemblies that have generated code or application parts of their own, whether the code mentions them or not.
+/// </summary>
 internal static class ApplicationParts
 {
     public static IEnumerable<string> Read(Compilation compilation, CancellationToken cancel)

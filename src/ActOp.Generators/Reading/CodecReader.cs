@@ -57,7 +57,9 @@ internal static class CodecReader
         }
     }
 
-    /// <summary>The parameters of the primary constructor that have a property of their name, for records and where it was asked for.</summary>
+    /// <summary>
+    /// The parameters of the primary constructor that have a property of their name, for records and where it was asked for.
+    /// </summary>
     public static List<IPropertySymbol> ImplicitParameters(INamedTypeSymbol type)
     {
         var result = new List<IPropertySymbol>();
@@ -118,7 +120,9 @@ internal static class CodecReader
         WithIds(type).Where(m => !parameters.Any(p => p.Name == m.Member.Name)).Select(m => Member(type, m.Member, m.Id)).OfType<MemberModel>()
             .GroupBy(static m => m.Id).Select(static g => g.First()).OrderBy(static m => m.Id);
 
-    /// <summary>How generated code reads and sets the member; null when it is not sent, or when there is no storage to read and set.</summary>
+    /// <summary>
+    /// How generated code reads and sets the member; null when it is not sent, or when there is no storage to read and set.
+    /// </summary>
     public static MemberModel? Member(INamedTypeSymbol type, ISymbol member, uint id)
     {
         if (IsNotSerialized(member))

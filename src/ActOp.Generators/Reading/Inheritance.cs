@@ -3,7 +3,10 @@ using Microsoft.CodeAnalysis;
 
 namespace ActOp.Generators.Reading;
 
-/// <summary>What a type with [GenerateSerializer] inherits: members of the nearest base that has a codec too, items of a collection, or state that nobody sends.</summary>
+/// <summary>
+/// What a type with [GenerateSerializer] inherits: members of the nearest base that has a codec too, items of a collection, or state that
+/// nobody sends.
+/// </summary>
 /// <param name="Base">The nearest base with [GenerateSerializer].</param>
 /// <param name="Items">The collection of the framework that the type derives from.</param>
 /// <param name="Lost">A base whose state would not be sent.</param>
@@ -36,7 +39,9 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
 
     private static readonly HashSet<string> Stateless = ["System.Object", "System.ValueType", "System.Enum", "System.EventArgs", "System.MarshalByRefObject", "System.Attribute"];
 
-    /// <summary>Walks the bases up to the first that says what is inherited. Bases that are seen in source and have no fields are passed.</summary>
+    /// <summary>
+    /// Walks the bases up to the first that says what is inherited. Bases that are seen in source and have no fields are passed.
+    /// </summary>
     public static Inheritance Of(INamedTypeSymbol type)
     {
         for (var current = type.BaseType; current is not null; current = current.BaseType)

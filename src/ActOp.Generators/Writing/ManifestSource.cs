@@ -32,7 +32,8 @@ internal static class ManifestSource
     }
 
     /// <summary>
-    /// The compiler drops references that the code does not mention, so the assemblies behind them would never be loaded: they are named here, for the manifest of the process.
+    /// The compiler drops references that the code does not mention, so the assemblies behind them would never be loaded: they are named
+    /// here, for the manifest of the process.
     /// </summary>
     public static string WriteParts(IEnumerable<string> assemblies)
     {

@@ -10,7 +10,10 @@ using Orleans.Serialization.Invocation;
 namespace ActOp.Runtime.Calls;
 
 /// <summary>Runs the grain call filters. Calls without filters never come here.</summary>
-/// <remarks>The filters are made once, when the node opens and before its first call: a filter may ask for what the node itself provides, as IGrainFactory.</remarks>
+/// <remarks>
+/// The filters are made once, when the node opens and before its first call: a filter may ask for what the node itself provides, as
+/// IGrainFactory.
+/// </remarks>
 internal sealed class CallFilters(Node node)
 {
     private IIncomingGrainCallFilter[] _incoming = [];

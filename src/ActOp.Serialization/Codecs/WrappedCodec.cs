@@ -44,7 +44,9 @@ internal abstract class WrappedCodec<TCollection, TItem> : ReferenceCodec<TColle
     }
 }
 
-/// <summary>An immutable collection with comparers: they are written first, and what is read or copied is added to an empty one that has them.</summary>
+/// <summary>
+/// An immutable collection with comparers: they are written first, and what is read or copied is added to an empty one that has them.
+/// </summary>
 internal abstract class ComparedCodec<TCollection, TItem> : WrappedCodec<TCollection, TItem>
     where TCollection : class, IEnumerable<TItem>
 {
