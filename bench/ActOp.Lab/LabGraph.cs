@@ -1,3 +1,5 @@
+using System.Globalization;
+
 namespace ActOp.Lab;
 
 /// <summary>An undirected graph with weighted edges, as adjacency arrays.</summary>
@@ -22,20 +24,39 @@ internal sealed class LabGraph
     public double TotalWeight { get; }
 
     /// <summary>Reads "u v" or "u v weight" a line, '#' starts a comment; vertices are renumbered densely.</summary>
+    /// <exception cref="LabException">The file cannot be read, a line is malformed, or there is no edge between two vertices.</exception>
     public static LabGraph Read(string path)
     {
         Dictionary<string, int> numbers = [];
-        List<(int, int, double)> edges = [];
-        foreach (string line in File.ReadLines(path))
+        List<(int A, int B, double Weight)> edges = [];
+        try
         {
-            string[] parts = line.Split((char[])[' ', '\t', ','], StringSplitOptions.RemoveEmptyEntries);
-            if (parts.Length < 2 || parts[0].StartsWith('#'))
-                continue;
-            double weight = parts.Length > 2 ? double.Parse(parts[2]) : 1;
-            edges.Add((Number(parts[0]), Number(parts[1]), weight));
+            int at = 0;
+            foreach (string line in File.ReadLines(path))
+            {
+                at++;
+                string[] parts = line.Split((char[])[' ', '\t', ','], StringSplitOptions.RemoveEmptyEntries);
+                if (parts.Length > 0 && !parts[0].StartsWith('#'))
+                    edges.Add(Edge(parts, at));
+            }
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            throw new LabException($"The graph cannot be read: {exception.Message}", exception);
         }
 
-        return new(numbers.Count, edges);
+        LabGraph graph = new(numbers.Count, edges);
+        if (graph.Edges.Length == 0)
+            throw new LabException($"The graph {path} has no edge between two vertices: there is nothing to cut.");
+        return graph;
+
+        (int, int, double) Edge(string[] parts, int at)
+        {
+            double weight = 1;
+            if (parts.Length is 2 || (parts.Length == 3 && double.TryParse(parts[2], CultureInfo.InvariantCulture, out weight) && weight > 0 && double.IsFinite(weight)))
+                return (Number(parts[0]), Number(parts[1]), weight);
+            throw new LabException($"The graph {path}, line {at}: \"{string.Join(' ', parts)}\" is no edge; expected two vertices and perhaps a weight above 0.");
+        }
 
         int Number(string name)
         {
@@ -55,6 +76,9 @@ internal sealed class LabGraph
                 cut += weight;
         }
 
-        return TotalWeight == 0 ? 0 : cut / TotalWeight;
+        return cut / TotalWeight;
     }
 }
+
+/// <summary>What the lab was given cannot be played; the message says why, for people.</summary>
+internal sealed class LabException(string message, Exception? inner = null) : Exception(message, inner);

@@ -3,35 +3,65 @@ using System.Diagnostics;
 namespace ActOp.Lab;
 
 /// <summary>The reference: METIS's multilevel partitioner, if its program gpmetis is installed.</summary>
-internal static class Metis
+/// <param name="CutShare">The cut that METIS reaches; null without one.</param>
+/// <param name="IsInstalled">False when there is no such program: then the lab compares with nothing.</param>
+/// <param name="Problem">Why METIS, which is installed, gave no answer; null when it did.</param>
+internal sealed record Metis(double? CutShare, bool IsInstalled, string? Problem)
 {
-    /// <summary>The cut METIS reaches, or null if it is not installed or fails.</summary>
-    public static double? CutShare(LabGraph graph, int parts, double tolerance)
+    private const string Program = "gpmetis";
+
+    // ENOENT, and ERROR_FILE_NOT_FOUND on Windows.
+    private const int NotFound = 2;
+
+    public static Metis Run(LabGraph graph, int parts, double tolerance, string program = Program)
     {
-        string file = Path.Combine(Path.GetTempPath(), $"actop-lab-{Environment.ProcessId}.graph");
+        string file = Path.Combine(Path.GetTempPath(), $"actop-lab-{Guid.NewGuid():N}.graph");
+        string result = $"{file}.part.{parts}";
         try
         {
             Write(graph, file);
-            ProcessStartInfo start = new("gpmetis", [$"-ufactor={Math.Max(1, (int)Math.Round(tolerance * 1000))}", file, $"{parts}"]) { RedirectStandardOutput = true };
+            ProcessStartInfo start = new(program, [$"-ufactor={Math.Max(1, (int)Math.Round(tolerance * 1000))}", file, $"{parts}"]) { RedirectStandardOutput = true, RedirectStandardError = true };
             using Process process = Process.Start(start)!;
-            process.StandardOutput.ReadToEnd();
+            Task<string> errors = process.StandardError.ReadToEndAsync();
+            string output = process.StandardOutput.ReadToEnd();
             process.WaitForExit();
-            string result = $"{file}.part.{parts}";
-            if (process.ExitCode != 0 || !File.Exists(result))
-                return null;
-            int[] place = [.. File.ReadLines(result).Select(int.Parse)];
-            File.Delete(result);
-            return graph.CutShare(place);
+            string said = errors.Result.Trim() is { Length: > 0 } text ? text : output.Trim();
+            if (process.ExitCode != 0)
+                return Failed($"it ended with the exit code {process.ExitCode}: {said}");
+            if (!File.Exists(result))
+                return Failed($"it wrote no partition: {said}");
+            return Read(graph, File.ReadAllLines(result));
         }
-        catch (System.ComponentModel.Win32Exception)
+        catch (System.ComponentModel.Win32Exception exception) when (exception.NativeErrorCode == NotFound)
         {
-            return null;
+            return new(null, IsInstalled: false, null);
+        }
+        catch (System.ComponentModel.Win32Exception exception)
+        {
+            return Failed(exception.Message);
         }
         finally
         {
             File.Delete(file);
+            File.Delete(result);
         }
     }
+
+    private static Metis Read(LabGraph graph, string[] lines)
+    {
+        int[] place = new int[graph.VertexCount];
+        if (lines.Length != place.Length)
+            return Failed($"its partition has {lines.Length} vertices, the graph {place.Length}");
+        for (int i = 0; i < place.Length; i++)
+        {
+            if (!int.TryParse(lines[i], out place[i]))
+                return Failed($"its partition says \"{lines[i]}\" where a part's number is expected");
+        }
+
+        return new(graph.CutShare(place), IsInstalled: true, null);
+    }
+
+    private static Metis Failed(string why) => new(null, IsInstalled: true, why);
 
     private static void Write(LabGraph graph, string file)
     {

@@ -20,17 +20,39 @@ internal static class PartitionCommand
         common.AddTo(command);
         command.SetAction(result =>
         {
-            LabGraph read = LabGraph.Read(result.GetValue(graph)!.FullName);
-            PartitionReport report = Play(read, result.GetValue(parts), result.GetValue(common.Rounds), common.Read(result), result.GetValue(common.Seed));
-            Print(report);
-            if (result.GetValue(json) is { } file)
-                LabJson.Write(file, report);
-            return 0;
+            try
+            {
+                LabGraph read = LabGraph.Read(result.GetValue(graph)!.FullName);
+                Check(read, result.GetValue(parts), result.GetValue(common.Rounds));
+                (PartitionReport report, Metis metis) = Play(read, result.GetValue(parts), result.GetValue(common.Rounds), common.Read(result), result.GetValue(common.Seed));
+                Print(report, metis);
+                if (result.GetValue(json) is { } file)
+                    LabJson.Write(file, report);
+                if (metis.Problem is null)
+                    return 0;
+                result.InvocationConfiguration.Error.WriteLine($"METIS failed: {metis.Problem}");
+            }
+            catch (Exception exception) when (exception is LabException or ArgumentException)
+            {
+                result.InvocationConfiguration.Error.WriteLine(exception.Message);
+            }
+
+            return 1;
         });
         return command;
     }
 
-    private static PartitionReport Play(LabGraph graph, int parts, int rounds, PartitioningOptions options, int seed)
+    private static void Check(LabGraph graph, int parts, int rounds)
+    {
+        if (parts < 2)
+            throw new LabException($"--parts must be at least 2, but is {parts}.");
+        if (parts > graph.VertexCount)
+            throw new LabException($"--parts is {parts}, but the graph has {graph.VertexCount} vertices only.");
+        if (rounds < 1)
+            throw new LabException($"--rounds must be at least 1, but is {rounds}.");
+    }
+
+    private static (PartitionReport Report, Metis Metis) Play(LabGraph graph, int parts, int rounds, PartitioningOptions options, int seed)
     {
         LabCluster cluster = new(graph.VertexCount, parts, options, seed);
         foreach ((int a, int b, double weight) in graph.Edges)
@@ -43,12 +65,14 @@ internal static class PartitionCommand
             played.Add(new(graph.CutShare(cluster.Place), cluster.MaxImbalance, moves, seconds));
         }
 
-        return new(
+        Metis metis = Metis.Run(graph, parts, options.Tolerance);
+        PartitionReport report = new(
             parts, seed, options.Tolerance, options.Algorithm.ToString(), options.CandidateCount, played[^1].CutShare,
-            played.Max(static r => r.MaxImbalanceShare), played[1..], Metis.CutShare(graph, parts, options.Tolerance));
+            played.Max(static r => r.MaxImbalanceShare), played[1..], metis.CutShare, metis.Problem);
+        return (report, metis);
     }
 
-    private static void Print(PartitionReport report)
+    private static void Print(PartitionReport report, Metis metis)
     {
         Table table = new Table().AddColumns("round", "cut", "max part / mean - 1", "moves", "seconds");
         for (int i = 0; i < report.Rounds.Count; i++)
@@ -60,6 +84,9 @@ internal static class PartitionCommand
         AnsiConsole.Write(table);
         AnsiConsole.MarkupLineInterpolated($"[bold]cut {report.CutShare:P2}[/] with {report.Parts} parts, {report.Algorithm}, k = {report.Candidates}, seed {report.Seed}");
         AnsiConsole.MarkupLineInterpolated($"largest imbalance in any round {report.MaxImbalanceShare:P2} (tolerance {report.Tolerance:P2}: largest part over the mean part, less 1)");
-        AnsiConsole.MarkupLine(report.MetisCutShare is { } metis ? $"METIS {metis:P2}" : "METIS is not installed (gpmetis, Debian package metis)");
+        if (metis.CutShare is { } reference)
+            AnsiConsole.WriteLine($"METIS {reference:P2}");
+        else if (!metis.IsInstalled)
+            AnsiConsole.WriteLine("METIS is not installed (gpmetis, Debian package metis)");
     }
 }

@@ -34,6 +34,9 @@ public sealed class GrainGenerator : IIncrementalGenerator
         var declaring = context.CompilationProvider.Select(static (compilation, cancel) => DeclaringAssemblies.Read(compilation, cancel));
         var assembly = context.CompilationProvider.Select(static (compilation, _) => compilation.AssemblyName ?? "");
 
+        var parts = context.CompilationProvider.Select(static (compilation, cancel) => new EquatableArray<string>([.. ApplicationParts.Read(compilation, cancel)]));
+
+        context.RegisterSourceOutput(parts, static (output, names) => WriteParts(output, names));
         context.RegisterSourceOutput(declared, static (output, model) => WriteReference(output, model));
         context.RegisterSourceOutput(declaring.SelectMany(static (found, _) => found.Interfaces), static (output, model) => WriteReference(output, model));
         context.RegisterSourceOutput(codecs, static (output, model) => WriteCodec(output, model));
@@ -46,6 +49,12 @@ public sealed class GrainGenerator : IIncrementalGenerator
             var ((((interfaces, types), found), name), lines) = input;
             WriteManifest(output, name, interfaces, types.AddRange(found.Classes), lines);
         });
+    }
+
+    private static void WriteParts(SourceProductionContext output, EquatableArray<string> names)
+    {
+        if (names.Length > 0)
+            output.AddSource("ApplicationParts.g.cs", ManifestSource.WriteParts(names));
     }
 
     private static void WriteReference(SourceProductionContext output, InterfaceModel model) => output.AddSource(model.HintName + ".Reference.g.cs", ReferenceSource.Write(model));

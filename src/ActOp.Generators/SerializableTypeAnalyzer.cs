@@ -3,16 +3,20 @@ using System.Collections.Immutable;
 using ActOp.Generators.Reading;
 using ActOp.Generators.Rules;
 using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.CSharp.Syntax;
 using Microsoft.CodeAnalysis.Diagnostics;
+using Microsoft.CodeAnalysis.Operations;
 
 namespace ActOp.Generators;
 
-/// <summary>Checks the ids and aliases of types with [GenerateSerializer].</summary>
+/// <summary>Checks the ids and aliases of types with [GenerateSerializer], and that nothing they hold is left out.</summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
 {
+    private const string InlineArray = "System.Runtime.CompilerServices.InlineArrayAttribute";
+
     /// <inheritdoc/>
-    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = [Rule.MissingId, Rule.DuplicateId, Rule.DuplicateAlias, Rule.Hidden];
+    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = [Rule.MissingId, Rule.DuplicateId, Rule.DuplicateAlias, Rule.Hidden, Rule.Lost];
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -23,6 +27,7 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
         {
             var aliases = new ConcurrentDictionary<string, INamedTypeSymbol>();
             start.RegisterSymbolAction(c => Type(c, (INamedTypeSymbol)c.Symbol, aliases), SymbolKind.NamedType);
+            start.RegisterOperationAction(Capture, OperationKind.ParameterReference);
         });
     }
 
@@ -34,6 +39,7 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
             return;
         if (TypeText.Accessibility(type) is null)
             context.Report(Rule.Hidden, type, type.Name);
+        CheckInheritance(context, type);
         var known = new HashSet<ISymbol>(CodecReader.ImplicitParameters(type), SymbolEqualityComparer.Default);
         var ids = new Dictionary<uint, ISymbol>();
         foreach (var (member, id) in CodecReader.WithIds(type))
@@ -46,9 +52,47 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
 
         foreach (var member in type.GetMembers())
         {
+            if (HasIdInVain(type, member))
+                context.Report(Rule.Lost, member, "The member '" + member.Name + "', which has an [Id],", type.Name, "generated code cannot read and set it, since it is static, an indexer, or computed");
             if (!known.Contains(member) && IsState(type, member) && !CodecReader.IsNotSerialized(member))
                 context.Report(Rule.MissingId, member, member.Name);
         }
+    }
+
+    private static void CheckInheritance(SymbolAnalysisContext context, INamedTypeSymbol type)
+    {
+        if (Attributes.Has(type, InlineArray))
+            context.Report(Rule.Lost, type, "All elements but the first", type.Name, "an inline array has one field only; use an array");
+        var inherited = Inheritance.Of(type);
+        if (inherited.Lost is { } lost)
+            context.Report(Rule.Lost, type, "What the base class '" + lost.Name + "' holds", type.Name, "mark the base class with [GenerateSerializer], or register a converter for the type with [RegisterConverter]");
+        if (inherited.Items is not null && !type.IsAbstract && type.InstanceConstructors.All(static c => c.Parameters.Length > 0))
+            context.Report(Rule.Lost, type, "The items of the collection", type.Name, "it needs a constructor without parameters, which may be private");
+    }
+
+    private static bool HasIdInVain(INamedTypeSymbol type, ISymbol member) =>
+        member is IPropertySymbol or IFieldSymbol { AssociatedSymbol: null } && Attributes.Number(member) is not null && !CodecReader.IsNotSerialized(member)
+        && (member.IsStatic || CodecReader.Member(type, member, 0) is null);
+
+    /// <summary>A parameter of the primary constructor that methods use is state in a field that has no name.</summary>
+    private static void Capture(OperationAnalysisContext context)
+    {
+        if (((IParameterReferenceOperation)context.Operation).Parameter is not { ContainingSymbol: IMethodSymbol { MethodKind: MethodKind.Constructor, ContainingType: { IsRecord: false } type } constructor } parameter
+            || !Attributes.Has(type, Attributes.GenerateSerializer) || !SymbolEqualityComparer.Default.Equals(CodecReader.PrimaryConstructor(type), constructor))
+            return;
+        if (!IsInitialization(context.Operation.Syntax))
+            context.ReportDiagnostic(Diagnostic.Create(Rule.Lost, parameter.Locations[0], "The parameter '" + parameter.Name + "'", type.Name, "a method or property uses it after construction; keep it in a field or property with an [Id]"));
+    }
+
+    private static bool IsInitialization(SyntaxNode node)
+    {
+        for (var current = node; current is not null and not BaseTypeDeclarationSyntax; current = current.Parent)
+        {
+            if (current is PrimaryConstructorBaseTypeSyntax or EqualsValueClauseSyntax { Parent: PropertyDeclarationSyntax or VariableDeclaratorSyntax { Parent.Parent: FieldDeclarationSyntax } })
+                return true;
+        }
+
+        return false;
     }
 
     /// <summary>Reports at the type that comes later in the source, in whatever order the two were analyzed.</summary>
@@ -56,20 +100,14 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
     {
         if (SymbolEqualityComparer.Default.Equals(type, first))
             return;
-        var (later, earlier) = IsBefore(type.Locations[0], first.Locations[0]) ? (first, type) : (type, first);
+        var (later, earlier) = Reporting.IsBefore(type, first) ? (first, type) : (type, first);
         context.Report(Rule.DuplicateAlias, later, alias, earlier.Name);
-    }
-
-    private static bool IsBefore(Location a, Location b)
-    {
-        var files = string.CompareOrdinal(a.SourceTree?.FilePath, b.SourceTree?.FilePath);
-        return files < 0 || (files == 0 && a.SourceSpan.Start < b.SourceSpan.Start);
     }
 
     private static bool IsState(INamedTypeSymbol type, ISymbol member) => !member.IsStatic && !member.IsImplicitlyDeclared && member switch
     {
         IFieldSymbol field => field is { IsConst: false, AssociatedSymbol: null },
-        IPropertySymbol { SetMethod: not null } property => CodecReader.BackingField(type, property) is { } backing && !CodecReader.IsNotSerialized(backing),
+        IPropertySymbol property => CodecReader.BackingField(type, property) is { } backing && !CodecReader.IsNotSerialized(backing),
         _ => false,
     };
 }

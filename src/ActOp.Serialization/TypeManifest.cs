@@ -34,15 +34,18 @@ public static partial class TypeManifest
     /// Makes sure that the generated code of <paramref name="assembly"/>, of its application parts and of all that it refers
     /// to is registered.
     /// </summary>
+    /// <exception cref="InvalidOperationException">An application part cannot be loaded.</exception>
     public static void Load(Assembly assembly)
     {
         ArgumentNullException.ThrowIfNull(assembly);
-        if (!LoadedAssemblies.TryAdd(assembly, 0) || IsOfFramework(assembly.GetName()))
+        if (!LoadedAssemblies.TryAdd(assembly, 0))
             return;
         if (assembly.IsDefined(typeof(GeneratedManifestAttribute)))
             RuntimeHelpers.RunModuleConstructor(assembly.ManifestModule.ModuleHandle);
         foreach (var part in assembly.GetCustomAttributes<ApplicationPartAttribute>())
-            Load(Assembly.Load(new AssemblyName(part.AssemblyName)));
+            Load(LoadPart(assembly, part.AssemblyName));
+        if (IsOfFramework(assembly.GetName()))
+            return;
         foreach (var name in assembly.GetReferencedAssemblies())
         {
             if (IsOfFramework(name))
@@ -59,7 +62,7 @@ public static partial class TypeManifest
             Load(entry);
         foreach (var assembly in AppDomain.CurrentDomain.GetAssemblies())
         {
-            if (!assembly.IsDynamic && assembly.IsDefined(typeof(GeneratedManifestAttribute)))
+            if (!assembly.IsDynamic && (assembly.IsDefined(typeof(GeneratedManifestAttribute)) || assembly.IsDefined(typeof(ApplicationPartAttribute))))
                 Load(assembly);
         }
     }
@@ -141,6 +144,18 @@ public static partial class TypeManifest
         var constructor = definition.ReferenceDefinition!.MakeGenericType(interfaceType.GetGenericArguments()).GetConstructor([typeof(GrainReferenceShared), typeof(IdSpan)])!;
         var invoker = ConstructorInvoker.Create(constructor);
         return InterfacesByType.GetOrAdd(interfaceType, new GrainInterface(interfaceType, NameOf(interfaceType), (shared, key) => (GrainReference)invoker.Invoke(shared, key)));
+    }
+
+    private static Assembly LoadPart(Assembly assembly, string part)
+    {
+        try
+        {
+            return Assembly.Load(new AssemblyName(part));
+        }
+        catch (IOException exception)
+        {
+            throw new InvalidOperationException("The assembly " + part + ", an application part of " + assembly.GetName().Name + ", cannot be loaded: its grains would be missing. Is it deployed beside it?", exception);
+        }
     }
 
     private static Assembly? TryLoad(AssemblyName name)

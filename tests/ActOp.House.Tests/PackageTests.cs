@@ -57,6 +57,31 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         Assert.Contains("answer: Echo, stranger!", await feed.RunAsync("Behind", FreePorts.Pair()), StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task Grains_of_projects_that_the_code_of_the_host_never_mentions_are_found()
+    {
+        string library = Project("""<ProjectReference Include="../Rooms/Rooms.csproj" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal);
+        await feed.WriteAsync("Rooms/Rooms.csproj", Project("""<PackageReference Include="ActOp.Server" Version="9.9.9-house" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal));
+        await feed.WriteAsync("Rooms/IHelloGrain.cs", Grain.Split("\n\n")[0]);
+        await feed.WriteAsync("RoomGrains/RoomGrains.csproj", library);
+        await feed.WriteAsync("RoomGrains/HelloGrain.cs", Grain.Split("\n\n")[1]);
+        // Behind a project that has no grains of its own and does not mention the one that has.
+        await feed.WriteAsync("Middle/Middle.csproj", library.Replace("Rooms/Rooms", "RoomGrains/RoomGrains", StringComparison.Ordinal));
+        await feed.WriteAsync("Middle/Nothing.cs", "public static class Nothing;");
+        await feed.WriteAsync("Unmentioned/Unmentioned.csproj", Project("""<ProjectReference Include="../Middle/Middle.csproj" /><ProjectReference Include="../Rooms/Rooms.csproj" />"""));
+        await feed.WriteAsync("Unmentioned/Program.cs", Program);
+        Assert.Contains("answer: Hello, stranger!", await feed.RunAsync("Unmentioned", FreePorts.Pair()), StringComparison.Ordinal);
+
+        // The same class name in another project: one of the two would never be called.
+        await feed.WriteAsync("OtherGrains/OtherGrains.csproj", library);
+        await feed.WriteAsync("OtherGrains/HelloGrain.cs", "namespace Other;\n" + Grain.Split("\n\n")[1]);
+        await feed.WriteAsync("Twice/Twice.csproj", Project("""<ProjectReference Include="../RoomGrains/RoomGrains.csproj" /><ProjectReference Include="../OtherGrains/OtherGrains.csproj" />"""));
+        await feed.WriteAsync("Twice/Program.cs", Program.Replace("await host.StartAsync();", "try { await host.StartAsync(); } catch (OrleansConfigurationException e) { Console.WriteLine(e.Message); return; }", StringComparison.Ordinal));
+        string refused = await feed.RunAsync("Twice", FreePorts.Pair());
+        Assert.Contains("HelloGrain, RoomGrains", refused, StringComparison.Ordinal);
+        Assert.Contains("Other.HelloGrain, OtherGrains", refused, StringComparison.Ordinal);
+    }
+
     private const string Grain = """
         public interface IHelloGrain : IGrainWithStringKey
         {

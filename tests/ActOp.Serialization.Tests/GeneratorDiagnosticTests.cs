@@ -23,6 +23,21 @@ public class GeneratorDiagnosticTests
     [InlineData("ACTOP0001", "public interface IG : IGrainWithGuidKey { Task {|M|}(CancellationToken a); }")]
     [InlineData("ACTOP0002", "public interface IG : IGrainWithGuidKey { IAsyncEnumerable<int> {|M|}(); }")]
     [InlineData("ACTOP0003", "public class O { private interface {|IG|} : IGrainWithGuidKey { Task M(); } }")]
+    [InlineData("ACTOP0003", "public interface IG : IGrainWithGuidKey { } public class O { private class {|G|} : Grain, IG; }")]
+    [InlineData("ORLEANS0004", "[GenerateSerializer] public class C { public int {|P|} { get; } }")]
+    [InlineData("ACTOP0004", "[GenerateSerializer] public class {|C|}() : System.Collections.ObjectModel.ReadOnlyCollection<int>(new List<int>());")]
+    [InlineData("ACTOP0004", "public class B { private int _a; public int M() => _a; } [GenerateSerializer] public class {|C|} : B;")]
+    [InlineData("ACTOP0004", "public class B { public int P { get; set; } } public class M : B; [GenerateSerializer] public class {|C|} : M;")]
+    [InlineData("ACTOP0004", "[GenerateSerializer] public class {|C|} : System.IO.StringReader { public C() : base(\"\") { } }")]
+    [InlineData("ACTOP0004", "[GenerateSerializer] public class {|C|}(int a) : List<int>(a);")]
+    [InlineData("ACTOP0004", "[GenerateSerializer] public class C { [Id(0)] public int {|P|} => 5; }")]
+    [InlineData("ACTOP0004", "[GenerateSerializer] public class C { [Id(0)] public int {|this|}[int i] { get => i; set { } } }")]
+    [InlineData("ACTOP0004", "[GenerateSerializer] public class C { [Id(0)] public static int {|S|}; }")]
+    [InlineData("ACTOP0004", "[GenerateSerializer] public class C(int {|a|}) { public int M() => a; }")]
+    [InlineData("ACTOP0004", "[GenerateSerializer] public class C(int {|a|}) { public int P => a; }")]
+    [InlineData("ACTOP0004", "[GenerateSerializer] [System.Runtime.CompilerServices.InlineArray(4)] public struct {|C|} { [Id(0)] private int _a; }")]
+    [InlineData("ACTOP0005", "public interface IG : IGrainWithGuidKey { } namespace A { public class RoomGrain : Grain, IG; } namespace B { public class {|RoomGrain|} : Grain, IG; }")]
+    [InlineData("ACTOP0005", "public interface IG : IGrainWithGuidKey { } public class RoomGrain : IG; [GrainType(\"room\")] public class {|HallGrain|} : IG;")]
     public async Task A_mistake_is_reported_where_it_is(string id, string code)
     {
         var start = code.IndexOf("{|", StringComparison.Ordinal);
@@ -39,6 +54,10 @@ public class GeneratorDiagnosticTests
     [InlineData("[GenerateSerializer] public abstract record Shape([property: Id(0)] int A); [GenerateSerializer] public sealed record Circle(int A, [property: Id(3)] double R) : Shape(A);")]
     [InlineData("[GenerateSerializer(GenerateFieldIds = GenerateFieldIds.PublicProperties)] public class P { public int A { get; set; } public required string B { get; init; } }")]
     [InlineData("namespace A.B_C { [GenerateSerializer] public class D { [Id(0)] public int X; } } namespace A.B { [GenerateSerializer] public class C_D { [Id(0)] public int X; } }")]
+    [InlineData("public class B { public int M() => 1; } [GenerateSerializer] public class C(int a) : B { [Id(0)] private readonly int _a = a; [Id(1)] public System.Func<int> F { get; set; } = () => a; }")]
+    [InlineData("public interface IN { int N { get; set; } } [GenerateSerializer] public class C : IN { [Id(0)] int IN.N { get; set; } public event System.Action? Changed; public void M() => Changed?.Invoke(); }")]
+    [InlineData("[GenerateSerializer] public abstract class Map<T> : Dictionary<string, T> { protected Map(int capacity) : base(capacity) { } } [GenerateSerializer] public class C : Map<int> { private C() : base(4) { } [Id(0)] public int A { get; } }")]
+    [InlineData("public interface IG : IGrainWithGuidKey { } namespace A { public class RoomGrain : Grain, IG; public abstract class HallGrain : IG; } namespace B { [GrainType(\"b\")] public class RoomGrain : Grain, IG; public class HallGrain : IG; }")]
     public async Task Correct_code_compiles_with_what_is_generated(string code)
     {
         Assert.Empty(await Analyze(code));
@@ -72,8 +91,28 @@ public class GeneratorDiagnosticTests
         Assert.Contains(driver.GetRunResult().GeneratedTrees, t => t.FilePath.Contains("IRemote"));
     }
 
+    [Fact]
+    public void Marked_assemblies_that_the_code_never_mentions_are_application_parts()
+    {
+        var grains = Generated(Compile("public interface IG : IGrainWithGuidKey { Task M(); }", "Grains"));
+        var behind = Generated(Compile("public class Nothing;", "Behind", grains.ToMetadataReference()));
+        var host = Compile("public class Program;", "Host", behind.ToMetadataReference(), Compile("public class Plain;", "Plain").ToMetadataReference());
+        Assert.Equal(["Grains"], Parts(behind));
+        Assert.Equal(["Behind"], Parts(Generated(host)));
+    }
+
+    private static IEnumerable<string> Parts(Compilation compilation) =>
+        compilation.Assembly.GetAttributes().Where(a => a.AttributeClass!.Name == nameof(ApplicationPartAttribute)).Select(a => (string)a.ConstructorArguments[0].Value!)
+            .Where(name => !name.StartsWith("ActOp.", StringComparison.Ordinal) && !name.Contains("Tests", StringComparison.Ordinal));
+
+    private static Compilation Generated(Compilation compilation)
+    {
+        CSharpGeneratorDriver.Create(new GrainGenerator()).RunGeneratorsAndUpdateCompilation(compilation, out var output, out _);
+        return output;
+    }
+
     private static async Task<ImmutableArray<Diagnostic>> Analyze(string code) =>
-        await Compile(code).WithAnalyzers([new GrainInterfaceAnalyzer(), new SerializableTypeAnalyzer()]).GetAnalyzerDiagnosticsAsync();
+        await Compile(code).WithAnalyzers([new GrainInterfaceAnalyzer(), new GrainClassAnalyzer(), new SerializableTypeAnalyzer()]).GetAnalyzerDiagnosticsAsync();
 
     private static CSharpCompilation Compile(string code, string name = "Sample", params MetadataReference[] references)
     {

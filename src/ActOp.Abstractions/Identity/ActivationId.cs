@@ -1,9 +1,11 @@
 using System.Runtime.InteropServices;
+using System.Text.Json.Serialization;
 using ActOp.Identity;
 
 namespace Orleans.Runtime;
 
 /// <summary>The identity of one activation of a grain. The text form is <c>@</c> and 32 hex digits.</summary>
+[JsonConverter(typeof(ActivationIdJsonConverter))]
 public readonly struct ActivationId : IEquatable<ActivationId>, ISpanFormattable
 {
     /// <summary>The activation with this id.</summary>

@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using System.Text.Json.Serialization;
 
 namespace Orleans.Runtime;
 
@@ -12,6 +13,7 @@ public sealed class GrainAddress : IEquatable<GrainAddress>, ISpanFormattable
     public GrainId GrainId { get; init; }
 
     /// <summary>True when grain, activation and silo are known.</summary>
+    [JsonIgnore]
     [MemberNotNullWhen(true, nameof(SiloAddress))]
     public bool IsComplete => !GrainId.IsDefault && !ActivationId.IsDefault && SiloAddress is not null;
 

@@ -1,10 +1,12 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.CompilerServices;
+using System.Text.Json.Serialization;
 using ActOp.Identity;
 
 namespace Orleans.Runtime;
 
 /// <summary>The identity of a grain: its type and its key. The text form is <c>type/key</c>.</summary>
+[JsonConverter(typeof(GrainIdJsonConverter))]
 public readonly struct GrainId : IEquatable<GrainId>, IComparable<GrainId>, ISpanFormattable
 {
     /// <summary>The grain of <paramref name="type"/> with <paramref name="key"/>.</summary>

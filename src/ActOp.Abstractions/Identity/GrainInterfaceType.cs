@@ -1,6 +1,10 @@
+using System.Text.Json.Serialization;
+using ActOp.Identity;
+
 namespace Orleans.Runtime;
 
 /// <summary>The name of a grain interface, as references carry it.</summary>
+[JsonConverter(typeof(GrainInterfaceTypeJsonConverter))]
 public readonly struct GrainInterfaceType : IEquatable<GrainInterfaceType>, IComparable<GrainInterfaceType>, ISpanFormattable
 {
     /// <summary>The interface with this name.</summary>

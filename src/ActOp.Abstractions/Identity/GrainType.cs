@@ -1,8 +1,11 @@
 using System.Runtime.CompilerServices;
+using System.Text.Json.Serialization;
+using ActOp.Identity;
 
 namespace Orleans.Runtime;
 
 /// <summary>The name of a kind of grain, as grain ids carry it.</summary>
+[JsonConverter(typeof(GrainTypeJsonConverter))]
 public readonly struct GrainType : IEquatable<GrainType>, IComparable<GrainType>, ISpanFormattable
 {
     /// <summary>The type with this name.</summary>

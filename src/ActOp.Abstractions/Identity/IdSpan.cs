@@ -1,11 +1,13 @@
 using System.Runtime.CompilerServices;
 using System.Text;
+using System.Text.Json.Serialization;
 using ActOp.Identity;
 
 namespace Orleans.Runtime;
 
 /// <summary>An immutable piece of UTF-8 text that identifies something, with its hash computed once.</summary>
 /// <remarks>The hash is XXH32 of the bytes; it is the same in every process.</remarks>
+[JsonConverter(typeof(IdSpanJsonConverter))]
 public readonly struct IdSpan : IEquatable<IdSpan>, IComparable<IdSpan>, ISpanFormattable
 {
     private readonly byte[]? _value;

@@ -1,8 +1,11 @@
 using System.Globalization;
+using System.Text.Json.Serialization;
+using ActOp.Identity;
 
 namespace Orleans.Runtime;
 
 /// <summary>The number of a membership view; a later view has a higher one.</summary>
+[JsonConverter(typeof(MembershipVersionJsonConverter))]
 public readonly struct MembershipVersion : IEquatable<MembershipVersion>, IComparable<MembershipVersion>, ISpanFormattable
 {
     /// <summary>The version with this number.</summary>

@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Net;
 using System.Text;
+using System.Text.Json.Serialization;
 using ActOp.Identity;
 
 namespace Orleans.Runtime;
@@ -12,6 +13,7 @@ namespace Orleans.Runtime;
 /// place. Clients have negative generations.
 /// </summary>
 /// <remarks>Text forms: <c>S127.0.0.1:11111:268435456</c> for people (C for clients), <c>127.0.0.1:11111@268435456</c> to be read back.</remarks>
+[JsonConverter(typeof(SiloAddressJsonConverter))]
 public sealed class SiloAddress : IEquatable<SiloAddress>, IComparable<SiloAddress>, ISpanFormattable
 {
     private static readonly DateTimeOffset Epoch = new(2010, 1, 1, 0, 0, 0, TimeSpan.Zero);

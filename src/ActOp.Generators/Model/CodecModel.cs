@@ -3,6 +3,7 @@ namespace ActOp.Generators.Model;
 /// <summary>A type with [GenerateSerializer].</summary>
 /// <param name="Creation">"new", "accessor" (a constructor that is not accessible or has required members) or "uninitialized".</param>
 /// <param name="Base">The base class that has a codec too, or nothing.</param>
+/// <param name="Items">What a class without such a base inherits from a collection of the framework.</param>
 /// <param name="Parameters">Members by the position of a record's parameters.</param>
 /// <param name="Members">Members by [Id].</param>
 internal sealed record CodecModel(
@@ -22,6 +23,7 @@ internal sealed record CodecModel(
     bool SuppressTracking,
     string Creation,
     string Base,
+    ItemsModel? Items,
     bool HasParameters,
     EquatableArray<MemberModel> Parameters,
     EquatableArray<MemberModel> Members)
@@ -29,3 +31,9 @@ internal sealed record CodecModel(
     /// <summary>Groups in the order in which they are written.</summary>
     public IEnumerable<EquatableArray<MemberModel>> Groups => HasParameters ? [Parameters, Members] : [Members];
 }
+
+/// <summary>The items of a collection that a class derives from.</summary>
+/// <param name="Collection">The collection class of the framework.</param>
+/// <param name="Item">The type of its items.</param>
+/// <param name="Key">The type that its comparer compares; empty when it has none.</param>
+internal sealed record ItemsModel(string Collection, string Item, string Key);

@@ -18,6 +18,8 @@ internal static class Attributes
     public const string GenerateSerializer = "Orleans.GenerateSerializerAttribute";
     public const string RegisterConverter = "Orleans.RegisterConverterAttribute";
     public const string SuppressReferenceTracking = "Orleans.SuppressReferenceTrackingAttribute";
+    public const string ApplicationPart = "Orleans.ApplicationPartAttribute";
+    public const string GeneratedManifest = "ActOp.Serialization.GeneratedManifestAttribute";
     public const string GenerateCodeForDeclaringAssembly = "Orleans.GenerateCodeForDeclaringAssemblyAttribute";
 
     /// <summary>The attribute of that name, or null.</summary>

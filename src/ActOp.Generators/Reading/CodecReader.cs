@@ -15,7 +15,7 @@ internal static class CodecReader
         var typeParameters = TypeText.AllParameters(type);
         var parameters = Parameters(type, out var hasParameters).ToArray();
         var members = Members(type, parameters).ToArray();
-        var baseType = Base(type);
+        var inherited = Inheritance.Of(type);
         return new CodecModel(
             "Codec_" + TypeText.Mangle(TypeText.FullName(type)),
             TypeText.List(typeParameters.Select(static p => p.Name)),
@@ -29,10 +29,11 @@ internal static class CodecReader
             type.IsAbstract,
             Attributes.Has(type, Attributes.Immutable),
             type.IsSealed,
-            IsReadOnly(type, parameters.Concat(members), baseType),
+            IsReadOnly(type, parameters.Concat(members), inherited.Base),
             Attributes.Has(type, Attributes.SuppressReferenceTracking),
             Creation(type),
-            baseType is null ? "" : TypeText.Of(baseType),
+            inherited.Base is null ? "" : TypeText.Of(inherited.Base),
+            inherited.Items,
             hasParameters,
             new(parameters),
             new(members));
@@ -49,18 +50,20 @@ internal static class CodecReader
             if (member is IFieldSymbol { AssociatedSymbol: not null })
                 continue;
             var id = Attributes.Number(member) ?? (BackingField(type, member) is { } field ? Attributes.Number(field) : null) ?? ParameterId(type, member);
-            if (id is null && automatic && member is IPropertySymbol { DeclaredAccessibility: Accessibility.Public, SetMethod: not null, IsIndexer: false })
+            if (id is null && automatic && member is IPropertySymbol { DeclaredAccessibility: Accessibility.Public, IsIndexer: false } property && (property.SetMethod is not null || BackingField(type, property) is not null))
                 id = (ushort)StableHash.Of(member.Name);
             if (id is { } number)
                 yield return (member, number);
         }
     }
 
-    /// <summary>The parameters of a record's primary constructor, as long as they are members without explicit ids.</summary>
+    /// <summary>
+    /// The parameters of the primary constructor that have a property of their name, for records and where it was asked for.
+    /// </summary>
     public static List<IPropertySymbol> ImplicitParameters(INamedTypeSymbol type)
     {
         var result = new List<IPropertySymbol>();
-        if (!type.IsRecord || Attributes.Find(type, Attributes.GenerateSerializer)?.NamedArguments.Any(static a => a.Key == "IncludePrimaryConstructorParameters" && a.Value.Value is false) == true)
+        if (!IncludesParameters(type))
             return result;
         if (PrimaryConstructor(type) is { } constructor)
         {
@@ -80,8 +83,20 @@ internal static class CodecReader
 
     public static bool IsNotSerialized(ISymbol member) => Attributes.Has(member, "System.NonSerializedAttribute");
 
-    private static IMethodSymbol? PrimaryConstructor(INamedTypeSymbol type) =>
+    /// <summary>The constructor whose parameters stand behind the type's name; null when there is none, or no source.</summary>
+    public static IMethodSymbol? PrimaryConstructor(INamedTypeSymbol type) =>
         type.InstanceConstructors.FirstOrDefault(static c => c.DeclaringSyntaxReferences.FirstOrDefault()?.GetSyntax() is TypeDeclarationSyntax { ParameterList: not null });
+
+    private static bool IncludesParameters(INamedTypeSymbol type)
+    {
+        foreach (var argument in Attributes.Find(type, Attributes.GenerateSerializer)?.NamedArguments ?? [])
+        {
+            if (argument.Key == "IncludePrimaryConstructorParameters" && argument.Value.Value is bool included)
+                return included;
+        }
+
+        return type.IsRecord;
+    }
 
     private static uint? ParameterId(INamedTypeSymbol type, ISymbol member) =>
         type.IsRecord && PrimaryConstructor(type)?.Parameters.FirstOrDefault(p => p.Name == member.Name) is { } parameter ? Attributes.Number(parameter) : null;
@@ -105,7 +120,10 @@ internal static class CodecReader
         WithIds(type).Where(m => !parameters.Any(p => p.Name == m.Member.Name)).Select(m => Member(type, m.Member, m.Id)).OfType<MemberModel>()
             .GroupBy(static m => m.Id).Select(static g => g.First()).OrderBy(static m => m.Id);
 
-    private static MemberModel? Member(INamedTypeSymbol type, ISymbol member, uint id)
+    /// <summary>
+    /// How generated code reads and sets the member; null when it is not sent, or when there is no storage to read and set.
+    /// </summary>
+    public static MemberModel? Member(INamedTypeSymbol type, ISymbol member, uint id)
     {
         if (IsNotSerialized(member))
             return null;
@@ -131,9 +149,6 @@ internal static class CodecReader
         new(TypeText.Of(type), Primitives.Inline(type), Primitives.IsImmutable(type) || Attributes.Has(member, Attributes.Immutable));
 
     private static bool IsVisible(Accessibility accessibility) => accessibility is Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal;
-
-    private static INamedTypeSymbol? Base(INamedTypeSymbol type) =>
-        type.BaseType is { } found && Attributes.Has(found.OriginalDefinition, Attributes.GenerateSerializer) ? found : null;
 
     private static string Creation(INamedTypeSymbol type)
     {

@@ -8,24 +8,20 @@ internal static class GrainClassReader
 {
     /// <summary>What the class or enum is registered as.</summary>
     public static ClassModel Read(INamedTypeSymbol type) => type.TypeKind == TypeKind.Enum
-        ? new ClassModel(null, TypeText.Accessibility(type) is null || TypeText.AllParameters(type).Count > 0 ? null : new NamedTypeModel(TypeText.Open(type), Attributes.Text(type, Attributes.Alias) ?? TypeText.FullName(type)))
+        ? new ClassModel(null, TypeText.Accessibility(type) is null ? null : new NamedTypeModel(TypeText.Open(type), Attributes.Text(type, Attributes.Alias) ?? TypeText.FullName(type)))
         : new ClassModel(Grain(type), Exception(type));
 
     /// <summary>The class with its grain type, or null when it is no grain.</summary>
     public static NamedTypeModel? Grain(INamedTypeSymbol type)
     {
-        if (type.IsAbstract || type.IsStatic || TypeText.Accessibility(type) is null)
+        if (TypeText.Accessibility(type) is null)
             return null;
-        var isGrain = false;
-        var hasContext = false;
-        foreach (var i in type.AllInterfaces)
-        {
-            isGrain |= i.Name == "IGrain" && i.ToDisplayString() == "Orleans.IGrain";
-            hasContext |= i.Name == "IGrainBase" && i.ToDisplayString() == "Orleans.IGrainBase";
-        }
-
-        return isGrain && hasContext ? new NamedTypeModel(TypeText.Open(type), GrainType(type)) : null;
+        return IsGrain(type) ? new NamedTypeModel(TypeText.Open(type), GrainType(type)) : null;
     }
+
+    /// <summary>True for a class that implements a grain interface; it need not derive from Grain or implement IGrainBase.</summary>
+    public static bool IsGrain(INamedTypeSymbol type) =>
+        type is { TypeKind: TypeKind.Class, IsAbstract: false, IsStatic: false } && type.AllInterfaces.Any(static i => i.Name == "IGrain" && i.ToDisplayString() == "Orleans.IGrain") && !IsReference(type);
 
     /// <summary>The exception with its name, or null when it is none that peers may name.</summary>
     public static NamedTypeModel? Exception(INamedTypeSymbol type)
@@ -42,7 +38,7 @@ internal static class GrainClassReader
     }
 
     /// <summary>By attribute, else the class name in lower case without a trailing "grain", with its arity.</summary>
-    private static string GrainType(INamedTypeSymbol type)
+    public static string GrainType(INamedTypeSymbol type)
     {
         if (Attributes.Text(type, Attributes.GrainType) is { } name)
             return name;
@@ -51,5 +47,17 @@ internal static class GrainClassReader
             name = name.Substring(0, name.Length - 5);
         var arity = TypeText.AllParameters(type).Count;
         return arity == 0 ? name : name + "`" + arity;
+    }
+
+    /// <summary>References implement grain interfaces too.</summary>
+    private static bool IsReference(INamedTypeSymbol type)
+    {
+        for (var current = type.BaseType; current is not null; current = current.BaseType)
+        {
+            if (current.Name == "GrainReference" && current.ToDisplayString() == "Orleans.Runtime.GrainReference")
+                return true;
+        }
+
+        return false;
     }
 }

@@ -16,6 +16,8 @@ internal static class Rule
     public static readonly DiagnosticDescriptor Token = Error("ACTOP0001", "CancellationToken parameters are not supported yet", "The grain method '{0}' has a CancellationToken parameter, which this version does not support yet");
     public static readonly DiagnosticDescriptor Stream = Error("ACTOP0002", "IAsyncEnumerable is not supported yet", "The grain method '{0}' returns IAsyncEnumerable, which this version does not support yet");
     public static readonly DiagnosticDescriptor Hidden = Error("ACTOP0003", "Generated code must be able to name the type", "The type '{0}' must be public or internal, and so must the types around it: code is generated for it");
+    public static readonly DiagnosticDescriptor Lost = Error("ACTOP0004", "Everything that an object holds is sent", "{0} would not be sent with '{1}': {2}");
+    public static readonly DiagnosticDescriptor DuplicateGrainType = Error("ACTOP0005", "Grain types are unique", "The grain class '{0}' has the grain type \"{1}\", as has '{2}': give one of them a [GrainType]");
 
     private static DiagnosticDescriptor Error(string id, string title, string message) => new(id, title, message, "ActOp", DiagnosticSeverity.Error, isEnabledByDefault: true);
 }

@@ -8,6 +8,7 @@ internal static class CodecSource
     private const string Writer = "ref global::ActOp.Wire.WireWriter writer";
     private const string Reader = "ref global::ActOp.Wire.WireReader reader";
     private const string Kind = "global::ActOp.Wire.WireKind.";
+    private const string Items = "global::ActOp.Serialization.CollectionItems.";
 
     public static string Write(CodecModel model)
     {
@@ -22,7 +23,7 @@ internal static class CodecSource
         foreach (var member in model.Groups.SelectMany(static g => g).Where(static m => !m.IsDirect || !m.IsSettable))
         {
             text.Line("[global::System.Runtime.CompilerServices.UnsafeAccessor(global::System.Runtime.CompilerServices.UnsafeAccessorKind.Field, Name = " + SourceText.Quote(member.Field) + ")]");
-            text.Line("private static extern ref " + member.Value.Type + " Field_" + member.Name + "(" + (model.IsStruct ? "ref " : "") + model.Type + " value);");
+            text.Line("private static extern ref " + member.Value.Type + " " + Field(member) + "(" + (model.IsStruct ? "ref " : "") + model.Type + " value);");
         }
 
         text.Close().Close();
@@ -77,6 +78,13 @@ internal static class CodecSource
         text.Open("public override void WriteMembers(" + Writer + ", " + Value(model) + ")");
         if (model.Base.Length > 0)
             text.Line("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.WriteMembers(ref writer, value);");
+        if (model.Items is { } items)
+        {
+            if (items.Key.Length > 0)
+                text.Line(Items + "WriteComparer<" + items.Key + ">(ref writer, " + Comparer(items, "value") + ");");
+            text.Line(Items + "Write<" + items.Item + ">(ref writer, value);");
+        }
+
         foreach (var group in model.Groups)
         {
             var before = 0L;
@@ -108,6 +116,13 @@ internal static class CodecSource
         text.Open("public override void ReadMembers(" + Reader + ", " + Value(model) + ")");
         if (model.Base.Length > 0)
             text.Line("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.ReadMembers(ref reader, value);");
+        if (model.Items is { } items)
+        {
+            if (items.Key.Length > 0)
+                text.Line(Items + "ReadComparer<" + items.Key + ">(ref reader, value, " + Comparer(items, "value") + ");");
+            text.Line(Items + "Read<" + items.Item + ">(ref reader, value);");
+        }
+
         text.Line("uint id;");
         foreach (var group in model.Groups)
         {
@@ -135,6 +150,13 @@ internal static class CodecSource
         text.Open("public override void CopyMembers(" + (model.IsStruct ? "ref " + model.Type + " value, " : model.Type + " from, " + model.Type + " to, ") + context);
         if (model.Base.Length > 0)
             text.Line("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.CopyMembers(from, to, context);");
+        if (model.Items is { } items)
+        {
+            if (items.Key.Length > 0)
+                text.Line(Items + "CopyComparer<" + items.Key + ">(" + Comparer(items, "from") + ", to, " + Comparer(items, "to") + ");");
+            text.Line(Items + "Copy<" + items.Item + ">(from, to, context);");
+        }
+
         foreach (var member in model.Groups.SelectMany(static g => g))
         {
             var from = Get(model, member, model.IsStruct ? "value" : "from");
@@ -152,7 +174,12 @@ internal static class CodecSource
 
     private static string Set(CodecModel model, MemberModel member, string owner) => member.IsSettable ? owner + ".@" + member.Name : Accessor(model, member, owner);
 
-    private static string Accessor(CodecModel model, MemberModel member, string owner) => "Field_" + member.Name + "(" + (model.IsStruct ? "ref " : "") + owner + ")";
+    private static string Accessor(CodecModel model, MemberModel member, string owner) => Field(member) + "(" + (model.IsStruct ? "ref " : "") + owner + ")";
+
+    /// <summary>The name of the accessor; a property that implements an interface explicitly has dots in its name.</summary>
+    private static string Field(MemberModel member) => "Field_" + Reading.TypeText.Mangle(member.Name);
+
+    private static string Comparer(ItemsModel items, string owner) => "((" + items.Collection + ")" + owner + ").Comparer";
 
     private static string Value(CodecModel model) => (model.IsStruct ? "ref " : "") + model.Type + " value";
 }

@@ -31,6 +31,18 @@ internal static class ManifestSource
         return text.ToString();
     }
 
+    /// <summary>
+    /// The compiler drops references that the code does not mention, so the assemblies behind them would never be loaded: they are named
+    /// here, for the manifest of the process.
+    /// </summary>
+    public static string WriteParts(IEnumerable<string> assemblies)
+    {
+        var text = new SourceText();
+        foreach (var assembly in assemblies)
+            text.Line("[assembly: global::Orleans.ApplicationPart(" + SourceText.Quote(assembly) + ")]");
+        return text.ToString();
+    }
+
     private static void WriteInterface(SourceText text, InterfaceModel type, HashSet<string> calls)
     {
         var factory = type.Arity > 0

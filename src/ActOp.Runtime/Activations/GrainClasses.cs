@@ -31,7 +31,8 @@ internal sealed class GrainClasses
     internal GrainTypeEntry[] Entries => _entries;
 
     /// <summary>Reads the manifest of this process.</summary>
-    internal void LoadLocal() => Add(TypeManifest.GrainClasses.Select(entry => new GrainTypeEntry(
+    /// <exception cref="OrleansConfigurationException">Two classes have the same grain type: one of them would never be found.</exception>
+    internal void LoadLocal() => Add(Unique(TypeManifest.GrainClasses).Select(entry => new GrainTypeEntry(
         entry.GrainType,
         entry.Type.FullName!,
         [.. entry.Interfaces.Select(type => TypeManifest.TryGetInterface(type.IsGenericType ? type.GetGenericTypeDefinition() : type, out var found) ? found.Name : type.FullName!)],
@@ -73,6 +74,18 @@ internal sealed class GrainClasses
         var takesContext = grainClass.Type.GetConstructors().Any(constructor => constructor.GetParameters().Any(parameter => parameter.ParameterType == typeof(IGrainContext)));
         var factory = _factories.GetOrAdd(grainClass.Type, static (type, withContext) => ActivatorUtilities.CreateFactory(type, withContext ? [typeof(IGrainContext)] : []), takesContext);
         return factory(services, takesContext ? [activation] : []);
+    }
+
+    private static IEnumerable<ActOp.Serialization.GrainClass> Unique(IEnumerable<ActOp.Serialization.GrainClass> classes)
+    {
+        var found = new Dictionary<string, Type>(StringComparer.Ordinal);
+        foreach (var entry in classes)
+        {
+            if (!found.TryAdd(entry.GrainType, entry.Type))
+                throw new OrleansConfigurationException("The grain classes " + found[entry.GrainType].AssemblyQualifiedName + " and " + entry.Type.AssemblyQualifiedName + " have the same grain type, " + entry.GrainType + ": give one of them a [GrainType].");
+        }
+
+        return classes;
     }
 
     private PlacementStrategy PlacementOf(Type type)

@@ -3,6 +3,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
 using Orleans.Serialization.Invocation;
@@ -10,17 +11,34 @@ using Orleans.Serialization.Invocation;
 namespace ActOp.Runtime.Calls;
 
 /// <summary>Runs the grain call filters. Calls without filters never come here.</summary>
-internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming, IOutgoingGrainCallFilter[] outgoing)
+/// <remarks>
+/// The filters are made once, when the node opens and before its first call: a filter may ask for what the node itself provides, as
+/// IGrainFactory.
+/// </remarks>
+internal sealed class CallFilters(Node node)
 {
-    internal bool HasIncoming { get; } = incoming.Length > 0;
+    private IIncomingGrainCallFilter[] _incoming = [];
+    private IOutgoingGrainCallFilter[] _outgoing = [];
 
-    internal bool HasOutgoing { get; } = outgoing.Length > 0;
+    internal bool HasIncoming { get; private set; }
+
+    internal bool HasOutgoing { get; private set; }
+
+    /// <summary>Makes the filters, in the order in which they were added.</summary>
+    /// <exception cref="OrleansConfigurationException">A filter cannot be made.</exception>
+    internal void Load(IServiceProvider services)
+    {
+        _incoming = Make<IIncomingGrainCallFilter>(services, "incoming");
+        _outgoing = Make<IOutgoingGrainCallFilter>(services, "outgoing");
+        HasIncoming = _incoming.Length > 0;
+        HasOutgoing = _outgoing.Length > 0;
+    }
 
     /// <summary>Runs filters and method on the activation's turn; the outcome ends up in the call.</summary>
     internal async Task RunIncoming(Activation activation, Call call, Activity? activity)
     {
         var request = (RequestBase)call;
-        var context = new IncomingCallContext(activation, request, incoming);
+        var context = new IncomingCallContext(activation, request, _incoming);
         using var span = activity;
         try
         {
@@ -39,7 +57,7 @@ internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming
     internal async void RunOutgoing(Call call, Activity? activity)
     {
         var request = (RequestBase)call;
-        var context = new OutgoingCallContext(node, request, outgoing);
+        var context = new OutgoingCallContext(node, request, _outgoing);
         var ticket = call.Ticket;
         using var span = activity;
         Exception? failure = null;
@@ -62,5 +80,17 @@ internal sealed class CallFilters(Node node, IIncomingGrainCallFilter[] incoming
         else
             call.Error = failure;
         call.Publish();
+    }
+
+    private static TFilter[] Make<TFilter>(IServiceProvider services, string direction)
+    {
+        try
+        {
+            return [.. services.GetServices<TFilter>()];
+        }
+        catch (Exception exception)
+        {
+            throw new OrleansConfigurationException("A filter of " + direction + " grain calls cannot be made: " + exception.Message, exception);
+        }
     }
 }

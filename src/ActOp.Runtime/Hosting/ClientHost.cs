@@ -27,7 +27,16 @@ internal sealed class ClientHost : IHostedService
 
     public async Task StartAsync(CancellationToken cancellationToken)
     {
-        Node.Open();
+        try
+        {
+            Node.Open();
+        }
+        catch
+        {
+            Node.Kill();
+            throw;
+        }
+
         _membership = new ClientMembership(Node, _services);
         foreach (var participant in _services.GetServices<ILifecycleParticipant<IClusterClientLifecycle>>())
             participant.Participate(_lifecycle);

@@ -36,6 +36,7 @@ internal sealed partial class Node
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
     internal void Open()
     {
+        Filters.Load(Services);
         Clock.Start();
         Classes.LoadLocal();
         Peers.Start(_setup.Stages.ReceiveThreads ?? StageOptions.DefaultThreads);

@@ -64,7 +64,7 @@ internal sealed partial class Node : IDisposable
         Classes = new GrainClasses(setup.DefaultPlacement, IsSilo);
         Calls = new CallSender(this);
         Factory = new GrainFactory(this);
-        Filters = new CallFilters(this, setup.Incoming, setup.Outgoing);
+        Filters = new CallFilters(this);
         Locations = new LocationCache(setup.LocationCacheSize);
         Messages = new Messages(this);
         Reader = new FrameReader(this);

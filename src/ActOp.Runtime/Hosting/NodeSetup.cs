@@ -37,10 +37,6 @@ internal sealed record NodeSetup
 
     internal required PlacementStrategy DefaultPlacement { get; init; }
 
-    internal required IIncomingGrainCallFilter[] Incoming { get; init; }
-
-    internal required IOutgoingGrainCallFilter[] Outgoing { get; init; }
-
     internal required LocalityOptions Locality { get; init; }
 
     internal MembershipOptions Membership { get; init; } = new();

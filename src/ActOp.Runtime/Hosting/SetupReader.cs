@@ -93,8 +93,6 @@ internal static class SetupReader
             },
             Transport = services.GetService<Transport>() ?? new TcpTransport(new TcpOptions(), time),
             DefaultPlacement = services.GetService<PlacementStrategy>() ?? new ResourceOptimizedPlacement(),
-            Incoming = [.. services.GetServices<IIncomingGrainCallFilter>()],
-            Outgoing = [.. services.GetServices<IOutgoingGrainCallFilter>()],
             LocationCacheSize = Math.Max(1024, Option<GrainDirectoryOptions>(services).CacheSize),
             Seed = address.GetHashCode(),
         };

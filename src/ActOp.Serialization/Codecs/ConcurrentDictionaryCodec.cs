@@ -6,9 +6,9 @@ namespace ActOp.Serialization.Codecs;
 internal sealed class ConcurrentDictionaryCodec<TKey, TValue> : MapCodec<System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue>, TKey, TValue>
     where TKey : notnull
 {
-    protected override void WriteStart(ref WireWriter writer, System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) => StringKeys.Write(ref writer, map.Comparer);
+    protected override void WriteStart(ref WireWriter writer, System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) => Comparers.Write(ref writer, map.Comparer);
 
-    protected override System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(StringKeys.Read<TKey>(ref reader) ?? EqualityComparer<TKey>.Default);
+    protected override System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(Comparers.Read<TKey>(ref reader) ?? EqualityComparer<TKey>.Default);
 
     protected override System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> CreateLike(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) => new(map.Comparer);
 

@@ -6,9 +6,9 @@ namespace ActOp.Serialization.Codecs;
 internal sealed class DictionaryCodec<TKey, TValue> : MapCodec<Dictionary<TKey, TValue>, TKey, TValue>
     where TKey : notnull
 {
-    protected override void WriteStart(ref WireWriter writer, Dictionary<TKey, TValue> map) => StringKeys.Write(ref writer, map.Comparer);
+    protected override void WriteStart(ref WireWriter writer, Dictionary<TKey, TValue> map) => Comparers.Write(ref writer, map.Comparer);
 
-    protected override Dictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(capacity, StringKeys.Read<TKey>(ref reader));
+    protected override Dictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(capacity, Comparers.Read<TKey>(ref reader));
 
     protected override Dictionary<TKey, TValue> CreateLike(Dictionary<TKey, TValue> map) => new(map.Count, map.Comparer);
 

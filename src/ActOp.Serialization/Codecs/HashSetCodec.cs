@@ -5,9 +5,9 @@ namespace ActOp.Serialization.Codecs;
 /// <summary>Count and items.</summary>
 internal sealed class HashSetCodec<T> : SequenceCodec<HashSet<T>, T>
 {
-    protected override void WriteStart(ref WireWriter writer, HashSet<T> collection) => StringKeys.Write(ref writer, collection.Comparer);
+    protected override void WriteStart(ref WireWriter writer, HashSet<T> collection) => Comparers.Write(ref writer, collection.Comparer);
 
-    protected override HashSet<T> ReadStart(ref WireReader reader, int capacity) => new(capacity, StringKeys.Read<T>(ref reader));
+    protected override HashSet<T> ReadStart(ref WireReader reader, int capacity) => new(capacity, Comparers.Read<T>(ref reader));
 
     protected override HashSet<T> CreateLike(HashSet<T> collection) => new(collection.Count, collection.Comparer);
 

@@ -6,9 +6,9 @@ namespace ActOp.Serialization.Codecs;
 internal sealed class SortedDictionaryCodec<TKey, TValue> : MapCodec<SortedDictionary<TKey, TValue>, TKey, TValue>
     where TKey : notnull
 {
-    protected override void WriteStart(ref WireWriter writer, SortedDictionary<TKey, TValue> map) => StringKeys.WriteOrder(ref writer, map.Comparer);
+    protected override void WriteStart(ref WireWriter writer, SortedDictionary<TKey, TValue> map) => Comparers.WriteOrder(ref writer, map.Comparer);
 
-    protected override SortedDictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(StringKeys.ReadOrder<TKey>(ref reader));
+    protected override SortedDictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(Comparers.ReadOrder<TKey>(ref reader));
 
     protected override SortedDictionary<TKey, TValue> CreateLike(SortedDictionary<TKey, TValue> map) => new(map.Comparer);
 

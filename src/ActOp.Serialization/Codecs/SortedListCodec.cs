@@ -6,9 +6,9 @@ namespace ActOp.Serialization.Codecs;
 internal sealed class SortedListCodec<TKey, TValue> : MapCodec<SortedList<TKey, TValue>, TKey, TValue>
     where TKey : notnull
 {
-    protected override void WriteStart(ref WireWriter writer, SortedList<TKey, TValue> map) => StringKeys.WriteOrder(ref writer, map.Comparer);
+    protected override void WriteStart(ref WireWriter writer, SortedList<TKey, TValue> map) => Comparers.WriteOrder(ref writer, map.Comparer);
 
-    protected override SortedList<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(StringKeys.ReadOrder<TKey>(ref reader));
+    protected override SortedList<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(Comparers.ReadOrder<TKey>(ref reader));
 
     protected override SortedList<TKey, TValue> CreateLike(SortedList<TKey, TValue> map) => new(map.Comparer);
 

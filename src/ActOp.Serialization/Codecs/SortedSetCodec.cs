@@ -5,9 +5,9 @@ namespace ActOp.Serialization.Codecs;
 /// <summary>Count and items.</summary>
 internal sealed class SortedSetCodec<T> : SequenceCodec<SortedSet<T>, T>
 {
-    protected override void WriteStart(ref WireWriter writer, SortedSet<T> collection) => StringKeys.WriteOrder(ref writer, collection.Comparer);
+    protected override void WriteStart(ref WireWriter writer, SortedSet<T> collection) => Comparers.WriteOrder(ref writer, collection.Comparer);
 
-    protected override SortedSet<T> ReadStart(ref WireReader reader, int capacity) => new(StringKeys.ReadOrder<T>(ref reader));
+    protected override SortedSet<T> ReadStart(ref WireReader reader, int capacity) => new(Comparers.ReadOrder<T>(ref reader));
 
     protected override SortedSet<T> CreateLike(SortedSet<T> collection) => new(collection.Comparer);
 

@@ -64,6 +64,22 @@ public class FilterTests(FilterTests.Filtered cluster) : IClassFixture<FilterTes
         Assert.Contains("see Echo FilteredGrain.Echo x", Traces["see"]);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_filter_that_cannot_be_made_fails_the_start_and_says_why(bool ofSilo)
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        if (ofSilo)
+            builder.ConfigureSilo((_, silo) => silo.AddIncomingGrainCallFilter<FailingFilter>());
+        else
+            builder.ConfigureClient(client => client.AddOutgoingGrainCallFilter<FailingFilter>());
+        await using var cluster = builder.Build();
+        var exception = await Assert.ThrowsAsync<OrleansConfigurationException>(cluster.DeployAsync);
+        Assert.Contains("no licence", exception.Message, StringComparison.Ordinal);
+        Assert.Contains(ofSilo ? "incoming" : "outgoing", exception.Message, StringComparison.Ordinal);
+    }
+
     private IFiltered Get(string key)
     {
         Traces[key] = new ConcurrentQueue<string>();
@@ -199,6 +215,15 @@ public class FilterTests(FilterTests.Filtered cluster) : IClassFixture<FilterTes
             client.AddOutgoingGrainCallFilter(context => Out(context, "out1"));
             client.AddOutgoingGrainCallFilter(context => Out(context, "out2"));
         }
+    }
+
+    private sealed class FailingFilter : IIncomingGrainCallFilter, IOutgoingGrainCallFilter
+    {
+        public FailingFilter() => throw new NotSupportedException("no licence");
+
+        public Task Invoke(IIncomingGrainCallContext context) => context.Invoke();
+
+        public Task Invoke(IOutgoingGrainCallContext context) => context.Invoke();
     }
 
     public interface IFiltered : IGrainWithStringKey

@@ -1,0 +1,49 @@
+using System.Collections.Concurrent;
+using System.Collections.Immutable;
+using ActOp.Generators.Reading;
+using ActOp.Generators.Rules;
+using Microsoft.CodeAnalysis;
+using Microsoft.CodeAnalysis.Diagnostics;
+
+namespace ActOp.Generators;
+
+/// <summary>Says which grain classes would not be found: two of one grain type, and those that generated code cannot name.</summary>
+[DiagnosticAnalyzer(LanguageNames.CSharp)]
+public sealed class GrainClassAnalyzer : DiagnosticAnalyzer
+{
+    /// <inheritdoc/>
+    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = [Rule.DuplicateGrainType, Rule.Hidden];
+
+    /// <inheritdoc/>
+    public override void Initialize(AnalysisContext context)
+    {
+        context.ConfigureGeneratedCodeAnalysis(GeneratedCodeAnalysisFlags.None);
+        context.EnableConcurrentExecution();
+        context.RegisterCompilationStartAction(static start =>
+        {
+            var grains = new ConcurrentDictionary<string, INamedTypeSymbol>();
+            start.RegisterSymbolAction(c => Class(c, (INamedTypeSymbol)c.Symbol, grains), SymbolKind.NamedType);
+        });
+    }
+
+    private static void Class(SymbolAnalysisContext context, INamedTypeSymbol type, ConcurrentDictionary<string, INamedTypeSymbol> grains)
+    {
+        if (!GrainClassReader.IsGrain(type))
+            return;
+        if (TypeText.Accessibility(type) is null)
+        {
+            // A hidden class that only implements the interface may be a stand-in of a test; one that says it is a grain is meant to be
+            // found.
+            if (type.AllInterfaces.Any(static i => i.Name == "IGrainBase" && i.ToDisplayString() == "Orleans.IGrainBase"))
+                context.Report(Rule.Hidden, type, type.Name);
+            return;
+        }
+
+        var grainType = GrainClassReader.GrainType(type);
+        var first = grains.GetOrAdd(grainType, type);
+        if (SymbolEqualityComparer.Default.Equals(type, first))
+            return;
+        var (later, earlier) = Reporting.IsBefore(type, first) ? (first, type) : (type, first);
+        context.Report(Rule.DuplicateGrainType, later, later.ToDisplayString(), grainType, earlier.ToDisplayString());
+    }
+}

@@ -1,0 +1,105 @@
+using System.Collections.Concurrent;
+using System.ComponentModel;
+using ActOp.Serialization.Codecs;
+using ActOp.Wire;
+using Orleans.Serialization;
+
+namespace ActOp.Serialization;
+
+/// <summary>
+/// What a class with [GenerateSerializer] inherits from a collection of the framework: its items, and which comparer it has. The
+/// object's own constructor makes the comparer, so that only its name is sent, and checked. Called by generated code.
+/// </summary>
+[EditorBrowsable(EditorBrowsableState.Never)]
+public static class CollectionItems
+{
+    /// <summary>Writes a count and the items.</summary>
+    public static void Write<T>(ref WireWriter writer, IEnumerable<T> collection)
+    {
+        T[] items = [.. collection];
+        writer.WriteVarUInt32((uint)items.Length);
+        foreach (var item in items)
+            Codec<T>.Default.Write(ref writer, item);
+    }
+
+    /// <summary>Replaces what the constructor has put into the collection by the items on the wire.</summary>
+    public static void Read<T>(ref WireReader reader, IEnumerable<T> collection) => Replace(collection, Items.Read<T>(ref reader, reader.ReadCount(), -1));
+
+    /// <summary>Replaces what the constructor has put into the copy by copies of the items.</summary>
+    public static void Copy<T>(IEnumerable<T> from, IEnumerable<T> to, CopyContext context)
+    {
+        T[] items = [.. from];
+        for (var i = 0; i < items.Length; i++)
+            items[i] = Codec<T>.Default.Copy(items[i], context);
+        Replace(to, items);
+    }
+
+    /// <summary>Writes which comparer the collection has.</summary>
+    public static void WriteComparer<T>(ref WireWriter writer, IEqualityComparer<T> comparer) => writer.WriteString(Comparers.NameOf(comparer, EqualityComparer<T>.Default));
+
+    /// <summary>Writes which comparer the collection has.</summary>
+    public static void WriteComparer<T>(ref WireWriter writer, IComparer<T> comparer) => writer.WriteString(Comparers.NameOf(comparer, Comparer<T>.Default));
+
+    /// <summary>Reads which comparer the collection had.</summary>
+    /// <exception cref="SerializerException">The constructor has made another one.</exception>
+    public static void ReadComparer<T>(ref WireReader reader, object collection, IEqualityComparer<T> comparer) => Check(collection, reader.ReadString(), Comparers.NameOf(comparer, EqualityComparer<T>.Default));
+
+    /// <summary>Reads which comparer the collection had.</summary>
+    /// <exception cref="SerializerException">The constructor has made another one.</exception>
+    public static void ReadComparer<T>(ref WireReader reader, object collection, IComparer<T> comparer) => Check(collection, reader.ReadString(), Comparers.NameOf(comparer, Comparer<T>.Default));
+
+    /// <summary>Checks that a copy has the comparer of the original.</summary>
+    /// <exception cref="SerializerException">The constructor has made another one.</exception>
+    public static void CopyComparer<T>(IEqualityComparer<T> from, object collection, IEqualityComparer<T> comparer) =>
+        Check(collection, Comparers.NameOf(from, EqualityComparer<T>.Default), Comparers.NameOf(comparer, EqualityComparer<T>.Default));
+
+    /// <summary>Checks that a copy has the comparer of the original.</summary>
+    /// <exception cref="SerializerException">The constructor has made another one.</exception>
+    public static void CopyComparer<T>(IComparer<T> from, object collection, IComparer<T> comparer) =>
+        Check(collection, Comparers.NameOf(from, Comparer<T>.Default), Comparers.NameOf(comparer, Comparer<T>.Default));
+
+    private static void Check(object collection, string expected, string made)
+    {
+        if (expected != made)
+            throw new SerializerException("The collection " + collection.GetType() + " has the comparer \"" + expected + "\", but its constructor without parameters makes \"" + made + "\" (empty: the default).");
+    }
+
+    private static void Replace<T>(IEnumerable<T> collection, T[] items)
+    {
+        switch (collection)
+        {
+            case ICollection<T> list:
+                list.Clear();
+                foreach (var item in items)
+                    list.Add(item);
+                break;
+            case Queue<T> queue:
+                queue.Clear();
+                foreach (var item in items)
+                    queue.Enqueue(item);
+                break;
+            case ConcurrentQueue<T> queue:
+                queue.Clear();
+                foreach (var item in items)
+                    queue.Enqueue(item);
+                break;
+            case ConcurrentBag<T> bag:
+                bag.Clear();
+                foreach (var item in items)
+                    bag.Add(item);
+                break;
+            case Stack<T> stack:
+                stack.Clear();
+                for (var i = items.Length - 1; i >= 0; i--)
+                    stack.Push(items[i]);
+                break;
+            case ConcurrentStack<T> stack:
+                stack.Clear();
+                for (var i = items.Length - 1; i >= 0; i--)
+                    stack.Push(items[i]);
+                break;
+            default:
+                throw new SerializerException("The collection " + collection.GetType() + " is of no kind that can be filled.");
+        }
+    }
+}
