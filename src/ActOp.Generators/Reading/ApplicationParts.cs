@@ -14,7 +14,9 @@ internal static class ApplicationParts
         foreach (var assembly in compilation.SourceModule.ReferencedAssemblySymbols)
         {
             cancel.ThrowIfCancellationRequested();
-            if (assembly.GetAttributes().Any(static a => a.AttributeClass?.ToDisplayString() is Attributes.GeneratedManifest or Attributes.ApplicationPart))
+            if (assembly.GetAttributes().Any(static a =>
+                a.AttributeClass is { Name: "GeneratedManifestAttribute" or "ApplicationPartAttribute" } type
+                && type.ToDisplayString() is Attributes.GeneratedManifest or Attributes.ApplicationPart))
                 yield return assembly.Identity.Name;
         }
     }
