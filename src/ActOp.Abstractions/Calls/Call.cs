@@ -159,6 +159,7 @@ public abstract class Call : Work, IThreadPoolWorkItem
     internal void Unregister() => Volatile.Write(ref _ticket, Unregistered);
 
     /// <summary>True for the one that may complete the use of this call that has <paramref name="ticket"/>; it is out of the registry then.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryClaim(long ticket)
     {
         if (Interlocked.CompareExchange(ref _ticket, Claimed, ticket) != ticket)

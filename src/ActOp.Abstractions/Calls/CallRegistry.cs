@@ -103,7 +103,7 @@ internal sealed class CallRegistry
         magazine.Count = count;
         var ticket = magazine.Tickets[count];
         var slot = SlotOf(ticket);
-        var chunk = _chunks[slot >> ChunkBits]!;
+        var chunk = magazine.ChunkOf(slot);
         call.Register(ticket);
         Volatile.Write(ref chunk.Entries[slot & (ChunkSize - 1)].Call, call);
         return call.Deadline >= Volatile.Read(ref chunk.Earliest) || AddEarlier(call, ticket, chunk);
@@ -113,10 +113,10 @@ internal sealed class CallRegistry
     internal void Remove(long ticket)
     {
         var slot = SlotOf(ticket);
-        Volatile.Write(ref _chunks[slot >> ChunkBits]!.Entries[slot & (ChunkSize - 1)].Call, null);
         var magazine = t_magazine;
         if (magazine is null || !ReferenceEquals(magazine.Owner, this) || magazine.Count == MagazineSize)
             magazine = Empty();
+        Volatile.Write(ref magazine.ChunkOf(slot).Entries[slot & (ChunkSize - 1)].Call, null);
         magazine.Tickets[magazine.Count++] = ticket + NextUse;
     }
 
@@ -266,7 +266,7 @@ internal sealed class CallRegistry
         if (ReferenceEquals(magazine.Owner, this))
             return magazine;
         magazine.GiveBack();
-        magazine.Owner = this;
+        magazine.Use(this);
         return magazine;
     }
 
@@ -282,9 +282,15 @@ internal sealed class CallRegistry
         internal Call? Call;
     }
 
+    [InlineArray(ChunkSize)]
+    private struct Entries
+    {
+        private Entry _first;
+    }
+
     private sealed class Chunk
     {
-        internal readonly Entry[] Entries = new Entry[ChunkSize];
+        internal Entries Entries;
 
         /// <summary>No call of the chunk ends before this.</summary>
         internal long Earliest = Never;
@@ -325,7 +331,28 @@ internal sealed class CallRegistry
         internal long[] Tickets = new long[MagazineSize];
         internal int Count;
 
+        /// <summary>The chunk that was used last, which is mostly the one that is used next.</summary>
+        private Chunk? _chunk;
+        private int _chunkIndex = -1;
+
         ~Magazine() => GiveBack();
+
+        internal void Use(CallRegistry owner)
+        {
+            Owner = owner;
+            _chunkIndex = -1;
+            _chunk = null;
+        }
+
+        [MethodImpl(MethodImplOptions.AggressiveInlining)]
+        internal Chunk ChunkOf(int slot) => slot >> ChunkBits == _chunkIndex ? _chunk! : Change(slot >> ChunkBits);
+
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        private Chunk Change(int index)
+        {
+            _chunkIndex = index;
+            return _chunk = Owner!._chunks[index]!;
+        }
 
         internal void GiveBack()
         {
