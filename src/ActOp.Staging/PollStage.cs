@@ -63,6 +63,23 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     /// <summary>Whether a sample of the steps is measured for <see cref="Usage"/>. Default true.</summary>
     public bool IsMeasured { get; init; } = true;
 
+    /// <summary>Makes the stage one without threads: the driver is told where one would begin, and makes its steps (<see cref="StepOnce"/>).</summary>
+    internal StageDriver? Driver { get; init; }
+
+    /// <summary>Makes one step and what follows it in the place of thread i, whose stage has a driver. False when that thread ends or does not exist.</summary>
+    internal bool StepOnce(int index)
+    {
+        Post post;
+        lock (_gate)
+        {
+            if (index >= _posts.Count)
+                return false;
+            post = _posts[index];
+        }
+
+        return TryStep(index, post);
+    }
+
     /// <summary>Told by a step on its thread that its wait is over: what follows is work.</summary>
     public void EndWait()
     {
@@ -113,6 +130,8 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     /// <summary>Called now and then by a timer: replaces threads that have run one and the same batch since the last look.</summary>
     public void Watch()
     {
+        if (Driver is not null)
+            return;
         lock (_gate)
         {
             for (var index = 0; index < _posts.Count; index++)
@@ -135,30 +154,39 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     private Post Start(int index)
     {
         var post = new Post(name);
-        new Thread(() => Loop(index, post)) { IsBackground = true, Name = "actop-" + name + "-" + index }.UnsafeStart();
+        if (Driver is { } driver)
+            driver.Begin(this, index);
+        else
+            new Thread(() => Loop(index, post)) { IsBackground = true, Name = "actop-" + name + "-" + index }.UnsafeStart();
         return post;
     }
 
     private void Loop(int index, Post post)
     {
-        t_post = post;
-        while (post.TryBeginStep())
+        while (TryStep(index, post))
         {
-            var goesOn = true;
-            try
-            {
-                goesOn = step(index);
-            }
-            catch (Exception exception)
-            {
-                onError(exception);
-            }
-
-            post.EndStep();
-            if (!goesOn)
-                return;
-            After();
         }
+    }
+
+    private bool TryStep(int index, Post post)
+    {
+        if (!post.TryBeginStep())
+            return false;
+        t_post = post;
+        var goesOn = true;
+        try
+        {
+            goesOn = step(index);
+        }
+        catch (Exception exception)
+        {
+            onError(exception);
+        }
+
+        post.EndStep();
+        if (goesOn)
+            After();
+        return goesOn;
     }
 
     private void After()

@@ -25,6 +25,8 @@ public sealed partial class Stage : IDisposable
     private readonly Action<Exception> _onError;
     private readonly Action? _onPause;
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly StageDriver? _driver;
+    private readonly Worker? _driven;
     private volatile Worker[] _workers = [];
     private volatile int _idleCount;
     private volatile bool _stopping;
@@ -57,6 +59,17 @@ public sealed partial class Stage : IDisposable
         _onPause = onPause;
         if (mode == StageMode.OwnThreads)
             SetThreads(threads);
+    }
+
+    /// <summary>Makes a stage without threads, whose items <paramref name="driver"/> runs one by one (<see cref="RunDriven"/>). Nobody can borrow from it.</summary>
+    internal Stage(string name, StageDriver driver, Action<Exception> onError, Action? onPause = null)
+    {
+        Name = name;
+        _driver = driver;
+        _onError = onError;
+        _onPause = onPause;
+        // Retired: what it posts takes the way of a foreign thread.
+        _driven = new Worker(this, 0) { Retired = true };
     }
 
     /// <summary>The stage's name.</summary>
@@ -110,7 +123,7 @@ public sealed partial class Stage : IDisposable
     public static bool WillPause => Worker.Current is { Stage._onPause: not null };
 
     /// <summary>True when no thread of the stage is awake, so that a post would have to wake one; a moment's truth.</summary>
-    public bool IsAsleep => Mode == StageMode.OwnThreads && _idleCount == _workers.Length;
+    public bool IsAsleep => _driver is null ? Mode == StageMode.OwnThreads && _idleCount == _workers.Length : _driver.IsAsleep(this);
 
     internal Worker[] Workers => _workers;
 
@@ -129,6 +142,12 @@ public sealed partial class Stage : IDisposable
             return;
         }
 
+        if (_driver is not null)
+        {
+            _driver.Post(this, item);
+            return;
+        }
+
         if (Mode == StageMode.ThreadPool)
         {
             ThreadPool.UnsafeQueueUserWorkItem(static state => state.stage.RunPooled(state.item), (stage: this, item), preferLocal: true);
@@ -142,7 +161,7 @@ public sealed partial class Stage : IDisposable
     public void SetThreads(int threads)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(threads, 1);
-        if (Mode == StageMode.ThreadPool)
+        if (Mode == StageMode.ThreadPool || _driver is not null)
             return;
         List<Worker> started = [];
         Worker[] retired;
@@ -171,6 +190,17 @@ public sealed partial class Stage : IDisposable
             worker.Unpark();
         foreach (var worker in started)
             worker.Start();
+    }
+
+    /// <summary>Runs an item that the driver was given, and the pause action, on the calling thread. Only for a stage that has a driver.</summary>
+    internal void RunDriven(IStageItem item)
+    {
+        if (Worker.Current is not null)
+            throw new InvalidOperationException("The thread is inside an item of the stage " + Worker.Current.Stage.Name + " already.");
+        _driven!.Enter();
+        RunPooled(item);
+        Pause();
+        _driven.Leave();
     }
 
     /// <summary>
