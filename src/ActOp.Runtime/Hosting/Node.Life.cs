@@ -243,8 +243,6 @@ internal sealed partial class Node
             Log.CallsExpired(expired);
         }
 
-        WorkStage.Watch();
-        Peers.Watch();
         if (now - _lastCollection < (long)CollectionOptions.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;
