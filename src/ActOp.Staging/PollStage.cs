@@ -8,15 +8,17 @@ namespace ActOp.Staging;
 /// what that brings in between, if it can do so in the place of a thread of another stage.
 /// </summary>
 /// <remarks>
-/// A thread that is kept by what it runs loses its post to a new one (<see cref="Watch"/>) and ends when it is free again, so that
+/// A thread that is kept by what it runs loses its post to a new one within milliseconds (<see cref="StageMonitor"/>) and ends when it is
+/// free again, so that
 /// nothing that runs can hold up the outside.
 /// </remarks>
 /// <param name="name">Name of the stage; its threads are called <c>actop-name-i</c>.</param>
-/// <param name="step">One wait and the reading that follows, for thread i; false ends the thread. Never called by two threads for one i.</param>
+/// <param name="step">
+/// One wait and the reading that follows, for thread i; false ends the thread. Never called by two threads for one i.
+/// </param>
 /// <param name="wake">Makes thread i return from its wait soon.</param>
 /// <param name="onError">Told of what escapes a step: a defect of the step.</param>
-/// <param name="afterStep">Runs what the step has made ready; may take long.</param>
-public sealed class PollStage(string name, Func<int, bool> step, Action<int> wake, Action<Exception> onError, Action? afterStep = null) : IDisposable
+public sealed class PollStage(string name, Func<int, bool> step, Action<int> wake, Action<Exception> onError) : IDisposable, IWatched
 {
     private readonly Lock _gate = new();
     private readonly List<Post> _posts = [];
@@ -27,6 +29,7 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     private long _executedByEnded;
     private BusyTime _busyOfEnded;
     private bool _isDisposed;
+    private bool _isWatched;
 
     /// <summary>How many threads serve the stage.</summary>
     public int Threads
@@ -63,10 +66,15 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     /// <summary>Whether a sample of the steps is measured for <see cref="Usage"/>. Default true.</summary>
     public bool IsMeasured { get; init; } = true;
 
-    /// <summary>Makes the stage one without threads: the driver is told where one would begin, and makes its steps (<see cref="StepOnce"/>).</summary>
+    /// <summary>
+    /// Makes the stage one without threads: the driver is told where one would begin, and makes its steps (<see cref="StepOnce"/>).
+    /// </summary>
     internal StageDriver? Driver { get; init; }
 
-    /// <summary>Makes one step and what follows it in the place of thread i, whose stage has a driver. False when that thread ends or does not exist.</summary>
+    /// <summary>
+    /// Makes one step and what follows it in the place of thread i, whose stage has a driver. False when that thread ends or does not
+    /// exist.
+    /// </summary>
     internal bool StepOnce(int index)
     {
         Post post;
@@ -87,6 +95,17 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             t_post?.Meter.Begin();
     }
 
+    /// <summary>
+    /// Told by a step on its thread: what it makes ready for <paramref name="stage"/> from here on runs on this thread after the step, in
+    /// the place of a parked thread of that stage, if there is one
+    /// (<see cref="Stage.Borrow"/>).
+    /// </summary>
+    public static void BorrowUntilStepEnds(Stage stage)
+    {
+        if (t_post is { Borrowed: null } post)
+            post.Borrowed = stage.TryBorrow();
+    }
+
     /// <summary>Told by a step on its thread how many items it has handled.</summary>
     public static void CountItems(int items)
     {
@@ -94,7 +113,10 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             Interlocked.Add(ref post.Items, items);
     }
 
-    /// <summary>Changes the number of threads; those with the highest numbers end after their present step. After <see cref="Dispose"/> none begin.</summary>
+    /// <summary>
+    /// Changes the number of threads; those with the highest numbers end after their present step. After <see cref="Dispose"/> none
+    /// begin.
+    /// </summary>
     public void SetThreads(int threads)
     {
         lock (_gate)
@@ -114,6 +136,9 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
 
             while (_posts.Count < threads)
                 _posts.Add(Start(_posts.Count));
+            if (!_isWatched && Driver is null)
+                StageMonitor.Shared.Add(this);
+            _isWatched = true;
         }
     }
 
@@ -125,24 +150,37 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             SetThreads(0);
             _isDisposed = true;
         }
+
+        StageMonitor.Shared.Remove(this);
     }
 
-    /// <summary>Called now and then by a timer: replaces threads that have run one and the same batch since the last look.</summary>
-    public void Watch()
+    /// <summary>Replaces threads that have run what one and the same step brought for some looks.</summary>
+    bool IWatched.Look() => Look();
+
+    internal bool Look()
     {
-        if (Driver is not null)
-            return;
-        lock (_gate)
+        var isActive = false;
+        // Who changes the stage may wait for a step.
+        if (!_gate.TryEnter())
+            return true;
+        try
         {
             for (var index = 0; index < _posts.Count; index++)
             {
-                if (!_posts[index].TryLose())
-                    continue;
-                _replaced++;
-                Keep(_posts[index]);
-                _posts[index] = Start(index);
+                if (_posts[index].TryLose(ref isActive))
+                {
+                    _replaced++;
+                    Keep(_posts[index]);
+                    _posts[index] = Start(index);
+                }
             }
         }
+        finally
+        {
+            _gate.Exit();
+        }
+
+        return isActive;
     }
 
     private void Keep(Post ended)
@@ -184,32 +222,34 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         }
 
         post.EndStep();
-        if (goesOn)
-            After();
-        return goesOn;
-    }
+        t_post = null;
+        if (post.Borrowed is { } worker)
+        {
+            post.Borrowed = null;
+            worker.Stage.EndBorrow(worker);
+        }
 
-    private void After()
-    {
-        try
-        {
-            afterStep?.Invoke();
-        }
-        catch (Exception exception)
-        {
-            onError(exception);
-        }
+        return goesOn;
     }
 
     /// <summary>The right to be thread i. The lock keeps two threads out of one step, and is free except when the stage changes.</summary>
     private sealed class Post(string stage)
     {
+        /// <summary>
+        /// Looks at one and the same step until the thread has lost its post: a thread that only lacks a processor should rarely.
+        /// </summary>
+        private const int LooksUntilLost = 2;
+
         private readonly Lock _stepping = new();
         private long _itemsMeasured;
         private long _steps;
         private long _seen = -1;
+        private int _looks;
 
         internal readonly BusyMeter Meter = new(stage);
+
+        /// <summary>What the step has borrowed; belongs to the post's thread.</summary>
+        internal Worker? Borrowed;
 
         /// <summary>Items handled; written by the post's thread.</summary>
         internal long Items;
@@ -243,13 +283,18 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             }
         }
 
-        /// <summary>Takes the post from a thread that has been beyond one and the same step since the last look. One that has made no step yet is about to begin.</summary>
-        internal bool TryLose()
+        /// <summary>
+        /// Takes the post from a thread that has been beyond one and the same step for some looks. One that has made no step yet is about
+        /// to begin.
+        /// </summary>
+        internal bool TryLose(ref bool isBeyond)
         {
             if (!_stepping.TryEnter())
                 return false;
-            IsLost = _steps > 0 && _steps == _seen;
+            isBeyond = true;
+            _looks = _steps == _seen ? _looks + 1 : 0;
             _seen = _steps;
+            IsLost = _steps > 0 && _looks >= LooksUntilLost;
             _stepping.Exit();
             return IsLost;
         }

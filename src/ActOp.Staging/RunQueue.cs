@@ -9,7 +9,7 @@ namespace ActOp.Staging;
 /// </remarks>
 internal sealed class RunQueue
 {
-    internal const int Capacity = 256;
+    internal const int Capacity = Tuning.QueueCapacity;
 
     private readonly IStageItem?[] _items = new IStageItem?[Capacity];
     private long _head;

@@ -8,14 +8,13 @@ namespace ActOp.Staging;
 /// has to be woken. The receive stage does so with the turns of the frames it has read.
 /// </content>
 /// <remarks>
-/// Items that block would keep the borrower from its own stage. So after a run that took long nobody may borrow for a while: twice as long every time, while runs that are
-/// short wear the time off again. A thread that was merely kept from a processor hardly notices, one whose items block now and then borrows hardly any more.
+/// Items that block would keep the borrower from its own stage. So after a run that took long nobody may borrow for a while: twice as
+/// long every time, while runs that are
+/// short wear the time off again. A thread that was merely kept from a processor hardly notices, one whose items block now and then
+/// borrows hardly any more.
 /// </remarks>
 public sealed partial class Stage
 {
-    /// <summary>Items that a borrower runs before it leaves the rest to the worker's own thread: it has its own stage to serve.</summary>
-    private const int BorrowedRun = 128;
-
     /// <summary>A run ends at the first pause after half of this, so it takes so long only if a single item does.</summary>
     private static readonly long LongRun = Stopwatch.Frequency * 2 / 1000;
 
@@ -29,33 +28,42 @@ public sealed partial class Stage
     /// <summary>Items that borrowers have run.</summary>
     public long Borrowed => Interlocked.Read(ref _borrowed);
 
-    /// <summary>Makes this thread a thread of the stage until <see cref="EndBorrow"/>, if one is parked. What it posts meanwhile waits for that.</summary>
-    /// <returns>False when the thread runs items of a stage already, all threads of this stage are at work, or its items have lately taken long.</returns>
-    public bool TryBorrow()
+    /// <summary>
+    /// Makes this thread a thread of the stage until the scope ends, if one is parked: <c>using var run = stage.Borrow();</c>. What it
+    /// posts meanwhile waits for the end of the scope, which runs it and
+    /// what follows from it, within bounds.
+    /// </summary>
+    /// <returns>
+    /// A scope that holds nothing when the thread runs items of a stage already, all threads of this stage are at work, or its items have
+    /// lately taken long.
+    /// </returns>
+    public BorrowedRun Borrow() => new(TryBorrow());
+
+    internal Worker? TryBorrow()
     {
-        if (_idleCount == 0 || Worker.Current is not null || (_borrowPause > 0 && Stopwatch.GetTimestamp() < _borrowFrom) || TakeIdle() is not { } worker)
-            return false;
+        if (!HasIdle || Worker.Current is not null || (_borrowPause > 0 && Stopwatch.GetTimestamp() < _borrowFrom) || _roster.TryTakeToBorrow() is not { } worker)
+            return null;
         worker.Enter();
-        return true;
+        StageMonitor.Shared.Arm();
+        return worker;
     }
 
-    /// <summary>Runs what has been posted since <see cref="TryBorrow"/> and what follows from it, within bounds, and gives the place back.</summary>
-    public void EndBorrow()
+    /// <summary>Runs what was posted since <see cref="TryBorrow"/>, on the same thread, and gives the worker back.</summary>
+    internal void EndBorrow(Worker worker)
     {
-        var worker = Worker.Current!;
         var start = Stopwatch.GetTimestamp();
-        var isDone = worker.RunBorrowed(BorrowedRun, LongRun / 2, out var items);
+        var isDone = worker.RunBorrowed(Tuning.BorrowedRun, LongRun / 2, out var items);
         Interlocked.Add(ref _borrowed, items);
         NoteRun(Stopwatch.GetTimestamp(), start);
         worker.Leave();
-        if (!isDone || !TryEnterIdle(worker))
+        if (!isDone || !_roster.TryGoIdle(worker))
         {
+            // Its thread has something to do: items, or to retire, or to end.
             Interlocked.Increment(ref _wakes);
             worker.Unpark();
         }
         else if (HasWork())
         {
-            // Posted between our last look and our leaving, when nobody seemed idle.
             WakeOne();
         }
     }
@@ -75,4 +83,21 @@ public sealed partial class Stage
             Volatile.Write(ref _borrowPause, pause < LeastPause / 16 ? 0 : pause - (pause / 128));
         }
     }
+}
+
+/// <summary>
+/// The time in which a thread has borrowed a worker of a stage (<see cref="Stage.Borrow"/>); its end runs what was posted. Stays on its
+/// thread.
+/// </summary>
+public readonly ref struct BorrowedRun
+{
+    private readonly Worker? _worker;
+
+    internal BorrowedRun(Worker? worker) => _worker = worker;
+
+    /// <summary>False when nothing was borrowed: then posts go their usual way, and the end does nothing.</summary>
+    public bool IsHeld => _worker is not null;
+
+    /// <summary>Runs what was posted and gives the worker back.</summary>
+    public void Dispose() => _worker?.Stage.EndBorrow(_worker);
 }

@@ -9,36 +9,28 @@ namespace ActOp.Staging;
 /// with it until they would wait, then another thread takes them.
 /// </summary>
 /// <remarks>
-/// Any thread may post. The number of threads may change at any time (<see cref="SetThreads"/>): a thread that ends hands
-/// its queue back, so no item is lost. Idle threads park; a post wakes at most one, and none while a woken one is still
-/// looking for work.
-/// <para>A <see cref="Worker"/> belongs to one thread at a time: its own, or, while that one is parked, one of another stage
-/// that has borrowed it (<c>Stage.Borrowing.cs</c>). Parked workers that nobody has borrowed are in <see cref="_idle"/>; who
-/// takes one out of there, under the gate, owns it. So at most <see cref="Threads"/> threads run items, whoever they are.</para>
+/// Any thread may post. The number of threads may change at any time (<see cref="SetThreads"/>). Idle threads park; a post wakes at most
+/// one, and
+/// none while another thread is still looking for work. Who runs which <see cref="Worker"/>, and why no wake-up is lost, is told in <see
+/// cref="Roster"/>: a worker is run by its own
+/// thread or, while that is parked, by one of another stage that has borrowed it (<see cref="Borrow"/>). So at most <see cref="Threads"/>
+/// threads run items, whoever they are.
+/// <para>Items that take long are found by the <see cref="StageMonitor"/>, every few milliseconds while any thread of the stage runs
+/// (<see cref="Look"/>).</para>
 /// </remarks>
-public sealed partial class Stage : IDisposable
+public sealed partial class Stage : IDisposable, IWatched
 {
     private readonly ConcurrentQueue<IStageItem> _shared = new();
-    private readonly Lock _gate = new();
-    private readonly List<Worker> _idle = [];
-    private readonly List<Worker> _retiring = [];
+    private readonly Roster _roster;
     private readonly Action<Exception> _onError;
     private readonly Action? _onPause;
-    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly StageDriver? _driver;
     private readonly Worker? _driven;
-    private volatile Worker[] _workers = [];
-    private volatile int _idleCount;
-    private volatile bool _stopping;
-    private volatile int _held;
-    private int _searching;
-    private int _alive;
-    private int _nextIndex;
+    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private int _held;
     private long _posted;
     private long _wakes;
     private long _emptyWakes;
-    private long _executedByEnded;
-    private BusyTime _busyOfEnded;
     private long _pooled;
 
     /// <summary>Makes a stage and starts its threads.</summary>
@@ -47,7 +39,8 @@ public sealed partial class Stage : IDisposable
     /// <param name="mode">Whose threads.</param>
     /// <param name="onError">Told of what escapes an item: a defect of the item.</param>
     /// <param name="onPause">
-    /// Run by each thread of the stage when it has no more items, and now and then while it has: for what gathers per thread and goes better
+    /// Run by each thread of the stage when it has no more items, and now and then while it has: for what gathers per thread and goes
+    /// better
     /// in bulk. Not called in <see cref="StageMode.ThreadPool"/>.
     /// </param>
     public Stage(string name, int threads, StageMode mode, Action<Exception> onError, Action? onPause = null)
@@ -57,11 +50,18 @@ public sealed partial class Stage : IDisposable
         Mode = mode;
         _onError = onError;
         _onPause = onPause;
+        _roster = new Roster(OnEnded);
         if (mode == StageMode.OwnThreads)
+        {
             SetThreads(threads);
+            StageMonitor.Shared.Add(this);
+        }
     }
 
-    /// <summary>Makes a stage without threads, whose items <paramref name="driver"/> runs one by one (<see cref="RunDriven"/>). Nobody can borrow from it.</summary>
+    /// <summary>
+    /// Makes a stage without threads, whose items <paramref name="driver"/> runs one by one (<see cref="RunDriven"/>). Nobody can borrow
+    /// from it.
+    /// </summary>
     internal Stage(string name, StageDriver driver, Action<Exception> onError, Action? onPause = null)
     {
         Name = name;
@@ -69,7 +69,8 @@ public sealed partial class Stage : IDisposable
         _onError = onError;
         _onPause = onPause;
         // Retired: what it posts takes the way of a foreign thread.
-        _driven = new Worker(this, 0) { Retired = true };
+        _driven = new Worker(this, 0) { IsRetired = true };
+        _roster = new Roster(OnEnded);
     }
 
     /// <summary>The stage's name.</summary>
@@ -78,65 +79,74 @@ public sealed partial class Stage : IDisposable
     /// <summary>Whose threads the stage uses.</summary>
     public StageMode Mode { get; }
 
-    /// <summary>How many threads serve the stage; 0 in <see cref="StageMode.ThreadPool"/>.</summary>
-    public int Threads => _workers.Length;
+    /// <summary>
+    /// How many threads serve the stage; 0 in <see cref="StageMode.ThreadPool"/>. Threads beyond that number end the item that they run,
+    /// hand the rest over and sleep.
+    /// </summary>
+    public int Threads => _roster.Threads;
 
     /// <summary>What the stage has done so far.</summary>
     public StageCounters Counters
     {
         get
         {
-            lock (_gate)
+            var executed = Interlocked.Read(ref _pooled);
+            long steals = 0;
+            var queued = _shared.Count;
+            foreach (var worker in Workers)
             {
-                var executed = _executedByEnded + Interlocked.Read(ref _pooled);
-                long steals = 0;
-                var queued = _shared.Count;
-                foreach (var worker in Alive)
-                {
-                    executed += Volatile.Read(ref worker.Executed);
-                    steals += Volatile.Read(ref worker.Steals);
-                    queued += worker.Queue.Count;
-                }
-
-                return new StageCounters(executed, Interlocked.Read(ref _posted), Interlocked.Read(ref _wakes), Interlocked.Read(ref _emptyWakes), steals, queued);
+                executed += worker.Executed;
+                steals += Volatile.Read(ref worker.Steals);
+                queued += worker.Queue.Count;
             }
+
+            return new StageCounters(executed, Interlocked.Read(ref _posted), Interlocked.Read(ref _wakes), Interlocked.Read(ref _emptyWakes), steals, queued);
         }
     }
 
-    /// <summary>What the stage has done so far and what a sample of it took; without a sample in <see cref="StageMode.ThreadPool"/>.</summary>
+    /// <summary>
+    /// What the stage has done so far and what a sample of it took; without a sample in <see cref="StageMode.ThreadPool"/>.
+    /// </summary>
     public StageUsage Usage
     {
         get
         {
-            lock (_gate)
-            {
-                var counters = Counters;
-                return new(counters.Executed, counters.Queued, Alive.Aggregate(_busyOfEnded, static (busy, worker) => busy + worker.Meter.Total), _held);
-            }
+            var counters = Counters;
+            return new(counters.Executed, counters.Queued, Workers.Aggregate(default(BusyTime), static (busy, worker) => busy + worker.Meter.Total), Volatile.Read(ref _held));
         }
     }
 
-    /// <summary>Whether a sample of the items is measured for <see cref="Usage"/>. Default true: it costs less than a hundredth of the throughput.</summary>
+    /// <summary>
+    /// Whether a sample of the items is measured for <see cref="Usage"/>. Default true: it costs less than a hundredth of the throughput.
+    /// </summary>
     public bool IsMeasured { get; init; } = true;
 
-    /// <summary>True on a thread that runs items of a stage and will call the stage's pause action after the present one.</summary>
-    public static bool WillPause => Worker.Current is { Stage._onPause: not null };
+    /// <summary>
+    /// Called when an item has been found to take long, and once more after that: what earlier items of its thread have left to the pause
+    /// action waits. Called on the thread of
+    /// runtime timers: it must only post.
+    /// </summary>
+    public Action? OnHeld { get; init; }
+
+    /// <summary>
+    /// True on a thread that runs items of a stage and will call the stage's pause action soon: false inside an item that has been found
+    /// to take long.
+    /// </summary>
+    public static bool WillPause => Worker.Current is { Stage._onPause: not null, IsHeld: false };
 
     /// <summary>True when no thread of the stage is awake, so that a post would have to wake one; a moment's truth.</summary>
-    public bool IsAsleep => _driver is null ? Mode == StageMode.OwnThreads && _idleCount == _workers.Length : _driver.IsAsleep(this);
+    public bool IsAsleep => _driver is null ? Mode == StageMode.OwnThreads && _roster.Idle == _roster.Threads : _driver.IsAsleep(this);
 
-    internal Worker[] Workers => _workers;
+    internal Roster Roster => _roster;
 
-    private IEnumerable<Worker> Alive => _workers.Concat(_retiring);
+    internal Worker[] Workers => _roster.Workers;
 
-    internal bool HasIdle => _idleCount > 0;
-
-    internal bool Stopping => _stopping;
+    internal bool HasIdle => _roster.Idle > 0;
 
     /// <summary>Makes <paramref name="item"/> ready to run. Never blocks.</summary>
     public void Post(IStageItem item)
     {
-        if (Worker.Current is { Retired: false } worker && worker.Stage == this)
+        if (Worker.Current is { IsRetired: false } worker && worker.Stage == this)
         {
             worker.PostLocal(item);
             return;
@@ -157,42 +167,25 @@ public sealed partial class Stage : IDisposable
         PostShared(item);
     }
 
-    /// <summary>Changes the number of threads, at least 1. Items keep running; none is lost.</summary>
+    /// <summary>
+    /// Changes the number of threads, at least 1. Items keep running; none is lost. After <see cref="StopAsync"/> nothing changes.
+    /// </summary>
     public void SetThreads(int threads)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(threads, 1);
         if (Mode == StageMode.ThreadPool || _driver is not null)
             return;
-        List<Worker> started = [];
-        Worker[] retired;
-        lock (_gate)
-        {
-            var workers = _workers.ToList();
-            while (workers.Count < threads)
-            {
-                var worker = new Worker(this, _nextIndex++);
-                workers.Add(worker);
-                started.Add(worker);
-            }
-
-            foreach (var worker in workers.Skip(threads))
-                worker.Retired = true;
-            // One that is at work sees the mark itself; only the parked ones need to be told.
-            retired = [.. _idle.Where(worker => worker.Retired)];
-            _idle.RemoveAll(worker => worker.Retired);
-            _idleCount = _idle.Count;
-            _retiring.AddRange(workers.Skip(threads));
-            _alive += started.Count;
-            _workers = [.. workers.Take(threads)];
-        }
-
-        foreach (var worker in retired)
+        var back = _roster.SetThreads(threads, index => new Worker(this, index), out var started);
+        foreach (var worker in back)
             worker.Unpark();
         foreach (var worker in started)
             worker.Start();
+        StageMonitor.Shared.Arm();
     }
 
-    /// <summary>Runs an item that the driver was given, and the pause action, on the calling thread. Only for a stage that has a driver.</summary>
+    /// <summary>
+    /// Runs an item that the driver was given, and the pause action, on the calling thread. Only for a stage that has a driver.
+    /// </summary>
     internal void RunDriven(IStageItem item)
     {
         if (Worker.Current is not null)
@@ -203,44 +196,10 @@ public sealed partial class Stage : IDisposable
         _driven.Leave();
     }
 
-    /// <summary>
-    /// Called now and then by a timer: wakes a thread when one that runs a long item keeps others waiting, which its own
-    /// posts cannot notice, and counts the threads that one and the same item has held since the last call.
-    /// </summary>
-    public void Watch()
-    {
-        var held = 0;
-        foreach (var worker in _workers)
-        {
-            var executed = Volatile.Read(ref worker.Executed);
-            if (executed == worker.SeenExecuted && !IsIdle(worker))
-            {
-                held++;
-                if (HasIdle && worker.HasWaiting && worker.Steal(all: true) is { } stuck)
-                    PostShared(stuck);
-            }
-
-            worker.SeenExecuted = executed;
-        }
-
-        _held = held;
-    }
-
     /// <summary>Stops the threads once their queues are empty. The task ends when the last one has.</summary>
     public Task StopAsync()
     {
-        Worker[] parked;
-        lock (_gate)
-        {
-            _stopping = true;
-            parked = [.. _idle];
-            _idle.Clear();
-            _idleCount = 0;
-            if (_alive == 0)
-                _ended.TrySetResult();
-        }
-
-        foreach (var worker in parked)
+        foreach (var worker in _roster.Stop())
             worker.Unpark();
         return _ended.Task;
     }
@@ -250,9 +209,10 @@ public sealed partial class Stage : IDisposable
 
     internal void PostShared(IStageItem item)
     {
-        Interlocked.Increment(ref _posted);
         _shared.Enqueue(item);
-        if (_idleCount > 0)
+        // Also the full fence between the item and the look for idle threads.
+        Interlocked.Increment(ref _posted);
+        if (_roster.MayWake)
             WakeOne();
     }
 
@@ -282,109 +242,131 @@ public sealed partial class Stage : IDisposable
         }
     }
 
-    /// <summary>Gives up the worker, which has no work. False when it must end instead. The caller looks for work once more afterwards.</summary>
-    internal bool TryEnterIdle(Worker worker)
+    /// <summary>
+    /// The worker's thread has nothing to do: waits until there is, or until it is in service again. False when it must end.
+    /// </summary>
+    internal bool Rest(Worker worker)
     {
-        lock (_gate)
+        if (_roster.IsStopping)
         {
-            if (worker.Retired || _stopping)
-                return false;
-            _idle.Add(worker);
-            _idleCount = _idle.Count;
+            if (worker.IsSearching)
+                _roster.EndSearch(worker);
+            if (HasWork())
+                return true;
+            _roster.End();
+            return false;
         }
 
-        Interlocked.MemoryBarrier();
+        if (worker.IsRetired)
+        {
+            worker.HandOver();
+            if (worker.IsSearching)
+                EndSearch(worker);
+            if (_roster.TryRetire(worker))
+                worker.Park();
+            return true;
+        }
+
+        if (!_roster.TryGoIdle(worker))
+            return true;
+        if (HasWork())
+        {
+            if (_roster.TryTakeBack(worker))
+                return true;
+            WakeOne();
+        }
+
+        worker.Park();
         return true;
     }
 
-    /// <summary>False when somebody has already taken the worker: its thread must wait until it gets it back.</summary>
-    internal bool TryLeaveIdle(Worker worker)
+    internal void BeginSearch(Worker worker) => _roster.BeginSearch(worker);
+
+    /// <summary>The worker has found an item, or retires: the next post may wake another one, and if more waits, it does so now.</summary>
+    internal void EndSearch(Worker worker)
     {
-        lock (_gate)
-        {
-            if (!_idle.Remove(worker))
-                return false;
-            _idleCount = _idle.Count;
-            return true;
-        }
+        _roster.EndSearch(worker);
+        if (_roster.MayWake && NeedsHelp())
+            WakeOne();
     }
 
-    internal bool HasWork()
+    internal void WakeOne()
+    {
+        if (_roster.TryTakeToWake() is not { } worker)
+            return;
+        Interlocked.Increment(ref _wakes);
+        worker.Unpark();
+        StageMonitor.Shared.Arm();
+    }
+
+    internal void CountEmptyWake() => Interlocked.Increment(ref _emptyWakes);
+
+    /// <summary>Something waits that a worker which looks now would find.</summary>
+    private bool HasWork()
     {
         if (!_shared.IsEmpty)
             return true;
-        foreach (var worker in _workers)
+        foreach (var worker in Workers)
         {
-            if (worker.Queue.Count > 0)
+            if (worker.HasForThieves)
                 return true;
         }
 
         return false;
     }
 
-    internal void WakeOne()
+    /// <summary>More waits than would be run before another thread is awake.</summary>
+    private bool NeedsHelp()
     {
-        if (Interlocked.CompareExchange(ref _searching, 1, 0) != 0)
-            return;
-        if (TakeIdle() is not { } worker)
+        if (!_shared.IsEmpty)
+            return true;
+        foreach (var worker in Workers)
         {
-            Volatile.Write(ref _searching, 0);
-            return;
+            if (worker.NeedsHelp)
+                return true;
         }
 
-        Interlocked.Increment(ref _wakes);
-        worker.Unpark();
+        return false;
     }
 
-    /// <summary>The worker that became idle last, whose data may still be in a cache; the caller owns it.</summary>
-    private Worker? TakeIdle()
+    /// <summary>
+    /// Called every few milliseconds while threads of the stage run: marks the items that have not ended since the last call, so that
+    /// others take what waits behind them
+    /// (<see cref="Worker.IsHeld"/>), and wakes a thread for work that waits behind others that are slow. False when all threads are
+    /// parked.
+    /// </summary>
+    bool IWatched.Look() => Look();
+
+    internal bool Look()
     {
-        lock (_gate)
+        var (isActive, isLate, isHeld, held) = (false, false, false, 0);
+        foreach (var worker in Workers)
         {
-            if (_idle.Count == 0)
-                return null;
-            var worker = _idle[^1];
-            _idle.RemoveAt(_idle.Count - 1);
-            _idleCount = _idle.Count;
-            return worker;
-        }
-    }
-
-    /// <summary>A woken thread found work: the next post may wake another one, and if more waits, it does so now.</summary>
-    internal void EndSearch()
-    {
-        Volatile.Write(ref _searching, 0);
-        Interlocked.MemoryBarrier();
-        if (_idleCount > 0 && !_shared.IsEmpty)
-            WakeOne();
-    }
-
-    internal void CountEmptyWake()
-    {
-        Interlocked.Increment(ref _emptyWakes);
-        Volatile.Write(ref _searching, 0);
-    }
-
-    internal void OnWorkerEnded(Worker worker)
-    {
-        lock (_gate)
-        {
-            // One that ends because the stage does is still counted itself.
-            if (_retiring.Remove(worker))
+            if (worker.Place != Place.Running)
             {
-                _executedByEnded += worker.Executed;
-                _busyOfEnded += worker.Meter.Total;
+                worker.SeenSteps = -1;
+                continue;
             }
 
-            if (--_alive == 0 && _stopping)
-                _ended.TrySetResult();
+            isActive = true;
+            var looks = worker.Look(out var waits);
+            isLate |= waits;
+            isHeld |= looks is 1 or 2;
+            held += looks >= StageMonitor.LooksOfHeld ? 1 : 0;
         }
+
+        Volatile.Write(ref _held, held);
+        if (isLate && _roster.MayWake)
+            WakeOne();
+        if (isHeld)
+            OnHeld?.Invoke();
+        return isActive;
     }
 
-    private bool IsIdle(Worker worker)
+    private void OnEnded()
     {
-        lock (_gate)
-            return _idle.Contains(worker);
+        StageMonitor.Shared.Remove(this);
+        _ended.TrySetResult();
     }
 
     private void RunPooled(IStageItem item)

@@ -1,9 +1,12 @@
 namespace ActOp.Staging;
 
-/// <summary>Decides when the items of stages without threads run: the seam through which a simulation orders everything in one thread.</summary>
+/// <summary>
+/// Decides when the items of stages without threads run: the seam through which a simulation orders everything in one thread.
+/// </summary>
 /// <remarks>
 /// All calls come from the threads that post or change stages; in a simulation that is its one thread. The driver runs what it was given
-/// by <see cref="Stage.RunDriven"/> and <see cref="PollStage.StepOnce"/>, never from inside of one of its own methods, so that no item runs inside another.
+/// by <see cref="Stage.RunDriven"/> and <see cref="PollStage.StepOnce"/>, never from inside of one of its own methods, so that no item
+/// runs inside another.
 /// </remarks>
 internal abstract class StageDriver
 {

@@ -8,10 +8,13 @@ public sealed class BorrowingTests
         var stage = Stages.New(2);
         Stages.Settle(stage);
         var thread = -1;
-        Assert.True(stage.TryBorrow());
-        stage.Post(new Item(_ => thread = Environment.CurrentManagedThreadId));
-        Assert.Equal(-1, thread);
-        stage.EndBorrow();
+        using (var run = stage.Borrow())
+        {
+            Assert.True(run.IsHeld);
+            stage.Post(new Item(_ => thread = Environment.CurrentManagedThreadId));
+            Assert.Equal(-1, thread);
+        }
+
         Assert.Equal(Environment.CurrentManagedThreadId, thread);
         Assert.Equal(0, stage.Counters.Wakes);
         Assert.True(stage.IsAsleep);
@@ -23,15 +26,23 @@ public sealed class BorrowingTests
     {
         var stage = Stages.New(1);
         Stages.Settle(stage);
-        Assert.True(stage.TryBorrow());
-        var other = true;
-        // No await: the borrower must stay on its thread.
-        var thread = new Thread(() => other = stage.TryBorrow());
-        thread.Start();
-        thread.Join();
-        Assert.False(other);
-        Assert.False(stage.TryBorrow());
-        stage.EndBorrow();
+        using (var run = stage.Borrow())
+        {
+            Assert.True(run.IsHeld);
+            var other = true;
+            // No await: the borrower must stay on its thread.
+            var thread = new Thread(() =>
+            {
+                using var second = stage.Borrow();
+                other = second.IsHeld;
+            });
+            thread.Start();
+            thread.Join();
+            Assert.False(other);
+            using var inner = stage.Borrow();
+            Assert.False(inner.IsHeld);
+        }
+
         await Stages.Stop(stage);
     }
 
@@ -48,9 +59,12 @@ public sealed class BorrowingTests
             if (self.Runs < 5000)
                 stage.Post(self);
         });
-        Assert.True(stage.TryBorrow());
-        stage.Post(item);
-        stage.EndBorrow();
+        using (var run = stage.Borrow())
+        {
+            Assert.True(run.IsHeld);
+            stage.Post(item);
+        }
+
         Stages.Until(() => item.Runs == 5000);
         await Stages.Stop(stage);
         Assert.InRange(here, 1, 256);
@@ -67,10 +81,13 @@ public sealed class BorrowingTests
                 log.Add("pause");
         });
         Stages.Settle(stage);
-        Assert.True(stage.TryBorrow());
-        Assert.True(Stage.WillPause);
-        stage.Post(new Item(_ => log.Add("item")));
-        stage.EndBorrow();
+        using (var run = stage.Borrow())
+        {
+            Assert.True(run.IsHeld);
+            Assert.True(Stage.WillPause);
+            stage.Post(new Item(_ => log.Add("item")));
+        }
+
         Assert.False(Stage.WillPause);
         Assert.Equal("pause", log[^1]);
         Assert.Equal("item", log[^2]);
@@ -82,14 +99,17 @@ public sealed class BorrowingTests
     {
         var stage = Stages.New(2);
         Stages.Settle(stage);
-        Assert.True(stage.TryBorrow());
         var items = Enumerable.Range(0, 300).Select(_ => new Item()).ToArray();
-        foreach (var item in items)
-            stage.Post(item);
-        stage.SetThreads(1);
-        stage.SetThreads(3);
-        stage.SetThreads(1);
-        stage.EndBorrow();
+        using (var run = stage.Borrow())
+        {
+            Assert.True(run.IsHeld);
+            foreach (var item in items)
+                stage.Post(item);
+            stage.SetThreads(1);
+            stage.SetThreads(3);
+            stage.SetThreads(1);
+        }
+
         Stages.Until(() => items.All(item => item.Runs == 1));
         await Stages.Stop(stage);
         Assert.All(items, item => Assert.Equal(1, item.Runs));
@@ -100,11 +120,15 @@ public sealed class BorrowingTests
     {
         var stage = Stages.New(1);
         Stages.Settle(stage);
-        Assert.True(stage.TryBorrow());
-        var stopping = stage.StopAsync();
         var item = new Item();
-        stage.Post(item);
-        stage.EndBorrow();
+        Task stopping;
+        using (var run = stage.Borrow())
+        {
+            Assert.True(run.IsHeld);
+            stopping = stage.StopAsync();
+            stage.Post(item);
+        }
+
         await stopping.WaitAsync(Stages.Patience);
         Assert.Equal(1, item.Runs);
     }
@@ -129,10 +153,8 @@ public sealed class BorrowingTests
         {
             for (var index = part; index < items.Length; index += 4)
             {
-                var borrowed = part < 2 && stage.TryBorrow();
+                using var run = part < 2 ? stage.Borrow() : default;
                 stage.Post(items[index]);
-                if (borrowed)
-                    stage.EndBorrow();
             }
         }));
         await Task.WhenAll(workers);
@@ -151,14 +173,10 @@ public sealed class BorrowingTests
         for (var tries = 0; tries < 20 && !refused; tries++)
         {
             Stages.Settle(stage);
-            if (!stage.TryBorrow())
-            {
-                refused = true;
-                break;
-            }
-
-            stage.Post(new Item(_ => never.Wait(4)));
-            stage.EndBorrow();
+            using var run = stage.Borrow();
+            refused = !run.IsHeld;
+            if (!refused)
+                stage.Post(new Item(_ => never.Wait(4)));
         }
 
         Assert.True(refused);

@@ -4,44 +4,51 @@ namespace ActOp.Staging.Tests;
 
 public sealed class PollStageTests
 {
+    /// <summary>F12: what a borrowed turn blocks is the thread that runs it, not the reading.</summary>
     [Fact]
-    public void A_thread_kept_by_what_it_runs_is_replaced_and_ends()
+    public async Task A_thread_kept_by_what_it_runs_is_replaced_and_ends()
     {
         using var kept = new ManualResetEventSlim();
         using var release = new ManualResetEventSlim();
         using var wake = new SemaphoreSlim(1);
+        var work = Stages.New(1);
+        Stages.Settle(work);
         var threads = new ConcurrentDictionary<int, int>();
         var inStep = 0;
         var most = 0;
         var first = 0;
+        var isReleased = false;
         var stage = new PollStage("test", _ =>
         {
             most = Math.Max(most, Interlocked.Increment(ref inStep));
             threads.AddOrUpdate(Environment.CurrentManagedThreadId, 1, static (_, count) => count + 1);
             wake.Wait();
-            Interlocked.Decrement(ref inStep);
-            return true;
-        }, _ => wake.Release(), static error => throw error, () =>
-        {
             if (Interlocked.Exchange(ref first, 1) == 0)
             {
-                kept.Set();
-                release.Wait();
+                PollStage.BorrowUntilStepEnds(work);
+                work.Post(new Item(_ =>
+                {
+                    kept.Set();
+                    isReleased = release.Wait(Stages.Patience);
+                }));
             }
-        });
+
+            Interlocked.Decrement(ref inStep);
+            return true;
+        }, _ => wake.Release(), static error => throw error);
         stage.SetThreads(1);
         Assert.True(kept.Wait(Stages.Patience));
-        Stages.Until(() =>
-        {
-            stage.Watch();
-            return threads.Count == 2;
-        });
+        Stages.Until(() => threads.Count == 2);
+        Assert.Equal(0, work.Counters.Wakes);
         release.Set();
         wake.Release();
         Stages.Until(() => threads.Values.Max() >= 2);
         stage.SetThreads(0);
+        Assert.True(isReleased);
         Assert.Equal(1, stage.Replaced);
         Assert.Equal(1, most);
+        Assert.Equal(1, work.Borrowed);
+        await Stages.Stop(work);
     }
 
     [Fact]
@@ -58,7 +65,7 @@ public sealed class PollStageTests
         stage.SetThreads(1);
         Assert.True(waiting.Wait(Stages.Patience));
         for (var look = 0; look < 10; look++)
-            stage.Watch();
+            stage.Look();
         Assert.Equal(0, stage.Replaced);
         Assert.Equal(1, stage.Threads);
         stage.SetThreads(0);
@@ -74,7 +81,7 @@ public sealed class PollStageTests
             var stage = WaitingFor(wake);
             stage.SetThreads(1);
             for (var look = 0; look < 10; look++)
-                stage.Watch();
+                stage.Look();
             Assert.Equal(0, stage.Replaced);
             stage.SetThreads(0);
         }
@@ -89,7 +96,7 @@ public sealed class PollStageTests
         stage.SetThreads(1);
         stage.Dispose();
         stage.SetThreads(2);
-        stage.Watch();
+        stage.Look();
         Assert.Equal(0, stage.Threads);
     }
 

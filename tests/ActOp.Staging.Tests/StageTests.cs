@@ -110,7 +110,7 @@ public sealed class StageTests
         var others = Enumerable.Range(0, 200).Select(_ => new Item(_ => Interlocked.Increment(ref stolen))).ToArray();
         // A thief that looks early may empty the queue and park before the last posts; what is left then is not worth a wake (an item
         // counts as 1 us until one has been measured) and waits for the watch. The last post is in the poster's own place.
-        var least = others.Length - (int)Worker.WakeWorthMicroseconds - 1;
+        var least = others.Length - (int)Tuning.WakeWorthMicroseconds - 1;
         var ranWhileBlocked = false;
         stage.Post(new Item(_ =>
         {
@@ -125,29 +125,91 @@ public sealed class StageTests
     }
 
     [Fact]
-    public async Task The_watch_frees_the_item_that_a_long_one_keeps_next()
+    public async Task The_item_that_a_long_one_keeps_next_is_stolen()
     {
         var stage = Stages.New(2);
         Stages.Settle(stage);
-        using var begun = new ManualResetEventSlim();
         using var freed = new ManualResetEventSlim();
+        var isFreed = false;
         stage.Post(new Item(_ =>
         {
             stage.Post(new Item(_ => freed.Set()));
-            begun.Set();
-            Assert.True(freed.Wait(Stages.Patience));
+            isFreed = freed.Wait(Stages.Patience);
         }));
-        Assert.True(begun.Wait(Stages.Patience));
-        Stages.Until(() =>
+        Stages.Until(() => freed.IsSet);
+        await Stages.Stop(stage);
+        Assert.True(isFreed);
+    }
+
+    /// <summary>F13: the mean time of an item says nothing of a burst of long ones.</summary>
+    [Fact]
+    public async Task Rare_bursts_of_long_items_run_at_the_same_time()
+    {
+        var stage = Stages.New(3);
+        for (var i = 0; i < 2000; i++)
+            stage.Post(new Item());
+        Stages.Settle(stage);
+        using var together = new Barrier(3);
+        var met = 0;
+        void Long(Item item)
         {
-            stage.Watch();
-            return freed.IsSet;
-        });
+            if (together.SignalAndWait(Stages.Patience))
+                Interlocked.Increment(ref met);
+        }
+
+        var burst = Enumerable.Range(0, 3).Select(_ => new Item(Long)).ToArray();
+        stage.Post(new Item(_ =>
+        {
+            foreach (var item in burst)
+                stage.Post(item);
+        }));
+        Stages.Until(() => burst.All(item => item.Runs == 1) && Volatile.Read(ref met) == 3);
         await Stages.Stop(stage);
     }
 
     [Fact]
-    public async Task The_watch_counts_the_threads_that_one_item_holds()
+    public async Task What_a_long_item_posts_after_it_is_known_to_be_long_wakes_another_thread_at_once()
+    {
+        var stage = Stages.New(2);
+        Stages.Settle(stage);
+        var ran = false;
+        stage.Post(new Item(_ =>
+        {
+            Stages.Until(() => Worker.Current!.IsHeld);
+            var posted = stage.Counters.Posted;
+            var next = new Item();
+            stage.Post(next);
+            ran = stage.Counters.Posted == posted + 1 && Stages.ComesTrue(() => next.Runs == 1);
+        }));
+        Stages.Until(() => stage.Counters.Executed >= 2);
+        await Stages.Stop(stage);
+        Assert.True(ran);
+    }
+
+    /// <summary>F13: what earlier items left to the pause is done by others while a long item keeps the thread from it.</summary>
+    [Fact]
+    public async Task A_long_item_is_told_of_and_nothing_more_is_left_to_the_pause_inside_it()
+    {
+        using var told = new ManualResetEventSlim();
+        var stage = new Stage("test", 1, StageMode.OwnThreads, static error => throw new InvalidOperationException("An item threw.", error), static () => { }) { OnHeld = told.Set };
+        Stages.Settle(stage);
+        var (before, isTold, after) = (false, false, true);
+        stage.Post(new Item(_ =>
+        {
+            before = Stage.WillPause;
+            isTold = told.Wait(Stages.Patience);
+            after = Stage.WillPause;
+        }));
+        Stages.Until(() => stage.Counters.Executed == 1);
+        await Stages.Stop(stage);
+        Assert.True(isTold);
+        Assert.False(after);
+        // A machine that lets the thread wait before it reads has found the item long already.
+        Assert.True(before || isTold);
+    }
+
+    [Fact]
+    public async Task Threads_that_one_item_holds_for_long_are_counted()
     {
         var stage = Stages.New(3);
         Stages.Settle(stage);
@@ -163,14 +225,35 @@ public sealed class StageTests
         }
 
         Assert.True(begun.Wait(Stages.Patience));
-        stage.Watch();
-        stage.Watch();
-        Assert.Equal(2, stage.Usage.Held);
+        Assert.Equal(0, stage.Usage.Held);
+        Stages.Until(() => stage.Usage.Held == 2);
         end.Set();
         Stages.Settle(stage);
-        stage.Watch();
-        Assert.Equal(0, stage.Usage.Held);
+        Stages.Until(() => stage.Usage.Held == 0);
         await Stages.Stop(stage);
+    }
+
+    [Fact]
+    public async Task What_was_posted_before_the_stage_stops_is_run()
+    {
+        for (var round = 0; round < 500; round++)
+        {
+            var stage = Stages.New(1 + (round % 2));
+            var item = new Item();
+            stage.Post(item);
+            await Stages.Stop(stage);
+            Assert.Equal(1, item.Runs);
+        }
+    }
+
+    [Fact]
+    public async Task A_stage_that_has_stopped_starts_no_threads()
+    {
+        var stage = Stages.New(1);
+        await Stages.Stop(stage);
+        stage.SetThreads(4);
+        Assert.Equal(1, stage.Threads);
+        Assert.Single(stage.Workers);
     }
 
     [Fact]

@@ -252,8 +252,6 @@ internal sealed partial class Node
         }
 
         Sweep.Report();
-        WorkStage.Watch();
-        Peers.Watch();
         if (now - _lastCollection < (long)CollectionOptions.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;

@@ -200,5 +200,9 @@ internal sealed partial class Node : IDisposable
     private static SizedStage Sized(Stage stage, bool neverBlocks, int? given) =>
         new(stage.Name, neverBlocks, given, () => stage.Threads, stage.SetThreads, () => stage.Usage);
 
-    private Stage NewStage(string name, int? threads) => new(name, threads ?? StageOptions.DefaultThreads, _setup.Stages.Mode, exception => Log.StageFailed(name, exception), SendBatch.Flush) { IsMeasured = MeasuresStages };
+    private Stage NewStage(string name, int? threads) => new(name, threads ?? StageOptions.DefaultThreads, _setup.Stages.Mode, exception => Log.StageFailed(name, exception), SendBatch.Flush)
+    {
+        IsMeasured = MeasuresStages,
+        OnHeld = () => ControlStage.Post(new StageAction(() => Peers.FlushLate())),
+    };
 }

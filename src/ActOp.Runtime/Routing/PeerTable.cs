@@ -30,7 +30,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _node = node;
         Mesh = new MeshNode(IdOf(node.Address), options, transport, this, node.Time, node.MeshLogger);
         Action woken = () => _receive!.EndWait();
-        _receive = new PollStage("receive", index => Mesh.GetPoller(index).Poll(-1, woken) >= 0, index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception), RunReceived)
+        _receive = new PollStage("receive", index => Mesh.GetPoller(index).Poll(-1, woken) >= 0, index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception))
         {
             IsMeasured = node.MeasuresStages,
         };
@@ -156,24 +156,17 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     public override void FramesReceived(Link link, FrameBatch frames)
     {
         var entry = (PeerEntry)link.Peer.Tag!;
+        // The turns of what is read run on this thread, if no thread of the work stage is at work that would do it without being woken.
         if (link.Channel == Channel.Data)
-            _node.WorkStage.TryBorrow();
+            PollStage.BorrowUntilStepEnds(_node.WorkStage);
         PollStage.CountItems(frames.Count);
         foreach (var frame in frames)
             _node.Reader.Read(entry.Address, frame);
     }
 
-    /// <summary>The turns of what was read, if no thread of the work stage was at work that would do it without being woken.</summary>
-    private void RunReceived()
+    /// <summary>Has the frames written that a thread is kept from writing by a turn that takes long.</summary>
+    internal void FlushLate()
     {
-        if (Stage.WillPause)
-            _node.WorkStage.EndBorrow();
-    }
-
-    /// <summary>From the control stage's timer: nothing that runs long holds up reading or writing for longer than its period.</summary>
-    internal void Watch()
-    {
-        _receive.Watch();
         foreach (var (_, entry) in _entries)
             entry.FlushLate();
     }
