@@ -1,4 +1,6 @@
 #pragma warning disable RS0030 // The timer thread is the sanctioned owner of a thread.
+using System.Runtime.CompilerServices;
+
 namespace ActOp.Staging;
 
 /// <summary>
@@ -37,6 +39,16 @@ public sealed class TimerThread : TimeProvider
 
     /// <inheritdoc/>
     public override long TimestampFrequency => _clock.TimestampFrequency;
+
+    /// <summary>Timers that are due some day.</summary>
+    internal int Waiting
+    {
+        get
+        {
+            lock (_gate)
+                return _waiting.Count;
+        }
+    }
 
     private long Now => (long)_clock.GetElapsedTime(_start).TotalMilliseconds;
 
@@ -114,41 +126,50 @@ public sealed class TimerThread : TimeProvider
     {
         while (true)
         {
-            TimerCallback callback;
-            object? state;
-            lock (_gate)
-            {
-                WaitUntilDue();
-                var timer = _waiting.Top;
-                callback = timer.Callback!;
-                state = timer.State;
-                _waiting.Remove(timer);
-                if (timer.Period > 0)
-                {
-                    // Ticks that were missed are not made up for.
-                    timer.Due = Math.Max(timer.Due + timer.Period, Now);
-                    _waiting.Add(timer);
-                }
-            }
-
-            callback(state);
+            WaitUntilDue();
+            RunDue();
         }
+    }
+
+    /// <summary>A frame of its own: while the thread waits, it must not keep the last timer alive, and with it whatever its callback belongs to.</summary>
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void RunDue()
+    {
+        TimerCallback callback;
+        object? state;
+        lock (_gate)
+        {
+            if (_waiting.Count == 0 || _waiting.Top.Due > Now)
+                return;
+            var timer = _waiting.Top;
+            callback = timer.Callback!;
+            state = timer.State;
+            _waiting.Remove(timer);
+            if (timer.Period > 0)
+            {
+                // Ticks that were missed are not made up for.
+                timer.Due = Math.Max(timer.Due + timer.Period, Now);
+                _waiting.Add(timer);
+            }
+        }
+
+        callback(state);
     }
 
     private void WaitUntilDue()
     {
-        while (true)
+        lock (_gate)
         {
-            if (_waiting.Count == 0)
+            while (true)
             {
-                Monitor.Wait(_gate);
-                continue;
+                var left = _waiting.Count == 0 ? Timeout.Infinite : LeftOfTop();
+                if (left == 0)
+                    return;
+                Monitor.Wait(_gate, left);
             }
-
-            var left = _waiting.Top.Due - Now;
-            if (left <= 0)
-                return;
-            Monitor.Wait(_gate, (int)Math.Min(left, int.MaxValue));
         }
     }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private int LeftOfTop() => (int)Math.Clamp(_waiting.Top.Due - Now, 0, int.MaxValue);
 }

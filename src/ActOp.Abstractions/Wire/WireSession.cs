@@ -35,10 +35,12 @@ public sealed class WireSession
     private int _depth;
     private int _jumps;
 
-    /// <summary>Creates a session for one runtime.</summary>
-    internal WireSession(CallRuntime? runtime) => Runtime = runtime;
+    private readonly WeakReference<CallRuntime>? _runtime;
 
-    internal CallRuntime? Runtime { get; }
+    /// <summary>Creates a session for one runtime. Threads keep sessions, so a session does not keep its runtime alive.</summary>
+    internal WireSession(CallRuntime? runtime) => _runtime = runtime is null ? null : new WeakReference<CallRuntime>(runtime);
+
+    internal CallRuntime? Runtime => _runtime is not null && _runtime.TryGetTarget(out var runtime) ? runtime : null;
 
     /// <summary>False, with the place where it was written, when <paramref name="value"/> was written before in this message.</summary>
     /// <param name="value">The object.</param>

@@ -10,7 +10,7 @@ namespace ActOp.Runtime.Calls;
 /// Runs on the control stage, or on the thread that closes the node. It reads calls that other threads use; what it reads counts only if
 /// <see cref="Call.TryClaim(long)"/> then succeeds for the ticket that was read first.
 /// </remarks>
-internal sealed class CallSweep(Node node)
+internal sealed class CallSweep(Node node) : IDisposable
 {
     private long _dropped;
     private long _lost;
@@ -47,7 +47,7 @@ internal sealed class CallSweep(Node node)
     }
 
     /// <summary>The node ends: its calls in flight end with it, and no call is sent any more.</summary>
-    internal void Close()
+    public void Dispose()
     {
         node.Calls.Registry.Close();
         foreach (var (call, ticket) in node.Calls.Registry.Read())

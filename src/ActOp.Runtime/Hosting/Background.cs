@@ -8,7 +8,11 @@ namespace ActOp.Runtime.Hosting;
 /// Belongs to the node, which stops it. Owns the timers of its parts, the token that ends them and the count of what runs. Any thread. A part is made once by the service
 /// that it is named after (<see cref="Part"/>).
 /// </remarks>
-internal sealed class Background(TimeProvider time, Log log, Action<string> endNode)
+/// <param name="time">For steps that only post: <see cref="Node.Time"/>.</param>
+/// <param name="taskTime">For pauses, and steps that do more: <see cref="Node.TaskTime"/>.</param>
+/// <param name="log">Gets the failures.</param>
+/// <param name="endNode">Ends the node for the reason given.</param>
+internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log log, Action<string> endNode)
 {
     private readonly CancellationTokenSource _stopping = new();
     private readonly List<BackgroundPart> _parts = [];
@@ -19,6 +23,8 @@ internal sealed class Background(TimeProvider time, Log log, Action<string> endN
     internal CancellationToken Stopping => _stopping.Token;
 
     internal TimeProvider Time => time;
+
+    internal TimeProvider TaskTime => taskTime;
 
     internal Log Log => log;
 
@@ -135,14 +141,13 @@ internal sealed class BackgroundPart(Background background, string name)
             Discard(FollowAsync(task.AsTask()));
     }
 
-    /// <summary>Begins <paramref name="work"/> here and now and sees to its end; what it throws, even at once, is logged.</summary>
-    /// <param name="work">Given <see cref="Stopping"/>.</param>
-    internal void Run(Func<CancellationToken, Task> work)
+    /// <summary>Runs a step here and now; what it throws is logged, so that it takes nothing else with it.</summary>
+    internal void Do(Action step)
     {
         Begin();
         try
         {
-            Follow(work(Stopping));
+            step();
         }
         catch (Exception exception)
         {
@@ -154,6 +159,10 @@ internal sealed class BackgroundPart(Background background, string name)
         }
     }
 
+    /// <summary>Begins <paramref name="work"/> here and now and sees to its end; what it throws, even at once, is logged.</summary>
+    /// <param name="work">Given <see cref="Stopping"/>.</param>
+    internal void Run(Func<CancellationToken, Task> work) => Do(() => Follow(work(Stopping)));
+
     /// <summary>
     /// Keeps a loop running until the node stops. One that fails, or returns before, is started again after a pause that doubles from <see cref="FirstPause"/> to
     /// <see cref="LongestPause"/>.
@@ -163,16 +172,16 @@ internal sealed class BackgroundPart(Background background, string name)
     internal void Keep(Func<CancellationToken, Task> loop, bool isVital = false) => Follow(KeepAsync(loop, isVital));
 
     /// <summary>
-    /// Calls <paramref name="step"/> every <paramref name="period"/> on the timer's thread, so it must only post. What it throws is logged; the next period goes on.
+    /// Calls <paramref name="step"/> every <paramref name="period"/> on the thread of all timers, so it must only post. What it throws is logged; the next period goes on.
     /// Ends when the result is disposed, at the latest when the node stops.
     /// </summary>
-    internal ITimer Every(TimeSpan period, Action step) => new Tick(this, period, step);
+    internal ITimer Every(TimeSpan period, Action step) => new Tick(this, _background.Time, period, step);
 
-    /// <summary>As <see cref="Every(TimeSpan,Action)"/>, with a step that may wait: a period that comes while it does is left out.</summary>
+    /// <summary>As <see cref="Every(TimeSpan,Action)"/>, on the thread pool and with a step that may wait: a period that comes while it does is left out.</summary>
     internal ITimer Every(TimeSpan period, Func<CancellationToken, Task> step)
     {
         var busy = 0;
-        return Every(period, () =>
+        return new Tick(this, _background.TaskTime, period, () =>
         {
             if (Interlocked.Exchange(ref busy, 1) == 0)
                 Run(StepAsync);
@@ -228,7 +237,7 @@ internal sealed class BackgroundPart(Background background, string name)
     {
         for (var pause = FirstPause; !Stopping.IsCancellationRequested;)
         {
-            var began = _background.Time.GetTimestamp();
+            var began = _background.TaskTime.GetTimestamp();
             Exception failure;
             try
             {
@@ -248,10 +257,10 @@ internal sealed class BackgroundPart(Background background, string name)
                 return;
             }
 
-            if (_background.Time.GetElapsedTime(began) > LongestPause)
+            if (_background.TaskTime.GetElapsedTime(began) > LongestPause)
                 pause = FirstPause;
             _background.Log.BackgroundRestarts(name, pause.TotalSeconds, failure);
-            await Task.Delay(pause, _background.Time, Stopping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await Task.Delay(pause, _background.TaskTime, Stopping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
         }
     }
@@ -281,11 +290,11 @@ internal sealed class BackgroundPart(Background background, string name)
         private readonly Action _step;
         private readonly ITimer _timer;
 
-        internal Tick(BackgroundPart part, TimeSpan period, Action step)
+        internal Tick(BackgroundPart part, TimeProvider time, TimeSpan period, Action step)
         {
             _part = part;
             _step = step;
-            _timer = part._background.Time.CreateTimer(static tick => ((Tick)tick!).Run(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            _timer = time.CreateTimer(static tick => ((Tick)tick!).Run(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
             lock (part._ticks)
             {
                 if (part._stopped)
@@ -317,21 +326,8 @@ internal sealed class BackgroundPart(Background background, string name)
 
         private void Run()
         {
-            if (_part.Stopping.IsCancellationRequested)
-                return;
-            _part.Begin();
-            try
-            {
-                _step();
-            }
-            catch (Exception exception)
-            {
-                _part.Failed(exception);
-            }
-            finally
-            {
-                _part.End();
-            }
+            if (!_part.Stopping.IsCancellationRequested)
+                _part.Do(_step);
         }
     }
 }

@@ -120,6 +120,12 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(803, LogLevel.Warning, "The node ends while background work has not: {parts}.")]
     private static partial void BackgroundLeft(ILogger logger, string parts);
 
+    [LoggerMessage(804, LogLevel.Warning, "{count} activations have not ended in their time; the silo stops without them: {grains}.")]
+    private static partial void DrainGivenUp(ILogger logger, int count, string grains);
+
+    [LoggerMessage(805, LogLevel.Warning, "The start failed, and then a part threw while it was stopped; the rest is stopped.")]
+    private static partial void StopFailed(ILogger logger, Exception exception);
+
     internal void OneWayFailed(string method, GrainId grain, Exception exception) => OneWayFailed(logger, method, grain, exception);
 
     internal void ReplyLost(string method, GrainId grain, SiloAddress origin, Exception exception) => ReplyLost(logger, method, grain, origin, exception);
@@ -195,4 +201,8 @@ internal sealed partial class Log(ILogger logger)
     internal void PartGivenUp(string part, Exception exception) => PartGivenUp(logger, part, exception);
 
     internal void BackgroundLeft(string parts) => BackgroundLeft(logger, parts);
+
+    internal void DrainGivenUp(int count, string grains) => DrainGivenUp(logger, count, grains);
+
+    internal void StopFailed(Exception exception) => StopFailed(logger, exception);
 }

@@ -12,10 +12,33 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>Start, views, stop.</summary>
+/// <remarks>
+/// Who owns what, and when it ends:
+/// <list type="bullet">
+/// <item>The host (<see cref="SiloHost"/>, <see cref="ClientHost"/>) owns the node and its lifecycle: one start, one stop, in this order, and whatever the start has opened
+/// when it fails. Disposing the host kills a node that was not stopped.</item>
+/// <item>The node owns the stages and their threads, the time and its timers (<see cref="NodeTime"/>), the mesh with its listeners, links, pollers and their descriptors
+/// (through <see cref="Peers"/>), the background work (<see cref="Hosting.Background"/>), the activations, and the meters.</item>
+/// <item>An activation owns its instance, its service scope, its timers and its token. A stop ends all (<see cref="DrainAsync"/>); those that do not end in time are left to the
+/// collector, without timers and threads.</item>
+/// <item>Owned by nobody, and so never more than one for each thread or process: the thread of all timers, and scratch of threads, which keeps no node alive.</item>
+/// </list>
+/// A stop goes backwards: the activations end, the silo leaves the table, then <see cref="CloseAsync"/>: services, network, background work, stages, timers, meters. Every part is
+/// closed even if the one before it throws. <see cref="Kill"/> does the same at once and waits for nothing.
+/// </remarks>
 internal sealed partial class Node
 {
     /// <summary>Expired calls are looked for this often: exact enough for timeouts of seconds.</summary>
     private const long SweepPeriodMs = 250;
+
+    /// <summary>What an activation may take to end beyond its hooks: the directory, and the scope of its services.</summary>
+    private static readonly TimeSpan DrainGrace = TimeSpan.FromSeconds(5);
+
+    /// <summary>What background work gets to end once it is cancelled and the network is gone.</summary>
+    private static readonly TimeSpan LongestClose = TimeSpan.FromSeconds(5);
+
+    /// <summary>Grains that a line of the log names.</summary>
+    private const int MostNamed = 10;
 
     private StageControl? _stageControl;
     private long _lastLook;
@@ -23,6 +46,9 @@ internal sealed partial class Node
     private long _lastCollection;
     private volatile bool _stopping;
     private volatile bool _dead;
+    private readonly Lock _life = new();
+    private volatile bool _killed;
+    private volatile Task? _closing;
 
     /// <summary>True while this silo takes new activations.</summary>
     internal bool AcceptsActivations => IsSilo && !_stopping && !_dead;
@@ -30,7 +56,7 @@ internal sealed partial class Node
     /// <summary>True once the silo has begun to end its activations.</summary>
     internal bool IsStopping => _stopping || _dead;
 
-    /// <summary>Told when the silo was declared dead and must end.</summary>
+    /// <summary>Told, on a thread of the pool, when the node must end: the others have declared the silo dead, or a part that it cannot do without has failed.</summary>
     internal event Action<string>? Died;
 
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
@@ -61,6 +87,7 @@ internal sealed partial class Node
     internal async Task ActivateAsync(CancellationToken cancellationToken)
     {
         await Cluster!.ActivateAsync(cancellationToken).ConfigureAwait(false);
+        Log.SiloStatus(Address, "active");
         Locality.Start();
         if (_setup.Stages is { Mode: StageMode.OwnThreads, Controller: not StageController.Fixed })
         {
@@ -77,20 +104,23 @@ internal sealed partial class Node
     {
         if (_dead)
             return;
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Background.Stopping);
         Locality.Dispose();
-        await Cluster!.ShutDownAsync(cancellationToken).ConfigureAwait(false);
+        await Cluster!.ShutDownAsync(ended.Token).ConfigureAwait(false);
         _stopping = true;
-        await EndActivationsAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await EndActivationsAsync(ended.Token).ConfigureAwait(false);
         if (Silos.Active.Length == 0)
             return;
-        await Task.Delay(ClientMembership.LongestIgnorance, Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Task.Delay(ClientMembership.LongestIgnorance, TaskTime, ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         // What was placed here by others that did not know yet.
-        await EndActivationsAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await EndActivationsAsync(ended.Token).ConfigureAwait(false);
     }
 
+    /// <summary>Ends the activations and those that come meanwhile. One that takes longer than it may is left behind, and the log says which.</summary>
     private async Task EndActivationsAsync(CancellationToken cancellationToken)
     {
-        var ending = new List<Task>();
+        var patience = CollectionOptions.DeactivationTimeout + DrainGrace;
+        List<Activation> ending = [];
         do
         {
             ending.Clear();
@@ -99,52 +129,110 @@ internal sealed partial class Node
                 if (!activation.Class.IsOrdinary)
                     continue;
                 activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ShuttingDown, "The silo shuts down."));
-                ending.Add(activation.Deactivated);
+                ending.Add(activation);
             }
 
-            await Task.WhenAll(ending).WaitAsync(cancellationToken).ConfigureAwait(false);
+            await Task.WhenAll(ending.Select(static activation => activation.Deactivated)).WaitAsync(patience, TaskTime, cancellationToken)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            var left = ending.FindAll(static activation => !activation.Deactivated.IsCompleted);
+            if (left.Count == 0)
+                continue;
+            Log.DrainGivenUp(left.Count, string.Join(", ", left.Take(MostNamed).Select(static activation => activation.GrainId)));
+            return;
         }
         while (ending.Count > 0);
     }
 
-    internal Task LeaveAsync(CancellationToken cancellationToken) => _dead ? Task.CompletedTask : Cluster!.LeaveAsync(cancellationToken);
-
-    internal async Task CloseAsync()
+    internal async Task LeaveAsync(CancellationToken cancellationToken)
     {
-        Locality.Dispose();
-        _stageControl?.Dispose();
-        Cluster?.Dispose();
-        DirectoryService.Dispose();
-        Background.Cancel();
-        Sweep.Close();
-        await Peers.StopAsync().ConfigureAwait(false);
-        Clock.Dispose();
-        await Task.WhenAll(WorkStage.StopAsync(), SiloSendStage.StopAsync(), ClientSendStage.StopAsync(), ControlStage.StopAsync()).ConfigureAwait(false);
-        Metrics.Dispose();
+        if (_dead || Cluster is null)
+            return;
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Background.Stopping);
+        await Cluster.LeaveAsync(ended.Token).ConfigureAwait(false);
     }
 
-    /// <summary>Ends at once, as a crash would: for tests.</summary>
+    /// <summary>Ends what is left of the node, once. When the token is cancelled it waits for nothing any more.</summary>
+    internal Task CloseAsync(CancellationToken cancellationToken)
+    {
+        lock (_life)
+            return _closing ??= CloseOnceAsync(cancellationToken);
+    }
+
+    private async Task CloseOnceAsync(CancellationToken cancellationToken)
+    {
+        // A node that was killed has no time left in which anything could be waited for.
+        if (_killed)
+            cancellationToken = new CancellationToken(canceled: true);
+        CloseServices();
+        await WaitAsync("network", Peers.StopAsync(), cancellationToken).ConfigureAwait(false);
+        using (var patience = new CancellationTokenSource(LongestClose, TaskTime))
+        using (var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, patience.Token))
+            await Background.StopAsync(ended.Token).ConfigureAwait(false);
+        await WaitAsync("stages", Task.WhenAll(WorkStage.StopAsync(), SiloSendStage.StopAsync(), ClientSendStage.StopAsync(), ControlStage.StopAsync()), cancellationToken).ConfigureAwait(false);
+        CloseRest();
+    }
+
+    /// <summary>Waits for a part to end, as long as the token allows; what it throws keeps nothing else open.</summary>
+    private async Task WaitAsync(string part, Task ended, CancellationToken cancellationToken)
+    {
+        await ended.WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (ended.Exception is { InnerException: { } exception })
+            Log.BackgroundFailed(part, exception);
+    }
+
+    /// <summary>Ends at once, as a crash would: when a start has failed, and for tests.</summary>
     internal void Kill()
     {
         _dead = true;
-        Locality.Dispose();
-        _stageControl?.Dispose();
-        Cluster?.Dispose();
-        DirectoryService.Dispose();
-        Background.Cancel();
-        Sweep.Close();
-        Peers.Dispose();
         Dispose();
     }
 
+    /// <summary>Ends at once. Waits for no thread, so that any may call it. What was closed before stays so.</summary>
     public void Dispose()
     {
-        Clock.Dispose();
-        WorkStage.Dispose();
-        SiloSendStage.Dispose();
-        ClientSendStage.Dispose();
-        ControlStage.Dispose();
-        Metrics.Dispose();
+        _killed = true;
+        CloseServices();
+        Close("network", Peers);
+        Close("work", WorkStage);
+        Close("silo-send", SiloSendStage);
+        Close("client-send", ClientSendStage);
+        Close("control", ControlStage);
+        // An orderly end that is under way still needs the time.
+        if (_closing is not { IsCompleted: false })
+            CloseRest();
+    }
+
+    /// <summary>The services begin nothing any more. A node that could not be put together has not got them all.</summary>
+    private void CloseServices()
+    {
+        Background.Cancel();
+        Close("locality", Locality);
+        Close("stages", _stageControl);
+        Close("cluster", Cluster);
+        Close("directory", DirectoryService);
+        // Whoever waits for an answer gets none any more.
+        Close("calls", Sweep);
+    }
+
+    private void CloseRest()
+    {
+        Close("network", Peers);
+        Close("clock", Clock);
+        Close("metrics", Metrics);
+        Close("time", Time);
+        Close("time", TaskTime);
+    }
+
+    private void Close(string part, IDisposable? owned)
+    {
+        try
+        {
+            owned?.Dispose();
+        }
+        catch (Exception exception)
+        {
+            Log.BackgroundFailed(part, exception);
+        }
     }
 
     /// <summary>The view changed; called on the cluster's turn.</summary>
@@ -217,11 +305,17 @@ internal sealed partial class Node
                 activation.Stop();
         }
 
-        Died?.Invoke(reason);
+        End(reason);
     }
 
-    /// <summary>A part that the node cannot do without has failed for good.</summary>
-    private void End(string reason) => Died?.Invoke(reason);
+    /// <summary>The node cannot go on. Whoever hears of it is code of the application, which gets a thread of its own.</summary>
+    private void End(string reason) => Background.Part("end").Run(async _ =>
+    {
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        Died?.Invoke(reason);
+    });
+
+    private void OnTimerFailed(Exception exception) => Log.BackgroundFailed("timers", exception);
 
     private Activation AddSystemTarget(string name, object instance)
     {
@@ -244,19 +338,22 @@ internal sealed partial class Node
 
     private void OnControlTick(long now)
     {
-        var expired = Sweep.EndExpired(now);
-        if (expired > 0)
-        {
-            Metrics.Expired(expired);
-            Log.CallsExpired(expired);
-        }
-
-        Sweep.Report();
+        _clockPart.Do(() => EndExpiredCalls(now));
+        _clockPart.Do(Sweep.Report);
         if (now - _lastCollection < (long)CollectionOptions.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;
         var told = Collector.Collect();
         if (told > 0)
             Log.Collected(told);
+    }
+
+    private void EndExpiredCalls(long now)
+    {
+        var expired = Sweep.EndExpired(now);
+        if (expired == 0)
+            return;
+        Metrics.Expired(expired);
+        Log.CallsExpired(expired);
     }
 }

@@ -26,6 +26,7 @@ namespace ActOp.Runtime.Hosting;
 internal sealed partial class Node : IDisposable
 {
     private readonly NodeSetup _setup;
+    private readonly BackgroundPart _clockPart;
 
     internal Node(NodeSetup setup)
     {
@@ -34,7 +35,6 @@ internal sealed partial class Node : IDisposable
         IsSilo = !Address.IsClient;
         Services = setup.Services;
         GivenTime = setup.Time;
-        Time = ReferenceEquals(setup.Time, TimeProvider.System) ? TimerThread.Shared : setup.Time;
         CollectionOptions = setup.Collection;
         ResponseTimeout = setup.Messaging.ResponseTimeout;
         MaxFrameBytes = setup.Messaging.MaxMessageBodySize;
@@ -42,43 +42,56 @@ internal sealed partial class Node : IDisposable
         MailboxLimit = setup.Stages.MailboxLimit;
         LongTurnMs = (long)setup.Scheduling.TurnWarningLengthThreshold.TotalMilliseconds;
         Log = new Log(setup.Loggers.CreateLogger("ActOp.Runtime"));
-        Background = new Background(Time, Log, End);
-        MeshLogger = setup.Loggers.CreateLogger<MeshNode>();
-        Random = new SeededRandom(setup.Seed);
-        Clock = new Clock(Time, OnClockTick);
-        WorkStage = NewStage("work", setup.Stages.WorkThreads);
-        SiloSendStage = NewStage("silo-send", setup.Stages.SiloSendThreads);
-        ClientSendStage = NewStage("client-send", setup.Stages.ClientSendThreads);
-        ControlStage = new Stage("control", 1, StageMode.OwnThreads, exception => Log.StageFailed("control", exception));
-        Silos = new Silos(this);
-        Activations = new ActivationTable(this);
-        Edges = new EdgeCounters();
-        SizedStages =
-        [
-            new("receive", NeverBlocks: true, setup.Stages.ReceiveThreads, () => Peers!.ReceiveThreads, count => Peers!.SetReceiveThreads(count), () => Peers!.ReceiveUsage),
-            Sized(WorkStage, neverBlocks: false, setup.Stages.WorkThreads),
-            Sized(SiloSendStage, neverBlocks: true, setup.Stages.SiloSendThreads),
-            Sized(ClientSendStage, neverBlocks: true, setup.Stages.ClientSendThreads),
-        ];
-        Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, [WorkStage, SiloSendStage, ClientSendStage, ControlStage]);
-        Classes = new GrainClasses(setup.DefaultPlacement, IsSilo);
-        Calls = new CallSender(this);
-        Factory = new GrainFactory(this);
-        Filters = new CallFilters(this);
-        Locations = new LocationCache(setup.LocationCacheSize);
-        Messages = new Messages(this);
-        Reader = new FrameReader(this);
-        Router = new Router(this);
-        Placement = new GrainPlacement(this);
-        GrainRuntime = new GrainRuntime(this);
-        Sweep = new CallSweep(this);
-        Collector = new Collector(this);
-        Migrations = new Migrations(this);
-        Peers = new PeerTable(this, setup.Mesh, setup.Transport);
-        var fence = new RegistrationFence();
-        DirectoryService = new DirectoryService(this, setup.Directory, fence);
-        Directory = new DirectoryClient(this, DirectoryService, fence);
-        Locality = new LocalityService(this, setup.Locality);
+        var isSystemTime = ReferenceEquals(setup.Time, TimeProvider.System);
+        Time = new NodeTime(isSystemTime ? TimerThread.Shared : setup.Time, OnTimerFailed);
+        TaskTime = isSystemTime ? new NodeTime(setup.Time, OnTimerFailed) : Time;
+        Background = new Background(Time, TaskTime, Log, End);
+        _clockPart = Background.Part("clock");
+        try
+        {
+            MeshLogger = setup.Loggers.CreateLogger<MeshNode>();
+            Random = new SeededRandom(setup.Seed);
+            Clock = new Clock(Time, OnClockTick);
+            WorkStage = NewStage("work", setup.Stages.WorkThreads);
+            SiloSendStage = NewStage("silo-send", setup.Stages.SiloSendThreads);
+            ClientSendStage = NewStage("client-send", setup.Stages.ClientSendThreads);
+            ControlStage = new Stage("control", 1, StageMode.OwnThreads, exception => Log.StageFailed("control", exception));
+            Silos = new Silos(this);
+            Activations = new ActivationTable(this);
+            Edges = new EdgeCounters();
+            SizedStages =
+            [
+                new("receive", NeverBlocks: true, setup.Stages.ReceiveThreads, () => Peers!.ReceiveThreads, count => Peers!.SetReceiveThreads(count), () => Peers!.ReceiveUsage),
+                Sized(WorkStage, neverBlocks: false, setup.Stages.WorkThreads),
+                Sized(SiloSendStage, neverBlocks: true, setup.Stages.SiloSendThreads),
+                Sized(ClientSendStage, neverBlocks: true, setup.Stages.ClientSendThreads),
+            ];
+            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, [WorkStage, SiloSendStage, ClientSendStage, ControlStage]);
+            Classes = new GrainClasses(setup.DefaultPlacement, IsSilo);
+            Calls = new CallSender(this);
+            Factory = new GrainFactory(this);
+            Filters = new CallFilters(this);
+            Locations = new LocationCache(setup.LocationCacheSize);
+            Messages = new Messages(this);
+            Reader = new FrameReader(this);
+            Router = new Router(this);
+            Placement = new GrainPlacement(this);
+            GrainRuntime = new GrainRuntime(this);
+            Sweep = new CallSweep(this);
+            Collector = new Collector(this);
+            Migrations = new Migrations(this);
+            Peers = new PeerTable(this, setup.Mesh, setup.Transport);
+            var fence = new RegistrationFence();
+            DirectoryService = new DirectoryService(this, setup.Directory, fence);
+            Directory = new DirectoryClient(this, DirectoryService, fence);
+            Locality = new LocalityService(this, setup.Locality);
+        }
+        catch
+        {
+            // The stages have threads from the first moment.
+            Dispose();
+            throw;
+        }
     }
 
     internal SiloAddress Address { get; }
@@ -94,10 +107,13 @@ internal sealed partial class Node : IDisposable
 
     internal IServiceProvider Services { get; }
 
-    /// <summary>The runtime's own time: callbacks of its timers may run on one thread for all.</summary>
-    internal TimeProvider Time { get; }
+    /// <summary>The runtime's own time: callbacks of its timers may run on one thread for all, so they must only post. Its timers end with the node.</summary>
+    internal NodeTime Time { get; }
 
-    /// <summary>The application's time.</summary>
+    /// <summary>For delays, for timeouts of tasks and for tokens: what follows may be code of the application, which must not run on the thread of all timers.</summary>
+    internal NodeTime TaskTime { get; }
+
+    /// <summary>The application's time, as it was given.</summary>
     internal TimeProvider GivenTime { get; }
 
     internal Clock Clock { get; }

@@ -39,10 +39,13 @@ internal class StagedLifecycle : ILifecycleSubject
         {
             cancellationToken.ThrowIfCancellationRequested();
             HighestStartedStage = stage.Key;
-            await Task.WhenAll(stage.Select(entry => entry.Observer.OnStart(cancellationToken)));
+            await Task.WhenAll(stage.Select(entry => StartAsync(entry.Observer, cancellationToken)));
             HighestCompletedStage = stage.Key;
         }
     }
+
+    /// <summary>One that throws before it waits has failed like any other: those beside it are waited for.</summary>
+    private static async Task StartAsync(ILifecycleObserver observer, CancellationToken cancellationToken) => await observer.OnStart(cancellationToken);
 
     private int HighestStartedStage { get; set; } = int.MinValue;
 

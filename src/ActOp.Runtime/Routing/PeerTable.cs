@@ -184,7 +184,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _closing = true;
         Mesh.Stop();
         for (var tries = 0; Mesh.LinkCount > 0 && tries < 50; tries++)
-            await Task.Delay(TimeSpan.FromMilliseconds(10), _node.Time).ConfigureAwait(false);
+            await Task.Delay(TimeSpan.FromMilliseconds(10), _node.TaskTime).ConfigureAwait(false);
         Dispose();
     }
 

@@ -3,19 +3,13 @@ using ActOp.Wire;
 
 namespace ActOp.Runtime.Routing;
 
-/// <summary>What a thread encodes and decodes messages with; kept from message to message.</summary>
+/// <summary>What a thread encodes and decodes messages with; kept from message to message, without keeping the node alive.</summary>
 internal sealed class Scratch
 {
     [ThreadStatic]
     private static Scratch? t_instance;
 
-    private readonly CallRuntime _runtime;
-
-    private Scratch(CallRuntime runtime)
-    {
-        _runtime = runtime;
-        Session = new WireSession(runtime);
-    }
+    private Scratch(CallRuntime runtime) => Session = new WireSession(runtime);
 
     internal WireBuffer Buffer { get; } = new(4096);
 
@@ -25,7 +19,7 @@ internal sealed class Scratch
     internal static Scratch Rent(CallRuntime runtime)
     {
         var scratch = t_instance;
-        if (scratch is null || !ReferenceEquals(scratch._runtime, runtime))
+        if (scratch is null || !ReferenceEquals(scratch.Session.Runtime, runtime))
             t_instance = scratch = new Scratch(runtime);
         scratch.Buffer.Clear();
         scratch.Session.Reset();

@@ -10,7 +10,7 @@ namespace ActOp.Runtime.Stages;
 /// Gives the stages of a silo their threads (paper section 5): period by period it reads what they did, has the source say what an event costs, asks the controller and changes the
 /// numbers of threads. The control stage, on which it runs, has one thread always.
 /// </summary>
-/// <remarks>All but the timer's callback runs on the control stage.</remarks>
+/// <remarks>All but the timer's callback and the end runs on the control stage; <see cref="_gate"/> keeps an end from a decision that is under way.</remarks>
 internal sealed class StageControl : IDisposable
 {
     private readonly Node _node;
@@ -21,11 +21,12 @@ internal sealed class StageControl : IDisposable
     private readonly Neighbours _neighbours;
     private readonly LostTime[] _lost;
     private readonly TimeSpan _period;
+    private readonly Lock _gate = new();
     private long _borrowed;
     private StageUsage[] _usage;
     private long _since;
     private ITimer? _timer;
-    private volatile bool _disposed;
+    private bool _disposed;
 
     internal StageControl(Node node, IReadOnlyList<SizedStage> stages, StageOptions options)
     {
@@ -56,20 +57,32 @@ internal sealed class StageControl : IDisposable
     internal void Start()
     {
         _since = _node.Time.GetTimestamp();
-        _timer = _node.Time.CreateTimer(_ => _node.ControlStage.Post(new StageAction(Step)), null, _period, _period);
+        _timer = _node.Background.Part("stages").Every(_period, () => _node.ControlStage.Post(new StageAction(Step)));
     }
 
     public void Dispose()
     {
-        _disposed = true;
         _timer?.Dispose();
-        _source.Dispose();
+        lock (_gate)
+        {
+            if (_disposed)
+                return;
+            _disposed = true;
+            _source.Dispose();
+        }
     }
 
     private void Step()
     {
-        if (_disposed)
-            return;
+        lock (_gate)
+        {
+            if (!_disposed)
+                Decide();
+        }
+    }
+
+    private void Decide()
+    {
         var now = _node.Time.GetTimestamp();
         var seconds = _node.Time.GetElapsedTime(_since, now).TotalSeconds;
         // Periods that a busy machine has run together are one.

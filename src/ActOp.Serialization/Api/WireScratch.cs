@@ -9,23 +9,17 @@ internal sealed class WireScratch
     [ThreadStatic]
     private static WireScratch? t_scratch;
 
-    private WireScratch(CallRuntime? runtime)
-    {
-        Runtime = runtime;
-        Session = new WireSession(runtime);
-    }
+    private WireScratch(CallRuntime? runtime) => Session = new WireSession(runtime);
 
     internal WireBuffer Buffer { get; } = new();
 
     internal WireSession Session { get; }
 
-    private CallRuntime? Runtime { get; }
-
     internal static WireScratch Rent(CallRuntime? runtime)
     {
         var scratch = t_scratch;
         t_scratch = null;
-        if (scratch is null || !ReferenceEquals(scratch.Runtime, runtime))
+        if (scratch is null || !ReferenceEquals(scratch.Session.Runtime, runtime))
             return new WireScratch(runtime);
         return scratch;
     }

@@ -12,7 +12,7 @@ public sealed class BackgroundTests
     private readonly List<string> _ends = [];
     private readonly Background _background;
 
-    public BackgroundTests() => _background = new Background(_clock, new Log(_log), _ends.Add);
+    public BackgroundTests() => _background = new Background(_clock, _clock, new Log(_log), _ends.Add);
 
     [Fact]
     public async Task A_followed_task_that_fails_is_logged_with_the_name_of_its_part()

@@ -1,0 +1,139 @@
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>
+/// A node as a hosted service: one start, one stop. A start that fails or is given up stops what it had started, in reverse order, and leaves nothing open; so does a stop that comes
+/// while the start still runs.
+/// </summary>
+/// <remarks>Any thread. What follows a start or a stop runs on the thread pool, never on a thread of the node.</remarks>
+/// <param name="services">The application's.</param>
+/// <param name="make">Makes the node, at its first use.</param>
+internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvider, Node> make) : IHostedService, IDisposable
+{
+    private readonly Lock _gate = new();
+    private readonly CancellationTokenSource _stopRequested = new();
+    private readonly Lazy<Node> _node = new(() => make(services));
+    private Task? _start;
+    private Task? _stop;
+
+    internal Node Node => _node.Value;
+
+    protected IServiceProvider Services => services;
+
+    protected abstract StagedLifecycle Lifecycle { get; }
+
+    public Task StartAsync(CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            if (_start is not null || _stop is not null)
+                throw new InvalidOperationException("A node starts only once; make a new host for another one.");
+            return _start = StartOnceAsync(cancellationToken);
+        }
+    }
+
+    /// <summary>Stops the node; whoever comes later waits for that.</summary>
+    public Task StopAsync(CancellationToken cancellationToken)
+    {
+        lock (_gate)
+        {
+            if (_stop is not null)
+                return _stop.WaitAsync(cancellationToken);
+            return _stop = StopOnceAsync(cancellationToken);
+        }
+    }
+
+    /// <summary>Kills a node that was not stopped.</summary>
+    public void Dispose()
+    {
+        if (_node.IsValueCreated)
+            _node.Value.Kill();
+    }
+
+    /// <summary>What comes before the lifecycle's first stage, and subscribes to it.</summary>
+    protected abstract Task OpenAsync(Node node, CancellationToken cancellationToken);
+
+    /// <summary>What comes after the lifecycle's last stage has stopped.</summary>
+    protected abstract Task CloseAsync(Node node, CancellationToken cancellationToken);
+
+    private async Task StartOnceAsync(CancellationToken cancellationToken)
+    {
+        // What starts is code of the application, too: not under the gate.
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        var node = Node;
+        node.Died += _ => services.GetService<IHostApplicationLifetime>()?.StopApplication();
+        using var givenUp = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _stopRequested.Token);
+        try
+        {
+            await NodeStep.OnPoolAsync(OpenAsync(node, givenUp.Token)).ConfigureAwait(false);
+            await Lifecycle.OnStart(givenUp.Token).ConfigureAwait(false);
+        }
+        catch
+        {
+            await UndoAsync(node, givenUp.Token).ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>Stops what a start had started before it failed.</summary>
+    private async Task UndoAsync(Node node, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await LeaveAsync(node, cancellationToken).ConfigureAwait(false);
+        }
+        catch (Exception exception)
+        {
+            node.Log.StopFailed(exception);
+        }
+    }
+
+    /// <summary>The way back. Whatever throws, nothing of the node stays open.</summary>
+    private async Task LeaveAsync(Node node, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await Lifecycle.OnStop(cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            await NodeStep.OnPoolAsync(CloseAsync(node, cancellationToken)).ConfigureAwait(false);
+            node.Kill();
+        }
+    }
+
+    private async Task StopOnceAsync(CancellationToken cancellationToken)
+    {
+        // Not under the gate.
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        await _stopRequested.CancelAsync().ConfigureAwait(false);
+        if (_start is null)
+        {
+            Dispose();
+            return;
+        }
+
+        // One that fails closes what it opened.
+        await _start.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (_start.IsCompletedSuccessfully)
+            await LeaveAsync(Node, cancellationToken).ConfigureAwait(false);
+    }
+}
+
+/// <summary>A step of the node in its lifecycle. What follows is code of the application and gets a thread of the pool.</summary>
+internal sealed class NodeStep(Func<CancellationToken, Task> start, Func<CancellationToken, Task> stop) : Orleans.ILifecycleObserver
+{
+    public Task OnStart(CancellationToken cancellationToken = default) => OnPoolAsync(start(cancellationToken));
+
+    public Task OnStop(CancellationToken cancellationToken = default) => OnPoolAsync(stop(cancellationToken));
+
+    /// <summary>Waits for a step, and goes on on the thread pool.</summary>
+    internal static async Task OnPoolAsync(Task step)
+    {
+        await step.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        await step.ConfigureAwait(false);
+    }
+}

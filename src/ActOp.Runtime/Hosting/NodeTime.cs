@@ -1,0 +1,144 @@
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>The time of a node: as its source tells it, but the timers end with the node, and what a callback throws goes to the log instead of ending the process.</summary>
+/// <remarks>Any thread. Knows the timers that may still fire: one that fires only once is forgotten when it does. After <see cref="Dispose"/> none fires, old or new.</remarks>
+/// <param name="source">Tells the time and makes the timers.</param>
+/// <param name="onError">Told what a callback throws.</param>
+internal sealed class NodeTime(TimeProvider source, Action<Exception> onError) : TimeProvider, IDisposable
+{
+    private readonly Lock _gate = new();
+    private NodeTimer? _first;
+    private volatile bool _ended;
+
+    private TimeProvider Source => source;
+
+    private Action<Exception> OnError => onError;
+
+    public override TimeZoneInfo LocalTimeZone => source.LocalTimeZone;
+
+    public override long TimestampFrequency => source.TimestampFrequency;
+
+    public override DateTimeOffset GetUtcNow() => source.GetUtcNow();
+
+    public override long GetTimestamp() => source.GetTimestamp();
+
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+    {
+        var timer = new NodeTimer(this, callback, state);
+        timer.Change(dueTime, period);
+        return timer;
+    }
+
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            _ended = true;
+            while (_first is { } timer)
+            {
+                timer.Unlink();
+                timer.Inner.Dispose();
+            }
+        }
+    }
+
+    private sealed class NodeTimer : ITimer
+    {
+        internal readonly ITimer Inner;
+        private readonly NodeTime _time;
+        private TimerCallback? _callback;
+        private object? _state;
+        private NodeTimer? _next;
+        private NodeTimer? _previous;
+        private bool _isLinked;
+        private bool _isPeriodic;
+
+        internal NodeTimer(NodeTime time, TimerCallback callback, object? state)
+        {
+            _time = time;
+            _callback = callback;
+            _state = state;
+            Inner = time.Source.CreateTimer(static timer => ((NodeTimer)timer!).Fire(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        }
+
+        public bool Change(TimeSpan dueTime, TimeSpan period)
+        {
+            lock (_time._gate)
+            {
+                if (_callback is null || _time._ended)
+                    return false;
+                _isPeriodic = period > TimeSpan.Zero;
+                if (dueTime < TimeSpan.Zero)
+                    Unlink();
+                else
+                    Link();
+                return Inner.Change(dueTime, period);
+            }
+        }
+
+        public void Dispose()
+        {
+            lock (_time._gate)
+            {
+                Unlink();
+                _callback = null;
+                _state = null;
+            }
+
+            Inner.Dispose();
+        }
+
+        public ValueTask DisposeAsync()
+        {
+            Dispose();
+            return default;
+        }
+
+        /// <summary>Under the gate.</summary>
+        internal void Unlink()
+        {
+            if (!_isLinked)
+                return;
+            _isLinked = false;
+            if (_previous is null)
+                _time._first = _next;
+            else
+                _previous._next = _next;
+            _next?._previous = _previous;
+            _next = _previous = null;
+        }
+
+        private void Link()
+        {
+            if (_isLinked)
+                return;
+            _isLinked = true;
+            _next = _time._first;
+            _next?._previous = this;
+            _time._first = this;
+        }
+
+        private void Fire()
+        {
+            TimerCallback? callback;
+            object? state;
+            lock (_time._gate)
+            {
+                if (!_isPeriodic)
+                    Unlink();
+                (callback, state) = (_callback, _state);
+            }
+
+            if (callback is null || _time._ended)
+                return;
+            try
+            {
+                callback(state);
+            }
+            catch (Exception exception)
+            {
+                _time.OnError(exception);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+using System.Runtime.CompilerServices;
+using ActOp.Staging;
+
+// What a process holds is counted: nothing else may run meanwhile.
+[assembly: CollectionBehavior(DisableTestParallelization = true)]
+
+namespace ActOp.Shutdown.Tests;
+
+/// <summary>What the runtime holds of this process: threads, timers, sockets and the like.</summary>
+internal static class Census
+{
+    /// <summary>Threads and descriptors end a moment after whoever closed them has gone on; only a defect reaches this bound.</summary>
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+
+    /// <summary>The framework opens its own poll of sockets with the first one, and keeps it.</summary>
+    static Census()
+    {
+        using var listener = Nodes.Listen();
+        using var client = new System.Net.Sockets.TcpClient();
+        client.ConnectAsync(System.Net.IPAddress.Loopback, Nodes.PortOf(listener)).GetAwaiter().GetResult();
+        listener.AcceptSocketAsync().GetAwaiter().GetResult().Dispose();
+    }
+
+    /// <summary>One line for each thing held.</summary>
+    internal static string[] Take() => [.. Threads(), .. Descriptors(), .. Timers()];
+
+    /// <summary>Waits until exactly what <paramref name="before"/> lists is held.</summary>
+    internal static void Is(string[] before)
+    {
+        string[] left = [];
+        SpinWait.SpinUntil(
+            () =>
+            {
+                left = Take();
+                return left.SequenceEqual(before);
+            },
+            Patience);
+        Assert.Equal(string.Join('\n', before), string.Join('\n', left));
+    }
+
+    /// <summary>Waits until the collector has taken everything that the references mean.</summary>
+    internal static void Collected(params (string Name, WeakReference Reference)[] references)
+    {
+        string[] left = [];
+        SpinWait.SpinUntil(
+            () =>
+            {
+                Collect();
+                left = [.. references.Where(static one => one.Reference.IsAlive).Select(static one => one.Name)];
+                return left.Length == 0;
+            },
+            Patience);
+        Assert.Empty(left);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    internal static void Collect()
+    {
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        GC.Collect();
+    }
+
+    /// <summary>Those of the runtime, but for the one thread that serves the timers of the whole process.</summary>
+    private static IEnumerable<string> Threads() =>
+        from task in Directory.EnumerateDirectories("/proc/self/task")
+        let name = Read(Path.Combine(task, "comm"))
+        where name.StartsWith("actop-", StringComparison.Ordinal) && name != "actop-timers"
+        orderby name
+        select "thread " + name;
+
+    private static IEnumerable<string> Descriptors() =>
+        from path in Directory.EnumerateFiles("/proc/self/fd")
+        let target = Link(path)
+        where target.StartsWith("socket:", StringComparison.Ordinal) || target.Contains("eventpoll", StringComparison.Ordinal) || target.Contains("eventfd", StringComparison.Ordinal)
+        let kind = target.Split('[')[0].TrimEnd(':') + (target.Contains("eventpoll", StringComparison.Ordinal) ? " eventpoll" : "")
+        orderby kind
+        select "descriptor " + kind;
+
+    private static IEnumerable<string> Timers() => Enumerable.Repeat("timer", TimerThread.Shared.Waiting);
+
+    private static string Link(string path)
+    {
+        try
+        {
+            return new FileInfo(path).LinkTarget ?? "";
+        }
+        catch (IOException)
+        {
+            return "";
+        }
+    }
+
+    private static string Read(string path)
+    {
+        try
+        {
+            return File.ReadAllText(path).Trim();
+        }
+        catch (IOException)
+        {
+            // The thread has ended meanwhile.
+            return "";
+        }
+    }
+}
