@@ -12,7 +12,10 @@ public class GrainCollectionOptions
     /// <summary>The default of <see cref="DeactivationTimeout"/>.</summary>
     public static readonly TimeSpan DEFAULT_DEACTIVATION_TIMEOUT = TimeSpan.FromSeconds(30);
 
-    /// <summary>How long the start of an activation may take. Default: 30 s.</summary>
+    /// <summary>
+    /// How long the stages of the lifecycle and <c>OnActivateAsync</c> may take together. Default: 30 s, as long as a call waits. Then their token is
+    /// signalled, the calls that wait fail with a <see cref="TimeoutException"/>, and the next call begins a new activation.
+    /// </summary>
     public TimeSpan ActivationTimeout { get; set; } = DEFAULT_ACTIVATION_TIMEOUT;
 
     /// <summary>How long activations of a class may be idle, by the class's full name.</summary>
@@ -24,7 +27,10 @@ public class GrainCollectionOptions
     /// <summary>How often idle activations are looked for. Default: 1 min.</summary>
     public TimeSpan CollectionQuantum { get; set; } = DEFAULT_COLLECTION_QUANTUM;
 
-    /// <summary>How long the end of an activation may take. Default: 30 s.</summary>
+    /// <summary>
+    /// How long <c>OnDeactivateAsync</c>, the stages of the lifecycle and the disposal may take together. Default: 30 s. What has not ended then is left
+    /// behind with a warning in the log.
+    /// </summary>
     public TimeSpan DeactivationTimeout { get; set; } = DEFAULT_DEACTIVATION_TIMEOUT;
 
     /// <summary>Whether activations end when memory runs short. Default: false.</summary>

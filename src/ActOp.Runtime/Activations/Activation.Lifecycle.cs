@@ -1,30 +1,41 @@
 using ActOp.Calls;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
+using ActOp.Runtime.Timers;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>Begin and end of an activation. All of it runs on the activation's turns.</summary>
+/// <summary>
+/// Who may ask for the begin, the end or a move of an activation, and what it holds meanwhile. The begin itself is <see
+/// cref="Beginning"/>, the end
+/// is <see cref="Departure"/>; all of it runs on the activation's turns.
+/// </summary>
 internal sealed partial class Activation
 {
-    private readonly CancellationTokenSource _ending = new();
+    private static readonly TaskCompletionSource HasLeft = Completed();
+
     private GrainLifecycle? _lifecycle;
     private IServiceScope? _scope;
     private List<IDisposable>? _timers;
-    private DeactivationReason? _deactivation;
-    private SiloAddress? _migrationTarget;
+    private Beginning? _beginning;
+    private Departure? _departure;
+    private TaskCompletionSource? _deactivated;
     private long _keepAliveUntil;
+    private volatile bool _stopped;
 
-    /// <summary>The activation moves: where to, once it has left.</summary>
-    internal Location MovedTo { get; private set; }
+    /// <summary>Completes when the activation has left and what it held is given back. Any thread.</summary>
+    public Task Deactivated => (Volatile.Read(ref _deactivated) ?? MakeDeactivated()).Task;
 
-    /// <summary>Cancelled when the activation ends; timers' callbacks see it.</summary>
-    internal CancellationToken Ending => _ending.Token;
+    /// <summary>The activation has moved: where to.</summary>
+    internal Location MovedTo => _departure?.MovedTo ?? default;
 
     internal GrainLifecycle Lifecycle => _lifecycle ??= new GrainLifecycle();
+
+    /// <summary>The end is decided: no request begins any more, except beside one that runs.</summary>
+    private bool IsLeaving => _departure is { IsDecided: true };
 
     /// <summary>True when the collector may end the activation at coarse time <paramref name="now"/>.</summary>
     internal bool MayCollect(long now, long ageMs) =>
@@ -33,25 +44,52 @@ internal sealed partial class Activation
     internal void KeepAliveFor(TimeSpan time) =>
         Volatile.Write(ref _keepAliveUntil, time > TimeSpan.Zero ? Node.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
 
-    internal void AddTimer(IDisposable timer) => (_timers ??= []).Add(timer);
+    /// <summary>Keeps a timer until it is disposed; false when the activation ends already and the timer must not begin.</summary>
+    internal bool TryAddTimer(IDisposable timer)
+    {
+        if (State >= ActivationState.Deactivating)
+            return false;
+        (_timers ??= []).Add(timer);
+        return true;
+    }
 
     internal void RemoveTimer(IDisposable timer) => _timers?.Remove(timer);
 
     public void Activate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default) => Begin(null);
 
     /// <summary>Starts the life of a new activation; <paramref name="state"/> is what it carried from another silo, or null.</summary>
-    internal void Begin(MigrationState? state) => Enqueue(new ActionWork(s => _ = BeginAsync((MigrationState?)s), state));
+    internal void Begin(MigrationState? state)
+    {
+        _beginning = new Beginning(this, state);
+        Enqueue(new ActionWork(static beginning => ((Beginning)beginning!).Start(), _beginning));
+    }
 
     public void Rehydrate(IRehydrationContext context) =>
         throw new InvalidOperationException("State is handed over when the activation begins; see MigrateOnIdle.");
 
-    public void Deactivate(DeactivationReason deactivationReason, CancellationToken cancellationToken = default) =>
-        Enqueue(new ActionWork(reason => RequestDeactivation((DeactivationReason)reason!, null), deactivationReason));
+    public void Deactivate(DeactivationReason deactivationReason, CancellationToken cancellationToken = default)
+    {
+        if (ReferenceEquals(Current, this))
+        {
+            WishToEnd(deactivationReason);
+            return;
+        }
+
+        Enqueue(new ActionWork(
+            reason =>
+            {
+                WishToEnd((DeactivationReason)reason!);
+                _beginning?.Cancel();
+            },
+            deactivationReason));
+    }
 
     public void Migrate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default)
     {
-        var hint = requestContext is not null && requestContext.TryGetValue(Orleans.Runtime.Placement.IPlacementDirector.PlacementHintKey, out var value) ? value as SiloAddress : null;
-        Enqueue(new ActionWork(target => _ = RequestMigrationAsync((SiloAddress?)target), hint));
+        if (ReferenceEquals(Current, this))
+            WishToMove(requestContext);
+        else
+            Enqueue(new ActionWork(context => WishToMove((Dictionary<string, object>?)context), requestContext));
     }
 
     /// <summary>
@@ -61,13 +99,13 @@ internal sealed partial class Activation
     internal void TryMigrate(MigrationRequest request) => Enqueue(new ActionWork(state =>
     {
         var migration = (MigrationRequest)state!;
-        if (State != ActivationState.Active || _deactivation is not null || _migration is not null || Class.Immovable)
+        if (State != ActivationState.Active || _departure is not null || Class.Immovable)
         {
             migration.Report(MigrationOutcome.Busy);
             return;
         }
 
-        _migration = migration;
+        _departure = new Departure(this, migration);
         if (_runningCount == 0)
             AtRest();
     }, request));
@@ -75,73 +113,129 @@ internal sealed partial class Activation
     /// <summary>Takes the wish to move back if the activation has not come to rest yet.</summary>
     internal void GiveUpMigration(MigrationRequest request) => Enqueue(new ActionWork(state =>
     {
-        var migration = (MigrationRequest)state!;
-        if (!ReferenceEquals(_migration, migration) || State != ActivationState.Active)
-            return;
-        _migration = null;
-        migration.Report(MigrationOutcome.Busy);
+        if (_departure is { IsDecided: false } departure && departure.GiveUp((MigrationRequest)state!))
+            _departure = null;
     }, request));
 
-    private MigrationRequest? _migration;
-
-    /// <summary>No request runs: what waited for that begins. Until this moment it has held no request back.</summary>
-    private void AtRest()
+    /// <summary>The end is wanted: it begins when no request runs, and for an activation that begins, when that is done.</summary>
+    internal void WishToEnd(DeactivationReason reason)
     {
-        if (_deactivation is null && _migration is { } migration)
-        {
-            _deactivation = new DeactivationReason(DeactivationReasonCode.Migrating, "Moves to " + migration.Target + ".");
-            _migrationTarget = migration.Target;
-        }
-
-        if (_deactivation is not null)
-            BeginDeactivation();
+        if (State >= ActivationState.Deactivating || IsLeaving)
+            return;
+        (_departure ??= new Departure(this)).Decide(reason);
+        // Not here: the caller may be code of the grain.
+        if (State == ActivationState.Active && _runningCount == 0)
+            Enqueue(new ActionWork(static state => ((Activation)state!).AtRest(), this));
     }
 
-    private async Task BeginAsync(MigrationState? state)
+    private void WishToMove(Dictionary<string, object>? requestContext)
     {
-        var registered = false;
+        if (State != ActivationState.Gone && Class.UsesDirectory)
+            (_departure ??= new Departure(this)).Move(requestContext is null ? null : new RequestContextData { Values = requestContext });
+    }
+
+    /// <summary>No place was found to move to, and nothing else is wanted.</summary>
+    internal void ForgetDeparture()
+    {
+        if (_departure is { IsDecided: false, IsWanted: false })
+            _departure = null;
+    }
+
+    /// <summary>No request runs: what waited for that begins. Until this moment a wish of the runtime to move has held no request
+    /// back.</summary>
+    private void AtRest()
+    {
+        if (_departure is not { } departure || State != ActivationState.Active || _runningCount > 0 || !departure.DecideAtRest())
+            return;
+        Leave(departure);
+    }
+
+    /// <summary>The begin has succeeded.</summary>
+    internal void Begun(MigrationState? state)
+    {
+        _beginning = null;
+        State = ActivationState.Active;
+        state?.Arrived(new Location(Node.Address, ActivationId, Epoch));
+        if (IsLeaving)
+            Leave(_departure!);
+        else
+            Accepts = true;
+        if (state is null)
+            Node.Locality.Began(GrainId);
+        Node.Metrics.Activated(state is not null);
+    }
+
+    /// <summary>The begin has failed, or another activation of the grain is registered: what was begun is undone.</summary>
+    internal void Unbegin(DeactivationReason reason)
+    {
+        _beginning = null;
+        var departure = _departure ??= new Departure(this);
+        if (!departure.IsDecided)
+            departure.Decide(reason);
+        Leave(departure);
+    }
+
+    private void Leave(Departure departure)
+    {
+        var hasBegun = State == ActivationState.Active;
+        State = ActivationState.Deactivating;
+        Accepts = false;
+        departure.Start(hasBegun);
+    }
+
+    /// <summary>
+    /// The one place where a failure ends that no step of the life has caught itself. The activation cannot stay as it is, so it leaves.
+    /// </summary>
+    internal void Supervise(Task life)
+    {
+        if (!life.IsCompletedSuccessfully)
+            Node.Activations.Lives.Follow(SuperviseAsync(life));
+    }
+
+    private async Task SuperviseAsync(Task life)
+    {
         try
         {
-            using var timeout = new CancellationTokenSource(Node.CollectionOptions.ActivationTimeout, Node.Time);
-            if (Class.UsesDirectory)
-            {
-                var winner = await Node.Directory.RegisterAsync(this, state?.Previous.Location.Activation ?? default);
-                if (!winner.Activation.Equals(ActivationId))
-                {
-                    EndDuplicate(winner);
-                    state?.Refused(winner);
-                    _deactivated.TrySetResult();
-                    return;
-                }
-
-                registered = true;
-            }
-
-            Construct();
-            if (state is not null)
-                Restore(state);
-            await Lifecycle.OnStart(timeout.Token);
-            if (Instance is IGrainBase grain)
-                await grain.OnActivateAsync(timeout.Token);
-            State = ActivationState.Active;
-            Accepts = true;
-            Node.Metrics.Activated(state is not null);
-            if (state is null)
-                Node.Locality.Began(GrainId);
-            else
-                state.Arrived(new Location(Node.Address, ActivationId, Epoch));
-            BeginRequestedDeactivation();
+            await life;
         }
         catch (Exception exception)
         {
-            Node.Log.ActivationFailed(GrainId, exception);
-            state?.Refused(default);
-            await FailToBegin(exception, registered);
+            try
+            {
+                Remove();
+                SendWaitingOn();
+                _departure?.Abandon();
+                Node.Log.LifeFailed(GrainId, exception);
+            }
+            finally
+            {
+                HasEnded();
+            }
+        }
+    }
+
+    /// <summary>A step that was given up runs on: nobody waits for it, not even the end of the node. Its failure is logged; a cancellation is none.</summary>
+    internal void LeaveBehind(Task step, string name) => step.ContinueWith(
+        late => Node.Log.LateStepFailed(name, GrainId, late.Exception!),
+        CancellationToken.None,
+        TaskContinuationOptions.OnlyOnFaulted | TaskContinuationOptions.ExecuteSynchronously,
+        TaskScheduler.Default);
+
+    /// <summary>Cancels a token that code of the grain has seen. What it has registered there runs now, on this turn.</summary>
+    internal void Cancel(CancellationTokenSource source)
+    {
+        try
+        {
+            source.Cancel();
+        }
+        catch (AggregateException exception)
+        {
+            Node.Log.CancellationFailed(GrainId, exception);
         }
     }
 
     /// <summary>Constructs the instance in its own service scope, with this activation as the ambient context.</summary>
-    private void Construct()
+    internal void Construct()
     {
         _scope = Node.Services.CreateScope();
         Services = _scope.ServiceProvider;
@@ -153,173 +247,31 @@ internal sealed partial class Activation
             Lifecycle.AddMigrationParticipant(migrant);
     }
 
-    private void Restore(MigrationState state)
+    /// <summary>Ends the timers, each of which signals its token.</summary>
+    internal void StopTimers()
     {
-        foreach (var participant in Lifecycle.MigrationParticipants)
-        {
-            try
-            {
-                participant.OnRehydrate(state);
-            }
-            catch (Exception exception)
-            {
-                Node.Log.RehydrationFailed(GrainId, exception);
-            }
-        }
-    }
-
-    private void EndDuplicate(Location winner)
-    {
-        Node.Locations.Put(GrainId, winner);
-        Leave();
-        while (TakeWaiting() is { } call)
-            Node.Router.Reroute(call, this);
-        _deactivated.TrySetResult();
-    }
-
-    private async Task FailToBegin(Exception exception, bool registered)
-    {
-        if (registered)
-            await Unregister();
-        Leave();
-        while (TakeWaiting() is { } call)
-            Fail(call, exception);
-        await DisposeInstance();
-    }
-
-    private void RequestDeactivation(DeactivationReason reason, SiloAddress? migrationTarget)
-    {
-        if (_deactivation is not null || State is ActivationState.Deactivating or ActivationState.Gone)
-            return;
-        _deactivation = reason;
-        _migrationTarget = migrationTarget;
-        if (State == ActivationState.Active && _runningCount == 0)
-            BeginDeactivation();
-    }
-
-    /// <summary>A wish to end that came while the activation began is granted now; its waiting requests go to the next one.</summary>
-    private void BeginRequestedDeactivation()
-    {
-        if (_deactivation is null)
-            return;
-        Accepts = false;
-        BeginDeactivation();
-    }
-
-    private async Task RequestMigrationAsync(SiloAddress? hint)
-    {
-        var target = hint is not null && Node.Silos.IsActive(hint) ? hint : await Node.Placement.PlaceAsync(Class, GrainId, Node.Address, null);
-        if (!target.Equals(Node.Address))
-            RequestDeactivation(new DeactivationReason(DeactivationReasonCode.Migrating, "Moves to " + target + "."), target);
-    }
-
-    /// <summary>The silo is dead for the others: no turn of the activation runs any more.</summary>
-    internal void Stop()
-    {
-        Accepts = false;
-        _stopped = true;
-    }
-
-    private volatile bool _stopped;
-
-    private void BeginDeactivation()
-    {
-        State = ActivationState.Deactivating;
-        Accepts = false;
-        _ = EndAsync(_deactivation!.Value);
-    }
-
-    private async Task EndAsync(DeactivationReason reason)
-    {
-        StopTimers();
-        using var timeout = new CancellationTokenSource(Node.CollectionOptions.DeactivationTimeout, Node.Time);
-        await RunEndHooks(reason, timeout.Token);
-        var moved = _migrationTarget is { } target && await MoveTo(target);
-        if (!moved && Class.UsesDirectory)
-            await Unregister();
-        if (!MovedTo.IsNone)
-            Node.Locations.Put(GrainId, MovedTo);
-        else if (!moved)
-            Node.Locality.Forget(GrainId);
-        Leave();
-        Node.Metrics.Deactivated(moved);
-        while (TakeWaiting() is { } call)
-            Node.Router.Reroute(call, this);
-        _migration?.Report(moved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
-        await DisposeInstance();
-        _deactivated.TrySetResult();
-    }
-
-    private void StopTimers()
-    {
-        _ending.Cancel();
         foreach (var timer in _timers?.ToArray() ?? [])
-            timer.Dispose();
-    }
-
-    private async Task RunEndHooks(DeactivationReason reason, CancellationToken cancellation)
-    {
-        try
-        {
-            if (Instance is IGrainBase grain)
-                await grain.OnDeactivateAsync(reason, cancellation);
-        }
-        catch (Exception exception)
-        {
-            Node.Log.DeactivationFailed(GrainId, exception);
-        }
-
-        try
-        {
-            await Lifecycle.OnStop(cancellation);
-        }
-        catch (Exception exception)
-        {
-            Node.Log.DeactivationFailed(GrainId, exception);
-        }
-    }
-
-    private async Task<bool> MoveTo(SiloAddress target)
-    {
-        if (_migration is { Live: false })
-        {
-            Node.Hints.Put(GrainId, target);
-            await Unregister();
-            return true;
-        }
-
-        try
-        {
-            var state = Dehydrate(new Registration(GrainId, new Location(Node.Address, ActivationId, Epoch)));
-            MovedTo = await Node.Migrations.SendAsync(target, state);
-            return !MovedTo.IsNone;
-        }
-        catch (Exception exception)
-        {
-            Node.Log.MigrationFailed(GrainId, target, exception);
-            return false;
-        }
-    }
-
-    private MigrationState Dehydrate(Registration previous)
-    {
-        var state = new MigrationState(Node.Calls, previous);
-        foreach (var participant in Lifecycle.MigrationParticipants)
         {
             try
             {
-                participant.OnDehydrate(state);
+                timer.Dispose();
             }
-            catch (Exception exception)
+            catch (AggregateException exception)
             {
-                Node.Log.DehydrationFailed(GrainId, exception);
+                Node.Log.CancellationFailed(GrainId, exception);
             }
         }
 
-        return state;
+        _timers = null;
     }
 
-    private async Task Unregister()
+    internal IReadOnlyList<IGrainMigrationParticipant> MigrationParticipants => _lifecycle?.MigrationParticipants ?? [];
+
+    internal Task StartLifecycleAsync(CancellationToken cancellation) => _lifecycle?.OnStart(cancellation) ?? Task.CompletedTask;
+
+    internal Task StopLifecycleAsync(CancellationToken cancellation) => _lifecycle?.OnStop(cancellation) ?? Task.CompletedTask;
+
+    internal async Task UnregisterAsync()
     {
         try
         {
@@ -332,31 +284,99 @@ internal sealed partial class Activation
         }
     }
 
-    private void Leave()
+    /// <summary>From here on nobody finds the activation; what still arrives is sent on.</summary>
+    internal void Remove()
     {
         State = ActivationState.Gone;
         Accepts = false;
         Node.Activations.Remove(this);
     }
 
-    private async Task DisposeInstance()
+    /// <summary>Fails the requests that wait. Ticks fail in silence.</summary>
+    internal void FailWaiting(Exception exception)
     {
+        while (TakeWaiting() is { } call)
+            Fail(call, exception);
+    }
+
+    /// <summary>Sends the requests that wait to where the grain is now, or will be.</summary>
+    internal void SendWaitingOn()
+    {
+        while (TakeWaiting() is { } call)
+            SendOn(call);
+    }
+
+    /// <summary>A request of others goes on; what belongs to the activation itself, as a timer's tick, dies with it.</summary>
+    private void SendOn(Call call)
+    {
+        if (call is TimerCall)
+            return;
         try
         {
-            if (Instance is IAsyncDisposable asyncDisposable)
-                await asyncDisposable.DisposeAsync();
-            else
-                (Instance as IDisposable)?.Dispose();
-            if (_scope is IAsyncDisposable asyncScope)
-                await asyncScope.DisposeAsync();
-            else
-                _scope?.Dispose();
+            Node.Router.Reroute(call, this);
         }
         catch (Exception exception)
         {
-            Node.Log.DeactivationFailed(GrainId, exception);
+            Fail(call, exception);
         }
+    }
 
-        _deactivated.TrySetResult();
+    internal async Task DisposeInstanceAsync()
+    {
+        if (Instance is IAsyncDisposable asyncDisposable)
+            await asyncDisposable.DisposeAsync();
+        else
+            (Instance as IDisposable)?.Dispose();
+    }
+
+    internal async Task DisposeScopeAsync()
+    {
+        if (_scope is IAsyncDisposable asyncScope)
+            await asyncScope.DisposeAsync();
+        else
+            _scope?.Dispose();
+    }
+
+    /// <summary>
+    /// The last step. References remember the activation that they called last, for as long as they live: it keeps nothing of the grain.
+    /// </summary>
+    internal void HasEnded()
+    {
+        Instance = null;
+        Services = Node.Services;
+        _scope = null;
+        _lifecycle = null;
+        _components = null;
+        _sections = null;
+        _edges = null;
+        Interlocked.CompareExchange(ref _deactivated, HasLeft, null)?.TrySetResult();
+    }
+
+    /// <summary>An observer that was deleted or collected: calls to it are refused from here on. Any thread.</summary>
+    internal void EndObserver()
+    {
+        Accepts = false;
+        Node.Activations.Remove(this);
+        Enqueue(new ActionWork(static state => ((Activation)state!).State = ActivationState.Gone, this));
+    }
+
+    /// <summary>The silo is dead for the others: no turn of the activation runs any more.</summary>
+    internal void Stop()
+    {
+        Accepts = false;
+        _stopped = true;
+    }
+
+    private TaskCompletionSource MakeDeactivated()
+    {
+        var made = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        return Interlocked.CompareExchange(ref _deactivated, made, null) ?? made;
+    }
+
+    private static TaskCompletionSource Completed()
+    {
+        var source = new TaskCompletionSource();
+        source.SetResult();
+        return source;
     }
 }

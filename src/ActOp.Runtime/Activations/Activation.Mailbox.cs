@@ -210,7 +210,7 @@ internal sealed partial class Activation
     /// <summary>Runs, in order of arrival, the waiting requests that may run now; one that may not does not hold back those behind it.</summary>
     private void RunWaiting()
     {
-        if (State != ActivationState.Active || _deactivation is not null)
+        if (State != ActivationState.Active || IsLeaving)
             return;
         Work? before = null;
         var item = _waiting;
@@ -235,7 +235,7 @@ internal sealed partial class Activation
 
             StartRequest(call);
             Turn.CleanContext();
-            if (State != ActivationState.Active || _deactivation is not null)
+            if (State != ActivationState.Active || IsLeaving)
                 return;
             item = before is null ? _waiting : before.Next;
         }

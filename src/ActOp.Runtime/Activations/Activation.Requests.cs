@@ -68,12 +68,15 @@ internal sealed partial class Activation
         if (Node.Router.Drops(call))
             return;
         if (State == ActivationState.Gone)
-            Node.Router.Reroute(call, this);
-        else if (State == ActivationState.Active && (_waiting is null || MayOthersRun || MayAlways(call)) && (_deactivation is null || _runningCount > 0) && MayRun(call))
+            SendOn(call);
+        else if (State == ActivationState.Active && (_waiting is null || MayOthersRun || MayAlways(call)) && (_departure is null || MayJoin) && MayRun(call))
             StartRequest(call);
         else
             Wait(call);
     }
+
+    /// <summary>Whether a request may begin although a wish to end is there.</summary>
+    private bool MayJoin => !IsLeaving || (_runningCount > 0 && _departure!.MayJoin);
 
     private static bool MayAlways(Call call) => (call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0;
 
@@ -188,7 +191,7 @@ internal sealed partial class Activation
         }
 
         Answer(call);
-        if (_runningCount == 0 && State == ActivationState.Active)
+        if (_runningCount == 0 && _departure is not null)
             AtRest();
     }
 

@@ -13,13 +13,12 @@ namespace ActOp.Runtime.Activations;
 /// Any thread may <see cref="Enqueue"/> and read <see cref="CallHost.Accepts"/>, <see cref="State"/> and
 /// <see cref="LastUsed"/>. Everything else belongs to the activation's turn: the stage runs at most one turn of an
 /// activation at a time. The parts: <c>Activation.Mailbox.cs</c> (what waits and what runs next),
-/// <c>Activation.Requests.cs</c> (who may run beside whom), <c>Activation.Lifecycle.cs</c> (begin and end).
+/// <c>Activation.Requests.cs</c> (who may run beside whom), <c>Activation.Lifecycle.cs</c> (who may ask for begin and end).
 /// </remarks>
 internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, ICallChainReentrantGrainContext, IWorkItemScheduler
 {
     private readonly Stage _stage;
     private readonly ActivationScheduler _scheduler;
-    private readonly TaskCompletionSource _deactivated = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private Dictionary<Type, object>? _components;
     private GrainReference? _reference;
     private WeakReference<object>? _weakInstance;
@@ -66,8 +65,6 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
 
     public IServiceProvider ActivationServices => Services;
 
-    public Task Deactivated => _deactivated.Task;
-
     public GrainReference GrainReference => _reference ??= Node.Factory.CreateUntyped(GrainId);
 
     public IGrainLifecycle ObservableLifecycle => Lifecycle;
@@ -92,6 +89,9 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
         activation._weakInstance = new WeakReference<object>(observer);
         return activation;
     }
+
+    /// <summary>An observer whose object the application has dropped.</summary>
+    internal bool IsLostObserver => _weakInstance is { } weak && !weak.TryGetTarget(out _);
 
     public object? GetComponent(Type componentType)
     {

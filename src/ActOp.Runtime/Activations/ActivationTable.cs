@@ -13,6 +13,9 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
 
     private int _special;
 
+    /// <summary>Sees to the end of begins and ends of activations.</summary>
+    internal BackgroundPart Lives { get; } = node.Background.Part("activations");
+
     /// <summary>Activations of grains; system targets and observers do not count.</summary>
     internal int Count => _activations.Count - Volatile.Read(ref _special);
 
@@ -38,8 +41,21 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         }
     }
 
-    /// <summary>The stateless workers of the grain on this silo.</summary>
-    internal StatelessWorkers GetWorkers(GrainId id, GrainClass grainClass) => _workers.GetOrAdd(id, static (key, arg) => new StatelessWorkers(arg.node, key, arg.grainClass), (node, grainClass));
+    /// <summary>A worker of the stateless worker grain, a new one if need be.</summary>
+    internal Activation PickWorker(GrainId id, GrainClass grainClass)
+    {
+        while (true)
+        {
+            var workers = _workers.GetOrAdd(id, static (key, arg) => new StatelessWorkers(arg.node, key, arg.grainClass), (node, grainClass));
+            if (workers.Pick() is { } picked)
+                return picked;
+            // The last of them has left just now: there will be a new entry.
+            _workers.TryRemove(KeyValuePair.Create(id, workers));
+        }
+    }
+
+    /// <summary>Whether this silo has an entry for the workers of the grain.</summary>
+    internal bool HasWorkers(GrainId id) => _workers.ContainsKey(id);
 
     /// <summary>Adds an activation that exists already: an observer or a system target.</summary>
     internal void Add(Activation activation)
@@ -52,8 +68,8 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     {
         if (activation.Class.Worker is not null)
         {
-            if (_workers.TryGetValue(activation.GrainId, out var workers))
-                workers.Remove(activation);
+            if (_workers.TryGetValue(activation.GrainId, out var workers) && workers.Remove(activation))
+                _workers.TryRemove(KeyValuePair.Create(activation.GrainId, workers));
         }
         else
         {

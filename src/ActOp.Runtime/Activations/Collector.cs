@@ -4,7 +4,10 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>Ends activations that nobody has called for their collection age, and has blocked ones drop the requests that nobody waits for any more. Runs on the control stage, once per quantum.</summary>
+/// <summary>
+/// Ends activations that nobody has called for their collection age, and those of observers that the application has dropped; has blocked ones
+/// drop the requests that nobody waits for any more. Runs on the control stage, once per quantum.
+/// </summary>
 internal sealed class Collector(Node node)
 {
     /// <summary>Ends what is idle; returns how many were told to end.</summary>
@@ -14,6 +17,12 @@ internal sealed class Collector(Node node)
         var told = 0;
         foreach (var activation in node.Activations)
         {
+            if (activation.IsLostObserver)
+            {
+                activation.EndObserver();
+                continue;
+            }
+
             activation.DropAbandoned();
             var age = AgeOf(activation.Class);
             if (age == Timeout.InfiniteTimeSpan || !activation.MayCollect(now, (long)age.TotalMilliseconds))

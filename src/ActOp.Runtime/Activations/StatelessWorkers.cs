@@ -3,42 +3,68 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>The activations of one stateless worker grain on this silo. Any thread; creation takes the lock.</summary>
+/// <summary>The activations of one stateless worker grain on this silo, from the first one's begin to the last one's end. Any thread;
+/// changes take the lock.</summary>
 internal sealed class StatelessWorkers(Node node, GrainId id, GrainClass grainClass)
 {
     private readonly Lock _gate = new();
     private volatile Activation[] _workers = [];
+    private bool _isClosed;
 
     internal Activation[] Snapshot() => _workers;
 
-    /// <summary>The first idle worker in order of creation, else a new one if the limit allows, else the one with the shortest queue.</summary>
-    internal Activation Pick()
+    /// <summary>
+    /// The first idle worker in order of creation, else a new one if the limit allows, else the one with the shortest queue. Null when the
+    /// last worker has left:
+    /// then there is another object for the grain.
+    /// </summary>
+    internal Activation? Pick()
     {
         var workers = _workers;
-        Activation? shortest = null;
         foreach (var worker in workers)
         {
             if (worker.IsIdle && worker.Accepts)
                 return worker;
+        }
+
+        return Shortest(workers, out var living) is { } shortest && living >= grainClass.Worker!.MaxLocal ? shortest : Add();
+    }
+
+    /// <summary>Takes out a worker that has left; true when it was the last one, so that this object is used no more.</summary>
+    internal bool Remove(Activation worker)
+    {
+        lock (_gate)
+        {
+            _workers = [.. _workers.Where(other => other != worker)];
+            return _isClosed = _workers.Length == 0;
+        }
+    }
+
+    /// <summary>Of the workers that are not on their way out.</summary>
+    private static Activation? Shortest(Activation[] workers, out int living)
+    {
+        Activation? shortest = null;
+        living = 0;
+        foreach (var worker in workers)
+        {
+            if (worker.State >= ActivationState.Deactivating)
+                continue;
+            living++;
             if (shortest is null || worker.QueueLength < shortest.QueueLength)
                 shortest = worker;
         }
 
-        return shortest is null || workers.Length < grainClass.Worker!.MaxLocal ? Add() : shortest;
+        return shortest;
     }
 
-    internal void Remove(Activation worker)
-    {
-        lock (_gate)
-            _workers = [.. _workers.Where(other => other != worker)];
-    }
-
-    private Activation Add()
+    private Activation? Add()
     {
         lock (_gate)
         {
-            if (_workers.Length >= grainClass.Worker!.MaxLocal)
-                return _workers[^1];
+            if (_isClosed)
+                return null;
+            if (Shortest(_workers, out var living) is { } shortest && living >= grainClass.Worker!.MaxLocal)
+                return shortest;
             var address = new GrainAddress { GrainId = id, ActivationId = ActivationId.NewId(), SiloAddress = node.Address, MembershipVersion = node.Silos.Version };
             var worker = new Activation(node, address, grainClass, node.WorkStage);
             _workers = [.. _workers, worker];

@@ -12,7 +12,6 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
 {
     private readonly ConcurrentDictionary<(GrainType, Type), (GrainReferenceShared Shared, GrainInterface Entry)> _shared = new();
     private readonly ConcurrentDictionary<(string, SiloAddress, Type), GrainReference> _systemTargets = new();
-    private readonly ConditionalObservers _observers = new();
 
     public TGrainInterface GetGrain<TGrainInterface>(Guid primaryKey, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithGuidKey => Get<TGrainInterface>(GrainIdKeyExtensions.CreateGuidKey(primaryKey), grainClassNamePrefix);
@@ -78,8 +77,9 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
             throw new ArgumentException("A grain or a reference needs no object reference: use AsReference.", nameof(obj));
         if (obj is not TGrainObserverInterface)
             throw new ArgumentException("The object of type " + obj.GetType() + " does not implement " + typeof(TGrainObserverInterface) + ".", nameof(obj));
-        var id = _observers.Add(node, obj);
-        return (TGrainObserverInterface)(object)Create(id, typeof(TGrainObserverInterface));
+        var activation = Activation.ForObserver(node, WellKnown.Observer(node.Address, Guid.NewGuid()), node.ObserverClass, obj);
+        node.Activations.Add(activation);
+        return (TGrainObserverInterface)(object)Create(activation.GrainId, typeof(TGrainObserverInterface));
     }
 
     public void DeleteObjectReference<TGrainObserverInterface>(IGrainObserver obj)
@@ -89,7 +89,7 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
         if (obj is not GrainReference reference)
             throw new ArgumentException("DeleteObjectReference takes what CreateObjectReference returned.", nameof(obj));
         if (node.Activations.TryGet(reference.GrainId, out var activation))
-            node.Activations.Remove(activation);
+            activation.EndObserver();
     }
 
     internal T GetSystemTarget<T>(string name, SiloAddress silo)

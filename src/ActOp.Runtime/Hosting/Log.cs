@@ -54,6 +54,18 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(207, LogLevel.Error, "An item of the stage {stage} threw.")]
     private static partial void StageFailed(ILogger logger, string stage, Exception exception);
 
+    [LoggerMessage(208, LogLevel.Error, "A step in the life of {grain} failed that nothing else has caught; the activation is removed.")]
+    private static partial void LifeFailed(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(209, LogLevel.Warning, "{step} of {grain} has not ended within {limit}; it is left behind.")]
+    private static partial void LeftBehind(ILogger logger, string step, GrainId grain, TimeSpan limit);
+
+    [LoggerMessage(210, LogLevel.Warning, "{step} of {grain}, which was left behind, threw.")]
+    private static partial void LateStepFailed(ILogger logger, string step, GrainId grain, Exception exception);
+
+    [LoggerMessage(211, LogLevel.Warning, "A callback that {grain} has registered on a cancellation token threw.")]
+    private static partial void CancellationFailed(ILogger logger, GrainId grain, Exception exception);
+
     [LoggerMessage(300, LogLevel.Warning, "{grain} could not move to {target}; it ends here instead.")]
     private static partial void MigrationFailed(ILogger logger, GrainId grain, SiloAddress target, Exception exception);
 
@@ -62,6 +74,9 @@ internal sealed partial class Log(ILogger logger)
 
     [LoggerMessage(302, LogLevel.Warning, "{grain} threw while it took its state after a move; the rest is taken.")]
     private static partial void RehydrationFailed(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(303, LogLevel.Warning, "No silo could be chosen for {grain}, which asked to move; it stays.")]
+    private static partial void NoTarget(ILogger logger, GrainId grain, Exception exception);
 
     [LoggerMessage(400, LogLevel.Warning, "{peer} sent a frame of unknown kind {kind}; it is ignored.")]
     private static partial void UnknownFrame(ILogger logger, SiloAddress peer, byte kind);
@@ -157,6 +172,16 @@ internal sealed partial class Log(ILogger logger)
     internal void Collected(int count) => Collected(logger, count);
 
     internal void StageFailed(string stage, Exception exception) => StageFailed(logger, stage, exception);
+
+    internal void LifeFailed(GrainId grain, Exception exception) => LifeFailed(logger, grain, exception);
+
+    internal void LeftBehind(string step, GrainId grain, TimeSpan limit) => LeftBehind(logger, step, grain, limit);
+
+    internal void LateStepFailed(string step, GrainId grain, Exception exception) => LateStepFailed(logger, step, grain, exception);
+
+    internal void CancellationFailed(GrainId grain, Exception exception) => CancellationFailed(logger, grain, exception);
+
+    internal void NoTarget(GrainId grain, Exception exception) => NoTarget(logger, grain, exception);
 
     internal void MigrationFailed(GrainId grain, SiloAddress target, Exception exception) => MigrationFailed(logger, grain, target, exception);
 

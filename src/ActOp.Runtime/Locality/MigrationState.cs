@@ -26,6 +26,9 @@ internal sealed class MigrationState : IDehydrationContext, IRehydrationContext
 
     internal Dictionary<string, byte[]> Values => _values;
 
+    /// <summary>The request context of whoever asked for the move.</summary>
+    internal RequestContextData? Context { get; init; }
+
     /// <summary>Where the grain is when the move has ended; none when it could not begin here.</summary>
     internal Task<Location> Arrival => _arrival.Task;
 

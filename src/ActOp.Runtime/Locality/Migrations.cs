@@ -10,7 +10,7 @@ internal sealed class Migrations(Node node) : IMigrationTarget
 {
     internal const string Name = "migration";
 
-    /// <summary>Hands the state to the target; answers where the grain is then, or none when the target did not take it.</summary>
+    /// <summary>Hands the state to the target, in the request context of this turn; answers where the grain is then, or none when the target did not take it.</summary>
     internal async Task<Location> SendAsync(SiloAddress target, MigrationState state) =>
         await node.Factory.GetSystemTarget<IMigrationTarget>(Name, target).Accept(state.Previous, state.Values);
 
@@ -18,7 +18,7 @@ internal sealed class Migrations(Node node) : IMigrationTarget
     {
         if (!node.AcceptsActivations)
             return default;
-        var state = new MigrationState(node.Calls, previous, values);
+        var state = new MigrationState(node.Calls, previous, values) { Context = RequestContext.Current };
         var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), state, out var created);
         if (created)
         {

@@ -117,7 +117,7 @@ internal sealed class Router(Node node)
 
         if (node.IsSilo && node.Classes.TryGetWorker(target, out var workers))
         {
-            EnterLocal(call, node.Activations.GetWorkers(target, workers).Pick());
+            EnterLocal(call, node.Activations.PickWorker(target, workers));
             return;
         }
 

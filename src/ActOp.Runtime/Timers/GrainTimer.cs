@@ -3,8 +3,10 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Timers;
 
-/// <summary>A timer of one activation: each tick is a request of the activation to itself, and the next one is due a period after the tick has ended.</summary>
-/// <remarks>The clock's callback comes from any thread and only queues; the rest runs on the activation's turns.</remarks>
+/// <summary>A timer of one activation: each tick is a request of the activation to itself, and the next one is due a period after the tick
+/// has ended.</summary>
+/// <remarks>The clock's callback comes from any thread and only queues; the rest runs on the activation's turns. The activation disposes
+/// its timers when it ends; ticks that wait then die with it.</remarks>
 internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
 {
     private readonly Activation _activation;
@@ -12,7 +14,7 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
     private readonly TState _state;
     private readonly bool _interleave;
     private readonly bool _keepAlive;
-    private readonly CancellationTokenSource _cancellation;
+    private readonly CancellationTokenSource _cancellation = new();
     private readonly ITimer _timer;
     private TimeSpan _period;
     private bool _ticking;
@@ -29,9 +31,11 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         _period = options.Period;
         _interleave = options.Interleave;
         _keepAlive = options.KeepAlive;
-        _cancellation = CancellationTokenSource.CreateLinkedTokenSource(activation.Ending);
-        _timer = activation.Node.Time.CreateTimer(static timer => ((GrainTimer<TState>)timer!).OnDue(), this, options.DueTime, Timeout.InfiniteTimeSpan);
-        activation.AddTimer(this);
+        _timer = activation.Node.Time.CreateTimer(static timer => ((GrainTimer<TState>)timer!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        if (activation.TryAddTimer(this))
+            _timer.Change(options.DueTime, Timeout.InfiniteTimeSpan);
+        else
+            Dispose();
     }
 
     public void Change(TimeSpan dueTime, TimeSpan period)
@@ -51,8 +55,9 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
             return;
         _disposed = true;
         _timer.Dispose();
-        _cancellation.Cancel();
         _activation.RemoveTimer(this);
+        // What the grain has registered on the token runs here, and may throw.
+        _cancellation.Cancel();
     }
 
     async Task IGrainTimerTick.InvokeCallbackAsync()

@@ -1,12 +1,15 @@
 namespace ActOp.Tests.Clusters;
 
 /// <summary>One silo whose clock stands still until a test moves it on.</summary>
-public sealed class VirtualTime() : ClusterFixture(1)
+public class VirtualTime() : ClusterFixture(1)
 {
     public FakeClock Clock { get; } = new();
 
     /// <summary>How often the silo looks for activations to end.</summary>
     public TimeSpan Quantum { get; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>How long the hooks of a grain may take at its begin, and at its end.</summary>
+    public static readonly TimeSpan HookTime = TimeSpan.FromSeconds(10);
 
     public IClusterClient Silo => ClientOf(0);
 
@@ -19,6 +22,8 @@ public sealed class VirtualTime() : ClusterFixture(1)
         {
             options.CollectionAge = TimeSpan.FromMinutes(5);
             options.CollectionQuantum = Quantum;
+            options.ActivationTimeout = HookTime;
+            options.DeactivationTimeout = HookTime;
         });
     }
 }

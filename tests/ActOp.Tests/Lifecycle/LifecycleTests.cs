@@ -68,6 +68,14 @@ public class LifecycleTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     }
 
     [Fact]
+    public async Task A_grain_that_leaves_whenever_it_activates_refuses_its_calls()
+    {
+        var key = Guid.NewGuid();
+        FragileGrain.Broken[key] = "always leave";
+        await Assert.ThrowsAsync<OrleansMessageRejectionException>(() => cluster.Client.GetGrain<IFragile>(key).Touch().WaitAsync(Gate.Patience));
+    }
+
+    [Fact]
     public async Task OnDeactivateAsync_that_throws_does_not_keep_the_grain()
     {
         var key = Guid.NewGuid();
@@ -151,6 +159,8 @@ public class LifecycleTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         {
             Check("activate");
             if (Broken.TryRemove(KeyValuePair.Create(this.GetPrimaryKey(), "leave")))
+                DeactivateOnIdle();
+            if (Broken.GetValueOrDefault(this.GetPrimaryKey()) == "always leave")
                 DeactivateOnIdle();
             return Task.CompletedTask;
         }

@@ -107,6 +107,43 @@ public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Assert.Equal(cluster.AddressOf(0), await player.Seat());
     }
 
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_grain_that_is_ending_may_still_move(bool late)
+    {
+        var grain = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
+        await Place.On(cluster.AddressOf(0), grain.Seat);
+        Assert.Equal(1, await grain.Count());
+        await grain.EndAndMove(cluster.AddressOf(1), late);
+        Assert.Equal(2, await grain.Count());
+        Assert.Equal(cluster.AddressOf(1), await grain.Seat());
+    }
+
+    [Fact]
+    public async Task A_grain_that_asks_to_end_and_to_move_in_one_request_moves()
+    {
+        var grain = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
+        await Place.On(cluster.AddressOf(0), grain.Seat);
+        Assert.Equal(1, await grain.Count());
+        await Place.On(cluster.AddressOf(1), grain.EndAndLeave);
+        Assert.Equal(2, await grain.Count());
+        Assert.Equal(cluster.AddressOf(1), await grain.Seat());
+    }
+
+    [Fact]
+    public async Task Both_ends_of_a_move_see_the_request_context_of_whoever_asked_for_it()
+    {
+        var grain = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
+        await Place.On(cluster.AddressOf(0), grain.Seat);
+        Assert.Equal((null, null), await grain.Words());
+        RequestContext.Set("word", "farewell");
+        await Place.On(cluster.AddressOf(1), grain.Leave);
+        RequestContext.Remove("word");
+        Assert.Equal(("farewell", "farewell"), await grain.Words());
+        Assert.Equal(cluster.AddressOf(1), await grain.Seat());
+    }
+
     public interface INomad : IGrainWithGuidKey
     {
         Task<SiloAddress> Seat();
@@ -114,6 +151,12 @@ public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Task<int> Count();
 
         Task Leave();
+
+        Task EndAndMove(SiloAddress target, bool late);
+
+        Task EndAndLeave();
+
+        Task<(string? Left, string? Arrived)> Words();
 
         Task<string> LastReason();
 
@@ -126,21 +169,33 @@ public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     {
         private int _count;
         private string _reason = "";
+        private string? _left;
+        private string? _arrived;
+        private SiloAddress? _target;
+        private bool _late;
 
-        public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken)
+        public override async Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken)
         {
             _reason = reason.ReasonCode.ToString();
-            return Task.CompletedTask;
+            if (_target is null)
+                return;
+            if (_late)
+                await Task.Yield();
+            RequestContext.Set(Orleans.Runtime.Placement.IPlacementDirector.PlacementHintKey, _target);
+            MigrateOnIdle();
         }
 
         public void OnDehydrate(IDehydrationContext dehydrationContext)
         {
+            Assert.True(dehydrationContext.TryAddValue("left", RequestContext.Get("word") as string));
             Assert.True(dehydrationContext.TryAddValue("count", _count));
             dehydrationContext.AddBytes("reason", System.Text.Encoding.UTF8.GetBytes(_reason));
         }
 
         public void OnRehydrate(IRehydrationContext rehydrationContext)
         {
+            _arrived = RequestContext.Get("word") as string;
+            Assert.True(rehydrationContext.TryGetValue("left", out _left));
             Assert.True(rehydrationContext.TryGetValue("count", out _count));
             Assert.True(rehydrationContext.TryGetBytes("reason", out var reason));
             _reason = System.Text.Encoding.UTF8.GetString(System.Buffers.BuffersExtensions.ToArray(reason));
@@ -155,6 +210,23 @@ public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
             MigrateOnIdle();
             return Task.CompletedTask;
         }
+
+        public Task EndAndMove(SiloAddress target, bool late)
+        {
+            _target = target;
+            _late = late;
+            DeactivateOnIdle();
+            return Task.CompletedTask;
+        }
+
+        public Task EndAndLeave()
+        {
+            DeactivateOnIdle();
+            MigrateOnIdle();
+            return Task.CompletedTask;
+        }
+
+        public Task<(string? Left, string? Arrived)> Words() => Task.FromResult((_left, _arrived));
 
         public Task<string> LastReason() => Task.FromResult(_reason);
 

@@ -1,0 +1,134 @@
+using ActOp.Runtime.Directory;
+using ActOp.Runtime.Locality;
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>The begin of one activation: registered, constructed, its hooks run. The object lives as long as that takes.</summary>
+/// <remarks>
+/// Runs on the activation's turns. What can go wrong, step by step:
+/// <list type="table">
+/// <item><term>register</term><description>
+/// Throws: the requests that wait fail with it, and the activation leaves. Hangs: the directory client gives up after the response timeout
+/// and throws. Twice: registering the same activation again changes nothing. Another one is registered: the requests go there.
+/// </description></item>
+/// <item><term>construct</term><description>
+/// Throws: as above; the service scope is disposed. Blocks: it holds its thread, which is logged as a long turn; nothing can end it.
+/// </description></item>
+/// <item><term>OnRehydrate</term><description>Throws: logged; the other participants get their state.</description></item>
+/// <item><term>lifecycle stages, OnActivateAsync</term><description>
+/// Throw: as above; stages that were begun are stopped, the instance is disposed, OnDeactivateAsync is not called. Hang beyond
+/// ActivationTimeout: their token is signalled, the requests that wait fail with a <see cref="TimeoutException"/>, and the activation
+/// leaves. What the hook still does then runs on turns of an activation that is gone: it gets no timers and cannot become active.
+/// </description></item>
+/// <item><term>callbacks on the token</term><description>Throw: logged.</description></item>
+/// <item><term>the end is asked for from outside</term><description>
+/// The token is signalled. Hooks that heed it, or have not begun, end the activation without a failure; the requests go to the next one.
+/// </description></item>
+/// <item><term>DeactivateOnIdle meanwhile</term><description>
+/// Granted as soon as OnActivateAsync has ended: the activation serves nothing, and the requests go to the next one.
+/// </description></item>
+/// </list>
+/// </remarks>
+internal sealed class Beginning(Activation activation, MigrationState? state)
+{
+    private readonly CancellationTokenSource _cancellation = new();
+
+    internal void Start() => activation.Supervise(RunAsync());
+
+    /// <summary>The end of the activation is wanted: its hooks need not begin, and those that heed their token need not go on.</summary>
+    internal void Cancel() => activation.Cancel(_cancellation);
+
+    private async Task RunAsync()
+    {
+        try
+        {
+            if (activation.Class.UsesDirectory)
+            {
+                var winner = await activation.Node.Directory.RegisterAsync(activation, state?.Previous.Location.Activation ?? default);
+                if (!winner.Activation.Equals(activation.ActivationId))
+                {
+                    EndDuplicate(winner);
+                    return;
+                }
+            }
+
+            _cancellation.Token.ThrowIfCancellationRequested();
+            activation.Construct();
+            if (state is not null)
+                Restore(state);
+            await RunHooksAsync();
+        }
+        catch (Exception exception)
+        {
+            Fail(exception);
+            return;
+        }
+
+        activation.Begun(state);
+    }
+
+    /// <summary>Hands the carried state over, in the request context of whoever asked for the move.</summary>
+    private void Restore(MigrationState carried)
+    {
+        RequestContext.Current = carried.Context;
+        foreach (var participant in activation.MigrationParticipants)
+        {
+            try
+            {
+                participant.OnRehydrate(carried);
+            }
+            catch (Exception exception)
+            {
+                activation.Node.Log.RehydrationFailed(activation.GrainId, exception);
+            }
+        }
+
+        RequestContext.Current = null;
+    }
+
+    private async Task RunHooksAsync()
+    {
+        var limit = new TimeLimit(activation.Node.Time, activation.Node.CollectionOptions.ActivationTimeout);
+        var hooks = CallHooksAsync(_cancellation.Token);
+        if (hooks.IsCompleted || await limit.EndsAsync(hooks))
+        {
+            await hooks;
+            return;
+        }
+
+        activation.LeaveBehind(hooks, "OnActivateAsync");
+        activation.Cancel(_cancellation);
+        throw new TimeoutException(
+            "The activation of " + activation.GrainId + " on the silo " + activation.Node.Address + " has not ended within ActivationTimeout (" + limit.Length + "): "
+            + "OnActivateAsync of " + activation.Class.Type + " or a stage of its lifecycle hangs. It was given up; the next call begins a new one.");
+    }
+
+    private async Task CallHooksAsync(CancellationToken cancellation)
+    {
+        await activation.StartLifecycleAsync(cancellation);
+        if (activation.Instance is IGrainBase grain)
+            await grain.OnActivateAsync(cancellation);
+    }
+
+    private void EndDuplicate(Location winner)
+    {
+        activation.Node.Locations.Put(activation.GrainId, winner);
+        state?.Refused(winner);
+        activation.Unbegin(new DeactivationReason(DeactivationReasonCode.DuplicateActivation, "Another activation of the grain is registered."));
+    }
+
+    private void Fail(Exception exception)
+    {
+        state?.Refused(default);
+        // Whoever heeds the token that the end has signalled has not failed: the requests go on with the activation's end.
+        if (exception is not OperationCanceledException || !_cancellation.IsCancellationRequested)
+        {
+            activation.Node.Log.ActivationFailed(activation.GrainId, exception);
+            activation.FailWaiting(exception);
+        }
+
+        activation.Unbegin(new DeactivationReason(DeactivationReasonCode.ActivationFailed, exception, "The activation failed."));
+    }
+}

@@ -1,0 +1,247 @@
+using ActOp.Runtime.Directory;
+using ActOp.Runtime.Locality;
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>The end of one activation, from the first wish for it: why, where to, and the steps in order. Made when it is needed.</summary>
+/// <remarks>
+/// Runs on the activation's turns. The code of the grain has DeactivationTimeout for all of its steps together. Each step may throw, hang
+/// or come late, and none keeps the others from happening:
+/// <list type="table">
+/// <item><term>timers</term><description>
+/// A callback on a timer's token throws: logged. A timer that is made from here on never ticks.
+/// </description></item>
+/// <item><term>OnDeactivateAsync, lifecycle stages</term><description>
+/// Throw: logged. Hang: left behind when the time is over, with a log line; their token is signalled then.
+/// </description></item>
+/// <item><term>choose a target, OnDehydrate, send</term><description>
+/// Throw or hang: logged; the activation ends here instead, and its requests make a new one. The send ends by the response timeout. A
+/// target that has taken the state although its word was lost is registered, so the requests find it.
+/// </description></item>
+/// <item><term>unregister</term><description>
+/// Throws: logged; a new activation of this silo takes the entry over, and others clear it. Hangs: ends by the directory client's patience.
+/// </description></item>
+/// <item><term>leave</term><description>
+/// Cannot fail. From here on requests go elsewhere, also those that waited; ticks of its timers die here.
+/// </description></item>
+/// <item><term>dispose instance, dispose scope</term><description>
+/// Throw: logged. Hang: left behind when the time is over, with a log line.
+/// </description></item>
+/// <item><term>another wish to end meanwhile</term><description>Changes nothing: the first reason counts.</description></item>
+/// <item><term>MigrateOnIdle meanwhile</term><description>
+/// Heeded until OnDeactivateAsync and the stages have ended; later it changes nothing.
+/// </description></item>
+/// </list>
+/// What none of this has caught ends in <see cref="Activation.Supervise"/>.
+/// </remarks>
+internal sealed class Departure(Activation activation, MigrationRequest? request = null)
+{
+    private readonly CancellationTokenSource _cancellation = new();
+    private TaskCompletionSource<SiloAddress?>? _chosen;
+    private RequestContextData? _context;
+    private DeactivationReason _reason;
+    private long _decidedAt;
+    private bool _isPastMoving;
+    private bool _hasBegun;
+
+    /// <summary>The activation ends, as soon as no request runs.</summary>
+    internal bool IsDecided { get; private set; }
+
+    /// <summary>
+    /// True while requests may still begin beside those that run, which may wait for them. Requests that always overlap must not keep the
+    /// activation for ever, so this ends after DeactivationTimeout.
+    /// </summary>
+    internal bool MayJoin => !IsDecided || activation.Node.CollectionOptions.DeactivationTimeout is { Ticks: < 0 }
+        || activation.Node.Clock.Now - _decidedAt < (long)activation.Node.CollectionOptions.DeactivationTimeout.TotalMilliseconds;
+
+    /// <summary>Somebody still wants it.</summary>
+    internal bool IsWanted => request is not null || _chosen is not null;
+
+    /// <summary>Where the grain is, once it has moved.</summary>
+    internal Location MovedTo { get; private set; }
+
+    internal void Decide(DeactivationReason reason)
+    {
+        IsDecided = true;
+        _reason = reason;
+        _decidedAt = activation.Node.Clock.Now;
+    }
+
+    /// <summary>No request runs: the runtime's wish to move is granted now. False while a target is being chosen and nothing else is
+    /// wanted.</summary>
+    internal bool DecideAtRest()
+    {
+        if (IsDecided)
+            return true;
+        if (request is null)
+            return false;
+        _chosen = new TaskCompletionSource<SiloAddress?>();
+        _chosen.SetResult(request.Target);
+        Decide(MovesTo(request.Target));
+        return true;
+    }
+
+    /// <summary>The runtime no longer wants the activation to move; true if nothing else does.</summary>
+    internal bool GiveUp(MigrationRequest wish)
+    {
+        if (!ReferenceEquals(request, wish))
+            return false;
+        wish.Report(MigrationOutcome.Busy);
+        request = null;
+        return !IsWanted;
+    }
+
+    /// <summary>Chooses a silo, with the request context of whoever asks (a placement hint in it wins). If it is another one, the
+    /// activation ends and moves.</summary>
+    internal void Move(RequestContextData? context)
+    {
+        if (_chosen is not null || _isPastMoving)
+            return;
+        _context = context;
+        _chosen = new TaskCompletionSource<SiloAddress?>(TaskCreationOptions.RunContinuationsAsynchronously);
+        activation.Supervise(ChooseAsync(_chosen));
+    }
+
+    internal void Start(bool hasBegun)
+    {
+        _hasBegun = hasBegun;
+        activation.Supervise(RunAsync());
+    }
+
+    private static DeactivationReason MovesTo(SiloAddress target) => new(DeactivationReasonCode.Migrating, "Moves to " + target + ".");
+
+    private async Task ChooseAsync(TaskCompletionSource<SiloAddress?> chosen)
+    {
+        SiloAddress? target = null;
+        try
+        {
+            target = await activation.Node.Placement.PlaceAsync(activation.Class, activation.GrainId, activation.Node.Address, _context);
+            if (target.Equals(activation.Node.Address))
+                target = null;
+        }
+        catch (Exception exception)
+        {
+            activation.Node.Log.NoTarget(activation.GrainId, exception);
+        }
+
+        if (target is null && ReferenceEquals(_chosen, chosen))
+            _chosen = null;
+        chosen.SetResult(target);
+        if (target is not null)
+            activation.WishToEnd(MovesTo(target));
+        else
+            activation.ForgetDeparture();
+    }
+
+    private async Task RunAsync()
+    {
+        // The turn may be one of a request, whose context is not this one's.
+        RequestContext.Current = null;
+        var node = activation.Node;
+        var limit = new TimeLimit(node.Time, node.CollectionOptions.DeactivationTimeout);
+        activation.StopTimers();
+        if (_hasBegun && activation.Instance is IGrainBase grain)
+            await StepAsync("OnDeactivateAsync", limit, () => grain.OnDeactivateAsync(_reason, _cancellation.Token));
+        await StepAsync("The end of the lifecycle", limit, () => activation.StopLifecycleAsync(_cancellation.Token));
+        var moved = _hasBegun && await TryMoveAsync(limit);
+        if (!moved)
+            await activation.UnregisterAsync();
+        if (!MovedTo.IsNone)
+            node.Locations.Put(activation.GrainId, MovedTo);
+        else if (!moved && _hasBegun)
+            node.Locality.Forget(activation.GrainId);
+        activation.Remove();
+        activation.SendWaitingOn();
+        request?.Report(moved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
+        await StepAsync("DisposeAsync", limit, activation.DisposeInstanceAsync);
+        await StepAsync("The end of the service scope", limit, activation.DisposeScopeAsync);
+        Forget();
+        activation.HasEnded();
+        if (_hasBegun)
+            node.Metrics.Deactivated(moved);
+    }
+
+    /// <summary>A failure that no step has caught ends the activation where it is.</summary>
+    internal void Abandon()
+    {
+        request?.Report(MigrationOutcome.Failed);
+        Forget();
+    }
+
+    /// <summary>References to the activation may live on; only where it has gone is still of use.</summary>
+    private void Forget()
+    {
+        _context = null;
+        _reason = default;
+        request = null;
+    }
+
+    /// <summary>Runs code of the grain for as long as time is left. Throws nothing.</summary>
+    private async Task StepAsync(string name, TimeLimit limit, Func<Task> step)
+    {
+        try
+        {
+            var running = step();
+            if (running.IsCompleted || await limit.EndsAsync(running))
+            {
+                await running;
+                return;
+            }
+
+            activation.Node.Log.LeftBehind(name, activation.GrainId, limit.Length);
+            activation.LeaveBehind(running, name);
+            activation.Cancel(_cancellation);
+        }
+        catch (Exception exception)
+        {
+            activation.Node.Log.DeactivationFailed(activation.GrainId, exception);
+        }
+    }
+
+    private async Task<bool> TryMoveAsync(TimeLimit limit)
+    {
+        var target = _chosen is { } chosen && await limit.EndsAsync(chosen.Task) ? await chosen.Task : null;
+        _isPastMoving = true;
+        if (target is null)
+            return false;
+        if (request is { Live: false })
+        {
+            activation.Node.Hints.Put(activation.GrainId, target);
+            await activation.UnregisterAsync();
+            return true;
+        }
+
+        try
+        {
+            RequestContext.Current = _context;
+            var state = Dehydrate(new Registration(activation.GrainId, new Location(activation.Node.Address, activation.ActivationId, activation.Epoch)));
+            MovedTo = await activation.Node.Migrations.SendAsync(target, state);
+            return !MovedTo.IsNone;
+        }
+        catch (Exception exception)
+        {
+            activation.Node.Log.MigrationFailed(activation.GrainId, target, exception);
+            return false;
+        }
+    }
+
+    private MigrationState Dehydrate(Registration previous)
+    {
+        var state = new MigrationState(activation.Node.Calls, previous);
+        foreach (var participant in activation.MigrationParticipants)
+        {
+            try
+            {
+                participant.OnDehydrate(state);
+            }
+            catch (Exception exception)
+            {
+                activation.Node.Log.DehydrationFailed(activation.GrainId, exception);
+            }
+        }
+
+        return state;
+    }
+}
