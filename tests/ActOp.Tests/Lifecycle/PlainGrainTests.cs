@@ -48,7 +48,7 @@ public class PlainGrainTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Task<string> State();
     }
 
-    public sealed class HookedGrain(IGrainContext context) : IGrainBase, IHooked
+    public sealed class PlainHookedGrain(IGrainContext context) : IGrainBase, IHooked
     {
         private string _state = "new";
 
