@@ -25,6 +25,13 @@ internal sealed class AnsweredOffers<TVertex>(TimeSpan lifetime)
         return reply is not null;
     }
 
+    /// <summary>No answer names the silo any more.</summary>
+    public void ForgetSilo(int silo)
+    {
+        foreach (var last in _last.Values)
+            last.Reply.Plan?.Given.ForgetSilo(silo);
+    }
+
     public void Expire(TimeSpan now)
     {
         _expired.Clear();

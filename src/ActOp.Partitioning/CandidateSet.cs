@@ -58,6 +58,16 @@ public sealed class CandidateSet<TVertex>
     /// <returns>Its edges.</returns>
     public ReadOnlySpan<HeavyEdge<TVertex>> EdgesOf(int index) => Edges.AsSpan(Starts[index], Starts[index + 1] - Starts[index]);
 
+    /// <summary>The edges to a silo that is gone lead to an unknown place from now on.</summary>
+    internal void ForgetSilo(int silo)
+    {
+        for (int i = 0; i < Edges.Length; i++)
+        {
+            if (Edges[i].Silo == silo)
+                Edges[i] = Edges[i] with { Silo = Partitioning.Silo.Unknown };
+        }
+    }
+
     /// <summary>
     /// Teaches a silo's table the edges of a vertex that has just arrived there. Its place in the table becomes
     /// <paramref name="table"/>'s silo at its epoch + 1.

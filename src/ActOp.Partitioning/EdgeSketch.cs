@@ -57,6 +57,28 @@ public sealed class EdgeSketch<TVertex>
         _bytes[slot] += bytes;
     }
 
+    /// <summary>Counts traffic with another vertex as long as no other edge has to give up its counter for it.</summary>
+    /// <inheritdoc cref="Add"/>
+    /// <param name="other">The other end of the edge.</param>
+    /// <param name="messages">Messages sent or received, at least 0.</param>
+    /// <param name="bytes">Bytes sent or received, at least 0.</param>
+    /// <returns>False when all counters are taken by others: nothing was counted.</returns>
+    public bool TryAdd(TVertex other, long messages, long bytes)
+    {
+        int hash = other.GetHashCode();
+        int slot = Find(hash, other);
+        if (slot < 0)
+        {
+            if (_count == _hashes.Length)
+                return false;
+            slot = Take(hash, other);
+        }
+
+        _messages[slot] += messages;
+        _bytes[slot] += bytes;
+        return true;
+    }
+
     /// <summary>Hands every counted edge to <paramref name="sink"/> and empties the sketch. Called by the periodic fold.</summary>
     /// <typeparam name="TSink">A struct, so that the call is direct.</typeparam>
     /// <param name="sink">Receives the edges.</param>

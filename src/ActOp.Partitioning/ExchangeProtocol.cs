@@ -167,7 +167,10 @@ public sealed partial class ExchangeProtocol<TVertex>
         return OfferToNext(now, load);
     }
 
-    /// <summary>Forgets a silo that left the cluster, and ends an offer to it.</summary>
+    /// <summary>
+    /// Forgets a silo that left the cluster, ends an offer to it and gives up what was promised to it or by it. Afterwards neither the protocol nor its
+    /// table refers to its number, which may name another silo.
+    /// </summary>
     /// <param name="silo">The silo.</param>
     /// <param name="now">The time since any fixed moment.</param>
     /// <param name="load">The load of this silo, without regard to promises.</param>
@@ -175,6 +178,17 @@ public sealed partial class ExchangeProtocol<TVertex>
     public ExchangeStep<TVertex> Gone(int silo, TimeSpan now, SiloLoad load)
     {
         _lastAnswered.Remove(silo);
+        _table.ForgetSilo(silo);
+        _promises.ForgetSilo(silo);
+        _answered.ForgetSilo(silo);
+        _pending?.Candidates.ForgetSilo(silo);
+        for (int left = _partners.Count; left > 0; left--)
+        {
+            int partner = _partners.Dequeue();
+            if (partner != silo)
+                _partners.Enqueue(partner);
+        }
+
         if (_pending?.To != silo)
             return default;
         _pending = null;

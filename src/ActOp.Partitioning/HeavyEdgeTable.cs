@@ -86,9 +86,11 @@ public sealed partial class HeavyEdgeTable<TVertex>
     /// <param name="otherSilo">Where the other end is believed to be, or <see cref="Silo.Unknown"/>.</param>
     /// <param name="otherEpoch">How recent that belief is.</param>
     /// <param name="amount">Messages since the last fold, or messages plus bytes over a constant.</param>
-    public void Sample(TVertex local, long localEpoch, TVertex other, int otherSilo, long otherEpoch, double amount)
+    /// <param name="error">How much of <paramref name="amount"/> may belong to other edges, as an <see cref="EdgeSketch{TVertex}"/> reports it. Only what certainly
+    /// belongs to this edge counts: a vertex with more partners than counters would else report heavy edges that do not exist.</param>
+    public void Sample(TVertex local, long localEpoch, TVertex other, int otherSilo, long otherEpoch, double amount, double error = 0)
     {
-        double rate = amount * _sampleShare;
+        double rate = (amount - error) * _sampleShare;
         Add(local, localEpoch, other, otherSilo, otherEpoch, rate, halveIfLocal: true);
     }
 
@@ -147,6 +149,20 @@ public sealed partial class HeavyEdgeTable<TVertex>
             RemoveEdge(edge);
             if (last)
                 return;
+        }
+    }
+
+    /// <summary>Forgets a silo that is gone: the place of the vertices that were there is unknown. Afterwards nothing refers to its number. O(V).</summary>
+    /// <param name="silo">The silo; not this one.</param>
+    /// <exception cref="ArgumentException"><paramref name="silo"/> is the silo that owns the table.</exception>
+    public void ForgetSilo(int silo)
+    {
+        if (silo == _self)
+            throw new ArgumentException("A table cannot forget its own silo.", nameof(silo));
+        for (int id = 0; id < _vertices.Bound; id++)
+        {
+            if (_vertices.HeadOf(id) >= 0 && _vertices.SiloOf(id) == silo)
+                _vertices.Locate(id, Silo.Unknown, _vertices.EpochOf(id));
         }
     }
 

@@ -48,12 +48,36 @@ internal sealed class Promises<TVertex>
     public bool IsComing(TVertex vertex, ExchangeId exchange) =>
         _incoming.TryGetValue(vertex, out Promise promise) && promise.Exchange == exchange;
 
+    /// <summary>Gives up the vertices that were promised to or by a silo that is gone; the others no longer name it.</summary>
+    public void ForgetSilo(int silo)
+    {
+        ForgetSilo(_outgoing, silo, +1);
+        ForgetSilo(_incoming, silo, -1);
+        if (Count == 0)
+            Balance = 0;
+    }
+
     public void Expire(TimeSpan now)
     {
         Expire(_outgoing, now, +1);
         Expire(_incoming, now, -1);
         if (Count == 0)
             Balance = 0;
+    }
+
+    private void ForgetSilo(Dictionary<TVertex, Promise> promises, int silo, int sign)
+    {
+        _expired.Clear();
+        CandidateSet<TVertex>? last = null;
+        foreach ((TVertex vertex, Promise promise) in promises)
+        {
+            if (promise.Partner == silo)
+                _expired.Add(vertex);
+            else if (!ReferenceEquals(promise.Source, last))
+                (last = promise.Source).ForgetSilo(silo);
+        }
+
+        RemoveExpired(promises, sign);
     }
 
     private void Expire(Dictionary<TVertex, Promise> promises, TimeSpan now, int sign)
@@ -65,6 +89,11 @@ internal sealed class Promises<TVertex>
                 _expired.Add(vertex);
         }
 
+        RemoveExpired(promises, sign);
+    }
+
+    private void RemoveExpired(Dictionary<TVertex, Promise> promises, int sign)
+    {
         foreach (TVertex vertex in _expired)
         {
             promises.Remove(vertex, out Promise promise);

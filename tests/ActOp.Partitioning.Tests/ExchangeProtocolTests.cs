@@ -93,5 +93,42 @@ public class ExchangeProtocolTests
         Assert.False(_tableP.TryLocate(1, out _, out _));
     }
 
+    [Fact]
+    public void Nothing_refers_to_a_silo_that_is_gone_so_that_its_number_may_name_another_one()
+    {
+        const int Gone = 3;
+        _tableP.Add(1, 0, 55, Gone, 4, 2);
+        _tableP.Add(2, 0, 55, Gone, 4, 2);
+        ExchangeOffer<int> offer = _p.BeginRound(At(0), Load, 1).Offer!;
+        ExchangeStep<int> answer = _q.Receive(offer, At(0), Load);
+        _p.Gone(Gone, At(0), Load);
+        Assert.True(_tableP.TryLocate(55, out int silo, out long epoch));
+        Assert.Equal((Silo.Unknown, 4L), (silo, epoch));
+        Assert.DoesNotContain(offer.Candidates.Edges, edge => edge.Silo == Gone);
+        Assert.DoesNotContain(_p.Selection.RankPartners(), partner => partner.Silo == Gone);
+        // Another silo by that number: the vertex that arrives does not bring the old one back.
+        _q.Gone(Gone, At(0), Load);
+        _p.Receive(answer.Reply!, At(0), Load);
+        Assert.True(_p.Departed(1, out _, out _));
+        Assert.True(_q.Arrived(1));
+        Assert.True(_tableQ.TryGetEdge(1, 55, out HeavyEdge<int> edge));
+        Assert.Equal(Silo.Unknown, edge.Silo);
+    }
+
+    [Fact]
+    public void What_was_promised_to_a_silo_that_is_gone_may_be_promised_again()
+    {
+        ExchangeStep<int> answer = _q.Receive(_p.BeginRound(At(0), Load).Offer!, At(0), Load);
+        Assert.Equal([1], _p.Receive(answer.Reply!, At(0), Load).Moves!);
+        Assert.Equal((1, 1), (_p.Outstanding, _q.Outstanding));
+        _p.Gone(1, At(0), Load);
+        _q.Gone(0, At(0), Load);
+        Assert.Equal((ExchangeState.Idle, ExchangeState.Idle), (_p.State, _q.State));
+        Assert.False(_p.Departed(1, out _, out _));
+        Assert.Null(_p.BeginRound(At(1), Load).Offer);
+        _tableP.Add(1, 0, 102, 2, 0, 5);
+        Assert.Equal(2, _p.BeginRound(At(1), Load).Offer!.To);
+    }
+
     private static TimeSpan At(double seconds) => TimeSpan.FromSeconds(seconds);
 }
