@@ -33,7 +33,17 @@ internal sealed partial class Activation
     internal void KeepAliveFor(TimeSpan time) =>
         Volatile.Write(ref _keepAliveUntil, time > TimeSpan.Zero ? Node.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
 
-    internal void AddTimer(IDisposable timer) => (_timers ??= []).Add(timer);
+    /// <summary>The grain, or a part of it, carries its state along when it moves. Any thread; a moment's truth.</summary>
+    internal bool TakesPartInMigration => Volatile.Read(ref _lifecycle) is { HasMigrationParticipants: true };
+
+    /// <summary>A timer was begun after the activation: <c>OnActivateAsync</c> does not bring it back on another silo. Any thread; a moment's truth.</summary>
+    internal volatile bool HasLateTimer;
+
+    internal void AddTimer(IDisposable timer)
+    {
+        HasLateTimer |= State == ActivationState.Active;
+        (_timers ??= []).Add(timer);
+    }
 
     internal void RemoveTimer(IDisposable timer) => _timers?.Remove(timer);
 
@@ -61,7 +71,7 @@ internal sealed partial class Activation
     internal void TryMigrate(MigrationRequest request) => Enqueue(new ActionWork(state =>
     {
         var migration = (MigrationRequest)state!;
-        if (State != ActivationState.Active || _deactivation is not null || _migration is not null || Class.Immovable)
+        if (State != ActivationState.Active || _deactivation is not null || _migration is not null || !Node.Locality.MayMove(this))
         {
             migration.Report(MigrationOutcome.Busy);
             return;
