@@ -35,7 +35,7 @@ public sealed class GrainStateAnalyzer : DiagnosticAnalyzer
 
     private static void Type(SymbolAnalysisContext context, INamedTypeSymbol type)
     {
-        if (type.IsAbstract || !GrainStateReader.IsGrainClass(type) || type.AllInterfaces.Any(static i => i.ToDisplayString() == Participant) || IsMarked(type))
+        if (!GrainStateReader.IsGrainClass(type) || !GrainStateReader.IsCallable(type) || type.AllInterfaces.Any(static i => i.ToDisplayString() == Participant) || IsMarked(type))
             return;
         if (GrainStateReader.Read(type, context.Compilation, context.CancellationToken).Member is { } member)
             context.Report(HoldsState, SymbolEqualityComparer.Default.Equals(member.ContainingType, type) || member is IParameterSymbol ? member : type, type.Name, member.Name);

@@ -34,6 +34,9 @@ internal static class GrainStateReader
     public static bool IsGrainClass(INamedTypeSymbol type) =>
         type is { TypeKind: TypeKind.Class, IsStatic: false } && type.AllInterfaces.Any(static i => i.Name is "IGrain" or "IGrainBase" && i.ToDisplayString() is "Orleans.IGrain" or "Orleans.IGrainBase");
 
+    /// <summary>True for classes that can be called as grains.</summary>
+    public static bool IsCallable(INamedTypeSymbol type) => !type.IsAbstract && type.AllInterfaces.Any(static i => i.Name == "IGrain" && i.ToDisplayString() == "Orleans.IGrain");
+
     public static GrainState Read(INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
     {
         for (var current = type; current is not null && !IsRoot(current); current = current.BaseType)
@@ -59,6 +62,8 @@ internal static class GrainStateReader
             {
                 case IEventSymbol { IsAbstract: false } handler when handler.AddMethod is null or { IsImplicitlyDeclared: true } || IsFieldLike(handler):
                     return handler;
+                case IFieldSymbol { IsImplicitlyDeclared: true, AssociatedSymbol: null }:
+                    break; // A captured parameter of the primary constructor: below.
                 case IFieldSymbol { IsConst: false } field when !IsHarmless(field, type, compilation, cancellation):
                     return field.AssociatedSymbol ?? field;
             }

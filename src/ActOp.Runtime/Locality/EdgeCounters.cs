@@ -85,6 +85,14 @@ internal sealed class EdgeCounters
         _ended = true;
     }
 
+    /// <summary>Counts messages of this thread's turns.</summary>
+    internal void Add(long local, long remote)
+    {
+        var stripe = Current();
+        stripe.Local += local;
+        stripe.Remote += remote;
+    }
+
     /// <summary>A call leaves for another grain: <paramref name="callee"/>, or one of another silo when null.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void CountOutgoing(Call call, Activation? callee)
