@@ -15,6 +15,7 @@ public sealed class GrainGenerator : IIncrementalGenerator
     internal const string InterfaceStep = "Interfaces";
     internal const string ClassStep = "Classes";
     internal const string CodecStep = "Codecs";
+    internal const string StatelessStep = "Stateless";
 
     /// <inheritdoc/>
     public void Initialize(IncrementalGeneratorInitializationContext context)
@@ -31,6 +32,10 @@ public sealed class GrainGenerator : IIncrementalGenerator
             .Where(static model => model is not null).Select(static (model, _) => model!).WithTrackingName(CodecStep);
         var converters = context.SyntaxProvider.ForAttributeWithMetadataName(Attributes.RegisterConverter, static (_, _) => true, static (c, _) => new EquatableArray<ConverterModel>([.. ConverterReader.Read((INamedTypeSymbol)c.TargetSymbol)]))
             .SelectMany(static (found, _) => found);
+        var stateless = context.SyntaxProvider.CreateSyntaxProvider(
+            static (node, _) => node is ClassDeclarationSyntax,
+            static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol type && IsFirst(type, c.Node) ? StatelessSource.Registration(type, c.SemanticModel.Compilation, cancel) : null)
+            .Where(static line => line is not null).Select(static (line, _) => line!).WithTrackingName(StatelessStep);
         var declaring = context.CompilationProvider.Select(static (compilation, cancel) => DeclaringAssemblies.Read(compilation, cancel));
         var assembly = context.CompilationProvider.Select(static (compilation, _) => compilation.AssemblyName ?? "");
 
@@ -43,7 +48,11 @@ public sealed class GrainGenerator : IIncrementalGenerator
         context.RegisterSourceOutput(declaring.SelectMany(static (found, _) => found.Codecs), static (output, model) => WriteCodec(output, model));
         var all = declared.Collect().Combine(declaring).Select(static (pair, _) => new EquatableArray<InterfaceModel>([.. pair.Left, .. pair.Right.Interfaces]));
         context.RegisterSourceOutput(all, static (output, models) => WriteForeignCalls(output, models));
-        var registrations = codecs.Collect().Combine(converters.Collect()).Combine(declaring).Select(static (input, _) => Registrations(input.Left.Left.AddRange(input.Right.Codecs), input.Left.Right));
+        var registrations = codecs.Collect().Combine(converters.Collect()).Combine(declaring).Combine(stateless.Collect()).Select(static (input, _) =>
+        {
+            var (((own, conversions), found), lines) = input;
+            return new EquatableArray<string>([.. Registrations(own.AddRange(found.Codecs), conversions), .. lines]);
+        });
         context.RegisterSourceOutput(all.Combine(classes.Collect()).Combine(declaring).Combine(assembly).Combine(registrations), static (output, input) =>
         {
             var ((((interfaces, types), found), name), lines) = input;

@@ -79,6 +79,8 @@ public sealed class SiloHost : ISilo
         {
             options.Enabled = arguments.Options.MovesGrains;
             options.Migration = arguments.Options.Migration;
+            // The paper's way to move carries nothing: what the grains hold is lost, and what the players do next brings it back.
+            options.Moves = arguments.Options.Migration == MigrationMode.Opportunistic ? MovableGrains.All : MovableGrains.NothingLost;
             options.Algorithm = arguments.Options.Algorithm;
         });
         silo.Configure<StageOptions>(options => options.Controller = arguments.Options.SizesStages ? StageController.Model : StageController.Fixed);

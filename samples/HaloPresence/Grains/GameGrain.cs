@@ -4,6 +4,7 @@ namespace HaloPresence.Grains;
 public sealed class GameGrain(MessageCensus census, ActivationJournal journal) : Grain, IGameGrain, IGrainMigrationParticipant
 {
     private const string PlayersKey = "players";
+    private const string SeenKey = "seen";
     private long _key;
     private long _seen;
     private long _life;
@@ -65,7 +66,11 @@ public sealed class GameGrain(MessageCensus census, ActivationJournal journal) :
     }
 
     /// <inheritdoc/>
-    public void OnDehydrate(IDehydrationContext dehydrationContext) => dehydrationContext.TryAddValue(PlayersKey, _players);
+    public void OnDehydrate(IDehydrationContext dehydrationContext)
+    {
+        dehydrationContext.TryAddValue(PlayersKey, _players);
+        dehydrationContext.TryAddValue(SeenKey, _seen);
+    }
 
     /// <inheritdoc/>
     public void OnRehydrate(IRehydrationContext rehydrationContext)
@@ -75,6 +80,8 @@ public sealed class GameGrain(MessageCensus census, ActivationJournal journal) :
             _players = players;
             Refer();
         }
+        if (rehydrationContext.TryGetValue(SeenKey, out long seen))
+            _seen = seen;
     }
 
     private void Refer() => _playerGrains = Array.ConvertAll(_players, player => GrainFactory.GetGrain<IPlayerGrain>(player));

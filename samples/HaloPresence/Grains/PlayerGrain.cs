@@ -4,6 +4,7 @@ namespace HaloPresence.Grains;
 public sealed class PlayerGrain(MessageCensus census, ActivationJournal journal) : Grain, IPlayerGrain, IGrainMigrationParticipant
 {
     private const string GameKey = "game";
+    private const string SeenKey = "seen";
     private long _key;
     private long _game;
     private long _seen;
@@ -71,12 +72,18 @@ public sealed class PlayerGrain(MessageCensus census, ActivationJournal journal)
     }
 
     /// <inheritdoc/>
-    public void OnDehydrate(IDehydrationContext dehydrationContext) => dehydrationContext.TryAddValue(GameKey, _game);
+    public void OnDehydrate(IDehydrationContext dehydrationContext)
+    {
+        dehydrationContext.TryAddValue(GameKey, _game);
+        dehydrationContext.TryAddValue(SeenKey, _seen);
+    }
 
     /// <inheritdoc/>
     public void OnRehydrate(IRehydrationContext rehydrationContext)
     {
         if (rehydrationContext.TryGetValue(GameKey, out long game))
             _game = game;
+        if (rehydrationContext.TryGetValue(SeenKey, out long seen))
+            _seen = seen;
     }
 }

@@ -1,8 +1,9 @@
 namespace Heartbeat.Grains;
 
-/// <summary>Counts.</summary>
-public sealed class CounterGrain : Grain, ICounterGrain
+/// <summary>Counts. The count goes along when the grain moves.</summary>
+public sealed class CounterGrain : Grain, ICounterGrain, IGrainMigrationParticipant
 {
+    private const string CountKey = "count";
     private long _count;
 
     /// <inheritdoc/>
@@ -10,5 +11,15 @@ public sealed class CounterGrain : Grain, ICounterGrain
     {
         Blocking.Wait(blockMs);
         return new ValueTask<long>(++_count);
+    }
+
+    /// <inheritdoc/>
+    public void OnDehydrate(IDehydrationContext dehydrationContext) => dehydrationContext.TryAddValue(CountKey, _count);
+
+    /// <inheritdoc/>
+    public void OnRehydrate(IRehydrationContext rehydrationContext)
+    {
+        if (rehydrationContext.TryGetValue(CountKey, out long count))
+            _count = count;
     }
 }

@@ -1,8 +1,10 @@
 namespace Heartbeat.Grains;
 
-/// <summary>Keeps the status of a client.</summary>
-public sealed class StatusGrain : Grain, IStatusGrain
+/// <summary>Keeps the status of a client, which goes along when the grain moves.</summary>
+public sealed class StatusGrain : Grain, IStatusGrain, IGrainMigrationParticipant
 {
+    private const string UpdatesKey = "updates";
+    private const string LastBeatKey = "lastBeat";
     private long _updates;
     private long _lastBeat;
 
@@ -22,5 +24,21 @@ public sealed class StatusGrain : Grain, IStatusGrain
         for (int i = 0; i < entries; i++)
             history[i] = _lastBeat - i;
         return new ValueTask<ClientStatus>(new ClientStatus(this.GetPrimaryKeyLong(), _updates, _lastBeat, history));
+    }
+
+    /// <inheritdoc/>
+    public void OnDehydrate(IDehydrationContext dehydrationContext)
+    {
+        dehydrationContext.TryAddValue(UpdatesKey, _updates);
+        dehydrationContext.TryAddValue(LastBeatKey, _lastBeat);
+    }
+
+    /// <inheritdoc/>
+    public void OnRehydrate(IRehydrationContext rehydrationContext)
+    {
+        if (rehydrationContext.TryGetValue(UpdatesKey, out long updates))
+            _updates = updates;
+        if (rehydrationContext.TryGetValue(LastBeatKey, out long lastBeat))
+            _lastBeat = lastBeat;
     }
 }

@@ -4,7 +4,8 @@ using Orleans.Runtime;
 
 namespace Orleans.Placement;
 
-/// <summary>Activations of the marked grain are not moved to other silos unless they ask for it.</summary>
+/// <summary>Activations of the marked grain are not moved to other silos unless they ask for it (<c>MigrateOnIdle</c>).</summary>
+/// <remarks>One exchange between two silos brings grains together and evens out the load: each kind keeps the grain out of it.</remarks>
 [AttributeUsage(AttributeTargets.Class)]
 public sealed class ImmovableAttribute : Attribute, IGrainPropertiesProviderAttribute
 {

@@ -18,7 +18,12 @@ internal sealed partial class Activation
         var step = Node.Edges.Step;
         if (_edges is null || step - _edgesSince >= EdgeCounters.StepsPerPeriod)
             BeginEdges(step);
-        _edges!.Add(other, messages, 0);
+        if (_edges!.TryAdd(other, messages, 0))
+            return;
+        // More partners than counters: what is counted so far goes to the fold, exact as it is. Only when that is behind must the lightest edge give way.
+        if (!Node.Locality.IsFoldBehind)
+            BeginEdges(step);
+        _edges.Add(other, messages, 0);
     }
 
     /// <summary>On the next turn, hands over the edges counted so far.</summary>

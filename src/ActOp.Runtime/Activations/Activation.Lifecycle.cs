@@ -44,11 +44,18 @@ internal sealed partial class Activation
     internal void KeepAliveFor(TimeSpan time) =>
         Volatile.Write(ref _keepAliveUntil, time > TimeSpan.Zero ? Node.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
 
+    /// <summary>The grain, or a part of it, carries its state along when it moves. Any thread; a moment's truth.</summary>
+    internal bool TakesPartInMigration => Volatile.Read(ref _lifecycle) is { HasMigrationParticipants: true };
+
+    /// <summary>A timer was begun after the activation: <c>OnActivateAsync</c> does not bring it back on another silo. Any thread; a moment's truth.</summary>
+    internal volatile bool HasLateTimer;
+
     /// <summary>Keeps a timer until it is disposed; false when the activation ends already and the timer must not begin.</summary>
     internal bool TryAddTimer(IDisposable timer)
     {
         if (State >= ActivationState.Deactivating)
             return false;
+        HasLateTimer |= State == ActivationState.Active;
         (_timers ??= []).Add(timer);
         return true;
     }
@@ -99,7 +106,7 @@ internal sealed partial class Activation
     internal void TryMigrate(MigrationRequest request) => Enqueue(new ActionWork(state =>
     {
         var migration = (MigrationRequest)state!;
-        if (State != ActivationState.Active || _departure is not null || Class.Immovable)
+        if (State != ActivationState.Active || _departure is not null || !Node.Locality.MayMove(this))
         {
             migration.Report(MigrationOutcome.Busy);
             return;

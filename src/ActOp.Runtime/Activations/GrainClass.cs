@@ -22,6 +22,8 @@ internal sealed class GrainClass
         KeepAlive = type.IsDefined(typeof(KeepAliveAttribute), inherit: true);
         CollectionAge = type.GetCustomAttribute<CollectionAgeLimitAttribute>(inherit: true) is { } limit ? (limit.AlwaysActive ? Timeout.InfiniteTimeSpan : limit.AgeLimit) : null;
         Immovable = type.GetCustomAttribute<ImmovableAttribute>(inherit: true) is not null;
+        Movable = type.IsDefined(typeof(ActOp.Placement.MovableAttribute), inherit: true);
+        HoldsNoState = ActOp.Serialization.TypeManifest.HoldsNoState(type);
         Filters = typeof(IIncomingGrainCallFilter).IsAssignableFrom(type);
         if (type.GetCustomAttribute<MayInterleaveAttribute>(inherit: true) is { } mayInterleave)
             _mayInterleave = BindPredicate(type, mayInterleave.CallbackMethodName);
@@ -52,6 +54,12 @@ internal sealed class GrainClass
     internal TimeSpan? CollectionAge { get; }
 
     internal bool Immovable { get; }
+
+    /// <summary>Its author says that nothing is lost when it moves.</summary>
+    internal bool Movable { get; }
+
+    /// <summary>The generator has seen that its instances hold nothing but injected services and immutable values.</summary>
+    internal bool HoldsNoState { get; }
 
     /// <summary>The class itself is an incoming call filter.</summary>
     internal bool Filters { get; }

@@ -11,6 +11,9 @@ internal sealed class GrainLifecycle : StagedLifecycle, IGrainLifecycle
 
     internal IReadOnlyList<IGrainMigrationParticipant> MigrationParticipants => _participants ?? (IReadOnlyList<IGrainMigrationParticipant>)[];
 
+    /// <summary>Any thread; a moment's truth.</summary>
+    internal bool HasMigrationParticipants => Volatile.Read(ref _participants) is { Count: > 0 };
+
     public void AddMigrationParticipant(IGrainMigrationParticipant participant)
     {
         _participants ??= [];

@@ -23,6 +23,12 @@ public sealed class LocalityOptions
     /// <summary>How grains move: live (default), or opportunistically as in the paper.</summary>
     public MigrationMode Migration { get; set; } = MigrationMode.Live;
 
+    /// <summary>
+    /// Which grains may move. Default: those that lose nothing by it. A grain that keeps something in its fields and takes no part in migration would forget it in the middle of
+    /// its use, which no application expects that was written for a silo that leaves its grains alone.
+    /// </summary>
+    public MovableGrains Moves { get; set; } = MovableGrains.NothingLost;
+
     /// <summary>Edges that a silo keeps; lighter ones are forgotten. Default 100,000, at most about 15 MB.</summary>
     public int EdgeCapacity { get; set; } = 100_000;
 
@@ -56,6 +62,7 @@ public sealed class LocalityOptions
 
     internal void Validate()
     {
+        Check(Enum.IsDefined(Moves), nameof(Moves), "must be NothingLost or All");
         Check(Tolerance is >= 0 and < 1, nameof(Tolerance), "must be in [0, 1)");
         Check(CandidateCount >= 1, nameof(CandidateCount), "must be positive");
         Check(EdgeCapacity >= 1, nameof(EdgeCapacity), "must be positive");

@@ -243,7 +243,7 @@ internal sealed partial class Node
         {
             DirectoryService.OnView(view);
             if (_setup.Locality.Enabled)
-                Locality.OnView([.. change.Died.Select(member => member.Silo)]);
+                Locality.OnView();
         }
 
         foreach (var died in change.Died)

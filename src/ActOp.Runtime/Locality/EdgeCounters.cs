@@ -16,10 +16,22 @@ namespace ActOp.Runtime.Locality;
 /// </remarks>
 internal sealed class EdgeCounters
 {
+    /// <summary>The stripe that this thread used last; <see cref="t_first"/> leads to all it has.</summary>
     [ThreadStatic]
     private static EdgeStripe? t_stripe;
 
+    [ThreadStatic]
+    private static EdgeStripe? t_first;
+
+    /// <summary>Lives as long as the thread.</summary>
+    [ThreadStatic]
+    private static object? t_thread;
+
     private readonly List<EdgeStripe> _stripes = [];
+    private long _endedLocal;
+    private long _endedRemote;
+    private int _seed;
+    private volatile bool _ended;
 
     /// <summary>
     /// Steps of one fold period. A fold in one go holds a core for milliseconds, and every request that meets it waits so long;
@@ -39,17 +51,46 @@ internal sealed class EdgeCounters
     /// <summary>Grain messages (requests and answers between grains) within the silo, and between silos, as far as this silo's grains sent the request.</summary>
     internal (long Local, long Remote) Totals()
     {
-        long local = 0, remote = 0;
         lock (_stripes)
         {
+            RemoveEnded();
+            long local = _endedLocal, remote = _endedRemote;
             foreach (var stripe in _stripes)
             {
                 local += Volatile.Read(ref stripe.Local);
                 remote += Volatile.Read(ref stripe.Remote);
             }
-        }
 
-        return (local, remote);
+            return (local, remote);
+        }
+    }
+
+    /// <summary>Threads that have counted and not ended, as far as the garbage collector has noticed.</summary>
+    internal int Stripes
+    {
+        get
+        {
+            lock (_stripes)
+            {
+                RemoveEnded();
+                return _stripes.Count;
+            }
+        }
+    }
+
+    /// <summary>The silo ends: threads that go on give up their stripes when they next look for another silo's.</summary>
+    internal void End()
+    {
+        CountsEdges = false;
+        _ended = true;
+    }
+
+    /// <summary>Counts messages of this thread's turns.</summary>
+    internal void Add(long local, long remote)
+    {
+        var stripe = Current();
+        stripe.Local += local;
+        stripe.Remote += remote;
     }
 
     /// <summary>A call leaves for another grain: <paramref name="callee"/>, or one of another silo when null.</summary>
@@ -105,16 +146,69 @@ internal sealed class EdgeCounters
         return true;
     }
 
-    private EdgeStripe Current() => t_stripe is { } stripe && ReferenceEquals(stripe.Owner, this) ? stripe : Add();
+    private EdgeStripe Current() => t_stripe is { } stripe && ReferenceEquals(stripe.Owner, this) ? stripe : Find();
 
+    /// <summary>This thread's stripe for this silo. A thread may run turns of several silos of the process.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
+    private EdgeStripe Find()
+    {
+        EdgeStripe? found = null, kept = null, next;
+        for (var stripe = t_first; stripe is not null; stripe = next)
+        {
+            next = stripe.Next;
+            if (ReferenceEquals(stripe.Owner, this))
+            {
+                found = stripe;
+            }
+            else if (stripe.Owner._ended)
+            {
+                stripe.Owner.Remove(stripe);
+                continue;
+            }
+
+            stripe.Next = kept;
+            kept = stripe;
+        }
+
+        t_first = kept;
+        return t_stripe = found ?? Add();
+    }
+
     private EdgeStripe Add()
     {
+        EdgeStripe stripe;
         lock (_stripes)
         {
-            var stripe = new EdgeStripe(this, _stripes.Count * 7919);
+            RemoveEnded();
+            stripe = new EdgeStripe(this, t_thread ??= new object(), _seed++ * 7919);
             _stripes.Add(stripe);
-            return t_stripe = stripe;
         }
+
+        stripe.Next = t_first;
+        return t_first = stripe;
+    }
+
+    /// <summary>What ended threads have counted stays; their stripes go.</summary>
+    private void RemoveEnded()
+    {
+        for (var i = _stripes.Count - 1; i >= 0; i--)
+        {
+            if (!_stripes[i].Thread.IsAlive)
+                RemoveAt(i);
+        }
+    }
+
+    private void Remove(EdgeStripe stripe)
+    {
+        lock (_stripes)
+            RemoveAt(_stripes.IndexOf(stripe));
+    }
+
+    private void RemoveAt(int index)
+    {
+        var stripe = _stripes[index];
+        _endedLocal += stripe.Local;
+        _endedRemote += stripe.Remote;
+        _stripes.RemoveAt(index);
     }
 }

@@ -1,12 +1,18 @@
 namespace ActOp.Runtime.Locality;
 
-/// <summary>One thread's counts of grain messages; no other thread writes them.</summary>
-internal sealed class EdgeStripe(object owner, int seed)
+/// <summary>One thread's counts of grain messages for one silo; no other thread writes them, or follows <see cref="Next"/>.</summary>
+internal sealed class EdgeStripe(EdgeCounters owner, object thread, int seed)
 {
     private uint _random = (uint)seed | 1;
 
-    /// <summary>The <see cref="EdgeCounters"/> the stripe belongs to.</summary>
-    internal object Owner => owner;
+    /// <summary>The counters that the stripe belongs to.</summary>
+    internal EdgeCounters Owner => owner;
+
+    /// <summary>Becomes empty some time after the thread has ended, since its thread-static fields are all that holds the target.</summary>
+    internal WeakReference Thread { get; } = new(thread);
+
+    /// <summary>The thread's next stripe: it has one for each silo of the process whose turns it ran.</summary>
+    internal EdgeStripe? Next;
 
     internal long Local;
     internal long Remote;

@@ -4,7 +4,7 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
 
-/// <summary>The exchange protocol between two silos, and the loads it balances by.</summary>
+/// <summary>The exchange protocol between two silos, and the loads it balances by. Nothing of it waits for an answer.</summary>
 internal interface ILocalityTarget : ISystemTarget
 {
     [OneWay]
@@ -16,6 +16,7 @@ internal interface ILocalityTarget : ISystemTarget
     [OneWay]
     ValueTask Report(ReportMessage report);
 
-    /// <summary>Activations of this silo.</summary>
-    ValueTask<int> GetLoad(SiloAddress asker, int load);
+    /// <summary>What another silo knows of the numbers of activations of all silos.</summary>
+    [OneWay]
+    ValueTask Loads(LoadsMessage loads);
 }

@@ -15,6 +15,7 @@ internal sealed class LocalityMetrics
     private double _remoteRate;
     private double _evictionFloor;
     private int _edges;
+    private int _unmovable;
 
     internal LocalityMetrics(Meter meter)
     {
@@ -27,6 +28,7 @@ internal sealed class LocalityMetrics
         meter.CreateObservableGauge("actop.locality.remote_share", () => _remoteShare, description: "Share of the tracked message rate that crosses silos.");
         meter.CreateObservableGauge("actop.locality.cut", () => _remoteRate, "messages/s", "Tracked message rate that crosses silos.");
         meter.CreateObservableGauge("actop.locality.edges", () => _edges, description: "Edges in the table.");
+        meter.CreateObservableGauge("actop.locality.unmovable", () => _unmovable, description: "Activations that stay where they are because a move would lose what they hold in memory.");
         meter.CreateObservableGauge("actop.locality.floor", () => _evictionFloor, "messages/s", "Rate of the last evicted edge; 0 while nothing is evicted.");
     }
 
@@ -41,6 +43,8 @@ internal sealed class LocalityMetrics
     internal void Skipped() => _skipped.Add(1);
 
     internal void Folded(double milliseconds) => _foldMilliseconds.Record(milliseconds);
+
+    internal void Unmovable(int activations) => _unmovable = activations;
 
     internal void Weighed(double total, double remote, int edges, double floor)
     {

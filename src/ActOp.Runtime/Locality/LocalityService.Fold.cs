@@ -17,6 +17,9 @@ internal sealed partial class LocalityService
     /// <summary>A heavy edge of a silo with 10 million calls a second is still entered some times in a half-life.</summary>
     private const int MaxStride = 64;
 
+    /// <summary>Sketches that may wait for the fold before hubs hold theirs back: what comes together in a step at the highest rate, many times over.</summary>
+    private const int MaxWaiting = 4096;
+
     private readonly ConcurrentQueue<(GrainId Grain, long Epoch, EdgeSketch<GrainId> Edges)> _counted = new();
     private readonly ConcurrentQueue<EdgeSketch<GrainId>> _sketches = new();
     private readonly ConcurrentQueue<GrainId> _gone = new();
@@ -25,16 +28,25 @@ internal sealed partial class LocalityService
     private TimeSpan _lastFold;
     private long _lastMessages;
     private int _stride = 1;
+    private int _waiting;
+    private int _unmovable;
 
     internal EdgeSketch<GrainId> RentSketch() => _sketches.TryDequeue(out var sketch) ? sketch : new EdgeSketch<GrainId>();
 
     /// <summary>An activation hands over what it counted.</summary>
-    internal void Fold(GrainId grain, long epoch, EdgeSketch<GrainId> edges) => _counted.Enqueue((grain, epoch, edges));
+    internal void Fold(GrainId grain, long epoch, EdgeSketch<GrainId> edges)
+    {
+        Interlocked.Increment(ref _waiting);
+        _counted.Enqueue((grain, epoch, edges));
+    }
+
+    /// <summary>Too much waits for the fold: an activation with more partners than counters keeps its sketch and lets the lightest edge go.</summary>
+    internal bool IsFoldBehind => Volatile.Read(ref _waiting) > MaxWaiting;
 
     /// <summary>A grain ended for good: its edges pull nobody any more.</summary>
     internal void Forget(GrainId grain)
     {
-        if (_options.Enabled)
+        if (_runs)
             _gone.Enqueue(grain);
     }
 
@@ -50,6 +62,7 @@ internal sealed partial class LocalityService
         _table.BeginFold(elapsed, _partitioning.DecayHalfLife);
         while (_counted.TryDequeue(out var counted))
         {
+            Interlocked.Decrement(ref _waiting);
             var sink = new Sink(this, counted.Grain, counted.Epoch);
             counted.Edges.Drain(ref sink);
             if (_sketches.Count < MaxSketches)
@@ -74,11 +87,16 @@ internal sealed partial class LocalityService
             {
                 _sweep.Dispose();
                 _sweep = null;
+                _metrics.Unmovable(_unmovable);
+                _unmovable = 0;
                 return;
             }
 
-            if (_sweep.Current.EdgesAreOverdue)
-                _sweep.Current.TakeEdges();
+            var activation = _sweep.Current;
+            if (activation.EdgesAreOverdue)
+                activation.TakeEdges();
+            if (_traits.WouldLose(activation))
+                _unmovable++;
         }
     }
 
@@ -99,18 +117,18 @@ internal sealed partial class LocalityService
         _node.Edges.Stride = _stride;
     }
 
-    private void Sample(GrainId grain, long epoch, GrainId other, long messages)
+    private void Sample(GrainId grain, long epoch, GrainId other, long messages, long error)
     {
         if (_node.Activations.TryGet(other, out var activation))
-            _table.Sample(grain, epoch, other, _table.Self, activation.Epoch, messages);
+            _table.Sample(grain, epoch, other, _table.Self, activation.Epoch, messages, error);
         else if (_node.Locations.TryGet(other, out var location))
-            _table.Sample(grain, epoch, other, _silos.NumberOf(location.Silo), location.Epoch, messages);
+            _table.Sample(grain, epoch, other, _silos.NumberOf(location.Silo), location.Epoch, messages, error);
         else
-            _table.Sample(grain, epoch, other, Silo.Unknown, 0, messages);
+            _table.Sample(grain, epoch, other, Silo.Unknown, 0, messages, error);
     }
 
     private readonly ref struct Sink(LocalityService service, GrainId grain, long epoch) : IEdgeSink<GrainId>
     {
-        public void Receive(GrainId other, long messages, long error, long bytes) => service.Sample(grain, epoch, other, messages);
+        public void Receive(GrainId other, long messages, long error, long bytes) => service.Sample(grain, epoch, other, messages, error);
     }
 }

@@ -12,58 +12,27 @@ internal sealed partial class LocalityService
 
     private int _movesOfRound;
 
-    private async Task PlayRoundAsync()
+    /// <summary>One round: it waits for nobody, whatever the other silos do.</summary>
+    private void PlayRound()
     {
         try
         {
-            await AskLoads();
+            Rounds++;
             var load = OwnLoad();
-            var empty = EmptiestBelow(load);
+            var empty = _loads.EmptiestBelow(load, _node.Silos.Active);
             if (_partitioning.Algorithm == SelectionAlgorithm.OneSided)
                 MoveOneSided();
             else
-                Handle(empty is null ? _protocol.BeginRound(Now, load) : _protocol.BeginRound(Now, load, _silos.NumberOf(empty)));
+                Handle(empty is null || _silos.NumberOf(empty) is not (> 0 and var number) ? _protocol.BeginRound(Now, load) : _protocol.BeginRound(Now, load, number));
         }
-        catch (Exception exception)
+        finally
         {
-            _node.Log.RoundFailed(exception);
-        }
-
-        if (_stopped)
-            return;
-        var wait = _period.Next(_movesOfRound, _node.Random.Next(1000) / 1000.0);
-        _movesOfRound = 0;
-        _roundTimer!.Change(wait, Timeout.InfiniteTimeSpan);
-    }
-
-    private async Task AskLoads()
-    {
-        var asked = _node.Silos.Active.Where(silo => !silo.Equals(_node.Address)).Select(AskLoad).ToArray();
-        await Task.WhenAll(asked);
-    }
-
-    private async Task AskLoad(SiloAddress silo)
-    {
-        try
-        {
-            _loads[silo] = await At(silo).GetLoad(_node.Address, _node.Activations.Count);
-        }
-        catch (Exception exception) when (exception is OrleansException or TimeoutException)
-        {
-            _loads.Remove(silo);
+            var wait = _period.Next(_movesOfRound, _node.Random.Next(1000) / 1000.0);
+            _movesOfRound = 0;
+            if (_runs)
+                _roundTimer!.Change(wait, Timeout.InfiniteTimeSpan);
         }
     }
-
-    /// <summary>A silo that is far below its share, as one that has just joined, while this one is above its own: it is filled first.</summary>
-    private SiloAddress? EmptiestBelow(SiloLoad own)
-    {
-        if (own.Current <= own.Upper || _loads.Count == 0)
-            return null;
-        var (silo, load) = _loads.MinBy(pair => pair.Value);
-        return load < own.Lower && _node.Silos.IsActive(silo) ? silo : null;
-    }
-
-    private ILocalityTarget At(SiloAddress silo) => _node.Factory.GetSystemTarget<ILocalityTarget>(Name, silo);
 
     private void Handle(ExchangeStep<GrainId> step, SiloAddress? partner = null)
     {
@@ -80,14 +49,14 @@ internal sealed partial class LocalityService
             _metrics.Exchanged();
             _movesOfRound += moves.Count;
             if (moves.Count > 0)
-                _ = MoveAsync(moves, _silos.SiloOf(step.Target));
+                Watch("Moving the grains of a plan", MoveAsync(moves, _silos.SiloOf(step.Target)));
         }
     }
 
     private void Send(ExchangeOffer<GrainId> offer)
     {
         _metrics.Offered();
-        _ = At(_silos.SiloOf(offer.To)).Offer(new OfferMessage
+        Supervise("An offer", At(_silos.SiloOf(offer.To)).Offer(new OfferMessage
         {
             From = _node.Address,
             Id = ExchangeName.Of(offer.Id),
@@ -96,12 +65,12 @@ internal sealed partial class LocalityService
             Upper = offer.Load.Upper,
             Candidates = _silos.ToMessage(offer.Candidates),
             Answered = ExchangeName.Of(offer.Answered),
-        });
+        }));
     }
 
     private void Send(ExchangeReply<GrainId> reply, SiloAddress to)
     {
-        _ = At(to).Reply(new ReplyMessage
+        Supervise("A reply", At(to).Reply(new ReplyMessage
         {
             From = _node.Address,
             Id = ExchangeName.Of(reply.Id),
@@ -111,7 +80,7 @@ internal sealed partial class LocalityService
             Gain = reply.Plan?.Gain ?? 0,
             LoadChange = reply.Plan?.LoadChange ?? 0,
             Withdrawn = ExchangeName.Of(reply.Withdrawn),
-        });
+        }));
     }
 
     /// <summary>Moves the grains side by side, each as soon as it is at rest; those that are not within <see cref="RestTime"/> are skipped.</summary>
@@ -131,7 +100,11 @@ internal sealed partial class LocalityService
 
         var moved = requests.ConvertAll(pair => Confirm(pair.Grain, pair.Request, target));
         var all = Task.WhenAll(moved);
-        if (await Task.WhenAny(all, Task.Delay(RestTime, _node.Time)) != all)
+        try
+        {
+            await all.WaitAsync(RestTime, _node.Time);
+        }
+        catch (TimeoutException)
         {
             foreach (var (grain, request) in requests)
             {
@@ -155,7 +128,7 @@ internal sealed partial class LocalityService
         else
             _metrics.Skipped();
         if (known && _node.Silos.IsUsable(target))
-            _ = At(target).Report(new ReportMessage(ExchangeName.Of(report.Id), grain, left));
+            Supervise("A report of a move", At(target).Report(new ReportMessage(ExchangeName.Of(report.Id), grain, left)));
         return left;
     }
 
@@ -166,7 +139,7 @@ internal sealed partial class LocalityService
         {
             var candidates = _protocol.Selection.Select(partner.Silo);
             _movesOfRound += candidates.Count;
-            _ = MoveAsync(candidates.Vertices, _silos.SiloOf(partner.Silo));
+            Watch("Moving grains unasked", MoveAsync(candidates.Vertices, _silos.SiloOf(partner.Silo)));
             return;
         }
     }
@@ -183,12 +156,12 @@ internal sealed partial class LocalityService
     /// <summary>A grain began its life here; in opportunistic mode it may be one that moved.</summary>
     internal void Began(GrainId grain)
     {
-        if (_options.Enabled && _options.Migration == MigrationMode.Opportunistic)
+        if (_runs && _options.Migration == MigrationMode.Opportunistic)
             Arrived(grain);
     }
 
     /// <summary>A grain has arrived from another silo.</summary>
-    internal void Arrived(GrainId grain) => Post(() =>
+    internal void Arrived(GrainId grain) => Post("The arrival of a grain", () =>
     {
         _protocol.Arrived(grain);
         _movesOfRound++;

@@ -10,7 +10,8 @@ namespace ActOp.Runtime.Locality;
 /// <summary>A silo's part in locality partitioning: folds the counted edges, plays the exchange protocol, moves grains.</summary>
 /// <remarks>
 /// Table and protocol belong to the turns of this system target, on the control stage. Activations hand their counts over
-/// through <see cref="Fold"/> and take sketches with <see cref="RentSketch"/> from any thread. The parts:
+/// through <see cref="Fold"/> and take sketches with <see cref="RentSketch"/> from any thread. No turn waits for another silo: messages go one way, and what is
+/// lost is repeated by the protocol's tick or told again by the next period. The parts:
 /// <c>LocalityService.Fold.cs</c> (edges), <c>LocalityService.Rounds.cs</c> (exchanges and moves).
 /// </remarks>
 internal sealed partial class LocalityService : ILocalityTarget, IDisposable
@@ -24,65 +25,81 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
     private readonly PartitioningOptions _partitioning;
     private readonly SiloNumbers _silos;
     private readonly HeavyEdgeTable<GrainId> _table;
+    private readonly GrainTraits _traits;
     private readonly ExchangeProtocol<GrainId> _protocol;
     private readonly RoundPeriod _period;
     private readonly LocalityMetrics _metrics;
-    private readonly Dictionary<SiloAddress, int> _loads = [];
+    private readonly SiloLoads _loads;
     private readonly List<ITimer> _timers = [];
     private ITimer? _roundTimer;
-    private volatile bool _stopped;
+    private volatile bool _runs;
 
     internal LocalityService(Node node, LocalityOptions options)
     {
         _node = node;
         _options = options;
         _partitioning = options.ToPartitioning();
-        _silos = new SiloNumbers(node.Address);
+        _silos = new SiloNumbers(node.Address, node.Silos.IsUsable);
         _table = new HeavyEdgeTable<GrainId>(_partitioning.EdgeCapacity, _silos.NumberOf(node.Address));
-        _protocol = new ExchangeProtocol<GrainId>(_table, new GrainTraits(node.Activations), _partitioning, OriginOf(node.Address), node.Address.Generation);
+        _traits = new GrainTraits(node.Activations, options, type => node.Log.Unmovable(type));
+        _protocol = new ExchangeProtocol<GrainId>(_table, _traits, _partitioning, OriginOf(node.Address), node.Address.Generation);
         _period = new RoundPeriod(_partitioning);
         _metrics = new LocalityMetrics(node.Metrics.Meter);
+        _loads = new SiloLoads(node.Address);
     }
+
+    /// <summary>Rounds played, for tests.</summary>
+    internal long Rounds { get; private set; }
+
+    /// <summary>The number of silos that have a number here, for tests.</summary>
+    internal int NumberedSilos => _silos.Count;
 
     internal void Start()
     {
         if (!_options.Enabled)
             return;
+        _runs = true;
         _node.Edges.CountsEdges = true;
         _lastFold = _lastStep = Now;
-        var step = _options.FoldPeriod / EdgeCounters.StepsPerPeriod;
-        _timers.Add(_node.Time.CreateTimer(_ => Post(FoldStep), null, step, step));
-        _timers.Add(_node.Time.CreateTimer(_ => Post(() => Handle(_protocol.Tick(Now, OwnLoad()))), null, TickPeriod, TickPeriod));
-        _roundTimer = _node.Time.CreateTimer(_ => Post(() => _ = PlayRoundAsync()), null, _options.MinRoundPeriod, Timeout.InfiniteTimeSpan);
+        Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, _options.FoldPeriod / EdgeCounters.StepsPerPeriod, "A step of the fold", FoldStep);
+        Every(TickPeriod, TickPeriod, "A tick", () => Handle(_protocol.Tick(Now, OwnLoad())));
+        Every(TimeSpan.Zero, SiloLoads.Period, "The report of loads", TellLoads);
+        _roundTimer = _node.Time.CreateTimer(_ => Post("A round", PlayRound), null, _options.MinRoundPeriod, Timeout.InfiniteTimeSpan);
     }
 
     public void Dispose()
     {
-        _stopped = true;
-        _node.Edges.CountsEdges = false;
+        _runs = false;
+        _node.Edges.End();
         foreach (var timer in _timers)
             timer.Dispose();
         _roundTimer?.Dispose();
     }
 
-    /// <summary>Silos came or went: the next round comes soon.</summary>
-    internal void OnView(IEnumerable<SiloAddress> died) => Post(() =>
+    /// <summary>Silos came or went: what is gone is forgotten, and the next round comes soon.</summary>
+    internal void OnView() => Post("A change of the view", () =>
     {
         _period.Disturb();
-        foreach (var silo in died)
+        foreach (var (silo, number) in _silos.Gone())
         {
-            _loads.Remove(silo);
-            Handle(_protocol.Gone(_silos.NumberOf(silo), Now, OwnLoad()));
+            _loads.Forget(silo);
+            Handle(_protocol.Gone(number, Now, OwnLoad()));
+            _silos.Free(number);
         }
     });
 
+    /// <summary>True when locality may move the activation now. On its turn, or as a moment's truth from others.</summary>
+    internal bool MayMove(Activation activation) => _traits.MayMove(activation);
+
     public ValueTask Offer(OfferMessage offer)
     {
-        if (_stopped || !_options.Enabled)
+        var from = _silos.NumberOf(offer.From);
+        // A silo that this one does not know, or not any more: it offers again when both agree on who is there.
+        if (!_runs || from == Silo.Unknown)
             return default;
         var candidates = _silos.FromMessage(offer.Candidates);
         Handle(_protocol.Receive(
-            new ExchangeOffer<GrainId>(offer.Id.ToId(), _silos.NumberOf(offer.From), _table.Self, new SiloLoad(offer.Load, offer.Lower, offer.Upper), candidates, offer.Answered.ToId()),
+            new ExchangeOffer<GrainId>(offer.Id.ToId(), from, _table.Self, new SiloLoad(offer.Load, offer.Lower, offer.Upper), candidates, offer.Answered.ToId()),
             Now,
             OwnLoad()), offer.From);
         return default;
@@ -105,31 +122,66 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         return default;
     }
 
-    public ValueTask<int> GetLoad(SiloAddress asker, int load)
+    public ValueTask Loads(LoadsMessage loads)
     {
-        _loads[asker] = load;
-        return new(_node.Activations.Count);
+        if (_runs)
+            _loads.Merge(loads, Now, _node.Silos.IsUsable);
+        return default;
+    }
+
+    private void TellLoads()
+    {
+        _loads.Expire(Now);
+        var told = _loads.Draw(_node.Silos.Active, _node.Random.Next);
+        if (told.Count == 0)
+            return;
+        var report = _loads.Report(_node.Activations.Count);
+        foreach (var silo in told)
+            Supervise("A report of loads", At(silo).Loads(report));
     }
 
     private TimeSpan Now => TimeSpan.FromMilliseconds(_node.Clock.Update());
 
+    private SiloLoad OwnLoad() => _loads.Around(_node.Activations.Count, _node.Silos.Active, _partitioning.Tolerance);
+
+    private ILocalityTarget At(SiloAddress silo) => _node.Factory.GetSystemTarget<ILocalityTarget>(Name, silo);
+
     private static ulong OriginOf(SiloAddress silo) => ((ulong)(uint)silo.GetConsistentHashCode() << 32) | (uint)silo.Endpoint.Port;
 
-    private void Post(Action step) => _node.LocalityHost.Enqueue(new ActionWork(static state => ((Action)state!)(), step));
+    private void Every(TimeSpan due, TimeSpan period, string part, Action step) => _timers.Add(_node.Time.CreateTimer(_ => Post(part, step), null, due, period));
 
-    private SiloLoad OwnLoad()
-    {
-        var own = _node.Activations.Count;
-        double sum = own;
-        var silos = 1;
-        foreach (var silo in _node.Silos.Active)
+    /// <summary>Runs a step on this target's turn. One that fails is logged, and the next comes with its timer.</summary>
+    private void Post(string part, Action step) => _node.LocalityHost.Enqueue(new ActionWork(
+        _ =>
         {
-            if (silo.Equals(_node.Address) || !_loads.TryGetValue(silo, out var load))
-                continue;
-            sum += load;
-            silos++;
-        }
+            try
+            {
+                step();
+            }
+            catch (Exception exception)
+            {
+                _node.Log.LocalityFailed(part, exception);
+            }
+        },
+        null));
 
-        return SiloLoad.Around(own, sum / silos, _partitioning.Tolerance);
+    /// <summary>Watches over work that nobody awaits: its failure is logged.</summary>
+    private void Supervise(string part, ValueTask work)
+    {
+        if (!work.IsCompletedSuccessfully)
+            Watch(part, work.AsTask());
+    }
+
+    private async void Watch(string part, Task work)
+    {
+        try
+        {
+            await work;
+        }
+        catch (Exception exception)
+        {
+            if (_runs)
+                _node.Log.LocalityFailed(part, exception);
+        }
     }
 }

@@ -3,32 +3,68 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
 
-/// <summary>The small numbers by which this silo's edge table knows silos; number 0 is this silo. One thread.</summary>
+/// <summary>
+/// The small numbers by which this silo's edge table and exchanges know silos; number 0 is this silo. Only members have numbers. A silo that has left gives its number back,
+/// which the caller does after nothing refers to it any more. One thread.
+/// </summary>
 internal sealed class SiloNumbers
 {
-    private readonly List<SiloAddress> _silos = [];
+    private readonly Func<SiloAddress, bool> _isMember;
+    private readonly List<SiloAddress?> _silos = [];
     private readonly Dictionary<SiloAddress, int> _numbers = [];
+    private readonly SortedSet<int> _free = [];
 
-    internal SiloNumbers(SiloAddress self) => NumberOf(self);
-
-    internal int NumberOf(SiloAddress silo)
+    /// <param name="self">This silo.</param>
+    /// <param name="isMember">Whether a silo may run grains, as far as this silo knows.</param>
+    internal SiloNumbers(SiloAddress self, Func<SiloAddress, bool> isMember)
     {
-        if (_numbers.TryGetValue(silo, out var number))
-            return number;
-        number = _silos.Count;
-        _silos.Add(silo);
-        _numbers.Add(silo, number);
-        return number;
+        _isMember = isMember;
+        Add(self);
     }
 
-    internal SiloAddress SiloOf(int number) => _silos[number];
+    /// <summary>Silos that have a number.</summary>
+    internal int Count => _numbers.Count;
 
+    /// <summary>One more than the largest number there ever was at one time.</summary>
+    internal int Bound => _silos.Count;
+
+    /// <summary>The silo's number; unknown for one that is no member (any more, or yet).</summary>
+    internal int NumberOf(SiloAddress silo) => _numbers.TryGetValue(silo, out var number) ? number : _isMember(silo) ? Add(silo) : Silo.Unknown;
+
+    internal SiloAddress SiloOf(int number) => _silos[number] ?? throw new ArgumentOutOfRangeException(nameof(number), number, "No silo has this number.");
+
+    /// <summary>The silos with a number that are no members any more.</summary>
+    internal List<(SiloAddress Silo, int Number)> Gone()
+    {
+        List<(SiloAddress Silo, int Number)> gone = [];
+        for (var number = 1; number < _silos.Count; number++)
+        {
+            if (_silos[number] is { } silo && !_isMember(silo))
+                gone.Add((silo, number));
+        }
+
+        return gone;
+    }
+
+    /// <summary>The number may name another silo from now on.</summary>
+    internal void Free(int number)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(number);
+        if (_silos[number] is not { } silo)
+            return;
+        _silos[number] = null;
+        _numbers.Remove(silo);
+        _free.Add(number);
+    }
+
+    /// <summary>The message names the silos that its edges lead to, and no others.</summary>
     internal CandidatesMessage ToMessage(CandidateSet<GrainId> set)
     {
         var edges = set.Edges;
+        var places = new int[_silos.Count];
+        var silos = new List<SiloAddress>();
         var message = new CandidatesMessage
         {
-            Silos = [.. _silos],
             Vertices = set.Vertices,
             Sizes = set.Sizes,
             Epochs = set.Epochs,
@@ -42,13 +78,28 @@ internal sealed class SiloNumbers
         for (var i = 0; i < edges.Length; i++)
         {
             message.EdgeOthers[i] = edges[i].Other;
-            message.EdgeSilos[i] = edges[i].Silo;
+            message.EdgeSilos[i] = PlaceOf(edges[i].Silo);
             message.EdgeEpochs[i] = edges[i].Epoch;
             message.EdgeWeights[i] = edges[i].Weight;
             message.EdgeErrors[i] = edges[i].Error;
         }
 
+        message.Silos = [.. silos];
         return message;
+
+        // Places are stored plus one, so that zero means none.
+        int PlaceOf(int number)
+        {
+            if (number < 0)
+                return Silo.Unknown;
+            if (places[number] == 0)
+            {
+                silos.Add(SiloOf(number));
+                places[number] = silos.Count;
+            }
+
+            return places[number] - 1;
+        }
     }
 
     internal CandidateSet<GrainId> FromMessage(CandidatesMessage message)
@@ -62,5 +113,24 @@ internal sealed class SiloNumbers
         }
 
         return new CandidateSet<GrainId>(message.Vertices, message.Sizes, message.Epochs, message.Starts, edges);
+    }
+
+    private int Add(SiloAddress silo)
+    {
+        int number;
+        if (_free.Count > 0)
+        {
+            number = _free.Min;
+            _free.Remove(number);
+            _silos[number] = silo;
+        }
+        else
+        {
+            number = _silos.Count;
+            _silos.Add(silo);
+        }
+
+        _numbers.Add(silo, number);
+        return number;
     }
 }

@@ -1,0 +1,135 @@
+using ActOp.Partitioning;
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Locality;
+
+/// <summary>What one silo knows of the loads of all, on the wire.</summary>
+[GenerateSerializer]
+internal sealed class LoadsMessage
+{
+    [Id(0)]
+    public SiloAddress[] Silos { get; set; } = [];
+
+    [Id(1)]
+    public int[] Loads { get; set; } = [];
+
+    /// <summary>How often each silo had told its load; the greater is the newer.</summary>
+    [Id(2)]
+    public long[] Numbers { get; set; } = [];
+}
+
+/// <summary>
+/// What this silo knows of the loads of the others. Nobody is asked: each silo tells a few others, period by period, what it knows of all, and where two reports of one silo
+/// meet the newer wins. A silo that tells nothing any more, because it hangs or is cut off, is forgotten after <see cref="Lifetime"/>. Pure; one thread.
+/// </summary>
+internal sealed class SiloLoads(SiloAddress self)
+{
+    /// <summary>Silos told in one period: with three, every silo of a small cluster hears of all each second, and a thousand silos within seven.</summary>
+    internal const int Fanout = 3;
+
+    internal static readonly TimeSpan Period = TimeSpan.FromSeconds(1);
+
+    /// <summary>Ten periods: reports that are lost or late do not count as silence.</summary>
+    internal static readonly TimeSpan Lifetime = TimeSpan.FromSeconds(10);
+
+    private readonly Dictionary<SiloAddress, (int Load, long Number, TimeSpan Heard)> _others = [];
+    private long _number;
+
+    /// <summary>Silos whose load is known, this one not counted.</summary>
+    internal int Count => _others.Count;
+
+    internal bool TryGet(SiloAddress silo, out int load)
+    {
+        var known = _others.TryGetValue(silo, out var entry);
+        load = entry.Load;
+        return known;
+    }
+
+    /// <summary>All that is known, this silo's load included.</summary>
+    internal LoadsMessage Report(int own)
+    {
+        var message = new LoadsMessage { Silos = new SiloAddress[_others.Count + 1], Loads = new int[_others.Count + 1], Numbers = new long[_others.Count + 1] };
+        (message.Silos[0], message.Loads[0], message.Numbers[0]) = (self, own, ++_number);
+        var next = 1;
+        foreach (var (silo, entry) in _others)
+        {
+            (message.Silos[next], message.Loads[next], message.Numbers[next]) = (silo, entry.Load, entry.Number);
+            next++;
+        }
+
+        return message;
+    }
+
+    internal void Merge(LoadsMessage message, TimeSpan now, Func<SiloAddress, bool> isMember)
+    {
+        for (var i = 0; i < message.Silos.Length; i++)
+        {
+            var silo = message.Silos[i];
+            if (silo.Equals(self) || (_others.TryGetValue(silo, out var known) ? message.Numbers[i] <= known.Number : !isMember(silo)))
+                continue;
+            _others[silo] = (message.Loads[i], message.Numbers[i], now);
+        }
+    }
+
+    internal void Forget(SiloAddress silo) => _others.Remove(silo);
+
+    /// <summary>Forgets the loads of silos that have not been heard of for <see cref="Lifetime"/>.</summary>
+    internal void Expire(TimeSpan now)
+    {
+        foreach (var (silo, entry) in _others)
+        {
+            if (now - entry.Heard > Lifetime)
+                _others.Remove(silo);
+        }
+    }
+
+    /// <summary>This silo's load within the band around the mean of those that are known.</summary>
+    internal SiloLoad Around(int own, ReadOnlySpan<SiloAddress> active, double tolerance)
+    {
+        double sum = own;
+        var silos = 1;
+        foreach (var silo in active)
+        {
+            if (silo.Equals(self) || !_others.TryGetValue(silo, out var entry))
+                continue;
+            sum += entry.Load;
+            silos++;
+        }
+
+        return SiloLoad.Around(own, sum / silos, tolerance);
+    }
+
+    /// <summary>A silo that is far below its share, as one that has just joined, while this one is above its own: it is filled first.</summary>
+    internal SiloAddress? EmptiestBelow(SiloLoad own, ReadOnlySpan<SiloAddress> active)
+    {
+        if (own.Current <= own.Upper)
+            return null;
+        SiloAddress? emptiest = null;
+        double least = own.Lower;
+        foreach (var silo in active)
+        {
+            if (!_others.TryGetValue(silo, out var entry) || entry.Load >= least)
+                continue;
+            least = entry.Load;
+            emptiest = silo;
+        }
+
+        return emptiest;
+    }
+
+    /// <summary>The silos to tell this time, drawn at random.</summary>
+    internal List<SiloAddress> Draw(ReadOnlySpan<SiloAddress> active, Func<int, int> random)
+    {
+        List<SiloAddress> others = [];
+        foreach (var silo in active)
+        {
+            if (!silo.Equals(self))
+                others.Add(silo);
+        }
+
+        while (others.Count > Fanout)
+            others.RemoveAt(random(others.Count));
+        return others;
+    }
+}

@@ -1,0 +1,78 @@
+using ActOp.Configuration;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Hosting;
+using ActOp.Tests.Clusters;
+
+namespace ActOp.Tests.Locality;
+
+/// <summary>Two silos whose common clock stands still until a test moves it on. Nobody is suspected: the clock says nothing about how long an answer takes.</summary>
+internal sealed class TwoSilosInVirtualTime : IAsyncDisposable
+{
+    private static readonly TimeSpan Slice = TimeSpan.FromMilliseconds(50);
+    private readonly InProcessTestCluster _cluster;
+
+    private TwoSilosInVirtualTime(InProcessTestCluster cluster, FakeClock clock) => (_cluster, Clock) = (cluster, clock);
+
+    public FakeClock Clock { get; }
+
+    public IGrainFactory Grains => _cluster.Silos[0].ServiceProvider.GetRequiredService<IClusterClient>();
+
+    public Node NodeOf(int silo) => _cluster.Nodes.ElementAt(silo);
+
+    public SiloAddress AddressOf(int silo) => NodeOf(silo).Address;
+
+    public static async Task<TwoSilosInVirtualTime> Deploy(Action<ISiloBuilder>? configure = null)
+    {
+        var clock = new FakeClock();
+        var builder = new InProcessTestClusterBuilder(2);
+        builder.Options.InitializeClientOnDeploy = false;
+        builder.ConfigureSilo((_, silo) =>
+        {
+            silo.Services.AddSingleton<TimeProvider>(clock);
+            silo.Configure<ClusterMembershipOptions>(options =>
+            {
+                options.ProbeTimeout = options.MaxProbeTimeout = TimeSpan.FromHours(1);
+                options.TableRefreshTimeout = TimeSpan.FromHours(1);
+            });
+            silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = TimeSpan.FromHours(1));
+            configure?.Invoke(silo);
+        });
+        var cluster = builder.Build();
+        await Pump(clock, cluster.DeployAsync());
+        return new TwoSilosInVirtualTime(cluster, clock);
+    }
+
+    /// <summary>Lets time pass in steps of the fold; after each, the locality turns of the given silos have done what was due.</summary>
+    public async Task PassAsync(TimeSpan time, params int[] silos)
+    {
+        for (var passed = TimeSpan.Zero; passed < time; passed += Slice)
+        {
+            Clock.Advance(Slice);
+            foreach (var silo in silos)
+                await Fence(NodeOf(silo));
+        }
+    }
+
+    public ValueTask DisposeAsync() => new(Pump(Clock, _cluster.DisposeAsync().AsTask()));
+
+    /// <summary>Start and stop wait for time to pass, between steps that take real time.</summary>
+    private static async Task Pump(FakeClock clock, Task work)
+    {
+        await TestingUtils.WaitUntilAsync(
+            _ =>
+            {
+                clock.Advance(Slice);
+                return Task.FromResult(work.IsCompleted);
+            },
+            3 * Gate.Patience,
+            TimeSpan.FromMilliseconds(1));
+        await work.WaitAsync(Gate.Patience);
+    }
+
+    private static Task Fence(Node node)
+    {
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        node.LocalityHost.Enqueue(new ActionWork(static state => ((TaskCompletionSource)state!).SetResult(), done));
+        return done.Task.WaitAsync(Gate.Patience);
+    }
+}
