@@ -51,10 +51,12 @@ public static class Commands
             command.Options.Add(option);
         var journal = new Option<string?>("--journal");
         command.Options.Add(journal);
+        var lease = new Option<double>("--lease");
+        command.Options.Add(lease);
         var table = new HaloOptionTable(new HaloOptions());
         table.AddTo(command);
         command.SetAction((parsed, _) => SiloChild.RunAsync(new SiloArguments(
-            parsed.GetValue(index), parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary), table.Read(parsed), parsed.GetValue(journal))));
+            parsed.GetValue(index), parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary), table.Read(parsed), parsed.GetValue(journal), parsed.GetValue(lease))));
         return command;
     }
 

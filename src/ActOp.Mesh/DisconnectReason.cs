@@ -12,7 +12,7 @@ public enum DisconnectReason : byte
     /// <summary>The network broke the connection.</summary>
     Reset = 2,
 
-    /// <summary>Nobody answered at the endpoint.</summary>
+    /// <summary>Nobody answered at the endpoint, or this process could not dial; see <see cref="ConnectRefused"/>.</summary>
     ConnectFailed = 3,
 
     /// <summary>The handshake did not end within <see cref="MeshOptions.HandshakeTimeout"/>.</summary>
@@ -53,4 +53,16 @@ public enum DisconnectReason : byte
 
     /// <summary>The receiver of the frames threw; the exception is in the log.</summary>
     ReceiverFailed = 16,
+
+    /// <summary>The endpoint's host answered that nobody listens there: no process has it.</summary>
+    ConnectRefused = 17,
+
+    /// <summary>Nothing came from the other end for <see cref="MeshOptions.KeepAliveTimeout"/>.</summary>
+    Silent = 18,
+
+    /// <summary>This process has too few descriptors left for another connection.</summary>
+    OutOfDescriptors = 19,
+
+    /// <summary>Work for the link threw; the exception is in the log.</summary>
+    InternalError = 20,
 }

@@ -28,6 +28,7 @@ internal sealed record HandshakeFrame
         Links = 8,
         Supersedes = 9,
         Reason = 10,
+        KeepAlive = 11,
     }
 
     private static ReadOnlySpan<byte> Magic => "ActOpM\r\n"u8;
@@ -61,6 +62,9 @@ internal sealed record HandshakeFrame
 
     public DisconnectReason Reason { get; set; }
 
+    /// <summary>Milliseconds between two keep-alives of the sender, 0 for none; null if it does not know them.</summary>
+    public int? KeepAlive { get; set; }
+
     public NodeId Node => new(Name, NodeKind);
 
     /// <summary>The version to speak, or 0 if there is none in common.</summary>
@@ -79,6 +83,11 @@ internal sealed record HandshakeFrame
         Put(buffer, ref at, Tag.Service, Service);
         Put(buffer, ref at, Tag.Kind, (ulong)NodeKind, 1);
         Put(buffer, ref at, Tag.Name, Name);
+        if (KeepAlive is { } milliseconds)
+        {
+            Put(buffer, ref at, Tag.KeepAlive, (ulong)milliseconds, 4);
+        }
+
         if (Kind == HandshakeKind.Hello)
         {
             Put(buffer, ref at, Tag.Session, Session, 8);
@@ -143,6 +152,7 @@ internal sealed record HandshakeFrame
             case Tag.Index: Index = (ushort)Number(value); break;
             case Tag.Links: Links = (ushort)Number(value); break;
             case Tag.Supersedes: Supersedes = Number(value); break;
+            case Tag.KeepAlive: KeepAlive = (int)Math.Min(Number(value), int.MaxValue); break;
             case Tag.Reason: Reason = (DisconnectReason)Number(value); break;
         }
     }

@@ -61,7 +61,8 @@ public sealed partial class Link
     /// <summary>Delivers what the tail already holds; used when a link becomes open with frames behind its last handshake frame.</summary>
     internal void DeliverTail(Poller poller)
     {
-        if (_tailCount == 0 || !MayRead(poller))
+        // A longer tail is a large frame under way, which is collected in the tail itself and has no end yet.
+        if (_tailCount == 0 || _tailCount > poller.Buffer.Length || !MayRead(poller))
         {
             return;
         }
@@ -87,6 +88,7 @@ public sealed partial class Link
         }
 
         var reason = result == 0 ? DisconnectReason.PeerClosed
+            : result == ByteStream.Refused ? DisconnectReason.ConnectRefused
             : _phase == LinkPhase.AwaitGreeting && _bytesReceived == 0 ? DisconnectReason.ConnectFailed
             : DisconnectReason.Reset;
         poller.CloseNow(this, reason);
@@ -145,16 +147,29 @@ public sealed partial class Link
             return;
         }
 
-        var good = FrameBatch.Measure(bytes, MaxBodyBytes, out var frames, out var length);
-        KeepTail(bytes[length..]);
-        if (frames > 0)
+        while (true)
         {
-            Deliver(bytes[..length], frames);
-        }
+            var good = FrameBatch.Measure(bytes, MaxBodyBytes, out var frames, out var length);
+            var rest = bytes[length..];
+            var isMark = !good && BinaryPrimitives.ReadUInt32LittleEndian(rest) == WireLimits.KeepAliveMark;
+            KeepTail(isMark ? default : rest);
+            if (frames > 0)
+            {
+                Deliver(bytes[..length], frames);
+            }
 
-        if (!good)
-        {
-            Abort(DisconnectReason.FrameTooLarge);
+            if (!isMark)
+            {
+                if (!good)
+                {
+                    Abort(DisconnectReason.FrameTooLarge);
+                }
+
+                return;
+            }
+
+            // That it came is all it says.
+            bytes = rest[WireLimits.PrefixBytes..];
         }
     }
 
@@ -168,7 +183,7 @@ public sealed partial class Link
         {
             if (bytes.Length < WireLimits.PrefixBytes)
             {
-                KeepTail(bytes);
+                KeepPart(bytes);
                 return;
             }
 
@@ -182,13 +197,23 @@ public sealed partial class Link
             var length = WireLimits.PrefixBytes + (int)body;
             if (bytes.Length < length)
             {
-                KeepTail(bytes);
+                KeepPart(bytes);
                 return;
             }
 
             KeepTail(bytes[length..]);
             _node.HandshakeReceived(this, bytes[WireLimits.PrefixBytes..length]);
             bytes = bytes[length..];
+        }
+    }
+
+    /// <summary>Keeps a part of a handshake frame: whoever has sent it is no longer one that says nothing.</summary>
+    private void KeepPart(ReadOnlySpan<byte> bytes)
+    {
+        KeepTail(bytes);
+        if (!bytes.IsEmpty)
+        {
+            _node.PendingHandshakes.Spoke(this);
         }
     }
 
@@ -202,7 +227,7 @@ public sealed partial class Link
         catch (Exception exception)
         {
             // The poller serves other links too: the fault of one receiver must not end its thread.
-            _node.Log.ReceiverFailed(exception, this.Peer.Name, Channel, Index);
+            _node.Log.ReceiverFailed(exception, Peer.Name, Channel, Index);
             Abort(DisconnectReason.ReceiverFailed);
         }
     }

@@ -59,6 +59,25 @@ public sealed partial class Link
     /// </summary>
     public SendResult TryAppendDeferred(ReadOnlySpan<byte> frame) => Append(frame, default, _node.Options.DeferredBytes);
 
+    /// <summary>Says that this end is there, unless something waits to be sent anyway. Any thread.</summary>
+    internal void SendKeepAlive()
+    {
+        lock (_appendGate)
+        {
+            if (!_appendable || _queued != 0 || _scheduled)
+            {
+                return;
+            }
+
+            AppendLocked(default, default, WireLimits.PrefixBytes);
+            _pendingFrames--;
+            BinaryPrimitives.WriteUInt32LittleEndian(_pending, WireLimits.KeepAliveMark);
+            _scheduled = true;
+        }
+
+        _node.Events.SendPending(this);
+    }
+
     private SendResult Append(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest, int deferred)
     {
         var body = (long)head.Length + rest.Length;
@@ -134,7 +153,7 @@ public sealed partial class Link
             }
 
             var sent = SendOut();
-            if (sent == ByteStream.Failed)
+            if (sent is ByteStream.Failed or ByteStream.Refused)
             {
                 Abort(DisconnectReason.Reset);
                 return FlushResult.Closed;
@@ -279,7 +298,7 @@ public sealed partial class Link
         {
             var sent = _stream.Send(_out.AsSpan(_outSent, _outCount - _outSent));
             _flushes++;
-            if (sent == ByteStream.Failed)
+            if (sent is ByteStream.Failed or ByteStream.Refused)
             {
                 return ByteStream.Failed;
             }

@@ -71,6 +71,11 @@ public sealed partial class Link
     /// <summary>Whether the link stands in its poller's list of unread links; guarded by the poller's gate.</summary>
     internal bool IsUnread { get; set; }
 
+    /// <summary>The place among the pending handshakes while it has one, and since when; guarded by their gate.</summary>
+    internal LinkedListNode<Link>? Handshake { get; set; }
+
+    internal long HandshakeSince { get; set; }
+
     internal ByteStream Stream => _stream;
 
     internal bool IsAborted => Volatile.Read(ref _abortReason) != 0;
@@ -105,7 +110,7 @@ public sealed partial class Link
         if (Interlocked.CompareExchange(ref _abortReason, (int)reason, 0) == 0)
         {
             var poller = Poller;
-            poller.Post(() => poller.CloseAborted(this));
+            poller.Post(() => poller.CloseAborted(this), this);
         }
     }
 

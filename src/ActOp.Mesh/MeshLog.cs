@@ -26,4 +26,13 @@ internal static partial class MeshLog
 
     [LoggerMessage(1007, LogLevel.Error, "Accepting at {EndPoint} failed")]
     public static partial void AcceptFailed(this ILogger logger, Exception exception, EndPoint endPoint);
+
+    [LoggerMessage(1008, LogLevel.Error, "Work of the mesh threw; the link concerned, if any, is closed")]
+    public static partial void WorkFailed(this ILogger logger, Exception exception);
+
+    [LoggerMessage(1009, LogLevel.Error, "The receiver of the event {Event} of {Peer} threw")]
+    public static partial void EventFailed(this ILogger logger, Exception exception, string @event, string peer);
+
+    [LoggerMessage(1010, LogLevel.Warning, "Dialling {Peer} threw")]
+    public static partial void DialThrew(this ILogger logger, Exception exception, string peer);
 }

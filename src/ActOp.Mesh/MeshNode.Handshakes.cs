@@ -5,8 +5,6 @@ namespace ActOp.Mesh;
 /// <content>From a byte stream to a link of a session. Control thread, but for <see cref="Accepted"/>.</content>
 public sealed partial class MeshNode
 {
-    private int _shakingAccepted;
-
     internal void HandshakeReceived(Link link, ReadOnlySpan<byte> body)
     {
         var frame = HandshakeFrame.Decode(body);
@@ -51,47 +49,45 @@ public sealed partial class MeshNode
 
     private void Accepted(ByteStream stream)
     {
-        if (_stopping || Interlocked.Increment(ref _shakingAccepted) > Options.MaxPendingHandshakes)
+        if (TryAddLink(stream, LinkPhase.AwaitHello) is not { } link)
         {
-            if (!_stopping)
-            {
-                Interlocked.Decrement(ref _shakingAccepted);
-                _metrics.HandshakeFailures.Add(1);
-                Log.LinkRefused(stream.RemoteEndPoint, DisconnectReason.TooManyHandshakes);
-            }
-
-            stream.Dispose();
             return;
         }
 
-        var link = AddLink(stream, LinkPhase.AwaitHello);
-        link.SendHandshake(Say(HandshakeKind.Greeting).Encode());
-        // Until it joins a session, which has a deadline of its own.
-        ITimer? deadline = null;
-        deadline = _time.CreateTimer(
-            _ =>
+        try
+        {
+            if (!PendingHandshakes.Enter(link))
             {
-                deadline?.Dispose();
-                if (link.Phase == LinkPhase.AwaitHello)
-                {
-                    link.Abort(DisconnectReason.HandshakeTimeout);
-                }
-            },
-            null,
-            Options.HandshakeTimeout,
-            Timeout.InfiniteTimeSpan);
-        ControlPoller.Post(() => ControlPoller.Attach(link));
+                link.Abort(DisconnectReason.OutOfDescriptors);
+                return;
+            }
+
+            link.SendHandshake(Say(HandshakeKind.Greeting).Encode());
+            ControlPoller.Post(() => ControlPoller.Attach(link), link);
+        }
+        catch
+        {
+            // The node owns the stream; the listener logs and goes on.
+            link.Abort(DisconnectReason.InternalError);
+            throw;
+        }
     }
 
-    private Link AddLink(ByteStream stream, LinkPhase phase)
+    /// <summary>The link of a stream, of which the node is the owner from then on; null, and the stream is closed, if the node has ended.</summary>
+    private Link? TryAddLink(ByteStream stream, LinkPhase phase)
     {
-        var link = new Link(this, stream, phase, Interlocked.Increment(ref _linkSequence));
         lock (_tablesGate)
         {
-            _links.Add(link);
+            if (!_stopping)
+            {
+                var link = new Link(this, stream, phase, ++_linkSequence);
+                _links.Add(link);
+                return link;
+            }
         }
 
-        return link;
+        stream.Dispose();
+        return null;
     }
 
     private HandshakeFrame Say(HandshakeKind kind) => new()
@@ -101,6 +97,7 @@ public sealed partial class MeshNode
         Service = Options.ServiceId,
         NodeKind = Id.Kind,
         Name = Id.Name,
+        KeepAlive = (int)Options.KeepAliveInterval.TotalMilliseconds,
     };
 
     private bool Agrees(Link link, HandshakeFrame frame)
@@ -137,6 +134,7 @@ public sealed partial class MeshNode
     {
         var peer = AcceptedPeer(hello.Node);
         var session = SessionFor(peer, hello);
+        session?.Announced ??= hello.KeepAlive;
         if (session is null || !session.TryJoin(link, hello.Channel, hello.Index))
         {
             Refuse(link, DisconnectReason.Duplicate, tell: true);
@@ -144,7 +142,7 @@ public sealed partial class MeshNode
             return;
         }
 
-        Interlocked.Decrement(ref _shakingAccepted);
+        PendingHandshakes.Leave(link);
         // Held before the welcome leaves: from then on frames may come, and they wait for the whole session.
         link.Enter(LinkPhase.Held);
         session.Welcomed++;

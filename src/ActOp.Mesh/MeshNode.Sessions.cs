@@ -17,11 +17,28 @@ public sealed partial class MeshNode
         var session = new Session(peer, _lastSession, dialled: true, Options.LinksPerPeer);
         peer.Dial = session;
         Limit(session);
-        for (var i = -1; i < session.DataLinks; i++)
+        try
         {
-            var link = AddLink(_transport.Dial(peer.EndPoint), LinkPhase.AwaitGreeting);
-            session.TryJoin(link, i < 0 ? Channel.Control : Channel.Data, Math.Max(i, 0));
-            ControlPoller.Post(() => ControlPoller.Attach(link));
+            for (var i = -1; i < session.DataLinks; i++)
+            {
+                if (TryAddLink(_transport.Dial(peer.EndPoint), LinkPhase.AwaitGreeting) is not { } link)
+                {
+                    return;
+                }
+
+                session.TryJoin(link, i < 0 ? Channel.Control : Channel.Data, Math.Max(i, 0));
+                ControlPoller.Post(() => ControlPoller.Attach(link), link);
+            }
+        }
+        catch (Exception exception)
+        {
+            // Out of descriptors, for example: a failed dial like others, repeated after the back-off.
+            Log.DialThrew(exception, peer.Name);
+            session.Abort(DisconnectReason.ConnectFailed);
+            if (session.IsOver)
+            {
+                SessionOver(session);
+            }
         }
     }
 
@@ -41,6 +58,7 @@ public sealed partial class MeshNode
             return;
         }
 
+        session.Announced ??= greeting.KeepAlive;
         var hello = Say(HandshakeKind.Hello);
         hello.Session = session.Number;
         hello.Channel = link.Channel;
@@ -138,29 +156,75 @@ public sealed partial class MeshNode
         peer.Publish(session);
         _metrics.Sessions.Add(1);
         Log.PeerConnected(peer.Id!.Kind, peer.Name, session.Number, session.DataLinks, session.IsDialled ? "dialled" : "accepted");
-        Events.PeerConnected(peer);
-        ControlPoller.Post(() => ControlPoller.Attach(session.Control));
+        if (!Tell(peer, nameof(MeshEvents.PeerConnected), static (events, peer, _) => events.PeerConnected(peer)))
+        {
+            // The runtime does not know the peer: its frames would find nobody.
+            session.Abort(DisconnectReason.ReceiverFailed);
+        }
+
+        ControlPoller.Post(() => ControlPoller.Attach(session.Control), session.Control);
         foreach (var link in session.Data())
         {
             Assign(link);
         }
     }
 
-    private void Assign(Link link) => ControlPoller.Post(() =>
-    {
-        // Posted so that no read of this link is under way; under the gate so that SetPollers misses no link.
-        lock (_pollersGate)
+    private void Assign(Link link) => ControlPoller.Post(
+        () =>
         {
-            ControlPoller.TryMove(link, PollerOf(link));
+            // Posted so that no read of this link is under way; under the gate so that SetPollers misses no link.
+            lock (_pollersGate)
+            {
+                ControlPoller.TryMove(link, PollerOf(link));
+            }
+        },
+        link);
+
+    /// <summary>Tells the runtime; false if it threw. What it does with an event must not keep the mesh from its own part of it.</summary>
+    private bool Tell(Peer peer, string name, Action<MeshEvents, Peer, DisconnectReason> tell, DisconnectReason reason = DisconnectReason.None)
+    {
+        try
+        {
+            tell(Events, peer, reason);
+            return true;
         }
-    });
+        catch (Exception exception)
+        {
+            Log.EventFailed(exception, name, peer.Name);
+            return false;
+        }
+    }
+
+    /// <summary>Says to every peer that this node is there, and ends the sessions of those that have said nothing for too long.</summary>
+    private void KeepAlive()
+    {
+        var period = Options.KeepAlivePeriod!.Value;
+        foreach (var peer in Peers())
+        {
+            if (peer.Current is not { IsEnding: false, Announced: { } announced } session)
+            {
+                continue;
+            }
+
+            var silent = session.SilentPeriods() * period;
+            var patience = Math.Max(Options.KeepAliveTimeout.TotalMilliseconds, 3.0 * announced);
+            if (Options.KeepAliveTimeout > TimeSpan.Zero && announced > 0 && silent.TotalMilliseconds >= patience)
+            {
+                session.Abort(DisconnectReason.Silent);
+            }
+            else if (Options.KeepAliveInterval > TimeSpan.Zero)
+            {
+                session.Control.SendKeepAlive();
+            }
+        }
+    }
 
     private void Closed(Link link)
     {
         if (link.Session is not { } session)
         {
             // Never became part of a session.
-            Interlocked.Decrement(ref _shakingAccepted);
+            PendingHandshakes.Leave(link);
             if (link.AbortReason != DisconnectReason.ClosedLocally)
             {
                 _metrics.HandshakeFailures.Add(1);
@@ -212,7 +276,7 @@ public sealed partial class MeshNode
             peer.Publish(null);
             peer.Current = null;
             Log.PeerDisconnected(peer.Name, session.Number, session.Reason);
-            Events.PeerDisconnected(peer, session.Reason);
+            Tell(peer, nameof(MeshEvents.PeerDisconnected), static (events, peer, reason) => events.PeerDisconnected(peer, reason), session.Reason);
         }
 
         peer.Arriving = peer.Arriving == session ? null : peer.Arriving;
@@ -243,7 +307,7 @@ public sealed partial class MeshNode
         _metrics.HandshakeFailures.Add(1);
         var delay = ScheduleDial(peer);
         Log.DialFailed(peer.Name, peer.Failures, reason, delay);
-        Events.DialFailed(peer, reason, peer.Failures);
+        Tell(peer, nameof(MeshEvents.DialFailed), static (events, peer, reason) => events.DialFailed(peer, reason, peer.Failures), reason);
     }
 
     /// <summary>Returns the wait, or null if the peer is not to be dialled again.</summary>
@@ -255,7 +319,8 @@ public sealed partial class MeshNode
             return null;
         }
 
-        var whole = Math.Min(Options.ReconnectMin.TotalMilliseconds * Math.Pow(2, Math.Min(peer.Failures, 30)), Options.ReconnectMax.TotalMilliseconds);
+        var longest = peer.Id is null ? Options.SearchMax : Options.ReconnectMax;
+        var whole = Math.Min(Options.ReconnectMin.TotalMilliseconds * Math.Pow(2, Math.Min(peer.Failures, 30)), longest.TotalMilliseconds);
         var delay = TimeSpan.FromMilliseconds(whole * (0.5 + (0.5 * _jitter.NextDouble())));
         peer.Redial?.Dispose();
         peer.Redial = _time.CreateTimer(_ => ControlPoller.Post(() => StartDial(peer)), null, delay, Timeout.InfiniteTimeSpan);

@@ -26,7 +26,10 @@ public sealed partial class MeshNode : IDisposable
     private readonly List<Listener> _listeners = [];
     private volatile Poller[] _pollers = [];
     private volatile int _pollerCount;
+    private readonly ITimer? _keepAlive;
     private volatile bool _stopping;
+    private int _isKeepAliveDue;
+    private bool _disposed;
     private long _linkSequence;
     private ulong _lastSession;
 
@@ -58,8 +61,13 @@ public sealed partial class MeshNode : IDisposable
         // Numbers rise over restarts too, as far as the clock does.
         _lastSession = (ulong)time.GetUtcNow().UtcTicks;
         _metrics = new MeshMetrics(this);
+        PendingHandshakes = new PendingHandshakes(options, time);
         ControlPoller = new Poller(this, transport.CreateReadiness(), -1);
         SetPollers(1);
+        if (options.KeepAlivePeriod is { } period)
+        {
+            _keepAlive = time.CreateTimer(_ => PostKeepAlives(), null, period, period);
+        }
     }
 
     /// <summary>Who this node is.</summary>
@@ -83,6 +91,8 @@ public sealed partial class MeshNode : IDisposable
         }
     }
 
+    internal PendingHandshakes PendingHandshakes { get; }
+
     internal MeshOptions Options { get; }
 
     internal MeshEvents Events { get; }
@@ -96,6 +106,7 @@ public sealed partial class MeshNode : IDisposable
     /// <summary>
     /// Changes the number of data pollers and deals the links out anew, each between two of its reads: no frame is lost or overtaken. New
     /// pollers must be polled soon; removed ones (<see cref="Poller.IsActive"/> false, woken) need no more polling.
+    /// Does nothing after <see cref="Dispose"/>.
     /// </summary>
     /// <param name="count">1 to 64.</param>
     /// <exception cref="InvalidOperationException">Called from a callback of a poller.</exception>
@@ -110,6 +121,12 @@ public sealed partial class MeshNode : IDisposable
 
         lock (_pollersGate)
         {
+            // Nothing begins after the end: nobody would free a poller that is made now.
+            if (_disposed)
+            {
+                return;
+            }
+
             while (_pollers.Length < count)
             {
                 _pollers = [.. _pollers, new Poller(this, _transport.CreateReadiness(), _pollers.Length)];
@@ -135,15 +152,21 @@ public sealed partial class MeshNode : IDisposable
     /// <summary>Accepts peers at an endpoint; may be called for several.</summary>
     /// <returns>The endpoint with the port that was picked.</returns>
     /// <exception cref="System.Net.Sockets.SocketException">It cannot be bound.</exception>
+    /// <exception cref="ObjectDisposedException">The node has begun to stop.</exception>
     public EndPoint Listen(EndPoint endPoint)
     {
         var listener = _transport.Listen(endPoint, Accepted, exception => Log.AcceptFailed(exception, endPoint));
         lock (_tablesGate)
         {
-            _listeners.Add(listener);
+            if (!_stopping)
+            {
+                _listeners.Add(listener);
+                return listener.EndPoint;
+            }
         }
 
-        return listener.EndPoint;
+        listener.Dispose();
+        throw new ObjectDisposedException(nameof(MeshNode));
     }
 
     /// <summary>
@@ -156,10 +179,24 @@ public sealed partial class MeshNode : IDisposable
         Peer? peer = null;
         lock (_tablesGate)
         {
+            if (_stopping)
+            {
+                peer = new Peer(this, endPoint, expected, expected is not null);
+                peer.MarkClosed();
+                return peer;
+            }
+
             if (expected is null)
             {
-                peer = new Peer(this, endPoint, null, false);
-                _unnamed.Add(peer);
+                // One dial is enough, however often it is asked who is there.
+                peer = _unnamed.Find(other => endPoint.Equals(other.EndPoint));
+                if (peer is null)
+                {
+                    peer = new Peer(this, endPoint, null, false);
+                    _unnamed.Add(peer);
+                }
+
+                peer.Keep = true;
             }
             else if (!_peers.TryGetValue(expected, out peer))
             {
@@ -202,7 +239,7 @@ public sealed partial class MeshNode : IDisposable
     /// </summary>
     public void Stop()
     {
-        _stopping = true;
+        Mark();
         StopListening();
         foreach (var peer in Peers())
         {
@@ -213,14 +250,21 @@ public sealed partial class MeshNode : IDisposable
     /// <summary>Closes everything at once. Threads in Poll leave it with -1.</summary>
     public void Dispose()
     {
-        _stopping = true;
+        Mark();
         StopListening();
-        foreach (var poller in _pollers)
+        _keepAlive?.Dispose();
+        PendingHandshakes.Dispose();
+        lock (_pollersGate)
         {
-            poller.Dispose(Links());
+            _disposed = true;
         }
 
-        ControlPoller.Dispose(Links());
+        foreach (var poller in _pollers)
+        {
+            poller.Dispose();
+        }
+
+        ControlPoller.Dispose();
         foreach (var peer in Peers())
         {
             peer.Redial?.Dispose();
@@ -239,6 +283,28 @@ public sealed partial class MeshNode : IDisposable
     }
 
     internal void Close(Peer peer) => ControlPoller.Post(() => ClosePeer(peer));
+
+    /// <summary>From now on no link is added and none is dialled: under the gate, so that whoever closes all of them misses none.</summary>
+    private void Mark()
+    {
+        lock (_tablesGate)
+        {
+            _stopping = true;
+        }
+    }
+
+    /// <summary>From the timer. One at a time: after a pause of this process what has come meanwhile is read before the next look.</summary>
+    private void PostKeepAlives()
+    {
+        if (Interlocked.Exchange(ref _isKeepAliveDue, 1) == 0)
+        {
+            ControlPoller.Post(() =>
+            {
+                Volatile.Write(ref _isKeepAliveDue, 0);
+                KeepAlive();
+            });
+        }
+    }
 
     private Poller PollerOf(Link link) => _pollers[(int)(link.Sequence % _pollerCount)];
 

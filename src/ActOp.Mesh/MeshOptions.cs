@@ -30,7 +30,16 @@ public sealed class MeshOptions
     /// <summary>From connect to the last welcome; also how long an orderly close waits for the other end.</summary>
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Accepted connections that have not finished their handshake; more are closed at once.</summary>
+    /// <summary>
+    /// From accepting a connection to the first byte of its dialler, who has only to answer our greeting: one round trip. Default 2 s: far beyond any, and
+    /// strangers that say nothing hold a descriptor no longer.
+    /// </summary>
+    public TimeSpan FirstByteTimeout { get; set; } = TimeSpan.FromSeconds(2);
+
+    /// <summary>
+    /// Accepted connections that have not finished their handshake. One more takes the place of the oldest one that has said nothing yet, else of
+    /// the oldest: whoever answers at once gets in.
+    /// </summary>
     public int MaxPendingHandshakes { get; set; } = 1024;
 
     /// <summary>First wait after a failed dial or a lost session; doubled for each failure.</summary>
@@ -39,8 +48,31 @@ public sealed class MeshOptions
     /// <summary>Longest wait between dials.</summary>
     public TimeSpan ReconnectMax { get; set; } = TimeSpan.FromSeconds(5);
 
+    /// <summary>
+    /// Longest wait between dials of an endpoint whose node is not known yet: somebody waits to hear who is there. Default 200 ms: a process that starts is found at once, and
+    /// a dial that is refused costs next to nothing.
+    /// </summary>
+    public TimeSpan SearchMax { get; set; } = TimeSpan.FromMilliseconds(200);
+
+    /// <summary>
+    /// How often a node says on each session's control link that it is there, by an empty frame of 4 bytes. <see cref="TimeSpan.Zero"/>: never. Default 5 s: several within
+    /// <see cref="KeepAliveTimeout"/>, so that one that is late ends nothing.
+    /// </summary>
+    public TimeSpan KeepAliveInterval { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>
+    /// A session from which nothing has come for this long (at least three of the intervals that the other end has announced) is closed: a host that vanished says no word, and
+    /// its connections would stay for ever. <see cref="TimeSpan.Zero"/>: never. Default 30 s: longer than pauses that a process survives, and than a cluster's failure detection takes,
+    /// which decides about silos itself. Time in which this process stands still does not count.
+    /// </summary>
+    public TimeSpan KeepAliveTimeout { get; set; } = TimeSpan.FromSeconds(30);
+
     /// <summary>Seed of the reconnect jitter (each wait is drawn from [half, whole]).</summary>
     public int Seed { get; set; }
+
+    /// <summary>How often a node looks after its sessions; null if it neither says nor expects anything.</summary>
+    internal TimeSpan? KeepAlivePeriod
+        => KeepAliveInterval > TimeSpan.Zero ? KeepAliveInterval : KeepAliveTimeout > TimeSpan.Zero ? KeepAliveTimeout / 4 : null;
 
     /// <summary>Throws <see cref="ArgumentException"/> naming the first option that is out of range.</summary>
     public void Validate()
@@ -55,8 +87,12 @@ public sealed class MeshOptions
         Check(RetainedBufferBytes >= 4096, nameof(RetainedBufferBytes), "must be at least 4 KiB");
         Check(DeferredBytes >= 0, nameof(DeferredBytes), "must not be negative");
         Check(HandshakeTimeout > TimeSpan.Zero, nameof(HandshakeTimeout), "must be positive");
+        Check(FirstByteTimeout > TimeSpan.Zero, nameof(FirstByteTimeout), "must be positive");
+        Check(KeepAliveInterval >= TimeSpan.Zero && KeepAliveInterval.TotalMilliseconds <= int.MaxValue, nameof(KeepAliveInterval), "must be zero (never) or up to 24 days");
+        Check(KeepAliveTimeout >= TimeSpan.Zero, nameof(KeepAliveTimeout), "must not be negative");
         Check(MaxPendingHandshakes > 0, nameof(MaxPendingHandshakes), "must be positive");
         Check(ReconnectMin > TimeSpan.Zero, nameof(ReconnectMin), "must be positive");
+        Check(SearchMax >= ReconnectMin, nameof(SearchMax), "must not be less than ReconnectMin");
         Check(ReconnectMax >= ReconnectMin, nameof(ReconnectMax), "must not be less than ReconnectMin");
     }
 

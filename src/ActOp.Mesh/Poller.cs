@@ -4,6 +4,8 @@ namespace ActOp.Mesh;
 
 /// <summary>
 /// Reads a share of the links on the thread of whoever calls <see cref="Poll"/>.
+/// <para>Owns its readiness set, buffer and list of posted work until disposed. What one piece of work or one report throws ends there: it is logged, the
+/// link concerned is closed (and its peer dialled again, if it is kept), and the others go on.</para>
 /// <para>Threads: <see cref="Poll"/> by one thread at a time. The gate is held while links are read, not while waiting; whoever holds it may move a link to
 /// another poller or close it. Posted work runs in Poll, in order.</para>
 /// <para>Order of locks: a poller's gate, then a link's flush gate, then its append gate. No two pollers' gates are ever held together.</para>
@@ -21,8 +23,8 @@ public sealed class Poller
     private readonly List<Link> _unread = [];
     private readonly List<Link> _reading = [];
     private readonly Lock _postGate = new();
-    private List<Action> _posted = [];
-    private List<Action> _running = [];
+    private List<(Action Work, Link? Link)> _posted = [];
+    private List<(Action Work, Link? Link)> _running = [];
     private int _polling;
     private bool _disposed;
 
@@ -104,11 +106,13 @@ public sealed class Poller
     }
 
     /// <summary>Has <paramref name="work"/> run by the polling thread, under the gate. Any thread.</summary>
-    internal void Post(Action work)
+    /// <param name="work">What to do.</param>
+    /// <param name="link">The link that it is for, to be closed if it throws.</param>
+    internal void Post(Action work, Link? link = null)
     {
         lock (_postGate)
         {
-            _posted.Add(work);
+            _posted.Add((work, link));
         }
 
         Wake();
@@ -153,7 +157,7 @@ public sealed class Poller
             {
                 Detach(link);
                 link.Poller = target;
-                target.Post(() => target.Attach(link));
+                target.Post(() => target.Attach(link), link);
             }
 
             return true;
@@ -178,17 +182,18 @@ public sealed class Poller
         }
     }
 
-    /// <summary>No more polling; the caller closes the links first. Any thread that holds no gate.</summary>
-    internal void Dispose(IEnumerable<Link> links)
+    /// <summary>No more polling; closes the node's links that are this poller's. Any thread that holds no gate.</summary>
+    internal void Dispose()
     {
         lock (_gate)
         {
             RunPosted();
-            foreach (var link in links)
+            // Asked for under the gate: what ran until now may have made links.
+            foreach (var link in _node.Links())
             {
                 if (link.Poller == this)
                 {
-                    CloseNow(link, DisconnectReason.ClosedLocally);
+                    Guard(() => CloseNow(link, DisconnectReason.ClosedLocally), null);
                 }
             }
 
@@ -214,7 +219,14 @@ public sealed class Poller
             // A stale report names a link that has moved on or closed.
             if (stream.Owner is Link link && link.Poller == this && link.IsRegistered)
             {
-                Handle(link, kinds);
+                try
+                {
+                    Handle(link, kinds);
+                }
+                catch (Exception exception)
+                {
+                    Failed(exception, link);
+                }
             }
         }
 
@@ -224,7 +236,14 @@ public sealed class Poller
             if (link.IsUnread && link.Poller == this)
             {
                 link.IsUnread = false;
-                Read(link, toTheEnd: true);
+                try
+                {
+                    Read(link, toTheEnd: true);
+                }
+                catch (Exception exception)
+                {
+                    Failed(exception, link);
+                }
             }
         }
 
@@ -285,13 +304,44 @@ public sealed class Poller
         }
 
         var count = _running.Count;
-        foreach (var work in _running)
+        foreach (var (work, link) in _running)
         {
-            work();
+            Guard(work, link);
         }
 
         _running.Clear();
         return count;
+    }
+
+    private void Guard(Action work, Link? link)
+    {
+        try
+        {
+            work();
+        }
+        catch (Exception exception)
+        {
+            Failed(exception, link);
+        }
+    }
+
+    private void Failed(Exception exception, Link? link)
+    {
+        _node.Log.WorkFailed(exception);
+        if (link is null || link.Poller != this || link.Phase == LinkPhase.Closed)
+        {
+            return;
+        }
+
+        try
+        {
+            CloseNow(link, DisconnectReason.InternalError);
+        }
+        catch (Exception closing)
+        {
+            // Its stream may stay open; the others must not suffer from it.
+            _node.Log.WorkFailed(closing);
+        }
     }
 
     private void DisposeReadinessIfIdle()

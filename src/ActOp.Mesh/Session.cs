@@ -37,6 +37,12 @@ internal sealed class Session
     /// <summary>Limits the handshake, and later the orderly close.</summary>
     public ITimer? Deadline { get; set; }
 
+    /// <summary>Milliseconds between two keep-alives of the other end, 0 for none; null if it does not know them.</summary>
+    public int? Announced { get; set; }
+
+    /// <summary>Bytes that had come by the last look, and looks since then that found no more.</summary>
+    private (long Bytes, int Looks) _heard;
+
     public int DataLinks => _links.Length - 1;
 
     public int Welcomed { get; set; }
@@ -79,6 +85,19 @@ internal sealed class Session
     }
 
     public void CountClosed() => _closed++;
+
+    /// <summary>Looks for news from the other end, once in each period; returns for how many periods there were none.</summary>
+    public int SilentPeriods()
+    {
+        var bytes = 0L;
+        foreach (var link in Joined())
+        {
+            bytes += link.BytesReceived;
+        }
+
+        _heard = bytes == _heard.Bytes ? (bytes, _heard.Looks + 1) : (bytes, 0);
+        return _heard.Looks;
+    }
 
     /// <summary>Ends the session at once: whatever is under way is lost. The first reason stays.</summary>
     public void Abort(DisconnectReason reason)

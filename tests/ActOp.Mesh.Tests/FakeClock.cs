@@ -16,8 +16,8 @@ internal sealed class FakeClock : TimeProvider
     {
         lock (_timers)
         {
-            var timer = new Timer(this, callback, state, _now + Math.Max(0, dueTime.Ticks));
-            _timers.Add(timer);
+            var timer = new Timer(this, callback, state);
+            timer.Change(dueTime, period);
             return timer;
         }
     }
@@ -37,21 +37,44 @@ internal sealed class FakeClock : TimeProvider
                     return;
                 }
 
-                _timers.Remove(next);
                 _now = Math.Max(_now, next.Due);
+                if (next.Period > 0)
+                {
+                    next.Due += next.Period;
+                }
+                else
+                {
+                    _timers.Remove(next);
+                }
             }
 
             next.Fire();
         }
     }
 
-    private sealed class Timer(FakeClock clock, TimerCallback callback, object? state, long due) : ITimer
+    private sealed class Timer(FakeClock clock, TimerCallback callback, object? state) : ITimer
     {
-        public long Due { get; } = due;
+        public long Due { get; set; }
+
+        public long Period { get; private set; }
 
         public void Fire() => callback(state);
 
-        public bool Change(TimeSpan dueTime, TimeSpan period) => throw new NotSupportedException();
+        public bool Change(TimeSpan dueTime, TimeSpan period)
+        {
+            lock (clock._timers)
+            {
+                clock._timers.Remove(this);
+                Period = Math.Max(0, period.Ticks);
+                if (dueTime != Timeout.InfiniteTimeSpan)
+                {
+                    Due = clock._now + dueTime.Ticks;
+                    clock._timers.Add(this);
+                }
+
+                return true;
+            }
+        }
 
         public void Dispose()
         {

@@ -50,7 +50,7 @@ public class NodeTests
         EndPoint target = wire == Wire.Memory ? new IPEndPoint(IPAddress.Loopback, 99) : new IPEndPoint(IPAddress.Loopback, 1);
         var peer = a.Mesh.Connect(target);
         mesh.Until(() => a.Events.Count == 1);
-        Assert.Equal(["!ConnectFailed"], a.Events);
+        Assert.Equal(["!ConnectRefused"], a.Events);
         mesh.Rounds(10);
         Assert.Single(a.Events);
         mesh.Clock.Advance(TimeSpan.FromMilliseconds(100));

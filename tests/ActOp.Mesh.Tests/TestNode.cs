@@ -35,6 +35,9 @@ internal sealed class TestNode : MeshEvents, ILogger<MeshNode>
     /// <summary>What to do with frames instead of recording them.</summary>
     public Action<Link, FrameBatch>? Receiver { get; set; }
 
+    /// <summary>What else to do when a peer has come (true) or gone.</summary>
+    public Action<Peer, bool>? OnPeer { get; set; }
+
     public bool HoldFlushes { get; set; }
 
     public IEnumerable<byte[]> AllFrames => Frames.Values.SelectMany(frames => frames);
@@ -43,12 +46,14 @@ internal sealed class TestNode : MeshEvents, ILogger<MeshNode>
     {
         Connected.Add(peer);
         Events.Add($"+{peer.Id}");
+        OnPeer?.Invoke(peer, true);
     }
 
     public override void PeerDisconnected(Peer peer, DisconnectReason reason)
     {
         Connected.Remove(peer);
         Events.Add($"-{peer.Id}:{reason}");
+        OnPeer?.Invoke(peer, false);
     }
 
     public override void DialFailed(Peer peer, DisconnectReason reason, int failures) => Events.Add($"!{reason}");

@@ -1,6 +1,9 @@
 using System.Net;
 using System.Net.Sockets;
 using System.Text;
+using ActOp.Process.Silo;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Orleans.Runtime.Messaging;
 
 namespace ActOp.Process.Tests;
@@ -44,6 +47,72 @@ public sealed class HostilePeerTests
         await Assert.ThrowsAsync<ConnectionFailedException>(() => stranger.StartAsync().WaitAsync(Limits.Step));
 
         Assert.Equal(cluster.Silos[0].Port, await cluster.Grain(1).Port().AsTask().WaitAsync(Limits.Step));
+    }
+
+    [Fact]
+    public async Task A_silo_that_ran_out_of_descriptors_serves_new_clients_again()
+    {
+        await using var cluster = await ProcessCluster.StartAsync(1, descriptors: 300);
+        var strangers = new Strangers(cluster.Silos[0].Gateway, 400);
+
+        // More than the silo can accept, until it says so.
+        await cluster.Silos[0].Says("Accepting at");
+        strangers.Dispose();
+
+        await ServesNewClient(cluster);
+        await ServesNewClient(cluster);
+    }
+
+    [Fact]
+    public async Task Strangers_that_say_nothing_keep_no_client_out()
+    {
+        await using var cluster = await ProcessCluster.StartAsync(1);
+        using var strangers = new Strangers(cluster.Silos[0].Gateway, 1500);
+
+        await ServesNewClient(cluster);
+    }
+
+    [Fact]
+    public async Task A_silo_without_descriptors_for_all_strangers_still_serves_a_client()
+    {
+        await using var cluster = await ProcessCluster.StartAsync(1, descriptors: 300);
+        using var strangers = new Strangers(cluster.Silos[0].Gateway, 400);
+
+        await ServesNewClient(cluster);
+    }
+
+    /// <summary>Well within the time that a handshake may take, so that the client had not to wait for others' limits.</summary>
+    private static async Task ServesNewClient(ProcessCluster cluster)
+    {
+        using var client = ProcessCluster.CreateClient("dev", [cluster.Silos[0].Gateway]);
+        await client.StartAsync().WaitAsync(Limits.Step);
+        Assert.Equal(cluster.Silos[0].Port, await client.Services.GetRequiredService<IClusterClient>().GetGrain<IPlaceGrain>(1).Port().AsTask().WaitAsync(Limits.Step));
+        await client.StopAsync();
+    }
+
+    /// <summary>Connections that say nothing.</summary>
+    private sealed class Strangers : IDisposable
+    {
+        private readonly List<Socket> _sockets = [];
+
+        public Strangers(int port, int count)
+        {
+            for (var i = 0; i < count; i++)
+            {
+                var socket = new Socket(SocketType.Stream, ProtocolType.Tcp) { Blocking = false };
+                _sockets.Add(socket);
+                try
+                {
+                    socket.Connect(new IPEndPoint(IPAddress.Loopback, port));
+                }
+                catch (SocketException exception) when (exception.SocketErrorCode == SocketError.WouldBlock)
+                {
+                    // Under way: it waits to be accepted.
+                }
+            }
+        }
+
+        public void Dispose() => _sockets.ForEach(socket => socket.Dispose());
     }
 
     private static async Task Send(int port, byte[] bytes, bool waitForEnd)

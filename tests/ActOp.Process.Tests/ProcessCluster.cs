@@ -11,14 +11,15 @@ internal sealed class ProcessCluster : IAsyncDisposable
 {
     private readonly List<SiloProcess> _silos = [];
     private IHost? _host;
+    private int? _descriptors;
 
     public IReadOnlyList<SiloProcess> Silos => _silos;
 
     public IClusterClient Client => _host!.Services.GetRequiredService<IClusterClient>();
 
-    public static async Task<ProcessCluster> StartAsync(int silos)
+    public static async Task<ProcessCluster> StartAsync(int silos, int? descriptors = null)
     {
-        var cluster = new ProcessCluster();
+        var cluster = new ProcessCluster { _descriptors = descriptors };
         try
         {
             for (var i = 0; i < silos; i++)
@@ -48,10 +49,38 @@ internal sealed class ProcessCluster : IAsyncDisposable
     public async Task<SiloProcess> AddAsync()
     {
         var ports = FreePorts();
-        var silo = SiloProcess.Start(ports[0], ports[1], _silos.Count == 0 ? ports[0] : _silos[0].Port);
+        var silo = SiloProcess.Start(ports[0], ports[1], _silos.Count == 0 ? ports[0] : _silos[0].Port, _descriptors);
         _silos.Add(silo);
         await silo.Ready();
         return silo;
+    }
+
+    /// <summary>Starts a silo again whose process is over, on the same ports; it has no memory of what was.</summary>
+    public async Task<SiloProcess> RestartAsync(SiloProcess ended)
+    {
+        var silo = SiloProcess.Start(ended.Port, ended.Gateway, _silos[0].Port, _descriptors);
+        _silos[_silos.IndexOf(ended)] = silo;
+        await ended.DisposeAsync();
+        await silo.Ready();
+        return silo;
+    }
+
+    /// <summary>Calls a grain until it answers: what was under way, and what comes before the client knows of the restart, may fail.</summary>
+    public async Task<int> PortSoon(long key)
+    {
+        using var limit = new CancellationTokenSource(Limits.Step);
+        while (true)
+        {
+            try
+            {
+                return await Grain(key).Port();
+            }
+            catch (SiloUnavailableException) when (!limit.IsCancellationRequested)
+            {
+                // As an application would try again.
+                await Task.Yield();
+            }
+        }
     }
 
     /// <summary>The first <paramref name="count"/> keys from <paramref name="first"/> on whose grains are on a silo; activates grains to find out.</summary>

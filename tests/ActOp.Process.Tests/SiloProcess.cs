@@ -31,22 +31,28 @@ internal sealed class SiloProcess : IAsyncDisposable
     }
 
     /// <summary>Starts a process; it is no member of the cluster before <see cref="Ready"/>.</summary>
-    public static SiloProcess Start(int port, int gateway, int primary)
+    /// <param name="port">Silo port.</param>
+    /// <param name="gateway">Port for clients.</param>
+    /// <param name="primary">Silo port of the silo that holds the membership table.</param>
+    /// <param name="descriptors">The most files and sockets that the process may have open; null for the system's limit.</param>
+    public static SiloProcess Start(int port, int gateway, int primary, int? descriptors = null)
     {
-        var start = new ProcessStartInfo("dotnet")
+        string[] silo = ["dotnet", Path.Combine(AppContext.BaseDirectory, "ActOp.Process.Silo.dll"), port.ToString(), gateway.ToString(), primary.ToString()];
+        // The shell becomes the silo: its process id and its pipes stay the same.
+        string[] command = descriptors is { } limit ? ["sh", "-c", "ulimit -n \"$0\" && exec \"$@\"", limit.ToString(), .. silo] : silo;
+        var start = new ProcessStartInfo(command[0], command[1..])
         {
-            ArgumentList = { Path.Combine(AppContext.BaseDirectory, "ActOp.Process.Silo.dll"), port.ToString(), gateway.ToString(), primary.ToString() },
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
             RedirectStandardError = true,
         };
-        var silo = new SiloProcess(new System.Diagnostics.Process { StartInfo = start }, port, gateway);
-        silo._process.OutputDataReceived += (_, line) => silo.Hear(line.Data);
-        silo._process.ErrorDataReceived += (_, line) => silo.Hear(line.Data);
-        silo._process.Start();
-        silo._process.BeginOutputReadLine();
-        silo._process.BeginErrorReadLine();
-        return silo;
+        var started = new SiloProcess(new System.Diagnostics.Process { StartInfo = start }, port, gateway);
+        started._process.OutputDataReceived += (_, line) => started.Hear(line.Data);
+        started._process.ErrorDataReceived += (_, line) => started.Hear(line.Data);
+        started._process.Start();
+        started._process.BeginOutputReadLine();
+        started._process.BeginErrorReadLine();
+        return started;
     }
 
     public Task Ready() => Says("READY");
@@ -61,6 +67,13 @@ internal sealed class SiloProcess : IAsyncDisposable
 
     /// <summary>SIGKILL.</summary>
     public void Kill() => _process.Kill();
+
+    /// <summary>SIGKILL; completes when the process is over.</summary>
+    public async Task KillAsync()
+    {
+        Kill();
+        await _process.WaitForExitAsync().WaitAsync(Limits.Step);
+    }
 
     /// <summary>Asks the silo to stop; completes when its process is over.</summary>
     public async Task StopAsync()

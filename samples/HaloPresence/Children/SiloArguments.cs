@@ -9,4 +9,5 @@ namespace HaloPresence.Children;
 /// <param name="Primary">Silo port of the primary.</param>
 /// <param name="Options">The experiment.</param>
 /// <param name="Journal">File for the begins and ends of activations; with one, the silo also says which views it adopts.</param>
-public sealed record SiloArguments(int Index, int Port, int Gateway, int Primary, HaloOptions Options, string? Journal = null);
+/// <param name="Lease">Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never.</param>
+public sealed record SiloArguments(int Index, int Port, int Gateway, int Primary, HaloOptions Options, string? Journal = null, double Lease = 0);

@@ -75,6 +75,8 @@ public sealed class SiloHost : ISilo
     {
         IPEndPoint? primary = arguments.Index == 0 ? null : new IPEndPoint(IPAddress.Loopback, arguments.Primary);
         silo.UseLocalhostClustering(arguments.Port, arguments.Gateway, primary);
+        if (arguments.Lease > 0)
+            silo.Configure<ClusterLeaseOptions>(options => options.Duration = TimeSpan.FromSeconds(arguments.Lease));
         silo.Configure<LocalityOptions>(options =>
         {
             options.Enabled = arguments.Options.MovesGrains;

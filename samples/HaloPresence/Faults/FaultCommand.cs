@@ -13,19 +13,27 @@ public static class FaultCommand
     /// <summary>Builds it.</summary>
     public static Command Build()
     {
-        var command = new Command("faults", "Kills silos (SIGKILL) under load, one after the other, and starts them again. Silo 0 is never killed: it holds the membership table (embedded clustering). "
+        var command = new Command("faults", "Ends, pauses or restarts silos under load. Silo 0 holds the membership table (embedded clustering): it is restarted too by --mode roll and restartAll (in a roll it gets the table back from the others), and spared by the other modes. "
             + "State is in memory only: players and games of a killed silo forget, and the load client starts a forgotten game again. Exit code 1 when something is wrong.");
-        var kills = new Option<int>("--kills") { Description = "Silos ended, one after the other.", DefaultValueFactory = _ => 10 };
+        var kills = new Option<int>("--kills") { Description = "How often it happens; a roll goes through all silos each time.", DefaultValueFactory = _ => 10 };
         var interval = new Option<double>("--interval") { Description = "Seconds from one kill to the next, at least; the killed silo is started again at half of it.", DefaultValueFactory = _ => 8 };
-        var graceful = new Option<bool>("--graceful") { Description = "Stop each silo instead of killing it: then no request may fail." };
+        var mode = new Option<FaultMode>("--mode") { Description = "kill: end each with SIGKILL. stop: stop each in order, no request may fail. pause: SIGSTOP, then SIGCONT. restartAll: kill all at once. roll: stop and start all in turn, no request may fail.", DefaultValueFactory = _ => FaultMode.Kill };
+        var graceful = new Option<bool>("--graceful") { Description = "The same as --mode stop." };
+        var pause = new Option<double>("--pause") { Description = "Seconds that a paused silo stands still.", DefaultValueFactory = _ => 1 };
+        var lease = new Option<double>("--lease") { Description = "Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never.", DefaultValueFactory = _ => 0 };
         var verbose = new Option<bool>("--verbose") { Description = "Print the silos' last log lines at the end." };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
-        foreach (Option option in (Option[])[kills, interval, graceful, verbose, json])
+        foreach (Option option in (Option[])[mode, kills, interval, graceful, pause, lease, verbose, json])
             command.Options.Add(option);
         var table = new HaloOptionTable(new HaloOptions { Rate = 1000 });
         table.AddTo(command);
         command.SetAction((parsed, cancellation) => RunAsync(
-            new FaultOptions(table.Read(parsed), parsed.GetValue(kills), parsed.GetValue(interval), parsed.GetValue(graceful)) { Verbose = parsed.GetValue(verbose) },
+            new FaultOptions(table.Read(parsed), parsed.GetValue(graceful) ? FaultMode.Stop : parsed.GetValue(mode), parsed.GetValue(kills), parsed.GetValue(interval))
+            {
+                Pause = parsed.GetValue(pause),
+                Lease = parsed.GetValue(lease),
+                Verbose = parsed.GetValue(verbose),
+            },
             parsed.GetValue(json), cancellation));
         return command;
     }

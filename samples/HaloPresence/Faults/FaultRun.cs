@@ -48,8 +48,18 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         {
             await Task.Delay(Quiet, cancellation).ConfigureAwait(false);
             Count(load.Take(), _result.ErrorsBefore);
-            for (int kill = 0; kill < options.Kills; kill++)
-                await EndOneAsync(silos, load, cancellation).ConfigureAwait(false);
+            for (int time = 0; time < options.Times; time++)
+            {
+                if (options.Mode == FaultMode.Roll)
+                {
+                    for (int silo = 0; silo < options.Halo.Silos; silo++)
+                        await EndOneAsync(silos, silo, load, cancellation).ConfigureAwait(false);
+                }
+                else
+                {
+                    await EndOneAsync(silos, _victims.Next(1, options.Halo.Silos), load, cancellation).ConfigureAwait(false);
+                }
+            }
         }
         finally
         {
@@ -59,21 +69,40 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         await FinishAsync(silos, load, cancellation).ConfigureAwait(false);
     }
 
-    private async Task EndOneAsync(FaultSilos silos, FaultLoad load, CancellationToken cancellation)
+    private async Task EndOneAsync(FaultSilos silos, int victim, FaultLoad load, CancellationToken cancellation)
     {
-        int victim = _victims.Next(1, options.Halo.Silos);
         if (_result.Kills is [.., { } previous])
             previous.ActivationsOfNewSilo = silos.ActivationsOf(previous.Silo);
         TimeSpan began = _clock.Now;
-        double? dropped = options.Graceful
-            ? await StopAsync(silos, victim, began, cancellation).ConfigureAwait(false)
-            : await KillAsync(silos, victim, began, cancellation).ConfigureAwait(false);
-        double half = options.Interval / 2;
-        await DelayUntil(began + TimeSpan.FromSeconds(half), cancellation).ConfigureAwait(false);
-        TimeSpan restart = _clock.Now;
-        await silos.RestartAsync(victim, cancellation).ConfigureAwait(false);
+        double? dropped = options.Mode switch
+        {
+            FaultMode.Kill => await KillAsync(silos, victim, began, cancellation).ConfigureAwait(false),
+            FaultMode.Pause => await PauseAsync(silos, victim, began, cancellation).ConfigureAwait(false),
+            FaultMode.RestartAll => null,
+            _ => await StopAsync(silos, victim, began, cancellation).ConfigureAwait(false),
+        };
+        double half = options.Mode == FaultMode.Roll ? 0 : options.Interval / 2;
+        TimeSpan restart;
+        if (options.Mode == FaultMode.RestartAll)
+        {
+            await silos.KillAllAsync().ConfigureAwait(false);
+            restart = _clock.Now;
+            await silos.StartAllAsync(cancellation).ConfigureAwait(false);
+            // Until all are there again, requests fail: there is nobody.
+            dropped = _clock.Now.TotalSeconds;
+        }
+        else
+        {
+            await DelayUntil(began + TimeSpan.FromSeconds(half), cancellation).ConfigureAwait(false);
+            restart = _clock.Now;
+            if (options.Mode != FaultMode.Pause || dropped is not null)
+                await silos.RestartAsync(victim, cancellation).ConfigureAwait(false);
+        }
         double rejoined = (_clock.Now - restart).TotalSeconds;
         await DelayUntil(Later(began + TimeSpan.FromSeconds(options.Interval), _clock.Now + Quiet), cancellation).ConfigureAwait(false);
+        // A pause that nobody noticed is over when the silo goes on.
+        if (options.Mode == FaultMode.Pause)
+            dropped ??= began.TotalSeconds + options.Pause;
         KillResult one = Assess(victim, began, dropped, load.Take()) with { Rejoined = rejoined };
         _result.Kills.Add(one);
         say($"{_result.Kills.Count,3}: silo {victim} dropped by all after {one.Detected * 1000:0} ms; failed {one.Errors.Values.Sum()} of {one.Requests} requests ({Text(one.Errors)}), late {one.LateErrors.Values.Sum()}{Text(one.LateErrors, " ")}; "
@@ -84,6 +113,21 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
     {
         await silos.KillAsync(victim).ConfigureAwait(false);
         return await DroppedAsync(silos, victim, began, cancellation).ConfigureAwait(false);
+    }
+
+    /// <summary>When all had dropped it, after which its process is over; null when it goes on as a member.</summary>
+    private async Task<double?> PauseAsync(FaultSilos silos, int victim, TimeSpan began, CancellationToken cancellation)
+    {
+        await silos.PauseAsync(victim).ConfigureAwait(false);
+        TimeSpan paused = _clock.Now;
+        await DelayUntil(paused + TimeSpan.FromSeconds(options.Pause), cancellation).ConfigureAwait(false);
+        await silos.ContinueAsync(victim).ConfigureAwait(false);
+        // Some may know of it and others be about to learn.
+        await Task.Delay(Quiet, cancellation).ConfigureAwait(false);
+        double? dropped = silos.DroppedByAll(victim, began.TotalSeconds);
+        if (dropped is not null)
+            await silos.KillPausedAsync(victim, paused).ConfigureAwait(false);
+        return dropped;
     }
 
     private async Task<double?> StopAsync(FaultSilos silos, int victim, TimeSpan began, CancellationToken cancellation)

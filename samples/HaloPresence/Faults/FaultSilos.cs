@@ -83,6 +83,22 @@ public sealed class FaultSilos : IAsyncDisposable
         Forget(index, _clock.Now);
     }
 
+    /// <summary>Kills all silos at once; returns when all processes are over.</summary>
+    public Task KillAllAsync() => Task.WhenAll(Enumerable.Range(0, _processes.Length).Select(KillAsync));
+
+    /// <summary>Has silo <paramref name="index"/> stand still.</summary>
+    public Task PauseAsync(int index) => _processes[index]!.PauseAsync();
+
+    /// <summary>Lets silo <paramref name="index"/> go on.</summary>
+    public Task ContinueAsync(int index) => _processes[index]!.ContinueAsync();
+
+    /// <summary>Kills a silo that the others dropped while it stood still from <paramref name="pausedAt"/> on: none of its turns has run since.</summary>
+    public async Task KillPausedAsync(int index, TimeSpan pausedAt)
+    {
+        await _processes[index]!.KillAsync(() => { }).ConfigureAwait(false);
+        Forget(index, pausedAt);
+    }
+
     /// <summary>When each running silo adopted a view without silo <paramref name="index"/>, not before <paramref name="since"/> seconds; null while one has not.</summary>
     public double? DroppedByAll(int index, double since)
     {
@@ -134,6 +150,7 @@ public sealed class FaultSilos : IAsyncDisposable
             "--gateway", Text(_ports[halo.Silos + index]),
             "--primary", Text(_ports[0]),
             "--journal", _journals[index],
+            "--lease", _options.Lease.ToString(CultureInfo.InvariantCulture),
         ];
         _processes[index] = ChildProcess.Start($"silo {index}", [.. own, .. new HaloOptionTable(halo).Print(halo)], line => Take(index, line));
     }

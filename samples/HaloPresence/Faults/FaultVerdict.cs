@@ -16,25 +16,25 @@ public static class FaultVerdict
         foreach ((string error, long count) in result.ErrorsBefore)
             faults.Add($"{count} {error} before the first silo was ended");
         for (int i = 0; i < result.Kills.Count; i++)
-            Judge(result.Kills[i], $"silo {i + 1} of {result.Kills.Count}: ", result.Options.Graceful, faults);
+            Judge(result.Kills[i], $"silo {i + 1} of {result.Kills.Count}: ", result.Options, faults);
         if (result.Silent.Count > 0)
             faults.Add($"{result.Silent.Count} of {result.Asked} players did not answer at the end; the first: {result.Silent[0]}");
         if (result.Activations is { Doubles: > 0 } activations)
             faults.Add($"{activations.Doubles} times a grain was active twice; the first: {activations.Texts[0]}");
     }
 
-    private static void Judge(KillResult kill, string which, bool graceful, List<string> faults)
+    private static void Judge(KillResult kill, string which, FaultOptions options, List<string> faults)
     {
         if (kill.Detected < 0)
             faults.Add(which + "another silo never dropped it");
         foreach ((string error, long count) in kill.Errors)
         {
-            if (graceful || error != Legitimate)
+            if (options.Graceful || error != Legitimate)
                 faults.Add($"{which}{count} {error}; {kill.Examples[error]}");
         }
         foreach ((string error, long count) in kill.LateErrors)
             faults.Add($"{which}{count} {error} after the silos knew; {kill.Examples[error]}");
-        if (kill.LongestWait > Math.Max(kill.Detected, 0) + Slack)
+        if (kill.LongestWait > Math.Max(kill.Detected, 0) + Slack + (options.Mode == FaultMode.Pause ? options.Pause : 0))
             faults.Add($"{which}a request waited {kill.LongestWait:0.0} s");
     }
 }

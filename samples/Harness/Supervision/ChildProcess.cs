@@ -85,6 +85,12 @@ public sealed class ChildProcess : IAsyncDisposable
         await _process.WaitForExitAsync().ConfigureAwait(false);
     }
 
+    /// <summary>Has the process stand still (SIGSTOP) until <see cref="ContinueAsync"/>.</summary>
+    public Task PauseAsync() => SignalAsync("STOP");
+
+    /// <summary>Lets a process go on that stands still (SIGCONT).</summary>
+    public Task ContinueAsync() => SignalAsync("CONT");
+
     /// <summary>Closes the child's standard input, which asks it to stop; kills it if it has not stopped in 10 s.</summary>
     public async ValueTask DisposeAsync()
     {
@@ -107,6 +113,14 @@ public sealed class ChildProcess : IAsyncDisposable
             await _process.WaitForExitAsync().ConfigureAwait(false);
         }
         _process.Dispose();
+    }
+
+    private async Task SignalAsync(string signal)
+    {
+        using Process shell = Process.Start(new ProcessStartInfo("sh", ["-c", $"kill -{signal} {_process.Id}"]))!;
+        await shell.WaitForExitAsync().ConfigureAwait(false);
+        if (shell.ExitCode != 0)
+            throw new InvalidOperationException($"{Name} could not be sent the signal {signal}.");
     }
 
     private void Handle(string? line, Func<string, bool> take)

@@ -5,7 +5,11 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Cluster;
 
 /// <summary>A silo's part in the cluster: carries the membership protocol's messages and acts on its views.</summary>
-/// <remarks>Everything runs on the turns of this system target, on the control stage; timers and link events are put into its mailbox.</remarks>
+/// <remarks>
+/// Everything runs on the turns of this system target, on the control stage; timers and link events are put into its mailbox. Owns the protocol's timer and its subscription to
+/// link events, both given back by <see cref="Dispose"/>. A message that cannot be sent is lost, as on the network; a table that fails is asked again; what this silo
+/// fails to act on itself (a view, its lease) ends it, with the reason in the log.
+/// </remarks>
 internal sealed class ClusterService : IClusterTarget, IDisposable
 {
     internal const string Name = "cluster";
@@ -15,7 +19,9 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly MembershipOptions _options;
     private readonly MembershipProtocol _protocol;
     private readonly TaskCompletionSource _left = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<string> _stoppedDead = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private ITimer? _timer;
+    private int _isTickPosted;
     private bool _pumping;
 
     internal ClusterService(Node node, IClusterTable table, MembershipOptions options, string name)
@@ -35,7 +41,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         _node.Peers.LinkLost += OnLinkLost;
         Post(() => _protocol.Join(Now));
         var period = TimeSpan.FromMilliseconds(_options.TickPeriod);
-        _timer = _node.Time.CreateTimer(_ => Post(() => _protocol.Tick(Now)), null, period, period);
+        _timer = _node.Time.CreateTimer(_ => PostTick(), null, period, period);
         await WaitFor(() => _node.Silos.View.StatusOf(_node.Address) != SiloStatus.None, cancellationToken);
     }
 
@@ -103,6 +109,18 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             _protocol.OnLinkLost(silo, Now);
     });
 
+    /// <summary>One tick at a time waits, however late the stage is.</summary>
+    private void PostTick()
+    {
+        if (Interlocked.Exchange(ref _isTickPosted, 1) != 0)
+            return;
+        Post(() =>
+        {
+            Volatile.Write(ref _isTickPosted, 0);
+            _protocol.Tick(Now);
+        });
+    }
+
     private void Post(Action step) => _node.ClusterHost.Enqueue(new ActionWork(static state =>
     {
         var (service, action) = ((ClusterService, Action))state!;
@@ -124,19 +142,46 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             var changed = _node.Silos.Changed;
             if (condition())
                 return;
-            await changed.WaitAsync(cancellationToken).ConfigureAwait(false);
+            if (_stoppedDead.Task.IsCompleted)
+                throw new OrleansException("The silo " + _node.Address + " did not get into the cluster: " + await _stoppedDead.Task.ConfigureAwait(false));
+            await Task.WhenAny(changed, _stoppedDead.Task).WaitAsync(cancellationToken).ConfigureAwait(false);
         }
     }
 
+    /// <summary>Does what the protocol wants; what that makes it want too, is done in the same loop.</summary>
     private void Pump()
     {
         if (_pumping)
             return;
         _pumping = true;
-        for (var next = 0; next < _protocol.Actions.Count; next++)
-            Act(_protocol.Actions[next]);
-        _protocol.Actions.Clear();
-        _pumping = false;
+        try
+        {
+            for (var next = 0; next < _protocol.Actions.Count; next++)
+                Perform(_protocol.Actions[next]);
+        }
+        finally
+        {
+            _protocol.Actions.Clear();
+            _pumping = false;
+        }
+    }
+
+    private void Perform(MembershipAction action)
+    {
+        try
+        {
+            Act(action);
+        }
+        catch (Exception exception) when (action is MembershipAction.Publish or MembershipAction.LeaseChanged)
+        {
+            // It would go on in a cluster that is not the others' one.
+            _node.Log.ClusterFailed(_node.Address, action.GetType().Name, exception);
+            StopDead("It could not act on a change of the cluster (" + exception.Message + ").");
+        }
+        catch (Exception exception)
+        {
+            _node.Log.ClusterStepFailed(_node.Address, action.GetType().Name, exception);
+        }
     }
 
     private void Act(MembershipAction action)
@@ -144,19 +189,19 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         switch (action)
         {
             case MembershipAction.SendProbe send:
-                _ = At(send.To).Probe(send.Probe);
+                Send(At(send.To).Probe(send.Probe));
                 break;
             case MembershipAction.SendAnswer send:
-                _ = At(send.To).Answer(send.Answer);
+                Send(At(send.To).Answer(send.Answer));
                 break;
             case MembershipAction.SendIndirectProbe send:
-                _ = At(send.To).ProbeForMe(send.Probe);
+                Send(At(send.To).ProbeForMe(send.Probe));
                 break;
             case MembershipAction.SendIndirectAnswer send:
-                _ = At(send.To).AnswerForYou(send.Answer);
+                Send(At(send.To).AnswerForYou(send.Answer));
                 break;
             case MembershipAction.SendGossip send:
-                _ = At(send.To).Gossip(send.Table);
+                Send(At(send.To).Gossip(send.Table));
                 break;
             case MembershipAction.UseTable use:
                 _ = UseTableAsync(use.Request);
@@ -168,8 +213,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
                 _node.SetLease(lease.Held, _protocol.IsStopped);
                 break;
             case MembershipAction.StopDead dead:
-                _node.Log.DeclaredDead(_node.Address, dead.Reason);
-                _node.Die(dead.Reason);
+                StopDead(dead.Reason);
                 break;
             case MembershipAction.Left:
                 _left.TrySetResult();
@@ -177,23 +221,34 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         }
     }
 
+    /// <summary>A one-way call is over when it has been sent; it fails only by an exception, here and now.</summary>
+    private static void Send(ValueTask call) => call.GetAwaiter().GetResult();
+
+    private void StopDead(string reason)
+    {
+        if (!_stoppedDead.TrySetResult(reason))
+            return;
+        _node.Log.DeclaredDead(_node.Address, reason);
+        _node.Die(reason);
+    }
+
     private IClusterTarget At(SiloAddress silo) => _node.Factory.GetSystemTarget<IClusterTarget>(Name, silo);
 
+    /// <summary>Never throws: whatever keeps the table from answering, it is asked again.</summary>
     private async Task UseTableAsync(TableRequest request)
     {
-        using var timeout = new CancellationTokenSource(TimeSpan.FromMilliseconds(_options.TableTimeout), _node.Time);
         try
         {
+            using var timeout = new CancellationTokenSource(TimeSpan.FromMilliseconds(_options.TableTimeout), _node.Time);
             var reply = await _table.Execute(request, timeout.Token);
             _protocol.OnTableReply(reply, Now);
+            Pump();
         }
-        catch (Exception exception) when (exception is IOException or OrleansException or TimeoutException or OperationCanceledException)
+        catch (Exception exception)
         {
             _node.Log.TableFailed(exception);
             _protocol.OnTableFailed(request.Id, Now);
         }
-
-        Pump();
     }
 
     private void Publish(View view)

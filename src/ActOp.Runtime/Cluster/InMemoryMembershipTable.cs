@@ -3,10 +3,20 @@ using System.Collections.Immutable;
 namespace ActOp.Runtime.Cluster;
 
 /// <summary>The membership table in the memory of one process: shared by the silos of a test, or served to others by the seed silo.</summary>
-internal sealed class InMemoryMembershipTable : IClusterTable
+/// <param name="id">Another table's identity is another.</param>
+internal sealed class InMemoryMembershipTable(long id = 1) : IClusterTable
 {
     private readonly Lock _gate = new();
-    private TableSnapshot _table = TableSnapshot.Empty;
+    private TableSnapshot _table = TableSnapshot.Empty with { TableId = id };
+
+    /// <summary>Goes on with what another holder of the table had: from now on this is that table.</summary>
+    public void Restore(TableSnapshot table)
+    {
+        lock (_gate)
+        {
+            _table = table;
+        }
+    }
 
     /// <summary>Does one operation at once.</summary>
     public TableReply Apply(TableRequest request)
@@ -59,7 +69,7 @@ internal sealed class InMemoryMembershipTable : IClusterTable
             rows.Add(row with { Heartbeat = _table.Find(row.Silo)?.Heartbeat ?? row.Heartbeat, ChangedAt = version });
         }
 
-        _table = new TableSnapshot(version, _table.View + (request.ChangesView ? 1 : 0), rows.ToImmutable());
+        _table = _table with { Version = version, View = _table.View + (request.ChangesView ? 1 : 0), Rows = rows.ToImmutable() };
         return true;
     }
 

@@ -138,6 +138,12 @@ internal sealed partial class MembershipProtocol
     /// <summary>Takes a newer table. <paramref name="confirmedAt"/> is when the table surely was at this version or an older one.</summary>
     private void Adopt(TableSnapshot table, long? confirmedAt, long now)
     {
+        if (_table.TableId != 0 && table.TableId != _table.TableId)
+        {
+            OnOtherTable(table, confirmedAt is not null);
+            return;
+        }
+
         if (table.Version < _table.Version)
         {
             return;
@@ -161,6 +167,22 @@ internal sealed partial class MembershipProtocol
         }
 
         UpdateLease(now);
+    }
+
+    /// <summary>
+    /// The table that this silo is listed in is lost and another has taken its place, in which others may run this silo's grains. Hearsay is no proof of that; the
+    /// holder's answer is.
+    /// </summary>
+    private void OnOtherTable(TableSnapshot table, bool isAnswer)
+    {
+        if (isAnswer && _goal == SiloStatus.Dead)
+        {
+            Stop(new MembershipAction.Left());
+        }
+        else if (isAnswer)
+        {
+            Stop(new MembershipAction.StopDead($"The membership table that silo {_self} is in was lost; another ({table.TableId}) has taken its place."));
+        }
     }
 
     private void CheckOwnRow()

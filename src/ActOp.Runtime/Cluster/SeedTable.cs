@@ -1,22 +1,104 @@
 using System.Net;
 using ActOp.Runtime.Hosting;
+using Orleans;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;
 
-/// <summary>The embedded membership table as every silo but the seed sees it: each operation is a call to the seed.</summary>
-internal sealed class SeedTable(Node node, IPEndPoint seed) : IClusterTable
+/// <summary>
+/// The embedded membership table as every silo but the seed sees it: each operation is a call to the silo that is at the seed's endpoint now. While none is, that endpoint is dialled
+/// again and again, so that a seed that starts again finds this silo at once and takes over what it knows (<see cref="EmbeddedTable"/>).
+/// </summary>
+internal sealed class SeedTable : IClusterTable
 {
+    private readonly Node _node;
+    private readonly IPEndPoint _seed;
+
+    internal SeedTable(Node node, IPEndPoint seed)
+    {
+        _node = node;
+        _seed = seed;
+        node.Peers.LinkLost += (silo, _) =>
+        {
+            if (silo.Endpoint.Equals(seed))
+                node.Peers.Search(seed);
+        };
+    }
+
     public async ValueTask<TableReply> Execute(TableRequest request, CancellationToken cancellationToken)
     {
         try
         {
-            var silo = await node.Peers.FindAsync(seed).WaitAsync(cancellationToken);
-            return await node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).UseTable(request);
+            var silo = await _node.Peers.FindAsync(_seed).WaitAsync(cancellationToken);
+            return await _node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).UseTable(request).AsTask().WaitAsync(cancellationToken);
         }
         catch (Exception exception) when (exception is OrleansException or TimeoutException or OperationCanceledException)
         {
-            throw new IOException("The seed silo at " + seed + ", which holds the membership table, does not answer.", exception);
+            throw new IOException("The seed silo at " + _seed + ", which holds the membership table, does not answer.", exception);
+        }
+    }
+}
+
+/// <summary>
+/// The embedded membership table at the seed, the silo that holds it. In memory only; but every silo keeps a copy of what it has last read. So a seed that starts first asks the
+/// silos that are still there from before: for <see cref="Grace"/> it waits for those that dial it, and goes on with the newest copy. Without one it begins a new table.
+/// </summary>
+/// <remarks>Runs on the turns of the cluster's system target. Holds one recovery, which ends within the grace and the time that a connected silo is given to answer.</remarks>
+internal sealed class EmbeddedTable(Node node) : IClusterTable
+{
+    /// <summary>Silos dial a lost seed five times a second (MeshOptions.SearchMax): enough for every one, and a start that is hardly felt.</summary>
+    private static readonly TimeSpan Grace = TimeSpan.FromSeconds(1);
+
+    /// <summary>A silo that is connected and says nothing for this long stands still; the others' copies are as good.</summary>
+    private static readonly TimeSpan AnswerLimit = TimeSpan.FromSeconds(3);
+
+    private static readonly TimeSpan LookPeriod = TimeSpan.FromMilliseconds(20);
+
+    private readonly InMemoryMembershipTable _table = new(node.Address.Generation);
+    private readonly Dictionary<SiloAddress, Task> _asked = [];
+    private readonly HashSet<SiloAddress> _answered = [];
+    private TableSnapshot _newest = TableSnapshot.Empty;
+    private Task? _recovery;
+
+    public async ValueTask<TableReply> Execute(TableRequest request, CancellationToken cancellationToken)
+    {
+        await (_recovery ??= RecoverAsync()).WaitAsync(cancellationToken);
+        return _table.Apply(request);
+    }
+
+    private async Task RecoverAsync()
+    {
+        for (var start = node.Time.GetTimestamp(); node.Time.GetElapsedTime(start) < Grace && !HasHeardAll; await Task.Delay(LookPeriod, node.Time))
+        {
+            foreach (var silo in node.Peers.ConnectedSilos)
+            {
+                if (!_asked.ContainsKey(silo))
+                    _asked.Add(silo, AskAsync(silo));
+            }
+        }
+
+        await Task.WhenAll(_asked.Values);
+        if (_newest.TableId == 0)
+            return;
+        _table.Restore(_newest);
+        node.Log.TableRestored(node.Address, _newest.TableId, _newest.Version, _answered.Count);
+    }
+
+    private bool HasHeardAll => _newest.TableId != 0 && _newest.Rows.All(row =>
+        !row.IsAlive || SiloOrder.SameEndpoint(row.Silo, node.Address) || _answered.Contains(row.Silo));
+
+    private async Task AskAsync(SiloAddress silo)
+    {
+        try
+        {
+            var table = await node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetTable().AsTask().WaitAsync(AnswerLimit, node.Time);
+            _answered.Add(silo);
+            if (table.TableId != 0 && table.Version > _newest.Version)
+                _newest = table;
+        }
+        catch (Exception exception) when (exception is OrleansException or TimeoutException)
+        {
+            node.Log.TableFailed(exception);
         }
     }
 }

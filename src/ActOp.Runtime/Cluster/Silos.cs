@@ -54,10 +54,10 @@ internal sealed class Silos(Node node)
         return active[first];
     }
 
-    /// <summary>Takes a newer view; false when it is not newer.</summary>
+    /// <summary>Takes a newer view, or one of another table, by which the present one is replaced; false when it is not newer.</summary>
     internal bool Update(View view)
     {
-        if (view.Number <= _view.Number)
+        if (view.TableId == _view.TableId && view.Number <= _view.Number)
             return false;
         _view = view;
         _active = view.ActiveSilos.ToArray();

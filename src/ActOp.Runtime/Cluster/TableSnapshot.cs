@@ -10,6 +10,13 @@ namespace ActOp.Runtime.Cluster;
 [Orleans.GenerateSerializer]
 internal sealed record TableSnapshot(long Version, long View, ImmutableArray<MembershipRow> Rows)
 {
+    /// <summary>
+    /// Which table this is; 0 before the first read. A table in memory that was lost begins again with low versions, so versions and views of two tables say nothing about
+    /// each other.
+    /// </summary>
+    [Orleans.Id(11)]
+    public long TableId { get; init; }
+
     /// <summary>The table before the first write.</summary>
     public static TableSnapshot Empty { get; } = new(0, 0, []);
 

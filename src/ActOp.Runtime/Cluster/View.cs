@@ -44,6 +44,9 @@ internal sealed class View
     /// <summary>The view's number.</summary>
     public long Number { get; }
 
+    /// <summary>Which table the view is of: numbers of views of different tables say nothing about each other.</summary>
+    public long TableId { get; private init; }
+
     /// <summary>The number as applications see it.</summary>
     public MembershipVersion Version => new(Number);
 
@@ -55,7 +58,7 @@ internal sealed class View
 
     /// <summary>The view that a table snapshot makes.</summary>
     public static View From(TableSnapshot table) =>
-        new(table.View, table.Rows.Select(row => new Member(row.Silo, row.Name, row.Status, row.Gateway, row.Cause)));
+        new(table.View, table.Rows.Select(row => new Member(row.Silo, row.Name, row.Status, row.Gateway, row.Cause))) { TableId = table.TableId };
 
     /// <summary>The member, or null when the view does not list it.</summary>
     public Member? Find(SiloAddress silo) => _members.GetValueOrDefault(silo);

@@ -1,3 +1,4 @@
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
@@ -6,7 +7,14 @@ using Orleans.Runtime.Messaging;
 
 namespace ActOp.Runtime.Hosting;
 
-/// <summary>How a client learns the silos of the cluster: from any silo it is connected to, again and again.</summary>
+/// <summary>
+/// How a client learns the silos of the cluster: from any silo it is connected to, again and again. When it is connected to none of those it knows, it begins
+/// anew with the gateways it was configured with: the whole cluster may have started again.
+/// </summary>
+/// <remarks>
+/// Owns a timer and its subscription to link events until disposed. One refresh at a time, which ends within <see cref="LongestIgnorance"/>; it runs on the control stage and the thread pool, throws
+/// nothing, and the next period repeats what failed.
+/// </remarks>
 internal sealed class ClientMembership : IDisposable
 {
     /// <summary>A view is a few hundred bytes; asking every second finds new silos soon and costs nothing.</summary>
@@ -20,8 +28,12 @@ internal sealed class ClientMembership : IDisposable
     private readonly Node _node;
     private readonly IServiceProvider _services;
     private ITimer? _timer;
+    private volatile bool _isDisposed;
     private int _refreshing;
     private int _gateways;
+
+    /// <summary>Whom to ask, by its place in the view: the next one after a failure.</summary>
+    private int _turn;
 
     internal ClientMembership(Node node, IServiceProvider services)
     {
@@ -48,71 +60,110 @@ internal sealed class ClientMembership : IDisposable
         }
 
         _node.Peers.LinkLost += OnLinkLost;
-        _timer = _node.Time.CreateTimer(_ => _ = RefreshAsync(), null, RefreshPeriod, RefreshPeriod);
+        _timer = _node.Time.CreateTimer(_ => PostRefresh(), null, RefreshPeriod, RefreshPeriod);
     }
 
     public void Dispose()
     {
+        _isDisposed = true;
         _timer?.Dispose();
         _node.Peers.LinkLost -= OnLinkLost;
     }
 
     private async Task ConnectOnceAsync(CancellationToken cancellationToken)
     {
-        var found = _node.GatewayEndPoints.Select(_node.Peers.FindAsync).ToArray();
         SiloAddress silo;
         try
         {
-            silo = await (await Task.WhenAny(found).WaitAsync(ConnectTimeout, _node.Time, cancellationToken).ConfigureAwait(false)).ConfigureAwait(false);
+            silo = await FindGatewayAsync().WaitAsync(ConnectTimeout, _node.Time, cancellationToken).ConfigureAwait(false);
         }
         catch (TimeoutException exception)
         {
             throw new ConnectionFailedException("No silo answered at " + string.Join(", ", _node.GatewayEndPoints.AsEnumerable()) + " within " + ConnectTimeout + ". Are the cluster id and service id the silos'?", exception);
         }
 
-        await LearnAsync(silo).ConfigureAwait(false);
+        Take(await AskAsync(silo).ConfigureAwait(false));
     }
 
-    private async Task LearnAsync(SiloAddress silo)
+    private async Task<SiloAddress> FindGatewayAsync() =>
+        await (await Task.WhenAny(_node.GatewayEndPoints.Select(_node.Peers.FindAsync)).ConfigureAwait(false)).ConfigureAwait(false);
+
+    /// <summary>Only asks: an answer that comes when nobody waits for it any more changes nothing.</summary>
+    private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> AskAsync(SiloAddress silo)
     {
         var target = _node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo);
-        _node.Classes.Add(await target.GetGrainTypes().ConfigureAwait(false));
-        Take(await target.GetTable().ConfigureAwait(false));
+        return (await target.GetGrainTypes().ConfigureAwait(false), await target.GetTable().ConfigureAwait(false));
     }
 
-    private void OnLinkLost(SiloAddress silo, bool refused) => _ = RefreshAsync();
+    private void OnLinkLost(SiloAddress silo, bool isGone) => PostRefresh();
+
+    /// <summary>From timers and link events, which must not wait for the calls of a refresh to be sent.</summary>
+    private void PostRefresh()
+    {
+        if (!_isDisposed && Interlocked.Exchange(ref _refreshing, 1) == 0)
+            _node.ControlStage.Post(new StageAction(() => _ = RefreshAsync()));
+    }
 
     private async Task RefreshAsync()
     {
-        if (Interlocked.Exchange(ref _refreshing, 1) != 0)
-            return;
         try
         {
-            foreach (var silo in _node.Silos.Active)
-            {
-                if (!_node.Peers.IsConnected(silo))
-                    continue;
-                await LearnAsync(silo).ConfigureAwait(false);
-                break;
-            }
+            var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _node.Time).ConfigureAwait(false);
+            Take(await AskAsync(silo).WaitAsync(RefreshPeriod, _node.Time).ConfigureAwait(false));
         }
-        catch (Exception exception) when (exception is OrleansException or TimeoutException)
+        catch (TimeoutException)
         {
-            // The next period asks another silo.
+            // Nobody is there, or the one that was asked stands still: the next period asks another.
+            _turn++;
+        }
+        catch (Exception exception)
+        {
+            _turn++;
+            if (!_isDisposed)
+                _node.Log.RefreshFailed(exception);
+        }
+
+        try
+        {
+            NotifyGateways();
+        }
+        catch (Exception exception)
+        {
+            // The application's observers.
+            _node.Log.RefreshFailed(exception);
         }
         finally
         {
             Volatile.Write(ref _refreshing, 0);
-            NotifyGateways();
         }
     }
 
-    private void Take(TableSnapshot table)
+    /// <summary>A silo of the view that is connected.</summary>
+    private SiloAddress? Connected()
     {
-        var view = View.From(table);
+        var active = _node.Silos.Active;
+        for (var i = 0; i < active.Length; i++)
+        {
+            var silo = active[(_turn + i) % active.Length];
+            if (_node.Peers.IsConnected(silo))
+                return silo;
+        }
+
+        return null;
+    }
+
+    private void Take((GrainTypeEntry[] Types, TableSnapshot Table) answer)
+    {
+        _node.Classes.Add(answer.Types);
+        // The silo has only begun to start.
+        if (answer.Table.TableId == 0)
+            return;
+        var view = View.From(answer.Table);
         var before = _node.Silos.View;
         if (_node.Silos.Update(view))
             _node.OnView(before, view, view.Since(before));
+        if (Connected() is not null)
+            _node.Peers.StopSearching();
     }
 
     private void NotifyGateways()

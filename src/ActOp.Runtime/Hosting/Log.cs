@@ -111,6 +111,18 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(507, LogLevel.Warning, "{silo} stops without a word in the membership table, which does not answer; the others will notice.")]
     private static partial void LeftSilently(ILogger logger, SiloAddress silo);
 
+    [LoggerMessage(508, LogLevel.Warning, "{silo} holds the membership table again: it goes on with table {table}, version {version}, of {silos} silos that have it from before.")]
+    private static partial void TableRestored(ILogger logger, SiloAddress silo, long table, long version, int silos);
+
+    [LoggerMessage(509, LogLevel.Error, "A step of the membership of {silo} failed; the next goes on: {step}.")]
+    private static partial void ClusterStepFailed(ILogger logger, SiloAddress silo, string step, Exception exception);
+
+    [LoggerMessage(510, LogLevel.Critical, "{silo} could not act on what it learned of the cluster and must stop: {step}.")]
+    private static partial void ClusterFailed(ILogger logger, SiloAddress silo, string step, Exception exception);
+
+    [LoggerMessage(511, LogLevel.Warning, "The client could not ask a silo for the members of the cluster; it asks again.")]
+    private static partial void RefreshFailed(ILogger logger, Exception exception);
+
     [LoggerMessage(600, LogLevel.Information, "Exchange with {partner}: {moved} grains moved, {skipped} skipped; messages to other silos {before:F0}/s -> {after:F0}/s.")]
     private static partial void Exchanged(ILogger logger, SiloAddress partner, int moved, int skipped, double before, double after);
 
@@ -213,6 +225,14 @@ internal sealed partial class Log(ILogger logger)
     internal void LeftSilently(SiloAddress silo) => LeftSilently(logger, silo);
 
     internal void Duplicate(GrainId grain, SiloAddress winner) => Duplicate(logger, grain, winner);
+
+    internal void TableRestored(SiloAddress silo, long table, long version, int silos) => TableRestored(logger, silo, table, version, silos);
+
+    internal void ClusterStepFailed(SiloAddress silo, string step, Exception exception) => ClusterStepFailed(logger, silo, step, exception);
+
+    internal void ClusterFailed(SiloAddress silo, string step, Exception exception) => ClusterFailed(logger, silo, step, exception);
+
+    internal void RefreshFailed(Exception exception) => RefreshFailed(logger, exception);
 
     internal void Exchanged(SiloAddress partner, int moved, int skipped, double before, double after) => Exchanged(logger, partner, moved, skipped, before, after);
 

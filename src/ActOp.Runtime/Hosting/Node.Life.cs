@@ -340,6 +340,8 @@ internal sealed partial class Node
     {
         _clockPart.Do(() => EndExpiredCalls(now));
         _clockPart.Do(Sweep.Report);
+        // A dial may turn out to lead to a silo that is connected by another of its endpoints: no event tells of that.
+        _clockPart.Do(Peers.EndSearches);
         if (now - _lastCollection < (long)CollectionOptions.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;

@@ -5,7 +5,11 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>One other node: its links, and the frames that wait for a link or for room in it.</summary>
-/// <remarks>Any thread sends. While frames wait, later ones of the same node queue up behind them, so order is kept; the lock guards only that slow path.</remarks>
+/// <remarks>
+/// Any thread sends. While frames wait, later ones of the same node queue up behind them, so order is kept; the lock guards only that slow path.
+/// Owns the frames that wait, up to a limit of bytes, until they are sent, or given up with the link, the dial or the node that they wait for; the callers hear of it. At most
+/// one continuation waits for room in a link, however many frames do.
+/// </remarks>
 internal sealed class PeerEntry(Node node, SiloAddress address)
 {
     private readonly Lock _gate = new();
@@ -17,11 +21,17 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
     /// <summary>The last that was connected: the mesh may be dialling it again.</summary>
     private Peer? _last;
     private long _waitingBytes;
+
+    /// <summary>Somebody waits for room and will go on sending.</summary>
+    private bool _isDraining;
     private bool _closed;
 
     internal SiloAddress Address => address;
 
     internal bool IsConnected => _peer is not null;
+
+    /// <summary>Whether the node listens at an endpoint, or is connected by it.</summary>
+    internal bool IsConnectedAt(System.Net.EndPoint endPoint) => _peer is { } peer && (endPoint.Equals(address.Endpoint) || endPoint.Equals(peer.EndPoint));
 
     internal void EnsureDialled()
     {
@@ -62,7 +72,7 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
         }
     }
 
-    internal void DialFailed(int failures)
+    internal void DialFailed()
     {
         lock (_gate)
         {
@@ -80,9 +90,11 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
             Drop();
         }
 
-        _last?.Close();
-        if (!ReferenceEquals(_last, _dialling))
-            _dialling?.Close();
+        // The peer that led here may lead to the next process at the same endpoint by now, which has an entry of its own.
+        if (ReferenceEquals(_last?.Tag, this))
+            _last.Close();
+        if (_dialling is { } dialling && !ReferenceEquals(_last, dialling) && dialling.Tag is null)
+            dialling.Close();
     }
 
     /// <summary>Has frames written that a thread put into a link and is kept from flushing by a long turn.</summary>
@@ -124,11 +136,16 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
     {
         lock (_gate)
         {
-            while (_peer is { } peer && _waiting.TryPeek(out var next))
+            while (!_isDraining && _peer is { } peer && _waiting.TryPeek(out var next))
             {
                 var result = Append(peer, next.Affinity, next.Control, next.Frame);
                 if (result == SendResult.Full && (next.Control ? peer.Control : peer.GetLink(next.Affinity)) is { } link)
-                    _ = DrainLater(link.WaitForRoomAsync(next.Frame.Length));
+                {
+                    _isDraining = true;
+                    // Completes also when the link is closed; the stage supervises what runs then.
+                    link.WaitForRoomAsync(next.Frame.Length).GetAwaiter().UnsafeOnCompleted(() => node.ControlStage.Post(new StageAction(DrainOn)));
+                }
+
                 if (result != SendResult.Accepted)
                     return;
 
@@ -140,9 +157,10 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
         }
     }
 
-    private async Task DrainLater(Task room)
+    private void DrainOn()
     {
-        await room.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        lock (_gate)
+            _isDraining = false;
         Drain();
     }
 

@@ -13,12 +13,14 @@ namespace ActOp.Runtime.Routing;
 /// <remarks>
 /// Any thread may send. Frames for a silo that is being dialled wait in its <see cref="PeerEntry"/>. Connects, disconnects
 /// and failed dials come one at a time from the control thread of the mesh.
+/// Owns the mesh node, its threads, and one entry for each node that is connected or that somebody sends to; an entry goes when its silo is dead or its client gone.
+/// Owns also the endpoints at which somebody waits for a silo, until one answers there or nobody waits any more (<see cref="StopSearching"/>).
 /// </remarks>
 internal sealed class PeerTable : MeshEvents, IDisposable
 {
     private readonly Node _node;
     private readonly ConcurrentDictionary<SiloAddress, PeerEntry> _entries = new();
-    private readonly ConcurrentDictionary<EndPoint, TaskCompletionSource<SiloAddress>> _seeds = new();
+    private readonly ConcurrentDictionary<EndPoint, EndPointSearch> _searches = new();
     private readonly PollStage _receive;
     private readonly PollStage _control;
     private readonly Lock _sizing = new();
@@ -43,7 +45,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     internal StageUsage ReceiveUsage => _receive.Usage;
 
-    /// <summary>Told of every silo whose link was lost or refused.</summary>
+    /// <summary>Told of every silo whose link was lost (false), and of every proof that its process is gone: its host refused a dial, or another has its endpoint (true).</summary>
     internal event Action<SiloAddress, bool>? LinkLost;
 
     internal void Start(int receiveThreads)
@@ -72,15 +74,33 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         }
     }
 
-    /// <summary>The silo that answers at an endpoint of unknown generation.</summary>
-    internal Task<SiloAddress> FindAsync(EndPoint endPoint)
+    /// <summary>The silo that is connected at an endpoint now, or else the next one that answers there; never one that has answered before and is gone.</summary>
+    internal Task<SiloAddress> FindAsync(EndPoint endPoint) =>
+        ConnectedAt(endPoint) is { } present ? Task.FromResult(present) : Search(endPoint).Task;
+
+    /// <summary>Dials an endpoint until a silo answers there.</summary>
+    internal TaskCompletionSource<SiloAddress> Search(EndPoint endPoint)
     {
-        var found = _seeds.GetOrAdd(endPoint, static _ => new TaskCompletionSource<SiloAddress>(TaskCreationOptions.RunContinuationsAsynchronously));
-        if (found.Task.IsCompletedSuccessfully)
-            return found.Task;
-        Mesh.Connect(endPoint);
-        return found.Task;
+        var search = _searches.GetOrAdd(endPoint, static _ => new EndPointSearch());
+        search.Dial = Mesh.Connect(endPoint);
+        // It may have come meanwhile, and would not come again.
+        if (ConnectedAt(endPoint) is { } come)
+            EndSearch(endPoint, come);
+        return search.Found;
     }
+
+    /// <summary>Whoever was sought does not matter any more: endpoints that answer nothing are dialled no more.</summary>
+    internal void StopSearching()
+    {
+        foreach (var (endPoint, search) in _searches)
+        {
+            if (_searches.TryRemove(new(endPoint, search)) && search.Dial is { } dial)
+                dial.Keep = false;
+        }
+    }
+
+    /// <summary>The silos that are connected now.</summary>
+    internal IEnumerable<SiloAddress> ConnectedSilos => _entries.Where(pair => !pair.Key.IsClient && pair.Value.IsConnected).Select(pair => pair.Key);
 
     /// <summary>Dials a silo unless it is connected, so that the first call need not wait.</summary>
     internal void Connect(SiloAddress silo) => EntryOf(silo)?.EnsureDialled();
@@ -124,11 +144,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         peer.Control!.Tag = new LinkSender(peer.Control, _node.ControlStage);
         entry.Connected(peer);
         _node.Log.PeerConnected(address);
-        foreach (var seed in _seeds)
-        {
-            if (Equals(seed.Key, peer.EndPoint) || Equals(seed.Key, address.Endpoint))
-                seed.Value.TrySetResult(address);
-        }
+        EndSearches();
     }
 
     public override void PeerDisconnected(Peer peer, DisconnectReason reason)
@@ -148,9 +164,11 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         if (peer.Id is not { } id || !SiloAddress.TryParse(id.Name, out var address) || !_entries.TryGetValue(address, out var entry))
             return;
-        entry.DialFailed(failures);
+        entry.DialFailed();
         _node.ControlStage.Post(new StageAction(() => _node.EndCallsTo(address, "it cannot be reached")));
-        LinkLost?.Invoke(address, true);
+        // Anything else, silence above all, says nothing of the process: it may stand still, or the network may be cut.
+        if (reason is DisconnectReason.ConnectRefused or DisconnectReason.WrongNode)
+            LinkLost?.Invoke(address, true);
     }
 
     public override void FramesReceived(Link link, FrameBatch frames)
@@ -199,6 +217,34 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     internal static NodeId IdOf(SiloAddress address) => new(address.ToParsableString(), address.IsClient ? NodeKind.Client : NodeKind.Silo);
 
+    private SiloAddress? ConnectedAt(EndPoint endPoint)
+    {
+        if (_searches.TryGetValue(endPoint, out var search) && search.Dial is { State: PeerState.Connected, Id: { Kind: NodeKind.Silo } id } && SiloAddress.TryParse(id.Name, out var dialled) && IsConnected(dialled))
+            return dialled;
+        foreach (var (address, entry) in _entries)
+        {
+            if (!address.IsClient && entry.IsConnectedAt(endPoint))
+                return address;
+        }
+
+        return null;
+    }
+
+    internal void EndSearches()
+    {
+        foreach (var (endPoint, _) in _searches)
+        {
+            if (ConnectedAt(endPoint) is { } found)
+                EndSearch(endPoint, found);
+        }
+    }
+
+    private void EndSearch(EndPoint endPoint, SiloAddress found)
+    {
+        if (_searches.TryRemove(endPoint, out var search))
+            search.Found.TrySetResult(found);
+    }
+
     private PeerEntry? EntryOf(SiloAddress address)
     {
         if (_entries.TryGetValue(address, out var entry))
@@ -206,5 +252,13 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (address.IsClient || _closing || _node.Silos.IsDead(address))
             return null;
         return _entries.GetOrAdd(address, static (key, node) => new PeerEntry(node, key), _node);
+    }
+
+    /// <summary>Somebody waits for the silo at an endpoint.</summary>
+    private sealed class EndPointSearch
+    {
+        internal readonly TaskCompletionSource<SiloAddress> Found = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        internal volatile Peer? Dial;
     }
 }

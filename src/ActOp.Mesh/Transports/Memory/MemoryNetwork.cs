@@ -104,12 +104,15 @@ public sealed class MemoryNetwork
 
     internal ByteStream Dial(EndPoint local, EndPoint endPoint)
     {
-        var near = new MemoryStreamEnd(this, local, endPoint, new MemoryPipe(_pipeBytes));
+        MemoryStreamEnd near;
         MemoryListener? listener;
         MemoryStreamEnd far;
         lock (Gate)
         {
-            if (!_listeners.TryGetValue(endPoint, out listener) || _cut.Contains((local, endPoint)))
+            var isCut = _cut.Contains((local, endPoint));
+            listener = isCut ? null : _listeners.GetValueOrDefault(endPoint);
+            near = new MemoryStreamEnd(this, local, endPoint, new MemoryPipe(_pipeBytes)) { IsRefused = !isCut && listener is null };
+            if (listener is null)
             {
                 return near;
             }

@@ -32,6 +32,9 @@ internal sealed class MemoryStreamEnd : ByteStream
 
     public bool IsBroken { get; set; }
 
+    /// <summary>The dial found the way open and nobody there.</summary>
+    public bool IsRefused { get; init; }
+
     public bool IsDisposed { get; private set; }
 
     /// <summary>When the next bytes are due; a timer is set for it.</summary>
@@ -43,7 +46,7 @@ internal sealed class MemoryStreamEnd : ByteStream
         {
             if (IsBroken || Other is null)
             {
-                return Failed;
+                return IsRefused ? Refused : Failed;
             }
 
             var wasFull = Inbound.IsFull;

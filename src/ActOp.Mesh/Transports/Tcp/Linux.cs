@@ -8,6 +8,9 @@ internal static unsafe partial class Linux
     public const int Interrupted = 4;
     public const int Again = 11;
     public const int InProgress = 115;
+    public const int ConnectionRefused = 111;
+
+    public const int DescriptorLimit = 7;
 
     public const int NoSignal = 0x4000;
 
@@ -54,6 +57,9 @@ internal static unsafe partial class Linux
 
     [LibraryImport("libc", EntryPoint = "read", SetLastError = true)]
     public static partial nint Read(int descriptor, byte* bytes, nint length);
+
+    [LibraryImport("libc", EntryPoint = "getrlimit", SetLastError = true)]
+    public static partial int GetLimit(int resource, ulong* softAndHard);
 
     [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
     public static partial int Close(int descriptor);

@@ -11,7 +11,10 @@ namespace ActOp.Mesh.Transports.Tcp;
 /// </summary>
 internal sealed unsafe class LinuxTcpStream : TcpStream
 {
-    private volatile bool _connectFailed;
+    /// <summary>One in eight descriptors is kept for what is no stranger's connection, 64 at most: files that are opened now and then, dials, accepted peers' further links.</summary>
+    private static readonly int FirstReserved = ReadFirstReserved();
+
+    private volatile int _connectError;
 
     public LinuxTcpStream(Socket socket, EndPoint? remote)
         : base(socket, remote)
@@ -24,6 +27,9 @@ internal sealed unsafe class LinuxTcpStream : TcpStream
     /// <summary>The place in the readiness set that the stream is in.</summary>
     internal int Slot { get; set; } = -1;
 
+    // The system gives the lowest free number: a high one says that few are left.
+    public override bool TakesReserve => Descriptor >= FirstReserved;
+
     public override void BeginConnect(EndPoint endPoint)
     {
         // The framework's connect would register the socket with its own poll thread.
@@ -32,22 +38,22 @@ internal sealed unsafe class LinuxTcpStream : TcpStream
         {
             if (Linux.Connect(Descriptor, bytes, (uint)address.Size) != 0)
             {
-                _connectFailed = Marshal.GetLastPInvokeError() is not (Linux.InProgress or Linux.Interrupted);
+                _connectError = Marshal.GetLastPInvokeError() is var error and not (Linux.InProgress or Linux.Interrupted) ? Error(error) : 0;
             }
         }
     }
 
     public override int Receive(Span<byte> buffer)
     {
-        if (_connectFailed)
+        if (_connectError != 0)
         {
-            return Failed;
+            return _connectError;
         }
 
         fixed (byte* bytes = buffer)
         {
             var read = (int)Linux.Receive(Descriptor, bytes, buffer.Length, 0);
-            return read >= 0 ? read : Error();
+            return read >= 0 ? read : Error(Marshal.GetLastPInvokeError());
         }
     }
 
@@ -56,9 +62,21 @@ internal sealed unsafe class LinuxTcpStream : TcpStream
         fixed (byte* start = bytes)
         {
             var sent = (int)Linux.Send(Descriptor, start, bytes.Length, Linux.NoSignal);
-            return sent >= 0 ? sent : Error();
+            return sent >= 0 ? sent : Error(Marshal.GetLastPInvokeError());
         }
     }
 
-    private static int Error() => Marshal.GetLastPInvokeError() is Linux.Again or Linux.Interrupted ? WouldBlock : Failed;
+    private static int Error(int error) => error switch
+    {
+        Linux.Again or Linux.Interrupted => WouldBlock,
+        Linux.ConnectionRefused => Refused,
+        _ => Failed,
+    };
+
+    private static int ReadFirstReserved()
+    {
+        var limits = stackalloc ulong[2];
+        var all = Linux.GetLimit(Linux.DescriptorLimit, limits) == 0 ? (int)Math.Min(limits[0], int.MaxValue) : int.MaxValue;
+        return all - Math.Min(64, all / 8);
+    }
 }

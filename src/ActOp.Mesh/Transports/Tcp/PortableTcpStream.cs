@@ -7,7 +7,7 @@ namespace ActOp.Mesh.Transports.Tcp;
 /// <summary>A TCP stream on the framework's non-blocking socket calls; every operating system.</summary>
 internal sealed class PortableTcpStream(Socket socket, EndPoint? remote) : TcpStream(socket, remote)
 {
-    private volatile bool _connectFailed;
+    private volatile int _connectError;
 
     /// <summary>A send found the kernel's buffer full: the next select asks for room too.</summary>
     internal bool WantsRoom { get; set; }
@@ -21,17 +21,17 @@ internal sealed class PortableTcpStream(Socket socket, EndPoint? remote) : TcpSt
         catch (SocketException exception) when (exception.SocketErrorCode is SocketError.WouldBlock or SocketError.InProgress or SocketError.AlreadyInProgress)
         {
         }
-        catch (SocketException)
+        catch (SocketException exception)
         {
-            _connectFailed = true;
+            _connectError = Result(0, exception.SocketErrorCode);
         }
     }
 
     public override int Receive(Span<byte> buffer)
     {
-        if (_connectFailed)
+        if (_connectError != 0)
         {
-            return Failed;
+            return _connectError;
         }
 
         var read = Socket.Receive(buffer, SocketFlags.None, out var error);
@@ -50,6 +50,7 @@ internal sealed class PortableTcpStream(Socket socket, EndPoint? remote) : TcpSt
     {
         SocketError.Success => count,
         SocketError.WouldBlock or SocketError.Interrupted => WouldBlock,
+        SocketError.ConnectionRefused => Refused,
         _ => Failed,
     };
 }

@@ -5,53 +5,130 @@ using System.Net.Sockets;
 namespace ActOp.Mesh.Transports.Tcp;
 
 /// <summary>
-/// Accepts connections until disposed. Accepting is rare, so this one loop uses the framework's asynchronous sockets; an accepted socket never does: it
+/// Accepts connections until disposed. Accepting is rare, so this one place uses the framework's asynchronous sockets; an accepted socket never does: it
 /// would then wake the framework's poll thread for every byte, beside ours.
+/// <para>Owns the listening socket, its event arguments and the timer of the pause, all made at the start: what is made when descriptors have run out may fail itself (a library that
+/// is loaded then fails to load). One thread at a time accepts: the constructor's, the event's, or the timer's. Whatever fails, the timer goes on with it.</para>
 /// </summary>
 internal sealed class TcpAcceptor : Listener
 {
     private static readonly TimeSpan PauseAfterFailure = TimeSpan.FromMilliseconds(100);
 
     private readonly Socket _socket;
-    private readonly CancellationTokenSource _stop = new();
+    private readonly Func<Socket, ByteStream> _wrap;
+    private readonly Action<ByteStream> _accepted;
+    private readonly Action<Exception> _failed;
+    private readonly SocketAsyncEventArgs _next = new();
+    private readonly ITimer _retry;
+    private volatile bool _stopped;
 
-    public TcpAcceptor(Socket socket, Action<Socket> accepted, Action<Exception> failed, TimeProvider time)
+    public TcpAcceptor(Socket socket, Func<Socket, ByteStream> wrap, Action<ByteStream> accepted, Action<Exception> failed, TimeProvider time)
     {
         _socket = socket;
+        _wrap = wrap;
+        _accepted = accepted;
+        _failed = failed;
         EndPoint = socket.LocalEndPoint!;
-        _ = AcceptUntilStopped(accepted, failed, time);
+        _retry = time.CreateTimer(_ => AcceptAll(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _next.Completed += (_, _) =>
+        {
+            if (TryTake())
+            {
+                AcceptAll();
+            }
+        };
+        AcceptAll();
     }
 
     public override EndPoint EndPoint { get; }
 
     public override void Dispose()
     {
-        _stop.Cancel();
+        _stopped = true;
+        _retry.Dispose();
         _socket.Dispose();
+        _next.Dispose();
     }
 
-    private async Task AcceptUntilStopped(Action<Socket> accepted, Action<Exception> failed, TimeProvider time)
+    private void AcceptAll()
     {
-        while (!_stop.IsCancellationRequested)
+        while (!_stopped)
         {
-            Socket? connection = null;
             try
             {
-                connection = await _socket.AcceptAsync(_stop.Token).ConfigureAwait(false);
-                accepted(connection);
-            }
-            catch (Exception) when (_stop.IsCancellationRequested)
-            {
-                connection?.Dispose();
-                return;
+                _next.AcceptSocket = null;
+                if (_socket.AcceptAsync(_next))
+                {
+                    return;
+                }
             }
             catch (Exception exception)
             {
-                // Out of descriptors, or a connection gone before it was taken: never a reason to stop accepting, nor to spin.
-                connection?.Dispose();
-                failed(exception);
-                await Task.Delay(PauseAfterFailure, time, CancellationToken.None).ConfigureAwait(false);
+                Pause(exception);
+                return;
             }
+
+            if (!TryTake())
+            {
+                return;
+            }
+        }
+    }
+
+    /// <summary>Hands on what was accepted; false when nothing was and accepting pauses.</summary>
+    private bool TryTake()
+    {
+        try
+        {
+            if (_next.SocketError != SocketError.Success)
+            {
+                // Out of descriptors, or a connection gone before it was taken: never a reason to stop accepting, nor to spin.
+                throw new SocketException((int)_next.SocketError);
+            }
+
+            TakeOver(_next.AcceptSocket!);
+            return true;
+        }
+        catch (Exception exception)
+        {
+            Pause(exception);
+            return false;
+        }
+    }
+
+    private void TakeOver(Socket connection)
+    {
+        ByteStream stream;
+        try
+        {
+            stream = _wrap(connection);
+        }
+        catch (SocketException)
+        {
+            // Gone already.
+            connection.Dispose();
+            return;
+        }
+
+        _accepted(stream);
+    }
+
+    private void Pause(Exception exception)
+    {
+        if (_stopped)
+        {
+            return;
+        }
+
+        _retry.Change(PauseAfterFailure, Timeout.InfiniteTimeSpan);
+        try
+        {
+            _failed(exception);
+        }
+        catch (Exception telling)
+        {
+            // Nobody hears of it: the log itself fails while descriptors are short. Accepting goes on.
+            _ = telling;
         }
     }
 }

@@ -10,6 +10,8 @@ namespace ActOp.Mesh.Transports.Tcp;
 /// </summary>
 public sealed class TcpTransport : Transport
 {
+    private const int KeepAliveSeconds = 30;
+
     private readonly TcpOptions _options;
     private readonly TimeProvider _time;
 
@@ -40,16 +42,24 @@ public sealed class TcpTransport : Transport
             throw;
         }
 
-        return new TcpAcceptor(socket, connection => accepted(Wrap(connection, connection.RemoteEndPoint)), failed, _time);
+        return new TcpAcceptor(socket, connection => Wrap(connection, connection.RemoteEndPoint), accepted, failed, _time);
     }
 
     /// <inheritdoc/>
     public override ByteStream Dial(EndPoint endPoint)
     {
         var socket = new Socket(Require(endPoint).AddressFamily, SocketType.Stream, ProtocolType.Tcp);
-        var stream = Wrap(socket, endPoint);
-        stream.BeginConnect(endPoint);
-        return stream;
+        try
+        {
+            var stream = Wrap(socket, endPoint);
+            stream.BeginConnect(endPoint);
+            return stream;
+        }
+        catch
+        {
+            socket.Dispose();
+            throw;
+        }
     }
 
     private static IPEndPoint Require(EndPoint endPoint)
@@ -59,6 +69,11 @@ public sealed class TcpTransport : Transport
     {
         socket.Blocking = false;
         socket.NoDelay = true;
+        // A session hears when its peer is gone, but not when the way of one of its connections is (an address translator has forgotten it).
+        socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
+        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, KeepAliveSeconds);
+        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, KeepAliveSeconds / 3);
+        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, 3);
         // Setting a size switches the kernel's tuning off, so only on demand.
         if (_options.SendBufferBytes is { } sendBytes)
         {
