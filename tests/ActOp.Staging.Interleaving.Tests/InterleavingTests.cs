@@ -10,7 +10,7 @@ namespace ActOp.Staging.Interleaving.Tests;
 public sealed class InterleavingTests(ITestOutputHelper output)
 {
     /// <summary>Schedules for each strategy. The variable makes a longer search, for instance by night.</summary>
-    private static readonly int s_budget = int.TryParse(Environment.GetEnvironmentVariable("ACTOP_SCHEDULES"), out var budget) ? budget : 200;
+    private static readonly int s_budget = int.TryParse(Environment.GetEnvironmentVariable("ACTOP_SCHEDULES"), out var budget) ? budget : 80;
 
     public static TheoryData<string> Models => [.. StageModels.Names];
 

@@ -24,13 +24,13 @@ public static class MutationTable
                         taken.IsSearching = true;
                     return taken;
             """,
-            "borrow, two posters", "depth first, 2 preemptions", 3000),
+            "borrow, two posters", "priorities, depth 3", 400),
         new("a worker that goes idle does not look again", "Stage.cs",
             "        if (HasWork())\n        {\n            if (_roster.TryTakeBack(worker))", "        if (HasWork() && worker.Index > 99)\n        {\n            if (_roster.TryTakeBack(worker))",
             "wake, one by one", "depth first, 2 preemptions", 100),
         new("a worker retired between going idle and its look wakes nobody", "Stage.cs",
             "                return true;\n            WakeOne();", "                return true;",
-            "resize, down, two posters", "depth first, 2 preemptions", 5000),
+            "resize, down, two posters", "priorities, depth 4", 2000),
         new("a retiring worker keeps its queue", "Stage.cs",
             "            worker.HandOver();\n", "",
             "resize, down while a thread has a backlog", "depth first, 1 preemption", 400),

@@ -67,22 +67,29 @@ public static class StageModels
         }),
         ["borrow, two posters"] = static () => new StageModel(1, static model =>
         {
-            var posted = 0;
-            // Takes its time, so that the posters go on without a preemption.
+            var hasPosted = false;
+            var hasEnded = false;
+            model.Spawn("poster", () =>
+            {
+                model.Post(model.Item());
+                hasPosted = true;
+            });
+            // Takes its time, so that the poster goes on without a preemption.
             model.Spawn("slow borrower", () =>
             {
-                using var run = model.Stage.Borrow();
-                var until = Interleaver.Current.Steps + 4;
-                Interleaver.Current.Block(() => Interleaver.Current.Steps >= until || posted == 2, isLock: false);
-            });
-            for (var poster = 0; poster < 2; poster++)
-            {
-                model.Spawn("poster", () =>
+                using (var run = model.Stage.Borrow())
                 {
-                    model.Post(model.Item());
-                    posted++;
-                });
-            }
+                    var until = Interleaver.Current.Steps + 3;
+                    Interleaver.Current.Block(() => Interleaver.Current.Steps >= until || hasPosted, isLock: false);
+                }
+
+                hasEnded = true;
+            });
+            model.Spawn("later poster", () =>
+            {
+                Interleaver.Current.Block(() => hasEnded, isLock: false);
+                model.Post(model.Item());
+            });
         }),
         ["borrow, two workers"] = static () => new StageModel(2, static model =>
         {
