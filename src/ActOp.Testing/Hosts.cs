@@ -1,6 +1,7 @@
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Orleans.TestingHost;
 
 namespace ActOp.Testing;
 
@@ -15,6 +16,29 @@ internal static class Hosts
             builder.UseContentRoot(root);
         builder.ConfigureServices(services => services.AddSingleton<IHostLifetime, TestLifetime>());
         return builder;
+    }
+
+    /// <summary>Waits for silos that start side by side. When one cannot, the others end, too.</summary>
+    internal static async Task<TSilo[]> StartedAsync<TSilo>(IReadOnlyList<Task<TSilo>> starting)
+        where TSilo : SiloHandle
+    {
+        try
+        {
+            return await Task.WhenAll(starting).ConfigureAwait(false);
+        }
+        catch
+        {
+            await EndAsync([.. starting.Where(static one => one.IsCompletedSuccessfully).Select(static one => one.Result)]).ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>Ends silos as a crash would; one that throws keeps none of the others.</summary>
+    internal static async Task EndAsync(IReadOnlyList<SiloHandle> silos)
+    {
+        await Task.WhenAll(silos.Select(EndAsync)).ConfigureAwait(false);
+
+        static async Task EndAsync(SiloHandle silo) => await silo.StopSiloAsync(stopGracefully: false).ConfigureAwait(false);
     }
 
     internal static HostApplicationBuilder NewApplicationBuilder(IConfiguration configuration)

@@ -45,23 +45,20 @@ public class InProcessSiloHandle : SiloHandle
     {
         if (Interlocked.Exchange(ref _stopped, 1) != 0)
             return;
-        if (ct.IsCancellationRequested)
+        try
+        {
+            if (!ct.IsCancellationRequested)
+                await SiloHost.StopAsync(ct).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            // The end that follows is the crash that was asked for.
+        }
+        finally
         {
             Node.Kill();
+            await DisposeHostAsync().ConfigureAwait(false);
         }
-        else
-        {
-            try
-            {
-                await SiloHost.StopAsync(ct).ConfigureAwait(false);
-            }
-            catch (OperationCanceledException)
-            {
-                Node.Kill();
-            }
-        }
-
-        await DisposeHostAsync().ConfigureAwait(false);
     }
 
     /// <inheritdoc/>

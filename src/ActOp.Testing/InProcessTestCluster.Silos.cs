@@ -76,7 +76,7 @@ public sealed partial class InProcessTestCluster
         var starting = new List<Task<InProcessSiloHandle>>();
         for (var count = 0; count < silosToStart; count++)
             starting.Add(StartSiloAsync(_instances++, Options));
-        var started = await Task.WhenAll(starting).ConfigureAwait(false);
+        var started = await Hosts.StartedAsync(starting).ConfigureAwait(false);
         _silos.AddRange(started);
         return [.. started];
     }

@@ -83,8 +83,14 @@ public sealed partial class InProcessTestCluster : IDisposable, IAsyncDisposable
         _client = null;
         if (host is null)
             return;
-        await host.StopAsync().ConfigureAwait(false);
-        host.Dispose();
+        try
+        {
+            await host.StopAsync().ConfigureAwait(false);
+        }
+        finally
+        {
+            host.Dispose();
+        }
     }
 
     /// <summary>Ends the client as a crash would.</summary>
@@ -149,19 +155,23 @@ public sealed partial class InProcessTestCluster : IDisposable, IAsyncDisposable
     /// <summary>Ends all nodes at once.</summary>
     public void Dispose()
     {
-        KillClientAsync().GetAwaiter().GetResult();
-        foreach (var silo in _silos)
-            silo.Dispose();
-        _silos.Clear();
+        DisposeAsync().AsTask().GetAwaiter().GetResult();
     }
 
     /// <summary>Disconnects the client and ends all silos.</summary>
     public async ValueTask DisposeAsync()
     {
-        await KillClientAsync().ConfigureAwait(false);
-        foreach (var silo in _silos)
-            await silo.StopSiloAsync(stopGracefully: false).ConfigureAwait(false);
+        SiloHandle[] silos = [.. _silos];
         _silos.Clear();
+        try
+        {
+            await KillClientAsync().ConfigureAwait(false);
+        }
+        finally
+        {
+            await Hosts.EndAsync(silos).ConfigureAwait(false);
+        }
+
     }
 
     internal IEnumerable<Node> Nodes => GetActiveSilos().Select(silo => silo.Node);

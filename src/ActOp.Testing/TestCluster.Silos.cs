@@ -1,3 +1,4 @@
+using ActOp.Testing;
 using System.Collections.ObjectModel;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
@@ -87,7 +88,7 @@ public partial class TestCluster
         var starting = new List<Task<SiloHandle>>();
         for (var count = 0; count < silosToStart; count++)
             starting.Add(StartSiloAsync(_instances++, Options, null, startAdditionalSiloOnNewPort));
-        var started = await Task.WhenAll(starting).ConfigureAwait(false);
+        var started = await Hosts.StartedAsync(starting).ConfigureAwait(false);
         _silos.AddRange(started);
         return [.. started];
     }

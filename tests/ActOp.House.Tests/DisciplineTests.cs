@@ -1,4 +1,5 @@
 using System.Text.RegularExpressions;
+using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace ActOp.House.Tests;
@@ -61,6 +62,31 @@ public partial class DisciplineTests
         Findings.None(found);
         Assert.DoesNotContain("RS0030", Repository.Text(".editorconfig"), StringComparison.Ordinal);
     }
+
+    [Fact]
+    public void No_task_is_discarded()
+    {
+        Dictionary<string, string> allowed = Repository.List("discarded-tasks.txt");
+        HashSet<string> found = [];
+        foreach (var file in Repository.Sources("src"))
+        {
+            var discards = from assignment in file.Syntax.DescendantNodes().OfType<AssignmentExpressionSyntax>()
+                           where assignment.Left is IdentifierNameSyntax { Identifier.Text: "_" } && assignment.Right is InvocationExpressionSyntax
+                           select assignment;
+            var voids = from node in file.Syntax.DescendantNodes()
+                        where (node is MethodDeclarationSyntax method && IsAsyncVoid(method.ReturnType, method.Modifiers))
+                            || (node is LocalFunctionStatementSyntax local && IsAsyncVoid(local.ReturnType, local.Modifiers))
+                        select node;
+            if (discards.Any() || voids.Any())
+                found.Add(file.Path);
+        }
+
+        // Both ways: a place that has gone leaves the list, too.
+        Assert.Equal(allowed.Keys.Order(StringComparer.Ordinal), found.Order(StringComparer.Ordinal));
+        Assert.DoesNotContain("", allowed.Values);
+    }
+
+    private static bool IsAsyncVoid(TypeSyntax type, SyntaxTokenList modifiers) => type.ToString() == "void" && modifiers.Any(static modifier => modifier.Text == "async");
 
     private static bool HasProvider(InvocationExpressionSyntax call) => call.ArgumentList.Arguments.Count > 1 && !call.ArgumentList.Arguments[1].ToString().Contains("ancel", StringComparison.Ordinal);
 

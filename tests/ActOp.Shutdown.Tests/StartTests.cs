@@ -128,7 +128,7 @@ public class StartTests
     public async Task A_filter_that_throws_when_it_is_made_leaves_nothing()
     {
         using var host = Nodes.Silo(Nodes.Ports(), static silo => silo.AddIncomingGrainCallFilter<BadFilter>());
-        await Assert.ThrowsAsync<FormatException>(() => host.StartAsync().WaitAsync(Patience));
+        await Assert.ThrowsAsync<OrleansConfigurationException>(() => host.StartAsync().WaitAsync(Patience));
         Census.Is(_before);
     }
 

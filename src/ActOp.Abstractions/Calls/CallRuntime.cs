@@ -5,6 +5,11 @@ namespace ActOp.Calls;
 /// <summary>Sends the calls of one silo or client. The only implementation is the runtime's; it is a class so that the call is a plain virtual one.</summary>
 public abstract class CallRuntime
 {
+    internal CallRuntime() => Weak = new WeakReference<CallRuntime>(this);
+
+    /// <summary>What outlives a node, as the scratch of threads, refers to it by this.</summary>
+    internal WeakReference<CallRuntime> Weak { get; }
+
     /// <summary>The calls that were sent and wait for their answers.</summary>
     internal CallRegistry Registry { get; } = new();
 

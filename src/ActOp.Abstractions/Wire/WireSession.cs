@@ -38,7 +38,10 @@ public sealed class WireSession
     private readonly WeakReference<CallRuntime>? _runtime;
 
     /// <summary>Creates a session for one runtime. Threads keep sessions, so a session does not keep its runtime alive.</summary>
-    internal WireSession(CallRuntime? runtime) => _runtime = runtime is null ? null : new WeakReference<CallRuntime>(runtime);
+    internal WireSession(CallRuntime? runtime) => _runtime = runtime?.Weak;
+
+    /// <summary>True when this is a session of <paramref name="runtime"/>; without a look at whether it still lives.</summary>
+    internal bool IsOf(CallRuntime? runtime) => ReferenceEquals(_runtime, runtime?.Weak);
 
     internal CallRuntime? Runtime => _runtime is not null && _runtime.TryGetTarget(out var runtime) ? runtime : null;
 

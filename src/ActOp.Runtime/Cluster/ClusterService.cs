@@ -239,7 +239,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     {
         try
         {
-            using var timeout = new CancellationTokenSource(TimeSpan.FromMilliseconds(_options.TableTimeout), _node.Time);
+            using var timeout = new CancellationTokenSource(TimeSpan.FromMilliseconds(_options.TableTimeout), _node.TaskTime);
             var reply = await _table.Execute(request, timeout.Token);
             _protocol.OnTableReply(reply, Now);
             Pump();

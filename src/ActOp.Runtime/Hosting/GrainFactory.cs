@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Routing;
 using ActOp.Serialization;
 using Orleans;
@@ -94,6 +95,19 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
 
     internal T GetSystemTarget<T>(string name, SiloAddress silo)
         where T : ISystemTarget => (T)(object)_systemTargets.GetOrAdd((name, silo, typeof(T)), static (key, factory) => factory.Create(WellKnown.SystemTarget(key.Item1, key.Item2), key.Item3), this);
+
+    /// <summary>References to system targets that are kept.</summary>
+    internal int SystemTargets => _systemTargets.Count;
+
+    /// <summary>Forgets the system targets of silos that are members no more; one that is asked for again is made again, and forgotten with the next view.</summary>
+    internal void OnView(View view)
+    {
+        foreach (var (key, _) in _systemTargets)
+        {
+            if (view.StatusOf(key.Item2) is SiloStatus.None or SiloStatus.Dead)
+                _systemTargets.TryRemove(key, out _);
+        }
+    }
 
     internal object Cast(GrainReference reference, Type interfaceType) => Create(reference.GrainId, interfaceType);
 

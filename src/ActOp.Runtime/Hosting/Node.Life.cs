@@ -239,6 +239,7 @@ internal sealed partial class Node
     internal void OnView(View before, View view, ViewChange change)
     {
         Locations.OnView(view);
+        Factory.OnView(view);
         if (IsSilo)
         {
             DirectoryService.OnView(view);

@@ -19,7 +19,7 @@ internal sealed class Scratch
     internal static Scratch Rent(CallRuntime runtime)
     {
         var scratch = t_instance;
-        if (scratch is null || !ReferenceEquals(scratch.Session.Runtime, runtime))
+        if (scratch is null || !scratch.Session.IsOf(runtime))
             t_instance = scratch = new Scratch(runtime);
         scratch.Buffer.Clear();
         scratch.Session.Reset();

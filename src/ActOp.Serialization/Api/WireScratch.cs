@@ -19,7 +19,7 @@ internal sealed class WireScratch
     {
         var scratch = t_scratch;
         t_scratch = null;
-        if (scratch is null || !ReferenceEquals(scratch.Session.Runtime, runtime))
+        if (scratch is null || !scratch.Session.IsOf(runtime))
             return new WireScratch(runtime);
         return scratch;
     }
