@@ -21,6 +21,13 @@ internal static class Census
         listener.AcceptSocketAsync().GetAwaiter().GetResult().Dispose();
     }
 
+    /// <summary>What is held before a test, when nothing moves.</summary>
+    internal static string[] Begin()
+    {
+        SpinWait.SpinUntil(static () => !StageMonitor.Shared.IsArmed, Patience);
+        return Take();
+    }
+
     /// <summary>One line for each thing held.</summary>
     internal static string[] Take() => [.. Threads(), .. Descriptors(), .. Timers()];
 
@@ -39,8 +46,10 @@ internal static class Census
     }
 
     /// <summary>Waits until the collector has taken everything that the references mean.</summary>
-    internal static void Collected(params (string Name, WeakReference Reference)[] references)
+    internal static async Task CollectedAsync(params (string Name, WeakReference Reference)[] references)
     {
+        // Away from the stack of whatever has just ended, whose frames keep what they have used.
+        await Task.Yield();
         string[] left = [];
         SpinWait.SpinUntil(
             () =>
@@ -77,7 +86,8 @@ internal static class Census
         orderby kind
         select "descriptor " + kind;
 
-    private static IEnumerable<string> Timers() => Enumerable.Repeat("timer", TimerThread.Shared.Waiting);
+    /// <summary>Without the one of the monitor of all stages, which goes to sleep by itself when none runs.</summary>
+    private static IEnumerable<string> Timers() => Enumerable.Repeat("timer", TimerThread.Shared.Waiting - (StageMonitor.Shared.IsArmed ? 1 : 0));
 
     private static string Link(string path)
     {

@@ -6,7 +6,7 @@ namespace ActOp.Shutdown.Tests;
 /// <summary>Clusters of tests leave nothing, whichever way they end.</summary>
 public class ClusterTests
 {
-    private readonly string[] _before = Census.Take();
+    private readonly string[] _before = Census.Begin();
 
     [Fact]
     public async Task A_cluster_in_memory_that_is_disposed_leaves_nothing()

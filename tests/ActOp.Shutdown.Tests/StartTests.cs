@@ -9,7 +9,7 @@ public class StartTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    private readonly string[] _before = Census.Take();
+    private readonly string[] _before = Census.Begin();
 
     [Fact]
     public async Task A_port_in_use_leaves_nothing()

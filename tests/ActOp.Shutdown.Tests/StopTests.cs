@@ -7,7 +7,7 @@ public class StopTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
-    private readonly string[] _before = Census.Take();
+    private readonly string[] _before = Census.Begin();
 
     [Fact]
     public async Task A_stopped_silo_leaves_nothing()
