@@ -17,7 +17,7 @@ internal static class Program
         Simulates whole nodes: silos, clients and grains as they are, in one thread and virtual time, from a seed.
           --seeds A-B       plays the seeds A to B and counts what happened (default 1-100)
           --seed N          plays one seed
-          --trace FILE      with --seed: writes every event (time, machine, event)
+          --trace FILE      writes every event (time, machine, event); with --seeds to one file per seed, FILE and the seed's number
           --hash            with --seed or --seeds: prints the hash of each seed's events
           --keep-going      with --seeds: goes on after a violation
           --minutes M       with --seeds: stops after M minutes
@@ -72,7 +72,8 @@ internal static class Program
         var outcomes = new List<Outcome>();
         for (var seed = first; seed <= last && watch.Elapsed.TotalMinutes < minutes; seed++)
         {
-            var outcome = Run.Play(seed, null);
+            using var trace = options.TryGetValue("--trace", out var file) ? new StreamWriter(file + seed) : null;
+            var outcome = Run.Play(seed, trace);
             outcomes.Add(outcome);
             if (options.ContainsKey("--hash"))
                 Console.WriteLine("seed " + seed + " hash " + outcome.Hash.ToString("x16"));

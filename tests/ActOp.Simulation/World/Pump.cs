@@ -1,4 +1,5 @@
 using System.Globalization;
+using ActOp.Calls;
 
 namespace ActOp.Simulation.World;
 
@@ -174,6 +175,8 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
         Mix(step.Name);
         Write(step.Owner, step.Kind, step.Name);
         step.Run();
+        if (CallHost.Current is { } host)
+            throw new InvalidOperationException("The step " + step.Kind + " " + step.Name + " has left " + host + " behind as the host of its thread.");
     }
 
     private void Mix(string text)
