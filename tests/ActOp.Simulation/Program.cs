@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using ActOp.Simulation;
+using ActOp.Simulation.Mutations;
 using ActOp.Simulation.World;
 
 
@@ -21,6 +22,8 @@ internal static class Program
           --hash            with --seed or --seeds: prints the hash of each seed's events
           --keep-going      with --seeds: goes on after a violation
           --minutes M       with --seeds: stops after M minutes
+          --most V          with --keep-going: stops after V seeds with violations
+          --mutations [N,N] builds the sources with planted faults and says which seed finds each
         Exit codes: 0 nothing found, 127 the simulator failed, 128 something does not happen in time, 129 something happened that must not.
         """;
 
@@ -36,9 +39,11 @@ internal static class Program
             return Fine;
         }
 
-        Pump.OwnThePool();
         try
         {
+            if (options.TryGetValue("--mutations", out var numbers))
+                return MutantRun.Play([.. numbers.Split(',', StringSplitOptions.RemoveEmptyEntries).Select(int.Parse)]) == 0 ? Fine : Safety;
+            Pump.OwnThePool();
             return options.TryGetValue("--seed", out var seed) ? One(ulong.Parse(seed), options) : Many(options);
         }
         catch (FormatException)
@@ -68,6 +73,8 @@ internal static class Program
         var range = options.GetValueOrDefault("--seeds", "1-100").Split('-');
         var (first, last) = (ulong.Parse(range[0]), ulong.Parse(range[^1]));
         var minutes = options.TryGetValue("--minutes", out var text) ? double.Parse(text) : double.PositiveInfinity;
+        var most = options.TryGetValue("--most", out var limit) ? int.Parse(limit) : options.ContainsKey("--keep-going") ? int.MaxValue : 1;
+        var wrong = 0;
         var watch = Stopwatch.StartNew();
         var outcomes = new List<Outcome>();
         for (var seed = first; seed <= last && watch.Elapsed.TotalMinutes < minutes; seed++)
@@ -79,7 +86,8 @@ internal static class Program
                 Console.WriteLine("seed " + seed + " hash " + outcome.Hash.ToString("x16"));
             foreach (var violation in outcome.Violations)
                 Console.WriteLine("seed " + seed + " at " + new TimeSpan(violation.Time) + " " + violation.Oracle + ": " + violation.Text);
-            if (outcome.Violations.Count > 0 && !options.ContainsKey("--keep-going"))
+            wrong += outcome.Violations.Count > 0 ? 1 : 0;
+            if (wrong >= most)
                 break;
             if (outcomes.Count % 50 == 0)
                 Console.WriteLine(outcomes.Count + " seeds, " + watch.Elapsed.TotalSeconds.ToString("F0") + " s");

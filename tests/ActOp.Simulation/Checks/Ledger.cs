@@ -106,7 +106,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         var outcome = exception is null ? "ok" : exception.GetType().Name;
         _outcomes[outcome] = _outcomes.GetValueOrDefault(outcome) + 1;
         world.Pump.Note(ticket.Caller, EventKind.Load, ticket.Kind + " " + ticket.Id + " " + outcome);
-        if (exception is not null && !IsExpected(exception))
+        // A node that ends says so to those that still call.
+        var isEnding = exception is ObjectDisposedException && ticket.Caller.State != MachineState.Up;
+        if (exception is not null && !isEnding && !IsExpected(exception))
             Accuse("untyped", "The call " + Tell(ticket) + " ended with " + exception);
         if (exception is null && isApplied && !_appliedBy.ContainsKey(ticket.Id))
             Accuse("acknowledged", "The call " + Tell(ticket) + " was acknowledged but never applied.");
