@@ -270,6 +270,8 @@ public abstract class Call : Work, IThreadPoolWorkItem
         Context = null;
         Remote = null;
         Via = null;
+        // Else the next caller without a grain would go by the name of this one.
+        RemoteSource = default;
         Error = null;
         Deadline = 0;
         Flags = InvokeMethodOptions.None;

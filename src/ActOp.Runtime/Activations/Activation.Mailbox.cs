@@ -56,10 +56,10 @@ internal sealed partial class Activation
             _stage.Post(this);
     }
 
-    /// <summary>Puts a request into the mailbox, or refuses it when the mailbox is full.</summary>
+    /// <summary>Puts a request into the mailbox, or refuses it when the mailbox is full. The runtime's own targets have no limit: a registration that is refused is lost.</summary>
     internal bool TryEnqueueRequest(Call call)
     {
-        if ((Volatile.Read(ref _inbox)?.Depth ?? 0) + _waitingCount >= Node.MailboxLimit)
+        if (!ReferenceEquals(_stage, Node.ControlStage) && (Volatile.Read(ref _inbox)?.Depth ?? 0) + _waitingCount >= Node.MailboxLimit)
         {
             DropAbandoned();
             return false;

@@ -75,7 +75,7 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
 
     /// <summary>For observers and system targets: the object exists already and nothing is registered.</summary>
     internal static Activation ForInstance(Node node, GrainId id, GrainClass grainClass, object? instance, Stage stage) =>
-        new(node, new GrainAddress { GrainId = id, ActivationId = ActivationId.NewId(), SiloAddress = node.Address }, grainClass, stage)
+        new(node, new GrainAddress { GrainId = id, ActivationId = new ActivationId(node.NewId()), SiloAddress = node.Address }, grainClass, stage)
         {
             Instance = instance,
             State = ActivationState.Active,

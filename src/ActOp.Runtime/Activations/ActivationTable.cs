@@ -29,7 +29,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         {
             if (_activations.TryGetValue(id, out var existing))
                 return existing;
-            var address = new GrainAddress { GrainId = id, ActivationId = ActivationId.NewId(), SiloAddress = node.Address, MembershipVersion = node.Silos.Version };
+            var address = new GrainAddress { GrainId = id, ActivationId = new ActivationId(node.NewId()), SiloAddress = node.Address, MembershipVersion = node.Silos.Version };
             var activation = new Activation(node, address, grainClass, node.WorkStage);
             if (!_activations.TryAdd(id, activation))
                 continue;

@@ -78,7 +78,7 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
             throw new ArgumentException("A grain or a reference needs no object reference: use AsReference.", nameof(obj));
         if (obj is not TGrainObserverInterface)
             throw new ArgumentException("The object of type " + obj.GetType() + " does not implement " + typeof(TGrainObserverInterface) + ".", nameof(obj));
-        var activation = Activation.ForObserver(node, WellKnown.Observer(node.Address, Guid.NewGuid()), node.ObserverClass, obj);
+        var activation = Activation.ForObserver(node, WellKnown.Observer(node.Address, node.NewId()), node.ObserverClass, obj);
         node.Activations.Add(activation);
         return (TGrainObserverInterface)(object)Create(activation.GrainId, typeof(TGrainObserverInterface));
     }

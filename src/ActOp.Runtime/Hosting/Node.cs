@@ -55,7 +55,9 @@ internal sealed partial class Node : IDisposable
             WorkStage = NewStage("work", setup.Stages.WorkThreads);
             SiloSendStage = NewStage("silo-send", setup.Stages.SiloSendThreads);
             ClientSendStage = NewStage("client-send", setup.Stages.ClientSendThreads);
-            ControlStage = new Stage("control", 1, StageMode.OwnThreads, exception => Log.StageFailed("control", exception));
+            ControlStage = setup.Driver is { } driver
+                ? new Stage("control", driver, exception => Log.StageFailed("control", exception))
+                : new Stage("control", 1, StageMode.OwnThreads, exception => Log.StageFailed("control", exception));
             Silos = new Silos(this);
             Activations = new ActivationTable(this);
             Edges = new EdgeCounters();
@@ -80,7 +82,7 @@ internal sealed partial class Node : IDisposable
             Sweep = new CallSweep(this);
             Collector = new Collector(this);
             Migrations = new Migrations(this);
-            Peers = new PeerTable(this, setup.Mesh, setup.Transport);
+            Peers = new PeerTable(this, setup.Mesh, setup.Transport, setup.Driver);
             var fence = new RegistrationFence();
             DirectoryService = new DirectoryService(this, setup.Directory, fence);
             Directory = new DirectoryClient(this, DirectoryService, fence);
@@ -119,6 +121,9 @@ internal sealed partial class Node : IDisposable
     internal Clock Clock { get; }
 
     internal SeededRandom Random { get; }
+
+    /// <summary>A new id for an activation or an observer of this node.</summary>
+    internal Guid NewId() => _setup.NewId();
 
     internal Log Log { get; }
 
@@ -216,9 +221,11 @@ internal sealed partial class Node : IDisposable
     private static SizedStage Sized(Stage stage, bool neverBlocks, int? given) =>
         new(stage.Name, neverBlocks, given, () => stage.Threads, stage.SetThreads, () => stage.Usage);
 
-    private Stage NewStage(string name, int? threads) => new(name, threads ?? StageOptions.DefaultThreads, _setup.Stages.Mode, exception => Log.StageFailed(name, exception), SendBatch.Flush)
-    {
-        IsMeasured = MeasuresStages,
-        OnHeld = () => ControlStage.Post(new StageAction(() => Peers.FlushLate())),
-    };
+    private Stage NewStage(string name, int? threads) => _setup.Driver is { } driver
+        ? new(name, driver, exception => Log.StageFailed(name, exception), SendBatch.Flush)
+        : new(name, threads ?? StageOptions.DefaultThreads, _setup.Stages.Mode, exception => Log.StageFailed(name, exception), SendBatch.Flush)
+        {
+            IsMeasured = MeasuresStages,
+            OnHeld = () => ControlStage.Post(new StageAction(() => Peers.FlushLate())),
+        };
 }

@@ -26,7 +26,7 @@ internal static class SetupReader
         var table = services.GetService<ClusterTableFactory>()
             ?? throw new OrleansConfigurationException("No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
         var endpoints = Option<EndpointOptions>(services);
-        var address = SiloAddress.New(endpoints.AdvertisedIPAddress, endpoints.SiloPort, NextGeneration());
+        var address = SiloAddress.New(endpoints.AdvertisedIPAddress, endpoints.SiloPort, services.GetService<NodeSeams>()?.Generation ?? NextGeneration());
         var listens = new List<EndPoint> { endpoints.SiloListeningEndpoint ?? address.Endpoint };
         var gateway = endpoints.GatewayPort > 0 ? new IPEndPoint(endpoints.AdvertisedIPAddress, endpoints.GatewayPort) : null;
         if (gateway is not null && gateway.Port != endpoints.SiloPort)
@@ -49,8 +49,7 @@ internal static class SetupReader
     internal static NodeSetup Client(IServiceProvider services)
     {
         Validate(services);
-        var number = Interlocked.Increment(ref s_clients) & 0xFFFF;
-        var address = SiloAddress.New(IPAddress.Loopback, number, -Math.Abs(SiloAddress.AllocateNewGeneration() ^ (Environment.ProcessId << 8)));
+        var address = services.GetService<NodeSeams>() is { } seams ? SiloAddress.New(IPAddress.Loopback, 0, -seams.Generation) : NextClient();
         var gateways = Option<StaticGatewayListProviderOptions>(services).Gateways;
         if (gateways.Count == 0)
             throw new OrleansConfigurationException("No gateway is configured. Call UseLocalhostClustering or UseStaticClustering on the client builder.");
@@ -71,7 +70,7 @@ internal static class SetupReader
         if (messaging.ResponseTimeout <= TimeSpan.Zero)
             throw new OrleansConfigurationException("MessagingOptions.ResponseTimeout must be positive, but is " + messaging.ResponseTimeout + ".");
         var time = services.GetRequiredService<TimeProvider>();
-        return new NodeSetup
+        var setup = new NodeSetup
         {
             Address = address,
             Name = "",
@@ -96,6 +95,13 @@ internal static class SetupReader
             LocationCacheSize = Math.Max(1024, Option<GrainDirectoryOptions>(services).CacheSize),
             Seed = address.GetHashCode(),
         };
+        return services.GetService<NodeSeams>() is { } seams ? setup with { Driver = seams.Driver, NewId = seams.NewId } : setup;
+    }
+
+    private static SiloAddress NextClient()
+    {
+        var number = Interlocked.Increment(ref s_clients) & 0xFFFF;
+        return SiloAddress.New(IPAddress.Loopback, number, -Math.Abs(SiloAddress.AllocateNewGeneration() ^ (Environment.ProcessId << 8)));
     }
 
     /// <summary>Later than every one before: a silo that starts again within the second of its predecessor is another silo.</summary>

@@ -39,8 +39,9 @@ internal sealed class ActivationCountDirector(Node node) : IPlacementDirector
             {
                 _counts[silo] = await node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetActivationCount();
             }
-            catch (SiloUnavailableException)
+            catch (Exception exception) when (exception is SiloUnavailableException or TimeoutException)
             {
+                // A silo that does not answer is no reason to refuse a grain its place.
                 _counts.TryRemove(silo, out _);
             }
         }

@@ -27,7 +27,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     private volatile bool _closing;
     private bool _isDisposed;
 
-    internal PeerTable(Node node, MeshOptions options, Transport transport)
+    internal PeerTable(Node node, MeshOptions options, Transport transport, StageDriver? driver)
     {
         _node = node;
         Mesh = new MeshNode(IdOf(node.Address), options, transport, this, node.Time, node.MeshLogger);
@@ -35,8 +35,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _receive = new PollStage("receive", index => Mesh.GetPoller(index).Poll(-1, woken) >= 0, index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception))
         {
             IsMeasured = node.MeasuresStages,
+            Driver = driver,
         };
-        _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception => node.Log.StageFailed("mesh", exception));
+        _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception => node.Log.StageFailed("mesh", exception)) { Driver = driver };
     }
 
     internal MeshNode Mesh { get; }

@@ -1,0 +1,173 @@
+using ActOp.Simulation.Checks;
+using ActOp.Simulation.Load;
+using ActOp.Simulation.World;
+using Microsoft.Extensions.DependencyInjection;
+
+namespace ActOp.Simulation;
+
+/// <summary>What one seed came to.</summary>
+internal sealed record Outcome(
+    ulong Seed,
+    ulong Hash,
+    TimeSpan Simulated,
+    long Events,
+    long Detours,
+    IReadOnlyList<Fault> Faults,
+    IReadOnlyDictionary<string, long> Calls,
+    long Excused,
+    IReadOnlyList<Violation> Violations);
+
+/// <summary>One seed: a cluster, its faults and its callers; first safety while things go wrong, then whether all is well again in time.</summary>
+internal sealed class Run : IWorldWatcher
+{
+    /// <summary>An answer comes by its deadline and this: the sweep of deadlines, slow stages and the clock's rate.</summary>
+    private static readonly TimeSpan Grace = TimeSpan.FromSeconds(5);
+
+    /// <summary>Steps of one run, at most: more is a loop.</summary>
+    private const long MostEvents = 30_000_000;
+
+    private static readonly int[] ExpectedErrors = [502, 505];
+
+    private readonly ulong _seed;
+    private readonly World.World _world;
+    private readonly Faults _faults;
+    private readonly Ledger _ledger;
+    private readonly Callers _callers;
+    private readonly HashSet<Machine> _calling = [];
+    private readonly Dice _dice;
+
+    private Run(ulong seed, TextWriter? trace)
+    {
+        _seed = seed;
+        _dice = new Dice(seed).Fork("run");
+        _world = new World.World(seed, Settings.Draw(new Dice(seed).Fork("settings")), this, trace);
+        _faults = new Faults(_world);
+        _ledger = new Ledger(_world, () => _faults);
+        _callers = new Callers(_world, _ledger, new Mix(_dice.Fork("mix")));
+        _world.Pump.Note(null, EventKind.Check, _world.Settings + " faults " + string.Join(",", _faults.Kinds));
+    }
+
+    private Pump Pump => _world.Pump;
+
+    /// <summary>Plays a seed to its end.</summary>
+    internal static Outcome Play(ulong seed, TextWriter? trace)
+    {
+        var run = new Run(seed, trace);
+        run.Play();
+        return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done, run._ledger.Outcomes, run._ledger.Excused, run._ledger.Violations);
+    }
+
+    public void Configure(Machine machine, IServiceCollection services) => services.AddSingleton(_ledger);
+
+    public void StartFailed(Machine machine, Exception exception)
+    {
+        if (_world.Network.IsWhole && _world.Table.IsWhole && _faults.Kinds.Count == 0)
+            _ledger.Accuse("start", machine.Name + " did not start: " + exception);
+    }
+
+    public void StopFailed(Machine machine, Exception exception) => _ledger.Accuse("stop", machine.Name + " did not stop in order: " + exception);
+
+    public void Stopped(Machine machine)
+    {
+    }
+
+    private void Play()
+    {
+        for (var host = 1; host <= _world.Settings.Silos; host++)
+            BootLater(host, isSilo: true, _dice.Between(0, 2 * Pump.Second));
+        for (var client = 1; client <= _world.Settings.Clients; client++)
+            BootLater(100 + client, isSilo: false, _dice.Between(2 * Pump.Second, 4 * Pump.Second));
+        Pump.After(Pump.Second, null, EventKind.Check, "watch", Watch);
+        var calm = 5 * Pump.Second;
+        Until(() => Pump.Now >= calm);
+        _faults.Begin();
+        var storm = Pump.Now + _dice.Between(10, 40) * Pump.Second;
+        Until(() => Pump.Now >= storm);
+        _faults.End();
+        Settle();
+        if (_ledger.Violations.Count == 0)
+            Serve();
+        if (_ledger.Violations.Count == 0)
+            Rest();
+        foreach (var line in _world.Log)
+        {
+            if (!ExpectedErrors.Contains(line.Id.Id))
+                _ledger.Accuse("log", line.Machine + " at " + new TimeSpan(line.Time) + ": " + line.Id.Id + " " + line.Text);
+        }
+    }
+
+    private void BootLater(int host, bool isSilo, long delay) => Pump.After(delay, null, EventKind.Fault, "boot", () => _world.Boot(host, isSilo));
+
+    private void Until(Func<bool> isOver) => Pump.Run(() => _ledger.Violations.Count > 0 || Pump.Events > MostEvents || isOver());
+
+    /// <summary>Once a second: what is down comes back, what is up begins to call, and no call is overdue.</summary>
+    private void Watch()
+    {
+        Pump.After(Pump.Second, null, EventKind.Check, "watch", Watch);
+        _faults.Supervise();
+        foreach (var machine in _world.Machines)
+        {
+            if (machine is { State: MachineState.Up, IsDead: false } && _calling.Add(machine))
+                Pump.After(0, machine, EventKind.Load, "begin", () => _callers.Begin(machine));
+        }
+
+        _ledger.CheckOverdue(Grace);
+    }
+
+    /// <summary>The longest that a cluster may need to agree on who is a member: detection of the dead, their lease, and a restart of those that were evicted.</summary>
+    private void Settle()
+    {
+        var bound = Pump.Now + (120 * Pump.Second);
+        var settled = 0L;
+        Until(() =>
+        {
+            if (!Quiet.HasSettled(_world))
+                settled = 0;
+            else if (settled == 0)
+                settled = Pump.Now;
+            return Pump.Now > bound || (settled > 0 && Pump.Now - settled > 5 * Pump.Second);
+        });
+        if (settled == 0 && _ledger.Violations.Count == 0)
+            _ledger.Accuse("unsettled", "The silos do not agree on one view: " + string.Join("; ", _world.Machines.Select(static machine => machine.Name + " " + machine.State + " sees " + (machine.IsDead ? "nothing" : string.Join(" ", (object[])machine.Node.Silos.Active)))));
+    }
+
+    /// <summary>Every counter answers every machine.</summary>
+    private void Serve()
+    {
+        _callers.End();
+        var patience = _world.Settings.ResponseTimeout + TimeSpan.FromSeconds(60);
+        var open = 0;
+        Pump.After(0, null, EventKind.Load, "serve", () =>
+        {
+            foreach (var machine in _world.Machines)
+            {
+                foreach (var counter in _ledger.Counters)
+                {
+                    open++;
+                    Pump.After(0, machine, EventKind.Load, "serve", () => _ = AskAsync(machine, counter));
+                }
+            }
+        });
+        var bound = Pump.Now + patience.Ticks + (20 * Pump.Second);
+        var from = Pump.Now;
+        Until(() => (Pump.Now > from && open == 0) || Pump.Now > bound);
+        if (open > 0)
+            _ledger.Accuse("unserved", open + " probes of counters have not ended.");
+
+        async Task AskAsync(Machine machine, long counter)
+        {
+            if (!await _callers.ServesAsync(machine, counter, patience))
+                _ledger.Accuse("unserved", "Counter " + counter + " does not answer " + machine.Name + " though nothing is wrong any more.");
+            open--;
+        }
+    }
+
+    /// <summary>Nobody calls any more: whatever is under way ends.</summary>
+    private void Rest()
+    {
+        var bound = Pump.Now + (_world.Settings.ResponseTimeout + Grace + TimeSpan.FromSeconds(20)).Ticks;
+        Until(() => Pump.Now > bound);
+        if (_ledger.Violations.Count == 0)
+            Quiet.Check(_world, _ledger);
+    }
+}

@@ -1,0 +1,245 @@
+using System.Net;
+using ActOp.Configuration;
+using ActOp.Mesh.Transports;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Hosting;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
+using Orleans.Configuration;
+using Orleans.Hosting;
+
+namespace ActOp.Simulation.World;
+
+/// <summary>Where a process is in its life.</summary>
+internal enum MachineState
+{
+    Starting,
+    Up,
+    Stopping,
+    Stopped,
+    Failed,
+}
+
+/// <summary>One process on one host: a silo or a client as it is, with time, threads and network from the simulation. A restart is another machine on the same host.</summary>
+internal sealed class Machine : IHostApplicationLifetime
+{
+    private const int SiloPort = 11111;
+    private const int GatewayPort = 30000;
+    private readonly World _world;
+    private readonly ServiceProvider _services;
+    private readonly Dice _ids;
+
+    internal Machine(World world, int number, int host, bool isSilo, Action<Machine, IServiceCollection> configure)
+    {
+        _world = world;
+        Number = number;
+        Host = host;
+        IsSilo = isSilo;
+        Name = (isSilo ? "silo" : "client") + host + "." + number;
+        Address = AddressOf(host);
+        var dice = world.Dice.Fork("machine" + number);
+        _ids = dice.Fork("ids");
+        Clock = new MachineClock(world.Pump, this, dice.Fork("clock"), 1 + ((dice.Unit() - 0.5) * world.ClockDrift));
+        Driver = new MachineDriver(world.Pump, this, dice.Fork("schedule"), world.Settings.Pace);
+        var services = new ServiceCollection();
+        services.AddSingleton<ILoggerFactory>(new MachineLog(world.Pump, this, world.Log));
+        services.AddSingleton<TimeProvider>(Clock);
+        services.AddSingleton<Transport>(new MachineTransport(world.Network, this));
+        services.AddSingleton<IHostApplicationLifetime>(this);
+        services.AddSingleton(new NodeSeams(Driver, number, _ids.NextGuid));
+        services.AddSingleton(this);
+        if (isSilo)
+            services.AddOrleans(ConfigureSilo);
+        else
+            services.AddOrleansClient(client => ConfigureCommon(client.Services));
+        configure(this, services);
+        _services = services.BuildServiceProvider();
+    }
+
+    /// <summary>Of the process; no two have the same.</summary>
+    internal int Number { get; }
+
+    internal int Host { get; }
+
+    internal bool IsSilo { get; }
+
+    internal string Name { get; }
+
+    internal IPAddress Address { get; }
+
+    internal World World => _world;
+
+    internal MachineClock Clock { get; }
+
+    internal MachineDriver Driver { get; }
+
+    internal MachineState State { get; private set; } = MachineState.Starting;
+
+    /// <summary>The process is gone, with its memory and whatever it was about to do.</summary>
+    internal bool IsDead { get; private set; }
+
+    /// <summary>As after SIGSTOP: what comes due waits.</summary>
+    internal bool IsPaused { get; private set; }
+
+    /// <summary>When the process went on after its last pause; negative for never.</summary>
+    internal long ResumedAt { get; private set; } = long.MinValue / 2;
+
+    internal List<PumpEvent> Deferred { get; } = [];
+
+    internal Node Node => _services.GetRequiredService<Node>();
+
+    internal IGrainFactory Grains => _services.GetRequiredService<IGrainFactory>();
+
+    /// <summary>Its code may run now.</summary>
+    internal bool IsRunning => !IsDead && !IsPaused;
+
+    CancellationToken IHostApplicationLifetime.ApplicationStarted => default;
+
+    CancellationToken IHostApplicationLifetime.ApplicationStopping => default;
+
+    CancellationToken IHostApplicationLifetime.ApplicationStopped => default;
+
+    internal static int HostOf(EndPoint endPoint) => ((IPEndPoint)endPoint).Address.GetAddressBytes()[3];
+
+    internal static IPAddress AddressOf(int host) => new([10, 0, 0, (byte)host]);
+
+    internal void Start() => _ = StartAsync();
+
+    /// <summary>The runtime asks the process to end.</summary>
+    void IHostApplicationLifetime.StopApplication() => _world.Pump.After(Pump.Millisecond, this, EventKind.Fault, "asked to stop", () => Stop("the silo asked for it"));
+
+    /// <summary>The process ends in order, as after SIGTERM.</summary>
+    internal void Stop(string reason)
+    {
+        if (State is MachineState.Stopping or MachineState.Stopped or MachineState.Failed)
+            return;
+        _world.Pump.Note(this, EventKind.Fault, "stop: " + reason);
+        State = MachineState.Stopping;
+        _ = StopAsync();
+    }
+
+    internal void Kill(bool silent)
+    {
+        if (IsDead)
+            return;
+        IsDead = true;
+        State = MachineState.Stopped;
+        Deferred.Clear();
+        _world.Network.Crash(this, silent);
+    }
+
+    internal void Pause() => IsPaused = true;
+
+    internal void Resume()
+    {
+        if (!IsPaused)
+            return;
+        IsPaused = false;
+        ResumedAt = _world.Pump.Now;
+        foreach (var step in Deferred)
+            _world.Pump.Again(step);
+        Deferred.Clear();
+    }
+
+    private async Task StartAsync()
+    {
+        try
+        {
+            foreach (var service in _services.GetServices<IHostedService>())
+                await service.StartAsync(CancellationToken.None);
+            if (State == MachineState.Starting)
+                State = MachineState.Up;
+            _world.Pump.Note(this, EventKind.Fault, "started");
+        }
+        catch (Exception exception)
+        {
+            if (IsDead)
+                return;
+            _world.Pump.Note(this, EventKind.Fault, "start failed: " + exception.GetType().Name);
+            State = MachineState.Failed;
+            _world.StartFailed(this, exception);
+            Kill(silent: false);
+        }
+    }
+
+    private async Task StopAsync()
+    {
+        // A host gives its services half a minute.
+        using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(30), Clock);
+        try
+        {
+            foreach (var service in _services.GetServices<IHostedService>().Reverse())
+                await service.StopAsync(patience.Token);
+        }
+        catch (Exception exception)
+        {
+            _world.Pump.Note(this, EventKind.Fault, "stop failed: " + exception.GetType().Name);
+            _world.StopFailed(this, exception);
+        }
+
+        if (IsDead)
+            return;
+        _world.Stopped(this);
+        Kill(silent: false);
+    }
+
+    private void ConfigureSilo(ISiloBuilder silo)
+    {
+        ConfigureCommon(silo.Services);
+        var settings = _world.Settings;
+        silo.Services.AddSingleton<ClusterTableFactory>(_ => new MachineTable(_world.Table, this));
+        silo.Services.AddSingleton(settings.Placement);
+        silo.Services.Configure<EndpointOptions>(options =>
+        {
+            options.AdvertisedIPAddress = Address;
+            options.SiloPort = SiloPort;
+            options.GatewayPort = GatewayPort;
+        });
+        silo.Services.Configure<SiloOptions>(options => options.SiloName = Name);
+        silo.Services.Configure<SiloMessagingOptions>(options =>
+        {
+            options.ResponseTimeout = settings.ResponseTimeout;
+            options.MaxForwardCount = settings.MaxForwards;
+        });
+        silo.Services.Configure<ClusterMembershipOptions>(options => options.ProbeTimeout = settings.ProbeTimeout);
+        silo.Services.Configure<ClusterLeaseOptions>(options => options.Duration = settings.Lease);
+        silo.Services.Configure<GrainCollectionOptions>(options =>
+        {
+            options.CollectionAge = settings.CollectionAge;
+            options.CollectionQuantum = TimeSpan.FromSeconds(1);
+            options.ActivationTimeout = TimeSpan.FromSeconds(10);
+            options.DeactivationTimeout = TimeSpan.FromSeconds(10);
+        });
+        silo.Services.Configure<LocalityOptions>(options =>
+        {
+            options.Enabled = settings.Locality;
+            options.Migration = settings.Migration;
+            options.Tolerance = 0.5;
+        });
+    }
+
+    private void ConfigureCommon(IServiceCollection services)
+    {
+        var settings = _world.Settings;
+        services.Configure<ClusterOptions>(options =>
+        {
+            options.ClusterId = "simulation";
+            options.ServiceId = "simulation";
+        });
+        services.Configure<ConnectionOptions>(options => options.ConnectionsPerEndpoint = settings.LinksPerPeer);
+        services.Configure<StageOptions>(options =>
+        {
+            options.Controller = StageController.Fixed;
+            options.Measure = false;
+            options.ReceiveThreads = settings.Pollers;
+            options.WorkThreads = 1;
+            options.SiloSendThreads = 1;
+            options.ClientSendThreads = 1;
+            options.MailboxLimit = settings.MailboxLimit;
+        });
+        services.Configure<ClientMessagingOptions>(options => options.ResponseTimeout = settings.ResponseTimeout);
+        services.Configure<StaticGatewayListProviderOptions>(options =>
+            options.Gateways = [.. Enumerable.Range(1, settings.Silos).Select(host => new Uri("gwy.tcp://" + AddressOf(host) + ":" + GatewayPort + "/0"))]);
+    }
+}
