@@ -5,6 +5,7 @@ public sealed class FakeClock : TimeProvider
 {
     private readonly Lock _gate = new();
     private readonly List<FakeTimer> _timers = [];
+    private readonly List<(long Due, TaskCompletionSource Set)> _awaited = [];
     private long _now = TimeSpan.FromDays(1).Ticks;
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
@@ -31,6 +32,20 @@ public sealed class FakeClock : TimeProvider
         {
             lock (_gate)
                 return _timers.Count;
+        }
+    }
+
+    /// <summary>Ends when there is a timer that is due so long from now: the code under test has come as far as waiting for it.</summary>
+    public Task TimerSetAsync(TimeSpan dueTime)
+    {
+        lock (_gate)
+        {
+            var due = _now + dueTime.Ticks;
+            if (_timers.Exists(timer => timer.Due == due))
+                return Task.CompletedTask;
+            var set = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            _awaited.Add((due, set));
+            return set.Task;
         }
     }
 
@@ -74,6 +89,9 @@ public sealed class FakeClock : TimeProvider
                     return true;
                 Due = clock._now + dueTime.Ticks;
                 clock._timers.Add(this);
+                foreach (var awaited in clock._awaited.FindAll(awaited => awaited.Due == Due))
+                    awaited.Set.TrySetResult();
+                clock._awaited.RemoveAll(awaited => awaited.Due == Due);
                 return true;
             }
         }

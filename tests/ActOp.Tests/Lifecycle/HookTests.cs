@@ -21,6 +21,7 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
         await gate.ArrivedAsync();
         Task<int>[] calls = [first, grain.Number(), grain.Number()];
         Assert.All(calls, call => Assert.False(call.IsCompleted));
+        await cluster.Clock.TimerSetAsync(VirtualTime.HookTime).WaitAsync(Gate.Patience);
         cluster.Clock.Advance(VirtualTime.HookTime);
         foreach (var call in calls)
         {
@@ -55,6 +56,7 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
         script.Hooks.Clear();
         var queued = grain.Number();
         Assert.False(ending.IsCompleted);
+        await cluster.Clock.TimerSetAsync(VirtualTime.HookTime).WaitAsync(Gate.Patience);
         cluster.Clock.Advance(VirtualTime.HookTime);
         await ending.WaitAsync(Gate.Patience);
         Assert.Equal(2, await queued.WaitAsync(Gate.Patience));
