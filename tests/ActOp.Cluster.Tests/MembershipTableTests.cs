@@ -18,6 +18,46 @@ public sealed class MembershipTableTests
         Assert.Equal(Views.Silo(1), Assert.Single(late.Snapshot.Rows).Silo);
     }
 
+    /// <summary>A silo that joins, or has heard of something newer, must not wait for the next read of its period, which may be a minute away.</summary>
+    [Fact]
+    public void A_read_that_failed_is_repeated_soon()
+    {
+        var options = new MembershipOptions { TableRefreshPeriod = 60_000 };
+        var protocol = new MembershipProtocol(Views.Silo(1), "one", null, options);
+        protocol.Join(1_000);
+        protocol.OnTableFailed(Assert.IsType<MembershipAction.UseTable>(Assert.Single(protocol.Actions)).Request.Id, 2_000);
+        protocol.Actions.Clear();
+
+        protocol.Tick(2_000 + options.ProbePeriod);
+
+        Assert.IsType<MembershipAction.UseTable>(Assert.Single(protocol.Actions));
+    }
+
+    [Fact]
+    public void A_silo_whose_table_was_replaced_stops_on_the_word_of_its_holder_and_not_on_hearsay()
+    {
+        var protocol = new MembershipProtocol(Views.Silo(1), "one", null, new MembershipOptions());
+        protocol.Join(1_000);
+        for (var step = 0; step < 2; step++)
+        {
+            var request = protocol.Actions.OfType<MembershipAction.UseTable>().Last().Request;
+            protocol.Actions.Clear();
+            protocol.OnTableReply(_table.Apply(request), 1_000);
+        }
+
+        var other = new InMemoryMembershipTable(id: 2).Apply(new TableRequest(9, TableOperation.Read)).Snapshot;
+        protocol.Actions.Clear();
+        protocol.OnGossip(other with { Version = 100, View = 100 }, 2_000);
+        Assert.Empty(protocol.Actions);
+        Assert.False(protocol.IsStopped);
+
+        protocol.Refresh(3_000);
+        var asked = protocol.Actions.OfType<MembershipAction.UseTable>().Last().Request;
+        protocol.OnTableReply(new TableReply(asked.Id, true, other), 3_000);
+        Assert.Contains(protocol.Actions, action => action is MembershipAction.StopDead);
+        Assert.True(protocol.IsStopped);
+    }
+
     [Fact]
     public void A_heartbeat_advances_the_counter_but_no_version()
     {

@@ -54,6 +54,8 @@ internal sealed partial class MembershipProtocol
         {
             _pending = null;
             _retryAt = now + _options.ProbePeriod;
+            // What was asked for is still to be known, and not only when the next read is due.
+            _refreshDue = Math.Min(_refreshDue, _retryAt);
         }
     }
 

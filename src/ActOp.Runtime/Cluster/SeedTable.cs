@@ -13,6 +13,7 @@ internal sealed class SeedTable : IClusterTable
 {
     private readonly Node _node;
     private readonly IPEndPoint _seed;
+    private int _isAwaited;
 
     internal SeedTable(Node node, IPEndPoint seed)
     {
@@ -21,8 +22,20 @@ internal sealed class SeedTable : IClusterTable
         node.Peers.LinkLost += (silo, _) =>
         {
             if (silo.Endpoint.Equals(seed))
-                node.Peers.Search(seed);
+                AwaitSeed();
         };
+    }
+
+    /// <summary>Reads the table as soon as the seed is there: a silo that came too late to give its copy must know at once.</summary>
+    private void AwaitSeed()
+    {
+        if (Interlocked.Exchange(ref _isAwaited, 1) != 0)
+            return;
+        _node.Peers.Search(_seed).Task.GetAwaiter().UnsafeOnCompleted(() =>
+        {
+            Volatile.Write(ref _isAwaited, 0);
+            _node.Cluster!.RefreshTable();
+        });
     }
 
     public async ValueTask<TableReply> Execute(TableRequest request, CancellationToken cancellationToken)

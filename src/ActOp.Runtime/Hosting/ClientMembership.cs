@@ -12,7 +12,7 @@ namespace ActOp.Runtime.Hosting;
 /// anew with the gateways it was configured with: the whole cluster may have started again.
 /// </summary>
 /// <remarks>
-/// Owns a timer and its subscription to link events until disposed. One refresh at a time, which ends within <see cref="LongestIgnorance"/>; it runs on the control stage and the thread pool, throws
+/// Owns a timer and its subscription to link events until disposed. One refresh at a time, which ends within a period and <see cref="AnswerLimit"/>; it runs on the control stage and the thread pool, throws
 /// nothing, and the next period repeats what failed.
 /// </remarks>
 internal sealed class ClientMembership : IDisposable
@@ -22,6 +22,9 @@ internal sealed class ClientMembership : IDisposable
 
     /// <summary>After this time every client has heard of a change: the period, and as much again for a silo that was slow to answer.</summary>
     internal static readonly TimeSpan LongestIgnorance = RefreshPeriod * 2;
+
+    /// <summary>A silo that has not answered by then stands still, and another is asked; one that is only busy must not be given up, or the client never learns.</summary>
+    private static readonly TimeSpan AnswerLimit = TimeSpan.FromSeconds(5);
 
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(10);
 
@@ -109,7 +112,7 @@ internal sealed class ClientMembership : IDisposable
         try
         {
             var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _node.Time).ConfigureAwait(false);
-            Take(await AskAsync(silo).WaitAsync(RefreshPeriod, _node.Time).ConfigureAwait(false));
+            Take(await AskAsync(silo).WaitAsync(AnswerLimit, _node.Time).ConfigureAwait(false));
         }
         catch (TimeoutException)
         {

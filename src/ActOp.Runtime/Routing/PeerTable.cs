@@ -231,6 +231,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         return null;
     }
 
+    /// <summary>Now and then, too: a dial may turn out to lead to a silo that is connected by another of its endpoints, and no event tells of that.</summary>
     internal void EndSearches()
     {
         foreach (var (endPoint, _) in _searches)
