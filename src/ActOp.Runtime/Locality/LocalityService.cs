@@ -45,7 +45,7 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         _protocol = new ExchangeProtocol<GrainId>(_table, _traits, _partitioning, OriginOf(node.Address), node.Address.Generation);
         _period = new RoundPeriod(_partitioning);
         _metrics = new LocalityMetrics(node.Metrics.Meter);
-        _loads = new SiloLoads(node.Address);
+        _loads = new SiloLoads(node.Address, options.MinRoundPeriod);
     }
 
     /// <summary>Rounds played, for tests.</summary>
@@ -63,7 +63,7 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         _lastFold = _lastStep = Now;
         Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, _options.FoldPeriod / EdgeCounters.StepsPerPeriod, "A step of the fold", FoldStep);
         Every(TickPeriod, TickPeriod, "A tick", () => Handle(_protocol.Tick(Now, OwnLoad())));
-        Every(TimeSpan.Zero, SiloLoads.Period, "The report of loads", TellLoads);
+        Every(TimeSpan.Zero, _loads.Period, "The report of loads", TellLoads);
         _roundTimer = _node.Time.CreateTimer(_ => Post("A round", PlayRound), null, _options.MinRoundPeriod, Timeout.InfiniteTimeSpan);
     }
 

@@ -23,15 +23,17 @@ internal sealed class LoadsMessage
 /// What this silo knows of the loads of the others. Nobody is asked: each silo tells a few others, period by period, what it knows of all, and where two reports of one silo
 /// meet the newer wins. A silo that tells nothing any more, because it hangs or is cut off, is forgotten after <see cref="Lifetime"/>. Pure; one thread.
 /// </summary>
-internal sealed class SiloLoads(SiloAddress self)
+/// <param name="self">This silo.</param>
+/// <param name="period">The time between two reports of one silo: that of rounds while the graph changes, so that each round knows what the last one did.</param>
+internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
 {
-    /// <summary>Silos told in one period: with three, every silo of a small cluster hears of all each second, and a thousand silos within seven.</summary>
+    /// <summary>Silos told in one period: with three, every silo of a small cluster hears of all each time, and a thousand silos within seven.</summary>
     internal const int Fanout = 3;
 
-    internal static readonly TimeSpan Period = TimeSpan.FromSeconds(1);
+    internal TimeSpan Period => period;
 
     /// <summary>Ten periods: reports that are lost or late do not count as silence.</summary>
-    internal static readonly TimeSpan Lifetime = TimeSpan.FromSeconds(10);
+    internal TimeSpan Lifetime => 10 * period;
 
     private readonly Dictionary<SiloAddress, (int Load, long Number, TimeSpan Heard)> _others = [];
     private long _number;

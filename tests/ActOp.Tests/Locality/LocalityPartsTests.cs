@@ -13,6 +13,8 @@ namespace ActOp.Tests.Locality;
 /// <summary>The parts of the locality service: loads, numbers of silos, counts of threads, rounds.</summary>
 public class LocalityPartsTests
 {
+    private static readonly TimeSpan Second = TimeSpan.FromSeconds(1);
+
     [Fact]
     public void Every_silo_soon_knows_the_load_of_every_other_though_each_tells_few() => Check.One(
         Config.QuickThrowOnFailure.WithMaxTest(50),
@@ -20,7 +22,7 @@ public class LocalityPartsTests
         {
             var random = new Random(seed);
             SiloAddress[] silos = [.. Enumerable.Range(1, random.Next(2, 30)).Select(Silo)];
-            SiloLoads[] loads = [.. silos.Select(silo => new SiloLoads(silo))];
+            SiloLoads[] loads = [.. silos.Select(silo => new SiloLoads(silo, Second))];
             for (var period = 0; period < 12; period++)
             {
                 for (var i = 0; i < silos.Length; i++)
@@ -49,7 +51,7 @@ public class LocalityPartsTests
     [Fact]
     public void An_old_report_never_replaces_a_newer_one_and_silence_is_forgotten()
     {
-        var (talker, listener) = (new SiloLoads(Silo(1)), new SiloLoads(Silo(2)));
+        var (talker, listener) = (new SiloLoads(Silo(1), Second), new SiloLoads(Silo(2), Second));
         var old = talker.Report(5);
         listener.Merge(talker.Report(7), TimeSpan.Zero, _ => true);
         listener.Merge(old, TimeSpan.FromSeconds(9), _ => true);
@@ -64,7 +66,7 @@ public class LocalityPartsTests
     [Fact]
     public void A_load_of_a_silo_that_is_no_member_is_not_taken()
     {
-        var (talker, listener) = (new SiloLoads(Silo(1)), new SiloLoads(Silo(2)));
+        var (talker, listener) = (new SiloLoads(Silo(1), Second), new SiloLoads(Silo(2), Second));
         listener.Merge(talker.Report(7), TimeSpan.Zero, _ => false);
         Assert.Equal(0, listener.Count);
     }
@@ -73,9 +75,9 @@ public class LocalityPartsTests
     public void The_emptiest_silo_below_its_share_is_filled_first_by_those_above_theirs()
     {
         SiloAddress[] silos = [Silo(1), Silo(2), Silo(3)];
-        var loads = new SiloLoads(silos[0]);
-        loads.Merge(new SiloLoads(silos[1]).Report(80), TimeSpan.Zero, _ => true);
-        loads.Merge(new SiloLoads(silos[2]).Report(0), TimeSpan.Zero, _ => true);
+        var loads = new SiloLoads(silos[0], Second);
+        loads.Merge(new SiloLoads(silos[1], Second).Report(80), TimeSpan.Zero, _ => true);
+        loads.Merge(new SiloLoads(silos[2], Second).Report(0), TimeSpan.Zero, _ => true);
         var own = loads.Around(100, silos, 0.5);
         Assert.Equal(new SiloLoad(100, 30, 90), own);
         Assert.Equal(silos[2], loads.EmptiestBelow(own, silos));
