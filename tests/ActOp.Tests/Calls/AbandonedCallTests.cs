@@ -181,7 +181,12 @@ public class AbandonedCallTests(AbandonedCallTests.Limited cluster) : IClassFixt
 
         protected override void Configure(InProcessTestClusterOptions options) => options.InitializeClientOnDeploy = false;
 
-        protected override void ConfigureSilo(ISiloBuilder silo) => silo.Configure<ActOp.Configuration.StageOptions>(options => options.MailboxLimit = Mailbox);
+        protected override void ConfigureSilo(ISiloBuilder silo)
+        {
+            silo.Configure<ActOp.Configuration.StageOptions>(options => options.MailboxLimit = Mailbox);
+            // Only the calls that are meant to time out do so, however slow the machine is.
+            silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = TimeSpan.FromMinutes(10));
+        }
     }
 
     public interface IAbandoned : IGrainWithGuidKey
