@@ -1,3 +1,4 @@
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
@@ -19,15 +20,21 @@ internal sealed class Migrations(Node node) : IMigrationTarget
         if (!node.AcceptsActivations)
             return default;
         var state = new MigrationState(node.Calls, previous, values) { Context = RequestContext.Current };
-        var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), state, out var created);
-        if (created)
+        while (true)
         {
-            var location = await state.Arrival;
-            if (location.Silo is not null && location.Silo.Equals(node.Address))
-                node.Locality.Arrived(previous.Grain);
-            return location;
-        }
+            var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), state, out var created);
+            if (created)
+            {
+                var location = await state.Arrival;
+                if (location.Silo is not null && location.Silo.Equals(node.Address))
+                    node.Locality.Arrived(previous.Grain);
+                return location;
+            }
 
-        return activation.Registered ? new Location(node.Address, activation.ActivationId, activation.Epoch) : default;
+            if (activation.State == ActivationState.Active && activation.Registered)
+                return new Location(node.Address, activation.ActivationId, activation.Epoch);
+            // One that is still on its way out of here, or one that begins and will find the grain registered at the sender: to refuse the state now would lose it.
+            await activation.Deactivated.WaitAsync(node.ResponseTimeout, node.Time);
+        }
     }
 }

@@ -121,7 +121,17 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         life.Ids.UnionWith(carried);
         world.Pump.Note(machine, EventKind.Check, "life " + counter + " " + life.Number + " from " + carriedFrom);
         if (_newest.TryGetValue(counter, out var before))
+        {
+            if (MayRunOn(life) && !IsGone(before.Machine))
+            {
+                // A silo that does not know that it was evicted begins lives as it runs turns.
+                Excused++;
+                return life;
+            }
+
             CheckSuccession(before, life, carriedFrom);
+        }
+
         _newest[counter] = life;
         return life;
     }

@@ -405,7 +405,7 @@ internal sealed class WireEnd : ByteStream
         if (taken < bytes.Length)
             _wantsRoom = true;
         if (Network.Pump.IsTraced)
-            Network.Pump.Write(Machine, EventKind.Network, "send " + taken + " to " + RemoteEndPoint + " " + Convert.ToHexString(bytes[..Math.Min(taken, 400)]));
+            Network.Pump.Write(Machine, EventKind.Network, "send " + taken + " to " + RemoteEndPoint);
         _unacknowledged += taken;
         if (_connection.Other(this) is { IsClosed: false, IsBroken: false } other)
             other.Expect(bytes[..taken]);
