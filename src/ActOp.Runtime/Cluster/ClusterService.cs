@@ -56,7 +56,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     {
         Post(() => _protocol.BeginShutdown(Now));
         await WaitFor(() => !_node.Silos.IsActive(_node.Address), cancellationToken)
-            .WaitAsync(TableTimeout, _node.Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            .WaitAsync(TableTimeout, _node.TaskTime, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
     /// <summary>Somebody has seen a newer view: reads the table now.</summary>
@@ -65,7 +65,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     internal async Task LeaveAsync(CancellationToken cancellationToken)
     {
         Post(() => _protocol.Leave(Now));
-        await _left.Task.WaitAsync(TableTimeout, _node.Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await _left.Task.WaitAsync(TableTimeout, _node.TaskTime, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (!_left.Task.IsCompleted)
             _node.Log.LeftSilently(_node.Address);
         Dispose();

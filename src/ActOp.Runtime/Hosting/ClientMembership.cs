@@ -78,7 +78,7 @@ internal sealed class ClientMembership : IDisposable
         SiloAddress silo;
         try
         {
-            silo = await FindGatewayAsync().WaitAsync(ConnectTimeout, _node.Time, cancellationToken).ConfigureAwait(false);
+            silo = await FindGatewayAsync().WaitAsync(ConnectTimeout, _node.TaskTime, cancellationToken).ConfigureAwait(false);
         }
         catch (TimeoutException exception)
         {
@@ -111,7 +111,7 @@ internal sealed class ClientMembership : IDisposable
     {
         try
         {
-            var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _node.Time).ConfigureAwait(false);
+            var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _node.TaskTime).ConfigureAwait(false);
             Take(await AskAsync(silo).WaitAsync(AnswerLimit, _node.Time).ConfigureAwait(false));
         }
         catch (TimeoutException)
