@@ -102,15 +102,13 @@ public class AbandonedCallTests(AbandonedCallTests.Limited cluster) : IClassFixt
         using var gate = new Gate();
         var blocking = grain.Hold(gate.Name);
         await gate.ArrivedAsync();
-        var waiting = Enumerable.Range(0, Limited.Mailbox + Burst).Select(index => grain.Answer(index)).ToArray();
-        // What comes over the wire is in the mailbox once a later call was refused.
-        await Assert.ThrowsAsync<LimitExceededException>(() => Task.WhenAny(waiting).Unwrap().WaitAsync(Gate.Patience));
-        for (var left = count; left > 0; left -= Burst)
-            await Ended<LimitExceededException>([.. Enumerable.Range(0, Burst).Select(index => grain.Answer(index))]);
+        // Many more than the mailbox takes. Its limit is no exact number while a turn takes what has come: some more may wait until the gate opens.
+        var calls = Enumerable.Range(0, Limited.Mailbox + count).Select(index => grain.Answer(index)).ToArray();
+        await TestingUtils.WaitUntilAsync(_ => Task.FromResult(calls.Count(call => call.IsFaulted) > count / 2), Gate.Patience, TimeSpan.FromMilliseconds(1));
         gate.Open();
         await blocking;
-        foreach (var call in waiting)
-            await call.ContinueWith(static _ => { }, TaskScheduler.Default);
+        foreach (var call in calls)
+            Assert.True(await Record.ExceptionAsync(() => call.WaitAsync(Gate.Patience)) is null or LimitExceededException);
     });
 
     /// <summary>Without the heap: in this process it holds the silo that has died, its mailboxes and the requests in them.</summary>
