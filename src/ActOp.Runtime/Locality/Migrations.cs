@@ -20,6 +20,9 @@ internal sealed class Migrations(Node node) : IMigrationTarget
         if (!node.AcceptsActivations)
             return default;
         var state = new MigrationState(node.Calls, previous, values) { Context = RequestContext.Current };
+        // The sender must not have given up meanwhile: then the grain may have begun anew elsewhere.
+        var patience = node.ResponseTimeout / 2;
+        var asked = node.Clock.Update();
         while (true)
         {
             var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), state, out var created);
@@ -34,7 +37,10 @@ internal sealed class Migrations(Node node) : IMigrationTarget
             if (activation.State == ActivationState.Active && activation.Registered)
                 return new Location(node.Address, activation.ActivationId, activation.Epoch);
             // One that is still on its way out of here, or one that begins and will find the grain registered at the sender: to refuse the state now would lose it.
-            await activation.Deactivated.WaitAsync(node.ResponseTimeout, node.Time);
+            var left = patience - TimeSpan.FromMilliseconds(node.Clock.Update() - asked);
+            if (left <= TimeSpan.Zero)
+                return default;
+            await activation.Deactivated.WaitAsync(left, node.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
 }

@@ -17,15 +17,10 @@ internal static partial class MutantRun
         if (Start(copy, 0, "build", "-c", "Release", "-v", "q", "-nologo", Path.Combine(copy, "tests", "ActOp.Simulation")) is (not 0, var errors))
             throw new InvalidOperationException("The mutants do not compile:\n" + errors);
         var chosen = Table.All.Where(mutation => numbers.Length == 0 || numbers.Contains(mutation.Number)).ToArray();
-        var natural = Found(copy, 0, chosen.Max(static mutation => mutation.Budget), keepGoing: true);
         var missed = 0;
         foreach (var mutation in chosen)
         {
-            // What the unchanged source does as well is not the mutation's doing.
-            var oracles = mutation.Oracles.Split(',');
-            var first = Found(copy, mutation.Number, mutation.Budget, keepGoing: false)
-                .Where(found => oracles.Contains(found.Oracle) && !natural.Contains(found))
-                .Select(static found => ((int Seed, string Oracle)?)found).FirstOrDefault();
+            var first = First(copy, mutation);
             missed += first is null ? 1 : 0;
             Console.WriteLine($"{mutation.Number,3} | {mutation.Name,-60} | {(first is { } one ? $"{one.Oracle} in seed {one.Seed}" : "NOT FOUND"),-30} | within {mutation.Budget}");
         }
@@ -72,15 +67,34 @@ internal static partial class MutantRun
             "internal static class " + type + "\n{\n    private static readonly string? Number = System.Environment.GetEnvironmentVariable(\"" + Switch + "\");\n\n    internal static bool Is(int number) => Number == number.ToString();\n}\n");
     }
 
-    private static List<(int Seed, string Oracle)> Found(string copy, int number, int seeds, bool keepGoing)
+    /// <summary>The first seed in which one of the mutation's oracles speaks up that is silent without it.</summary>
+    private static (int Seed, string Oracle)? First(string copy, Mutation mutation)
     {
-        string[] arguments = [Path.Combine(copy, "tests", "ActOp.Simulation", "bin", "Release", "net10.0", "ActOp.Simulation.dll"), "--seeds", "1-" + seeds, "--keep-going"];
-        var found = new List<(int, string)>();
-        // A mutation may well crash the simulator or hang it: what it has said before counts.
-        var (_, output) = Start(copy, number, keepGoing ? arguments : [.. arguments, "--most", "5"]);
-        foreach (Match match in ViolationLine().Matches(output))
-            found.Add((int.Parse(match.Groups[1].Value), match.Groups[2].Value));
-        return found;
+        var oracles = mutation.Oracles.Split(',');
+        for (var seed = 1; seed <= mutation.Budget;)
+        {
+            var found = Found(copy, mutation.Number, seed, mutation.Budget);
+            if (found.Count == 0)
+                return null;
+            seed = found[0].Seed;
+            var natural = Found(copy, 0, seed, seed);
+            foreach (var one in found)
+            {
+                if (one.Seed == seed && oracles.Contains(one.Oracle) && !natural.Contains(one))
+                    return one;
+            }
+
+            seed++;
+        }
+
+        return null;
+    }
+
+    /// <summary>What the first seed with violations violates. A mutation may well crash the simulator: what it has said before counts.</summary>
+    private static List<(int Seed, string Oracle)> Found(string copy, int number, int first, int last)
+    {
+        var (_, output) = Start(copy, number, Path.Combine(copy, "tests", "ActOp.Simulation", "bin", "Release", "net10.0", "ActOp.Simulation.dll"), "--seeds", first + "-" + last);
+        return [.. ViolationLine().Matches(output).Select(static match => (int.Parse(match.Groups[1].Value), match.Groups[2].Value))];
     }
 
     private static (int Code, string Output) Start(string folder, int number, params string[] arguments)
