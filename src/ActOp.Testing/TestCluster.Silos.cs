@@ -1,5 +1,5 @@
-using ActOp.Testing;
 using System.Collections.ObjectModel;
+using ActOp.Testing;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
 using Orleans.Runtime;
