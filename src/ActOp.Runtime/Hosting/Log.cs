@@ -126,10 +126,7 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(600, LogLevel.Information, "Exchange with {partner}: {moved} grains moved, {skipped} skipped; messages to other silos {before:F0}/s -> {after:F0}/s.")]
     private static partial void Exchanged(ILogger logger, SiloAddress partner, int moved, int skipped, double before, double after);
 
-    [LoggerMessage(601, LogLevel.Warning, "{part} of locality failed; the next one goes on.")]
-    private static partial void LocalityFailed(ILogger logger, string part, Exception exception);
-
-    [LoggerMessage(602, LogLevel.Information, "Locality leaves the grains of {grainClass} where they are: they would lose what they hold in memory. Implement IGrainMigrationParticipant to carry it along, or mark the class [Movable] if nothing is lost with it, or [Immovable] if it is to stay.")]
+    [LoggerMessage(601, LogLevel.Information, "Locality leaves the grains of {grainClass} where they are: they would lose what they hold in memory. Implement IGrainMigrationParticipant to carry it along, or mark the class [Movable] if nothing is lost with it, or [Immovable] if it is to stay.")]
     private static partial void Unmovable(ILogger logger, Type grainClass);
 
     [LoggerMessage(700, LogLevel.Information, "The {controller} controller sizes the stages, measuring by {source}: {reason}. It has {processors} processors.")]
@@ -235,8 +232,6 @@ internal sealed partial class Log(ILogger logger)
     internal void RefreshFailed(Exception exception) => RefreshFailed(logger, exception);
 
     internal void Exchanged(SiloAddress partner, int moved, int skipped, double before, double after) => Exchanged(logger, partner, moved, skipped, before, after);
-
-    internal void LocalityFailed(string part, Exception exception) => LocalityFailed(logger, part, exception);
 
     internal void Unmovable(Type grainClass) => Unmovable(logger, grainClass);
 

@@ -49,14 +49,14 @@ internal sealed partial class LocalityService
             _metrics.Exchanged();
             _movesOfRound += moves.Count;
             if (moves.Count > 0)
-                Watch("Moving the grains of a plan", MoveAsync(moves, _silos.SiloOf(step.Target)));
+                _work.Follow(MoveAsync(moves, _silos.SiloOf(step.Target)));
         }
     }
 
     private void Send(ExchangeOffer<GrainId> offer)
     {
         _metrics.Offered();
-        Supervise("An offer", At(_silos.SiloOf(offer.To)).Offer(new OfferMessage
+        _work.Follow(At(_silos.SiloOf(offer.To)).Offer(new OfferMessage
         {
             From = _node.Address,
             Id = ExchangeName.Of(offer.Id),
@@ -70,7 +70,7 @@ internal sealed partial class LocalityService
 
     private void Send(ExchangeReply<GrainId> reply, SiloAddress to)
     {
-        Supervise("A reply", At(to).Reply(new ReplyMessage
+        _work.Follow(At(to).Reply(new ReplyMessage
         {
             From = _node.Address,
             Id = ExchangeName.Of(reply.Id),
@@ -102,7 +102,7 @@ internal sealed partial class LocalityService
         var all = Task.WhenAll(moved);
         try
         {
-            await all.WaitAsync(RestTime, _node.Time);
+            await all.WaitAsync(RestTime, _node.TaskTime);
         }
         catch (TimeoutException)
         {
@@ -128,7 +128,7 @@ internal sealed partial class LocalityService
         else
             _metrics.Skipped();
         if (known && _node.Silos.IsUsable(target))
-            Supervise("A report of a move", At(target).Report(new ReportMessage(ExchangeName.Of(report.Id), grain, left)));
+            _work.Follow(At(target).Report(new ReportMessage(ExchangeName.Of(report.Id), grain, left)));
         return left;
     }
 
@@ -139,7 +139,7 @@ internal sealed partial class LocalityService
         {
             var candidates = _protocol.Selection.Select(partner.Silo);
             _movesOfRound += candidates.Count;
-            Watch("Moving grains unasked", MoveAsync(candidates.Vertices, _silos.SiloOf(partner.Silo)));
+            _work.Follow(MoveAsync(candidates.Vertices, _silos.SiloOf(partner.Silo)));
             return;
         }
     }
@@ -161,7 +161,7 @@ internal sealed partial class LocalityService
     }
 
     /// <summary>A grain has arrived from another silo.</summary>
-    internal void Arrived(GrainId grain) => Post("The arrival of a grain", () =>
+    internal void Arrived(GrainId grain) => Post(() =>
     {
         _protocol.Arrived(grain);
         _movesOfRound++;

@@ -30,6 +30,7 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
     private readonly RoundPeriod _period;
     private readonly LocalityMetrics _metrics;
     private readonly SiloLoads _loads;
+    private readonly BackgroundPart _work;
     private readonly List<ITimer> _timers = [];
     private ITimer? _roundTimer;
     private volatile bool _runs;
@@ -37,6 +38,7 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
     internal LocalityService(Node node, LocalityOptions options)
     {
         _node = node;
+        _work = node.Background.Part("locality");
         _options = options;
         _partitioning = options.ToPartitioning();
         _silos = new SiloNumbers(node.Address, node.Silos.IsUsable);
@@ -61,10 +63,11 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         _runs = true;
         _node.Edges.CountsEdges = true;
         _lastFold = _lastStep = Now;
-        Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, _options.FoldPeriod / EdgeCounters.StepsPerPeriod, "A step of the fold", FoldStep);
-        Every(TickPeriod, TickPeriod, "A tick", () => Handle(_protocol.Tick(Now, OwnLoad())));
-        Every(TimeSpan.Zero, _loads.Period, "The report of loads", TellLoads);
-        _roundTimer = _node.Time.CreateTimer(_ => Post("A round", PlayRound), null, _options.MinRoundPeriod, Timeout.InfiniteTimeSpan);
+        Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, FoldStep);
+        Every(TickPeriod, () => Handle(_protocol.Tick(Now, OwnLoad())));
+        Every(_loads.Period, TellLoads);
+        Post(TellLoads);
+        _roundTimer = _work.Every(_options.MinRoundPeriod, () => Post(PlayRound));
     }
 
     public void Dispose()
@@ -77,7 +80,7 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
     }
 
     /// <summary>Silos came or went: what is gone is forgotten, and the next round comes soon.</summary>
-    internal void OnView() => Post("A change of the view", () =>
+    internal void OnView() => Post(() =>
     {
         _period.Disturb();
         foreach (var (silo, number) in _silos.Gone())
@@ -137,7 +140,7 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
             return;
         var report = _loads.Report(_node.Activations.Count);
         foreach (var silo in told)
-            Supervise("A report of loads", At(silo).Loads(report));
+            _work.Follow(At(silo).Loads(report));
     }
 
     private TimeSpan Now => TimeSpan.FromMilliseconds(_node.Clock.Update());
@@ -148,40 +151,8 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
 
     private static ulong OriginOf(SiloAddress silo) => ((ulong)(uint)silo.GetConsistentHashCode() << 32) | (uint)silo.Endpoint.Port;
 
-    private void Every(TimeSpan due, TimeSpan period, string part, Action step) => _timers.Add(_node.Time.CreateTimer(_ => Post(part, step), null, due, period));
+    private void Every(TimeSpan period, Action step) => _timers.Add(_work.Every(period, () => Post(step)));
 
     /// <summary>Runs a step on this target's turn. One that fails is logged, and the next comes with its timer.</summary>
-    private void Post(string part, Action step) => _node.LocalityHost.Enqueue(new ActionWork(
-        _ =>
-        {
-            try
-            {
-                step();
-            }
-            catch (Exception exception)
-            {
-                _node.Log.LocalityFailed(part, exception);
-            }
-        },
-        null));
-
-    /// <summary>Watches over work that nobody awaits: its failure is logged.</summary>
-    private void Supervise(string part, ValueTask work)
-    {
-        if (!work.IsCompletedSuccessfully)
-            Watch(part, work.AsTask());
-    }
-
-    private async void Watch(string part, Task work)
-    {
-        try
-        {
-            await work;
-        }
-        catch (Exception exception)
-        {
-            if (_runs)
-                _node.Log.LocalityFailed(part, exception);
-        }
-    }
+    private void Post(Action step) => _node.LocalityHost.Enqueue(new ActionWork(_ => _work.Do(step), null));
 }
