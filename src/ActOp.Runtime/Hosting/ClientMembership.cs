@@ -23,7 +23,7 @@ internal sealed class ClientMembership : IDisposable
     /// <summary>After this time every client has heard of a change: the period, and as much again for a silo that was slow to answer.</summary>
     internal static readonly TimeSpan LongestIgnorance = RefreshPeriod * 2;
 
-    /// <summary>A silo that has not answered by then stands still, and another is asked; one that is only busy must not be given up, or the client never learns.</summary>
+    /// <summary>No silo has answered by then: the next period begins anew. One that is only busy must not be given up at once, or the client never learns.</summary>
     private static readonly TimeSpan AnswerLimit = TimeSpan.FromSeconds(5);
 
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(10);
@@ -98,6 +98,25 @@ internal sealed class ClientMembership : IDisposable
         return (await target.GetGrainTypes().ConfigureAwait(false), await target.GetTable().ConfigureAwait(false));
     }
 
+    /// <summary>Asks one silo after the other, a period apart, until one has answered: whoever stands still holds nothing up, and whoever is slow may still answer.</summary>
+    private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> AskAnyAsync()
+    {
+        var asked = new List<Task<(GrainTypeEntry[] Types, TableSnapshot Table)>>();
+        while (true)
+        {
+            var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _node.TaskTime).ConfigureAwait(false);
+            asked.Add(AskAsync(silo));
+            try
+            {
+                return await (await Task.WhenAny(asked).WaitAsync(RefreshPeriod, _node.TaskTime).ConfigureAwait(false)).ConfigureAwait(false);
+            }
+            catch (TimeoutException) when (asked.Count * RefreshPeriod < AnswerLimit)
+            {
+                _turn++;
+            }
+        }
+    }
+
     private void OnLinkLost(SiloAddress silo, bool isGone) => PostRefresh();
 
     /// <summary>From timers and link events, which must not wait for the calls of a refresh to be sent.</summary>
@@ -111,8 +130,7 @@ internal sealed class ClientMembership : IDisposable
     {
         try
         {
-            var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _node.TaskTime).ConfigureAwait(false);
-            Take(await AskAsync(silo).WaitAsync(AnswerLimit, _node.TaskTime).ConfigureAwait(false));
+            Take(await AskAnyAsync().ConfigureAwait(false));
         }
         catch (TimeoutException)
         {
