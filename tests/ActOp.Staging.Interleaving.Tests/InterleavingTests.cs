@@ -10,7 +10,7 @@ namespace ActOp.Staging.Interleaving.Tests;
 public sealed class InterleavingTests(ITestOutputHelper output)
 {
     /// <summary>Schedules for each strategy. The variable makes a longer search, for instance by night.</summary>
-    private static readonly int s_budget = int.TryParse(Environment.GetEnvironmentVariable("ACTOP_SCHEDULES"), out var budget) ? budget : 80;
+    private static readonly int Budget = int.TryParse(Environment.GetEnvironmentVariable("ACTOP_SCHEDULES"), out var budget) ? budget : 80;
 
     public static TheoryData<string> Models => [.. StageModels.Names];
 
@@ -20,7 +20,7 @@ public sealed class InterleavingTests(ITestOutputHelper output)
     [MemberData(nameof(Models))]
     public void No_schedule_loses_work_or_runs_it_twice_or_spins_or_begins_after_the_end(string model)
     {
-        foreach (var result in Search.All(() => StageModels.Create(model), s_budget))
+        foreach (var result in Search.All(() => StageModels.Create(model), Budget))
         {
             output.WriteLine(result.ToString());
             Assert.Null(result.Finding);

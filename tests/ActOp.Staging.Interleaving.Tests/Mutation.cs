@@ -16,7 +16,7 @@ namespace ActOp.Staging.Interleaving.Tests;
 /// <param name="Schedules">It must be found within so many schedules.</param>
 public sealed record Mutation(string Id, string File, string Right, string Wrong, string Model, string Strategy, int Schedules)
 {
-    private static readonly MetadataReference[] s_references =
+    private static readonly MetadataReference[] References =
     [
         .. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
             .Where(static path => Path.GetFileName(path).StartsWith("System.", StringComparison.Ordinal))
@@ -24,7 +24,7 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
         MetadataReference.CreateFromFile(typeof(Interleaver).Assembly.Location),
     ];
 
-    private static readonly Lazy<(string Name, SyntaxTree Tree)[]> s_sources = new(static () =>
+    private static readonly Lazy<(string Name, SyntaxTree Tree)[]> Trees = new(static () =>
         [.. Sources().Append(("usings", "global using System; global using System.Collections.Generic; global using System.IO; global using System.Linq; global using System.Threading; global using System.Threading.Tasks;"))
             .Select(static source => (source.Item1, Parse(source.Item2)))]);
 
@@ -45,10 +45,10 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
         var text = Sources().Single(source => source.Name == File).Text;
         if (text.Split(Right).Length != 2)
             throw new InvalidOperationException($"The mutation {Id} does not fit {File}: its text must occur there once.");
-        var trees = s_sources.Value.Select(source => source.Name == File ? Parse(text.Replace(Right, Wrong, StringComparison.Ordinal)) : source.Tree);
+        var trees = Trees.Value.Select(source => source.Name == File ? Parse(text.Replace(Right, Wrong, StringComparison.Ordinal)) : source.Tree);
         var options = new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, optimizationLevel: OptimizationLevel.Release, nullableContextOptions: NullableContextOptions.Enable, allowUnsafe: true);
         using var image = new MemoryStream();
-        var result = CSharpCompilation.Create("Mutation", trees, s_references, options).Emit(image);
+        var result = CSharpCompilation.Create("Mutation", trees, References, options).Emit(image);
         if (!result.Success)
             throw new InvalidOperationException($"The mutation {Id} does not compile: " + string.Join(Environment.NewLine, result.Diagnostics.Where(static one => one.Severity == DiagnosticSeverity.Error)));
         image.Position = 0;

@@ -10,13 +10,13 @@ namespace ActOp.Staging;
 /// </summary>
 internal static class Point
 {
-    private static readonly HashSet<string> s_unimportant =
+    private static readonly HashSet<string> Unimportant =
         ["_steps", "_pauses", "_pauseInterval", "_posted", "_wakes", "_emptyWakes", "_borrowed", "_pooled", "_held", "_heldAt", "_borrowPause", "_borrowFrom", "_threads", "Steals"];
 
     internal static void At(string location)
     {
         // The check at the end is no thread of the model.
-        if (Interleaver.IsModelled && !s_unimportant.Contains(location))
+        if (Interleaver.IsModelled && !Unimportant.Contains(location))
             Interleaver.Current.Step();
     }
 

@@ -5,7 +5,7 @@ namespace ActOp.Staging;
 /// <summary>Models of the protocols of a stage. Each begins with a stage whose threads are parked.</summary>
 public static class StageModels
 {
-    private static readonly Dictionary<string, Func<Model>> s_models = new()
+    private static readonly Dictionary<string, Func<Model>> Constructors = new()
     {
         ["wake"] = static () => new StageModel(2, static model =>
         {
@@ -247,9 +247,9 @@ public static class StageModels
         { Stops = true },
     };
 
-    public static IReadOnlyCollection<string> Names => s_models.Keys;
+    public static IReadOnlyCollection<string> Names => Constructors.Keys;
 
-    public static Model Create(string name) => s_models[name]();
+    public static Model Create(string name) => Constructors[name]();
 }
 
 /// <summary>
