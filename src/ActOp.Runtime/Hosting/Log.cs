@@ -99,9 +99,6 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(503, LogLevel.Warning, "The membership table did not answer; it is asked again.")]
     private static partial void TableFailed(ILogger logger, Exception exception);
 
-    [LoggerMessage(504, LogLevel.Warning, "{grain} is registered at {winner}; the activation here ends.")]
-    private static partial void Duplicate(ILogger logger, GrainId grain, SiloAddress winner);
-
     [LoggerMessage(505, LogLevel.Error, "The lease of {silo} ran out: the membership table could not be reached in time. Its grains pause until it can.")]
     private static partial void LeaseLost(ILogger logger, SiloAddress silo);
 
@@ -220,8 +217,6 @@ internal sealed partial class Log(ILogger logger)
     internal void LeaseRegained(SiloAddress silo, int parked) => LeaseRegained(logger, silo, parked);
 
     internal void LeftSilently(SiloAddress silo) => LeftSilently(logger, silo);
-
-    internal void Duplicate(GrainId grain, SiloAddress winner) => Duplicate(logger, grain, winner);
 
     internal void TableRestored(SiloAddress silo, long table, long version, int silos) => TableRestored(logger, silo, table, version, silos);
 
