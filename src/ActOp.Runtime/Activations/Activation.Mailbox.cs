@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Runtime.Timers;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
@@ -56,26 +57,40 @@ internal sealed partial class Activation
             _stage.Post(this);
     }
 
-    /// <summary>Puts a request into the mailbox, or refuses it when the mailbox is full. The runtime's own targets have no limit: a registration that is refused is lost.</summary>
-    internal bool TryEnqueueRequest(Call call)
+    /// <summary>
+    /// Puts a request into the mailbox, or refuses it when as many as may wait have not even been looked at. Those that wait for others to end
+    /// are counted by the turn, which knows them: see <see cref="Wait"/>.
+    /// </summary>
+    internal void EnqueueRequest(Call call)
     {
-        if (!ReferenceEquals(_stage, Node.ControlStage) && (Volatile.Read(ref _inbox)?.Depth ?? 0) + _waitingCount >= Node.MailboxLimit)
-        {
-            DropAbandoned();
-            return false;
-        }
-
-        Enqueue(call);
-        return true;
+        if (IsLimited && (Volatile.Read(ref _inbox)?.Depth ?? 0) >= Node.MailboxLimit)
+            Refuse(call);
+        else
+            Enqueue(call);
     }
 
-    /// <summary>Has the waiting requests dropped that nobody waits for any more. Any thread; at most once a second, because it walks over all of them.</summary>
+    /// <summary>The runtime's own targets have no limit: a registration that is refused is lost.</summary>
+    private bool IsLimited => !ReferenceEquals(_stage, Node.ControlStage);
+
+    private void Refuse(Call call) => Fail(call, new LimitExceededException(
+        "The mailbox of " + GrainId + " is full: " + Node.MailboxLimit + " requests wait. The call " + call.Method.ActivityName + " was refused."));
+
+    /// <summary>Has the waiting requests dropped that nobody waits for any more. Any thread.</summary>
     internal void DropAbandoned()
     {
-        var last = Volatile.Read(ref _lastDrop);
-        var now = Node.Clock.Now;
-        if (Volatile.Read(ref _waitingCount) > 0 && now - last >= DropPeriodMs && Interlocked.CompareExchange(ref _lastDrop, now, last) == last)
+        if (Volatile.Read(ref _waitingCount) > 0)
             Enqueue(new ActionWork(static state => ((Activation)state!).DropWaiting(), this));
+    }
+
+    /// <summary>Looks for the dead behind a living one; at most once a second, because it walks over all that wait.</summary>
+    private bool MakeRoom()
+    {
+        var now = Node.Clock.Now;
+        if (now - _lastDrop < DropPeriodMs)
+            return false;
+        _lastDrop = now;
+        DropWaiting();
+        return _waitingCount < Node.MailboxLimit;
     }
 
     private void DropWaiting()
@@ -189,6 +204,7 @@ internal sealed partial class Activation
         }
     }
 
+    /// <summary>Keeps a request until others have ended, or refuses it when too many wait already. Requests that nobody waits for any more take no room.</summary>
     private void Wait(Call call)
     {
         // Deadlines come about in the order of arrival, so the dead are in front.
@@ -196,6 +212,12 @@ internal sealed partial class Activation
         {
             Unlink(first, null);
             Node.Router.Drops(first);
+        }
+
+        if (_waitingCount >= Node.MailboxLimit && IsLimited && call is not TimerCall && !MakeRoom())
+        {
+            Refuse(call);
+            return;
         }
 
         call.Next = null;

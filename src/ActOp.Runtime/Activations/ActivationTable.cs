@@ -21,8 +21,11 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
 
     internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGetValue(id, out activation);
 
-    /// <summary>The activation of the grain; a new one begins its life when there is none.</summary>
-    internal Activation GetOrCreate(GrainId id, GrainClass grainClass, MigrationState? state, out bool created)
+    /// <summary>
+    /// The activation of the grain, a new one when there is none. Whoever has <paramref name="created"/> it must begin it, after it has posted
+    /// what it came with: a begin that fails at once must find the request to fail.
+    /// </summary>
+    internal Activation GetOrCreate(GrainId id, GrainClass grainClass, out bool created)
     {
         created = false;
         while (true)
@@ -36,18 +39,17 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
             created = true;
             // References that remember another silo shall find the grain here.
             node.Locations.Forget(id);
-            activation.Begin(state);
             return activation;
         }
     }
 
-    /// <summary>A worker of the stateless worker grain, a new one if need be.</summary>
-    internal Activation PickWorker(GrainId id, GrainClass grainClass)
+    /// <summary>A worker of the stateless worker grain, a new one if need be; see <see cref="GetOrCreate"/>.</summary>
+    internal Activation PickWorker(GrainId id, GrainClass grainClass, out bool created)
     {
         while (true)
         {
             var workers = _workers.GetOrAdd(id, static (key, arg) => new StatelessWorkers(arg.node, key, arg.grainClass), (node, grainClass));
-            if (workers.Pick() is { } picked)
+            if (workers.Pick(out created) is { } picked)
                 return picked;
             // The last of them has left just now: there will be a new entry.
             _workers.TryRemove(KeyValuePair.Create(id, workers));

@@ -15,11 +15,12 @@ internal sealed class StatelessWorkers(Node node, GrainId id, GrainClass grainCl
 
     /// <summary>
     /// The first idle worker in order of creation, else a new one if the limit allows, else the one with the shortest queue. Null when the
-    /// last worker has left:
-    /// then there is another object for the grain.
+    /// last worker has left: then there is another object for the grain. Whoever has
+    /// <paramref name="created"/> a worker begins it.
     /// </summary>
-    internal Activation? Pick()
+    internal Activation? Pick(out bool created)
     {
+        created = false;
         var workers = _workers;
         foreach (var worker in workers)
         {
@@ -27,7 +28,7 @@ internal sealed class StatelessWorkers(Node node, GrainId id, GrainClass grainCl
                 return worker;
         }
 
-        return Shortest(workers, out var living) is { } shortest && living >= grainClass.Worker!.MaxLocal ? shortest : Add();
+        return Shortest(workers, out var living) is { } shortest && living >= grainClass.Worker!.MaxLocal ? shortest : Add(out created);
     }
 
     /// <summary>Takes out a worker that has left; true when it was the last one, so that this object is used no more.</summary>
@@ -57,8 +58,9 @@ internal sealed class StatelessWorkers(Node node, GrainId id, GrainClass grainCl
         return shortest;
     }
 
-    private Activation? Add()
+    private Activation? Add(out bool created)
     {
+        created = false;
         lock (_gate)
         {
             if (_isClosed)
@@ -68,7 +70,7 @@ internal sealed class StatelessWorkers(Node node, GrainId id, GrainClass grainCl
             var address = new GrainAddress { GrainId = id, ActivationId = new ActivationId(node.NewId()), SiloAddress = node.Address, MembershipVersion = node.Silos.Version };
             var worker = new Activation(node, address, grainClass, node.WorkStage);
             _workers = [.. _workers, worker];
-            worker.Begin(null);
+            created = true;
             return worker;
         }
     }

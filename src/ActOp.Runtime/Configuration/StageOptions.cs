@@ -64,7 +64,10 @@ public sealed class StageOptions
     /// <summary>A queue shorter than this costs its stage a thread. Default 10, as in the paper.</summary>
     public int QueueLow { get; set; } = 10;
 
-    /// <summary>Requests that may wait in one mailbox; more are refused with a LimitExceededException. Default 100,000: beyond any burst that could still be answered in time.</summary>
+    /// <summary>
+    /// Requests that may wait in one mailbox for others to end, and as many that its grain has not looked at yet because a turn runs; more are refused with a
+    /// LimitExceededException. Requests that may run beside others do not wait. Default 100,000: beyond any burst that could still be answered in time.
+    /// </summary>
     public int MailboxLimit { get; set; } = 100_000;
 
     internal void Validate()

@@ -25,9 +25,10 @@ internal sealed class Migrations(Node node) : IMigrationTarget
         var asked = node.Clock.Update();
         while (true)
         {
-            var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), state, out var created);
+            var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), out var created);
             if (created)
             {
+                activation.Begin(state);
                 var location = await state.Arrival;
                 if (location.Silo is not null && location.Silo.Equals(node.Address))
                     node.Locality.Arrived(previous.Grain);

@@ -117,14 +117,14 @@ internal sealed class Router(Node node)
 
         if (node.IsSilo && node.Classes.TryGetWorker(target, out var workers))
         {
-            EnterLocal(call, node.Activations.PickWorker(target, workers));
+            EnterOrBegin(call, node.Activations.PickWorker(target, workers, out var created), created);
             return;
         }
 
         if (call.PlacedHere && node.AcceptsActivations)
         {
             call.PlacedHere = false;
-            EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
+            EnterOrBegin(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), out var created), created);
             return;
         }
 
@@ -146,6 +146,20 @@ internal sealed class Router(Node node)
     /// </summary>
     private bool MayTrust(SiloAddress silo) => !silo.Equals(node.Address) && node.Silos.IsActive(silo) && (node.IsSilo || node.Peers.IsConnected(silo));
 
+    /// <summary>Begins the life of a new activation with the request in its mailbox: should the begin fail, the request fails with it.</summary>
+    private void EnterOrBegin(Call call, Activation activation, bool created)
+    {
+        try
+        {
+            EnterLocal(call, activation);
+        }
+        finally
+        {
+            if (created)
+                activation.Begin(null);
+        }
+    }
+
     /// <summary>Puts the request into the mailbox of an activation of this process.</summary>
     private void EnterLocal(Call call, Activation activation)
     {
@@ -153,8 +167,7 @@ internal sealed class Router(Node node)
             return;
         call.Step = CallStep.Request;
         node.Edges.CountOutgoing(call, activation);
-        if (!activation.TryEnqueueRequest(call))
-            Activation.Fail(call, new LimitExceededException("The mailbox of " + activation.GrainId + " is full: " + node.MailboxLimit + " requests wait. The call " + call.Method.ActivityName + " was refused."));
+        activation.EnqueueRequest(call);
     }
 
     private void ToSilo(Call call, SiloAddress silo, bool counted)
@@ -216,7 +229,7 @@ internal sealed class Router(Node node)
 
                 if (node.AcceptsActivations || node.Activations.TryGet(target, out _))
                 {
-                    EnterLocal(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), null, out _));
+                    EnterOrBegin(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), out var created), created);
                     return;
                 }
 

@@ -2,6 +2,7 @@ using ActOp.Configuration;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using Orleans.Concurrency;
 
 namespace ActOp.Tests.Hosting;
 
@@ -100,6 +101,39 @@ public class HostTests
         await grain.Block(null);
     }
 
+    [Fact]
+    public async Task Requests_that_nobody_waits_for_any_more_take_no_room_in_a_mailbox()
+    {
+        var clock = new FakeClock();
+        await using var cluster = Cluster(silo =>
+        {
+            silo.Services.AddSingleton<TimeProvider>(clock);
+            silo.Configure<StageOptions>(options => options.MailboxLimit = 10);
+        });
+        await cluster.DeployAsync();
+        using var gate = new Gate();
+        var grain = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>().GetGrain<IBlocking>(2);
+        var running = grain.Block(gate.Name);
+        await gate.ArrivedAsync();
+        var dead = new List<Task>();
+        for (var call = 0; call < 10; call++)
+        {
+            dead.Add(grain.Soon());
+            // When it has answered, those before it have been looked at and wait.
+            await grain.Beside().WaitAsync(Gate.Patience);
+        }
+
+        await Assert.ThrowsAsync<LimitExceededException>(grain.Soon).WaitAsync(Gate.Patience);
+        await grain.Beside().WaitAsync(Gate.Patience);
+        clock.Advance(TimeSpan.FromSeconds(6));
+        foreach (var call in dead)
+            await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
+        var living = grain.Soon();
+        gate.Open();
+        await running;
+        await living.WaitAsync(Gate.Patience);
+    }
+
     private static async Task NamesAsync(string option, Action<ISiloBuilder> configure)
     {
         await using var cluster = Cluster(configure);
@@ -116,11 +150,22 @@ public class HostTests
 
     public interface IBlocking : IGrainWithIntegerKey
     {
+        [ResponseTimeout("00:10:00")]
         Task Block(string? gate);
+
+        [ResponseTimeout("00:00:05")]
+        Task Soon();
+
+        [AlwaysInterleave]
+        Task Beside();
     }
 
     public sealed class BlockingGrain : Grain, IBlocking
     {
         public Task Block(string? gate) => Gate.PassAsync(gate);
+
+        public Task Soon() => Task.CompletedTask;
+
+        public Task Beside() => Task.CompletedTask;
     }
 }
