@@ -30,7 +30,7 @@ public sealed class DirectoryPartitionTests
         var last = 0L;
         for (var i = 1; i <= 20; i++)
         {
-            var reply = partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(i), Activation(i - 1)));
+            var reply = partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(i), i == 1 ? default : Activation(i - 1)));
             Assert.Equal(DirectoryStatus.Ok, reply.Status);
             Assert.True(reply.Location.Epoch > last);
             last = reply.Location.Epoch;
@@ -203,12 +203,17 @@ public sealed class DirectoryPartitionTests
 
                     break;
                 default:
-                    reply = partition.Register(new RegisterRequest(grain, Views.Silo(step.Silo), Activation(step.Activation), Activation(step.Previous)));
+                    var previous = step.Previous == 0 ? default : Activation(step.Previous);
+                    reply = partition.Register(new RegisterRequest(grain, Views.Silo(step.Silo), Activation(step.Activation), previous));
                     var same = known && held == (step.Silo, step.Activation);
-                    var swaps = !known || (step.Previous != 0 && held.Activation == step.Previous);
-                    expected = same || swaps ? DirectoryStatus.Ok : DirectoryStatus.Conflict;
-                    oracle[step.Grain] = expected == DirectoryStatus.Ok ? (step.Silo, step.Activation) : held;
-                    known = true;
+                    var swaps = known ? held.Activation == step.Previous : step.Previous == 0;
+                    expected = same || swaps ? DirectoryStatus.Ok : known ? DirectoryStatus.Conflict : DirectoryStatus.NotFound;
+                    if (expected == DirectoryStatus.Ok)
+                    {
+                        oracle[step.Grain] = (step.Silo, step.Activation);
+                        known = true;
+                    }
+
                     break;
             }
 

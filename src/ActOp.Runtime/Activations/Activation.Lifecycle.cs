@@ -67,9 +67,18 @@ internal sealed partial class Activation
     /// <summary>Starts the life of a new activation; <paramref name="state"/> is what it carried from another silo, or null.</summary>
     internal void Begin(MigrationState? state)
     {
-        _beginning = new Beginning(this, state);
+        PrepareBegin(state);
         Enqueue(new ActionWork(static beginning => ((Beginning)beginning!).Start(), _beginning));
     }
+
+    /// <summary>From here on the activation answers for the registration that it takes over. Before anybody can find it.</summary>
+    internal void PrepareBegin(MigrationState? state) => _beginning ??= new Beginning(this, state);
+
+    /// <summary>
+    /// What this silo reports of the grain when its slot is rebuilt, none for nothing. Any thread; exact for a collector that has raised the fence
+    /// before, see <see cref="RegistrationFence"/>.
+    /// </summary>
+    internal Location RegisteredAs => Registered ? new Location(Node.Address, ActivationId, Epoch) : Volatile.Read(ref _beginning)?.Kept ?? default;
 
     public void Rehydrate(IRehydrationContext context) =>
         throw new InvalidOperationException("State is handed over when the activation begins; see MigrateOnIdle.");

@@ -32,8 +32,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         {
             if (_activations.TryGetValue(id, out var existing))
                 return existing;
-            var address = new GrainAddress { GrainId = id, ActivationId = new ActivationId(node.NewId()), SiloAddress = node.Address, MembershipVersion = node.Silos.Version };
-            var activation = new Activation(node, address, grainClass, node.WorkStage);
+            var activation = New(id, grainClass);
             if (!_activations.TryAdd(id, activation))
                 continue;
             created = true;
@@ -41,6 +40,20 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
             node.Locations.Forget(id);
             return activation;
         }
+    }
+
+    /// <summary>
+    /// The grain could not move: a new activation takes the place of the one that leaves, and what that one carried. Nobody finds the grain missing
+    /// meanwhile. False when the leaving one has no place here any more. On its turn.
+    /// </summary>
+    internal bool TryReplace(Activation leaving, MigrationState state)
+    {
+        var returned = New(leaving.GrainId, leaving.Class);
+        returned.PrepareBegin(state);
+        if (!_activations.TryUpdate(leaving.GrainId, returned, leaving))
+            return false;
+        returned.Begin(state);
+        return true;
     }
 
     /// <summary>A worker of the stateless worker grain, a new one if need be; see <see cref="GetOrCreate"/>.</summary>
@@ -78,6 +91,12 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
             if (_activations.TryRemove(KeyValuePair.Create(activation.GrainId, activation)) && !activation.Class.IsOrdinary)
                 Interlocked.Decrement(ref _special);
         }
+    }
+
+    private Activation New(GrainId id, GrainClass grainClass)
+    {
+        var address = new GrainAddress { GrainId = id, ActivationId = new ActivationId(node.NewId()), SiloAddress = node.Address, MembershipVersion = node.Silos.Version };
+        return new Activation(node, address, grainClass, node.WorkStage);
     }
 
     public IEnumerator<Activation> GetEnumerator()

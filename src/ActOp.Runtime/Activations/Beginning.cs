@@ -10,8 +10,10 @@ namespace ActOp.Runtime.Activations;
 /// Runs on the activation's turns. What can go wrong, step by step:
 /// <list type="table">
 /// <item><term>register</term><description>
-/// Throws: the requests that wait fail with it, and the activation leaves. Hangs: the directory client gives up after the response timeout
-/// and throws. Twice: registering the same activation again changes nothing. Another one is registered: the requests go there.
+/// Throws: the requests that wait fail with it, and the activation leaves; one that holds state which could not leave its silo asks again,
+/// as long as the silo is there. Hangs: the directory client gives up after the response timeout
+/// and throws. Twice: registering the same activation again changes nothing. Another one is registered: the requests go there. The activation
+/// that it takes over from is not registered any more: the state is old, and the requests begin a new one.
 /// </description></item>
 /// <item><term>construct</term><description>
 /// Throws: as above; the service scope is disposed. Blocks: it holds its thread, which is logged as a long turn; nothing can end it.
@@ -33,7 +35,13 @@ namespace ActOp.Runtime.Activations;
 /// </remarks>
 internal sealed class Beginning(Activation activation, MigrationState? state)
 {
+    /// <summary>Between two attempts of <see cref="RegisterAsync"/>, each of which waits for the directory itself.</summary>
+    private static readonly TimeSpan RegistrationPause = TimeSpan.FromMilliseconds(200);
+
     private readonly CancellationTokenSource _cancellation = new();
+
+    /// <summary>The registration of an activation of this silo that this one takes over, as long as it has none of its own.</summary>
+    internal Location Kept => state is { HasReturned: true } ? state.Previous.Location : default;
 
     internal void Start() => activation.Supervise(RunAsync());
 
@@ -46,7 +54,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state)
         {
             if (activation.Class.UsesDirectory)
             {
-                var winner = await activation.Node.Directory.RegisterAsync(activation, state?.Previous.Location.Activation ?? default);
+                var winner = await RegisterAsync();
                 if (!winner.Activation.Equals(activation.ActivationId))
                 {
                     EndDuplicate(winner);
@@ -67,6 +75,25 @@ internal sealed class Beginning(Activation activation, MigrationState? state)
         }
 
         activation.Begun(state);
+    }
+
+    /// <summary>
+    /// A directory that does not answer ends a begin, but not one that holds the only copy of a grain's state: that one asks until its silo ends.
+    /// </summary>
+    private async Task<Location> RegisterAsync()
+    {
+        while (true)
+        {
+            try
+            {
+                return await activation.Node.Directory.RegisterAsync(activation, state?.Previous.Location.Activation ?? default);
+            }
+            catch (Exception exception) when (state is { HasReturned: true } && activation.Node.AcceptsActivations)
+            {
+                activation.Node.Log.RegistrationRepeated(activation.GrainId, exception);
+                await Task.Delay(RegistrationPause, activation.Node.Time);
+            }
+        }
     }
 
     /// <summary>Hands the carried state over, in the request context of whoever asked for the move.</summary>
@@ -114,9 +141,12 @@ internal sealed class Beginning(Activation activation, MigrationState? state)
 
     private void EndDuplicate(Location winner)
     {
-        activation.Node.Locations.Put(activation.GrainId, winner);
+        if (!winner.IsNone)
+            activation.Node.Locations.Put(activation.GrainId, winner);
         state?.Refused(winner);
-        activation.Unbegin(new DeactivationReason(DeactivationReasonCode.DuplicateActivation, "Another activation of the grain is registered."));
+        activation.Unbegin(new DeactivationReason(
+            DeactivationReasonCode.DuplicateActivation,
+            winner.IsNone ? "The grain has ended since its state was taken." : "Another activation of the grain is registered."));
     }
 
     private void Fail(Exception exception)

@@ -17,8 +17,8 @@ namespace ActOp.Runtime.Activations;
 /// Throw: logged. Hang: left behind when the time is over, with a log line; their token is signalled then.
 /// </description></item>
 /// <item><term>choose a target, OnDehydrate, send</term><description>
-/// Throw or hang: logged; the activation ends here instead, and its requests make a new one. The send ends by the response timeout. A
-/// target that has taken the state although its word was lost is registered, so the requests find it.
+/// Throw or hang: logged. The send ends by the response timeout. What was to be carried goes to a new activation of this silo, which asks the
+/// directory to take over from this one, as the target does: one of them is registered, and the other ends. On a silo that ends there is no new one.
 /// </description></item>
 /// <item><term>unregister</term><description>
 /// Throws: logged; a new activation of this silo takes the entry over, and others clear it. Hangs: ends by the directory client's patience.
@@ -41,6 +41,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     private readonly CancellationTokenSource _cancellation = new();
     private TaskCompletionSource<SiloAddress?>? _chosen;
     private RequestContextData? _context;
+    private MigrationState? _state;
     private DeactivationReason _reason;
     private long _decidedAt;
     private bool _isPastMoving;
@@ -146,12 +147,15 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             await StepAsync("OnDeactivateAsync", limit, () => grain.OnDeactivateAsync(_reason, _cancellation.Token));
         await StepAsync("The end of the lifecycle", limit, () => activation.StopLifecycleAsync(_cancellation.Token));
         var moved = _hasBegun && await TryMoveAsync(limit);
-        if (!moved)
+        if (!moved && !TryReturn())
+        {
             await activation.UnregisterAsync();
+            if (_hasBegun)
+                node.Locality.Forget(activation.GrainId);
+        }
+
         if (!MovedTo.IsNone)
             node.Locations.Put(activation.GrainId, MovedTo);
-        else if (!moved && _hasBegun)
-            node.Locality.Forget(activation.GrainId);
         activation.Remove();
         activation.SendWaitingOn();
         request?.Report(moved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
@@ -174,6 +178,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     private void Forget()
     {
         _context = null;
+        _state = null;
         _reason = default;
         request = null;
     }
@@ -216,8 +221,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         try
         {
             RequestContext.Current = _context;
-            var state = Dehydrate(new Registration(activation.GrainId, new Location(activation.Node.Address, activation.ActivationId, activation.Epoch)));
-            MovedTo = await activation.Node.Migrations.SendAsync(target, state);
+            _state = Dehydrate(new Registration(activation.GrainId, new Location(activation.Node.Address, activation.ActivationId, activation.Epoch)));
+            MovedTo = await activation.Node.Migrations.SendAsync(target, _state);
             return !MovedTo.IsNone;
         }
         catch (Exception exception)
@@ -226,6 +231,10 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             return false;
         }
     }
+
+    /// <summary>Nobody has taken the state, or nobody has said so: it goes on here.</summary>
+    private bool TryReturn() =>
+        _state is not null && activation.Registered && activation.Node.AcceptsActivations && activation.Node.Activations.TryReplace(activation, _state.Return(_context));
 
     private MigrationState Dehydrate(Registration previous)
     {

@@ -21,17 +21,27 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
         return reply.Location;
     }
 
-    /// <summary>Registers the activation unless the grain is registered elsewhere; answers which activation is registered then.</summary>
+    /// <summary>
+    /// Registers the activation unless the grain is registered elsewhere; answers which activation is registered then. One that takes over from a
+    /// <paramref name="previous"/> one is registered only if that one is: none is answered when it is not and no other is either.
+    /// </summary>
     internal async Task<Location> RegisterAsync(Activation activation, ActivationId previous)
     {
         var request = new RegisterRequest(activation.GrainId, node.Address, activation.ActivationId, previous);
         while (true)
         {
             var reply = await AskAsync(activation.GrainId, static (target, wish) => target.Register(wish), request).ConfigureAwait(true);
-            if (reply.Status == DirectoryStatus.Conflict && reply.Location.Silo.Equals(node.Address))
+            if (reply.Status == DirectoryStatus.Conflict && previous.IsDefault && reply.Location.Silo.Equals(node.Address))
             {
                 // A silo has one activation of a grain at a time, and this is the one: what is listed here has ended without its registration. It is taken over.
                 request = request with { Previous = reply.Location.Activation };
+                continue;
+            }
+
+            if (reply.Status == DirectoryStatus.NotFound && previous.IsDefault)
+            {
+                // What was to be taken over has been cleared meanwhile.
+                request = request with { Previous = default };
                 continue;
             }
 

@@ -75,8 +75,9 @@ internal sealed partial class DirectoryPartition
     }
 
     /// <summary>
-    /// Registers an activation if the grain has none, or has <see cref="RegisterRequest.Previous"/>. Ok carries the own location with its new epoch
-    /// (or the old one when it was registered already); Conflict the winner; else NotReady, WrongOwner, Leased or UnknownSilo.
+    /// Registers an activation if the grain has none, or has <see cref="RegisterRequest.Previous"/> when that is given. Ok carries the own location with its
+    /// new epoch (or the old one when it was registered already); Conflict the winner; NotFound says that the previous one is not registered any more and the
+    /// grain has none; else NotReady, WrongOwner, Leased or UnknownSilo.
     /// </summary>
     public DirectoryReply Register(in RegisterRequest request)
     {
@@ -106,6 +107,12 @@ internal sealed partial class DirectoryPartition
             if (!takesOver && found.Status != DirectoryStatus.NotFound)
             {
                 return found.Status == DirectoryStatus.Ok ? found with { Status = DirectoryStatus.Conflict } : found;
+            }
+
+            // The grain has lived and ended since its state was taken: that state is old.
+            if (!takesOver && !request.Previous.IsDefault)
+            {
+                return found;
             }
 
             var location = new Location(request.Silo, request.Activation, slot.NextEpoch());

@@ -86,8 +86,8 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
     {
         foreach (var activation in _node.Activations)
         {
-            if (activation.Registered && slots.Contains(SlotMap.SlotOf(activation.GrainId)))
-                into.Add(new Registration(activation.GrainId, new Location(_node.Address, activation.ActivationId, activation.Epoch)));
+            if (slots.Contains(SlotMap.SlotOf(activation.GrainId)) && activation.RegisteredAs is { IsNone: false } location)
+                into.Add(new Registration(activation.GrainId, location));
         }
     }
 

@@ -66,7 +66,10 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(211, LogLevel.Warning, "A callback that {grain} has registered on a cancellation token threw.")]
     private static partial void CancellationFailed(ILogger logger, GrainId grain, Exception exception);
 
-    [LoggerMessage(300, LogLevel.Warning, "{grain} could not move to {target}; it ends here instead.")]
+    [LoggerMessage(212, LogLevel.Warning, "The directory did not answer for {grain}, which holds state that could not move; it is asked again.")]
+    private static partial void RegistrationRepeated(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(300, LogLevel.Warning, "{grain} could not move to {target}; it goes on here, unless this silo ends.")]
     private static partial void MigrationFailed(ILogger logger, GrainId grain, SiloAddress target, Exception exception);
 
     [LoggerMessage(301, LogLevel.Warning, "{grain} threw while it gave up its state to move; the rest moves.")]
@@ -175,6 +178,8 @@ internal sealed partial class Log(ILogger logger)
     internal void DeactivationFailed(GrainId grain, Exception exception) => DeactivationFailed(logger, grain, exception);
 
     internal void UnregistrationFailed(GrainId grain, Exception exception) => UnregistrationFailed(logger, grain, exception);
+
+    internal void RegistrationRepeated(GrainId grain, Exception exception) => RegistrationRepeated(logger, grain, exception);
 
     internal void TimerFailed(GrainId grain, Exception exception) => TimerFailed(logger, grain, exception);
 

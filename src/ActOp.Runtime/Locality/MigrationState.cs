@@ -29,6 +29,12 @@ internal sealed class MigrationState : IDehydrationContext, IRehydrationContext
     /// <summary>The request context of whoever asked for the move.</summary>
     internal RequestContextData? Context { get; init; }
 
+    /// <summary>No other silo has taken the state, as far as is known: it is back where it came from, and nobody else has it.</summary>
+    internal bool HasReturned { get; private init; }
+
+    /// <summary>The same values for a new activation on the silo that they came from.</summary>
+    internal MigrationState Return(RequestContextData? context) => new(_runtime, Previous, _values) { Context = context, HasReturned = true };
+
     /// <summary>Where the grain is when the move has ended; none when it could not begin here.</summary>
     internal Task<Location> Arrival => _arrival.Task;
 

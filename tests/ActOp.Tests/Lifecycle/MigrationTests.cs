@@ -1,4 +1,6 @@
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Directory;
+using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
 using ActOp.Tests.Clusters;
 
@@ -142,6 +144,45 @@ public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         RequestContext.Remove("word");
         Assert.Equal(("farewell", "farewell"), await grain.Words());
         Assert.Equal(cluster.AddressOf(1), await grain.Seat());
+    }
+
+    [Fact]
+    public async Task A_grain_whose_target_does_not_take_it_goes_on_where_it_was_with_its_state()
+    {
+        var grain = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
+        await Place.On(cluster.AddressOf(0), grain.Seat);
+        Assert.Equal(1, await grain.Count());
+        Assert.Equal(MigrationOutcome.Failed, await MoveAsync(grain, SiloAddress.New(System.Net.IPAddress.Loopback, 1, 1)));
+        Assert.Equal(2, await grain.Count());
+        Assert.Equal(cluster.AddressOf(0), await grain.Seat());
+        Assert.Equal(MigrationOutcome.Moved, await MoveAsync(grain, cluster.AddressOf(1)));
+        Assert.Equal(3, await grain.Count());
+        Assert.Equal(cluster.AddressOf(1), await grain.Seat());
+    }
+
+    /// <summary>A message may be slow; by the time it comes, the grain may have lived on elsewhere, and ended.</summary>
+    [Fact]
+    public async Task State_that_comes_when_the_grain_has_ended_since_is_refused()
+    {
+        var grain = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
+        await Place.On(cluster.AddressOf(0), grain.Seat);
+        Assert.Equal(1, await grain.Count());
+        Assert.True(cluster.Cluster.TryGetGrainContext(grain.GetGrainId(), out var context));
+        var activation = (Activation)context!;
+        var previous = new Registration(activation.GrainId, new Location(cluster.AddressOf(0), activation.ActivationId, activation.Epoch));
+        await cluster.Cluster.DeactivateAsync(grain);
+        var target = cluster.Cluster.Silos[1].ServiceProvider.GetRequiredService<Node>();
+        var location = await target.Migrations.Accept(previous, []).AsTask().WaitAsync(Gate.Patience);
+        Assert.True(location.IsNone);
+        Assert.Equal(1, await grain.Count().WaitAsync(Gate.Patience));
+    }
+
+    private async Task<MigrationOutcome> MoveAsync(INomad grain, SiloAddress target)
+    {
+        Assert.True(cluster.Cluster.TryGetGrainContext(grain.GetGrainId(), out var context));
+        var request = new MigrationRequest(target);
+        ((Activation)context!).TryMigrate(request);
+        return await request.Outcome.WaitAsync(Gate.Patience);
     }
 
     public interface INomad : IGrainWithGuidKey
