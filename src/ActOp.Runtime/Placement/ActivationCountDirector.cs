@@ -10,40 +10,65 @@ using Orleans.Runtime.Placement;
 namespace ActOp.Runtime.Placement;
 
 /// <summary>The silo with the fewest activations among a few drawn at random.</summary>
-/// <remarks>Counts are asked for at most once a second, and every own choice is added at once, so that a burst does not all go to the silo that was emptiest.</remarks>
+/// <remarks>
+/// Any thread. Counts are asked for at most once a second, and no placement waits for them: it uses those that came last. Every own choice is added at
+/// once, so that a burst does not all go to the silo that was emptiest. A silo that has not answered by the next time is taken only when there is no other.
+/// </remarks>
 internal sealed class ActivationCountDirector(Node node) : IPlacementDirector
 {
     private const long MaxAgeMs = 1000;
 
+    /// <summary>More than any silo holds, and room for own choices above it.</summary>
+    private const int Silent = int.MaxValue / 2;
+
     private readonly ConcurrentDictionary<SiloAddress, int> _counts = new();
+    private readonly ConcurrentDictionary<SiloAddress, bool> _asking = new();
+    private readonly BackgroundPart _work = node.Background.Part("placement");
     private readonly int _choices = node.Services.GetRequiredService<IOptions<ActivationCountBasedPlacementOptions>>().Value.ChooseOutOf;
     private long _asked = -MaxAgeMs;
 
-    public async Task<SiloAddress> OnAddActivation(PlacementStrategy strategy, PlacementTarget target, IPlacementContext context)
+    public Task<SiloAddress> OnAddActivation(PlacementStrategy strategy, PlacementTarget target, IPlacementContext context)
     {
         var silos = context.GetCompatibleSilos(target);
         var asked = Volatile.Read(ref _asked);
         if (node.Clock.Now - asked >= MaxAgeMs && Interlocked.CompareExchange(ref _asked, node.Clock.Now, asked) == asked)
-            await Ask(silos);
+            Ask(silos);
         node.Random.Shuffle(silos);
         var best = silos.Take(Math.Max(1, _choices)).MinBy(silo => _counts.GetValueOrDefault(silo))!;
         _counts.AddOrUpdate(best, 1, static (_, count) => count + 1);
-        return best;
+        return Task.FromResult(best);
     }
 
-    private async Task Ask(SiloAddress[] silos)
+    private void Ask(SiloAddress[] silos)
     {
+        foreach (var silo in _counts.Keys)
+        {
+            if (!node.Silos.IsActive(silo))
+                _counts.TryRemove(silo, out _);
+        }
+
         foreach (var silo in silos)
         {
-            try
-            {
-                _counts[silo] = await node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetActivationCount();
-            }
-            catch (Exception exception) when (exception is SiloUnavailableException or TimeoutException)
-            {
-                // A silo that does not answer is no reason to refuse a grain its place.
-                _counts.TryRemove(silo, out _);
-            }
+            if (_asking.TryAdd(silo, true))
+                _work.Run(_ => AskAsync(silo));
+            else
+                _counts[silo] = Silent;
+        }
+    }
+
+    private async Task AskAsync(SiloAddress silo)
+    {
+        try
+        {
+            _counts[silo] = await node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetActivationCount().ConfigureAwait(false);
+        }
+        catch (Exception exception) when (exception is SiloUnavailableException or TimeoutException)
+        {
+            _counts[silo] = Silent;
+        }
+        finally
+        {
+            _asking.TryRemove(silo, out _);
         }
     }
 }

@@ -1,4 +1,7 @@
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Placement;
 using ActOp.Tests.Clusters;
+using ActOp.Tests.Locality;
 using Orleans.Placement;
 using Orleans.Runtime.Placement;
 
@@ -27,6 +30,31 @@ public class PlacementTests(PlacementTests.FourSilos cluster) : IClassFixture<Pl
     {
         var seats = await Seats<ICounted>(200);
         Assert.Equal(4, seats.Distinct().Count());
+    }
+
+    [Fact]
+    public async Task Counted_placement_waits_for_nobody_and_leaves_out_a_silo_that_does_not_answer()
+    {
+        await using var silos = await TwoSilosInVirtualTime.Deploy();
+        using var hang = new ManualResetEventSlim();
+        silos.NodeOf(1).ControlStage.Post(new StageAction(() => hang.Wait(Gate.Patience)));
+        try
+        {
+            var director = new ActivationCountDirector(silos.NodeOf(0));
+            var context = new PlacementContext(silos.NodeOf(0), silos.AddressOf(0));
+            Assert.True(director.OnAddActivation(new ActivationCountBasedPlacement(), default, context).IsCompletedSuccessfully);
+            await silos.PassAsync(TimeSpan.FromSeconds(2), 0);
+            for (var grain = 0; grain < 50; grain++)
+            {
+                var seat = director.OnAddActivation(new ActivationCountBasedPlacement(), default, context);
+                Assert.True(seat.IsCompletedSuccessfully);
+                Assert.Equal(silos.AddressOf(0), await seat);
+            }
+        }
+        finally
+        {
+            hang.Set();
+        }
     }
 
     [Fact]
