@@ -62,17 +62,20 @@ internal sealed partial class Activation
 
     internal void RemoveTimer(IDisposable timer) => _timers?.Remove(timer);
 
-    public void Activate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default) => Begin(null);
+    public void Activate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default) => Begin(null, requestContext is null ? null : new RequestContextData { Values = requestContext });
 
-    /// <summary>Starts the life of a new activation; <paramref name="state"/> is what it carried from another silo, or null.</summary>
-    internal void Begin(MigrationState? state)
+    /// <summary>
+    /// Starts the life of a new activation; <paramref name="state"/> is what it carried from another silo, or null, and <paramref name="context"/> that of the
+    /// request that it begins for.
+    /// </summary>
+    internal void Begin(MigrationState? state, RequestContextData? context = null)
     {
-        PrepareBegin(state);
+        PrepareBegin(state, context);
         Enqueue(new ActionWork(static beginning => ((Beginning)beginning!).Start(), _beginning));
     }
 
     /// <summary>From here on the activation answers for the registration that it takes over. Before anybody can find it.</summary>
-    internal void PrepareBegin(MigrationState? state) => _beginning ??= new Beginning(this, state);
+    internal void PrepareBegin(MigrationState? state, RequestContextData? context = null) => _beginning ??= new Beginning(this, state, context);
 
     /// <summary>
     /// What this silo reports of the grain when its slot is rebuilt, none for nothing. Any thread; exact for a collector that has raised the fence

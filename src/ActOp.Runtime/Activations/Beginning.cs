@@ -33,7 +33,10 @@ namespace ActOp.Runtime.Activations;
 /// </description></item>
 /// </list>
 /// </remarks>
-internal sealed class Beginning(Activation activation, MigrationState? state)
+/// <param name="activation">What begins.</param>
+/// <param name="state">What it carries, or null.</param>
+/// <param name="context">What the constructor and the hooks see, and the calls that they make; null when nobody has sent anything along.</param>
+internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context)
 {
     /// <summary>Between two attempts of <see cref="RegisterAsync"/>, each of which waits for the directory itself.</summary>
     private static readonly TimeSpan RegistrationPause = TimeSpan.FromMilliseconds(200);
@@ -63,6 +66,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state)
             }
 
             _cancellation.Token.ThrowIfCancellationRequested();
+            RequestContext.Current = context;
             activation.Construct();
             if (state is not null)
                 Restore(state);
@@ -112,7 +116,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state)
             }
         }
 
-        RequestContext.Current = null;
+        RequestContext.Current = context;
     }
 
     private async Task RunHooksAsync()

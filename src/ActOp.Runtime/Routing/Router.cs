@@ -117,14 +117,14 @@ internal sealed class Router(Node node)
 
         if (node.IsSilo && node.Classes.TryGetWorker(target, out var workers))
         {
-            EnterOrBegin(call, node.Activations.PickWorker(target, workers, out var created), created);
+            EnterOrBegin(call, target, workers);
             return;
         }
 
         if (call.PlacedHere && node.AcceptsActivations)
         {
             call.PlacedHere = false;
-            EnterOrBegin(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), out var created), created);
+            EnterOrBegin(call, target, node.Classes.Get(target));
             return;
         }
 
@@ -146,9 +146,17 @@ internal sealed class Router(Node node)
     /// </summary>
     private bool MayTrust(SiloAddress silo) => !silo.Equals(node.Address) && node.Silos.IsActive(silo) && (node.IsSilo || node.Peers.IsConnected(silo));
 
-    /// <summary>Begins the life of a new activation with the request in its mailbox: should the begin fail, the request fails with it.</summary>
-    private void EnterOrBegin(Call call, Activation activation, bool created)
+    /// <summary>
+    /// Begins the life of a new activation, if there is none, with the request in its mailbox: should the begin fail, the request fails with it. It sees
+    /// the values of the request's context.
+    /// </summary>
+    private void EnterOrBegin(Call call, GrainId target, Activations.GrainClass grainClass)
     {
+        if (!TryIsolate(call))
+            return;
+        var activation = grainClass.Worker is null ? node.Activations.GetOrCreate(target, grainClass, out var created) : node.Activations.PickWorker(target, grainClass, out created);
+        // Once it is posted, the request is no longer this thread's.
+        var context = call.Context;
         try
         {
             EnterLocal(call, activation);
@@ -156,7 +164,7 @@ internal sealed class Router(Node node)
         finally
         {
             if (created)
-                activation.Begin(null);
+                activation.Begin(null, context);
         }
     }
 
@@ -229,7 +237,7 @@ internal sealed class Router(Node node)
 
                 if (node.AcceptsActivations || node.Activations.TryGet(target, out _))
                 {
-                    EnterOrBegin(call, node.Activations.GetOrCreate(target, node.Classes.Get(target), out var created), created);
+                    EnterOrBegin(call, target, node.Classes.Get(target));
                     return;
                 }
 

@@ -53,8 +53,26 @@ public class RequestContextFlowTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         RequestContext.Remove("list");
     }
 
+    /// <summary>As in Orleans. The values are the activation's only while it begins: later calls bring their own.</summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public async Task An_activation_that_begins_sees_the_values_of_the_call_that_it_begins_for(int silo)
+    {
+        var grain = cluster.ClientOf(0).GetGrain<IContextual>("f" + silo);
+        RequestContext.Set("colour", "yellow");
+        await Place.On(cluster.AddressOf(silo), () => grain.Get("nothing"));
+        RequestContext.Set("colour", "black");
+        Assert.Equal("yellow", await grain.First());
+        Assert.Equal("black", await grain.Get("colour"));
+        RequestContext.Remove("colour");
+        Assert.Null(await grain.Get("colour"));
+    }
+
     public interface IContextual : IGrainWithStringKey
     {
+        Task<string?> First();
+
         Task<int> Append(string key, int value);
 
         Task Hold(string gate);
@@ -70,6 +88,16 @@ public class RequestContextFlowTests(TwoSilos cluster) : IClassFixture<TwoSilos>
 
     public sealed class ContextualGrain : Grain, IContextual
     {
+        private string? _first;
+
+        public override Task OnActivateAsync(CancellationToken cancellationToken)
+        {
+            _first = RequestContext.Get("colour") as string;
+            return Task.CompletedTask;
+        }
+
+        public Task<string?> First() => Task.FromResult(_first);
+
         public Task<int> Append(string key, int value)
         {
             var list = (List<int>)RequestContext.Get(key)!;
