@@ -89,8 +89,9 @@ public sealed class BorrowingTests
         }
 
         Assert.False(Stage.WillPause);
+        // One pause or two: after an item before which the borrower has lost its processor there is one at once.
         Assert.Equal("pause", log[^1]);
-        Assert.Equal("item", log[^2]);
+        Assert.Single(log, "item");
         await Stages.Stop(stage);
     }
 

@@ -58,8 +58,10 @@ public class TimerThreadTests
                     timer!.Dispose();
             },
             null,
-            TimeSpan.FromMilliseconds(1),
-            TimeSpan.FromMilliseconds(1));
+            Timeout.InfiniteTimeSpan,
+            Timeout.InfiniteTimeSpan);
+        // Not before the callback can see the timer.
+        timer.Change(TimeSpan.FromMilliseconds(1), TimeSpan.FromMilliseconds(1));
         // Another one that is due after many periods shows that the first has stopped.
         var later = new List<int>();
         Stages.Until(() => Count(fired) >= 5);
