@@ -17,13 +17,13 @@ public class DeadlineTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         await Place.On(cluster.AddressOf(silo), () => grain.Touch(null));
         var blocking = grain.Hold(gate.Name);
         await gate.ArrivedAsync();
+        var node = cluster.Cluster.Silos[silo].ServiceProvider.GetRequiredService<Node>();
+        var dropped = node.Metrics.Dropped;
         var late = Enumerable.Range(0, 10).Select(_ => grain.TouchSoon(ran.Name)).ToArray();
         var patient = grain.Touch(ran.Name);
         foreach (var call in late)
             await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
-        var node = cluster.Cluster.Silos[silo].ServiceProvider.GetRequiredService<Node>();
         await PassAsync(node.Clock);
-        var dropped = node.Metrics.Dropped;
         gate.Open();
         await blocking;
         await patient;

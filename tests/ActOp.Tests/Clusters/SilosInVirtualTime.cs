@@ -1,17 +1,16 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Hosting;
-using ActOp.Tests.Clusters;
 
-namespace ActOp.Tests.Locality;
+namespace ActOp.Tests.Clusters;
 
-/// <summary>Two silos whose common clock stands still until a test moves it on. Nobody is suspected: the clock says nothing about how long an answer takes.</summary>
-internal sealed class TwoSilosInVirtualTime : IAsyncDisposable
+/// <summary>Silos, two unless told otherwise, whose common clock stands still until a test moves it on. Nobody is suspected: the clock says nothing about how long an answer takes.</summary>
+internal sealed class SilosInVirtualTime : IAsyncDisposable
 {
     private static readonly TimeSpan Slice = TimeSpan.FromMilliseconds(50);
     private readonly InProcessTestCluster _cluster;
 
-    private TwoSilosInVirtualTime(InProcessTestCluster cluster, FakeClock clock) => (_cluster, Clock) = (cluster, clock);
+    private SilosInVirtualTime(InProcessTestCluster cluster, FakeClock clock) => (_cluster, Clock) = (cluster, clock);
 
     public FakeClock Clock { get; }
 
@@ -21,10 +20,10 @@ internal sealed class TwoSilosInVirtualTime : IAsyncDisposable
 
     public SiloAddress AddressOf(int silo) => NodeOf(silo).Address;
 
-    public static async Task<TwoSilosInVirtualTime> Deploy(Action<ISiloBuilder>? configure = null)
+    public static async Task<SilosInVirtualTime> Deploy(Action<ISiloBuilder>? configure = null, short silos = 2)
     {
         var clock = new FakeClock();
-        var builder = new InProcessTestClusterBuilder(2);
+        var builder = new InProcessTestClusterBuilder(silos);
         builder.Options.InitializeClientOnDeploy = false;
         builder.ConfigureSilo((_, silo) =>
         {
@@ -41,7 +40,7 @@ internal sealed class TwoSilosInVirtualTime : IAsyncDisposable
         });
         var cluster = builder.Build();
         await Pump(clock, cluster.DeployAsync());
-        return new TwoSilosInVirtualTime(cluster, clock);
+        return new SilosInVirtualTime(cluster, clock);
     }
 
     /// <summary>Lets time pass in steps of the fold; after each, the locality turns of the given silos have done what was due.</summary>

@@ -5,7 +5,7 @@ public interface ITalkGrain : IGrainWithIntegerKey
 {
     ValueTask<int> Say(int word);
 
-    ValueTask Talk(long other, int words);
+    ValueTask<bool> Talk(long other, int words);
 
     [AlwaysInterleave]
     ValueTask<SiloAddress> Where();

@@ -174,7 +174,7 @@ public class LocalityPartsTests
     [Fact]
     public async Task A_silo_that_hangs_does_not_hold_up_the_rounds_of_the_others()
     {
-        await using var cluster = await TwoSilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = options.MinRoundPeriod));
+        await using var cluster = await SilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = options.MinRoundPeriod));
         await cluster.PassAsync(TimeSpan.FromSeconds(3), 0, 1);
         var before = cluster.NodeOf(0).Locality.Rounds;
         using var hang = new ManualResetEventSlim();

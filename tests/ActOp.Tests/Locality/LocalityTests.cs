@@ -1,4 +1,5 @@
 using ActOp.Configuration;
+using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Locality;
 
@@ -6,71 +7,79 @@ namespace ActOp.Tests.Locality;
 public class LocalityTests
 {
     private const int Pairs = 48;
+    private const int Words = 5;
 
-    /// <summary>Rounds run every second at first; a handful of them suffices. Thirty seconds are for a machine that does other things too.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+    /// <summary>Rounds come every fifth of a second at first, then less and less often; the pairs are together after a few.</summary>
+    private const int MostSeconds = 60;
 
     [Fact]
     public async Task Pairs_that_talk_end_up_on_one_silo_and_no_word_is_lost()
     {
         await using var cluster = await Deploy(options => options.Tolerance = 0.1);
+        var places = await PlaceAsync(cluster);
+        Assert.InRange(Together(places), 0, Pairs - 1);
         var said = 0;
-        await TestingUtils.WaitUntilAsync(
-            async _ =>
-            {
-                await Task.WhenAll(Enumerable.Range(0, Pairs).Select(pair => Talk(cluster, pair, 5)));
-                said += 5;
-                return await Together(cluster) == Pairs;
-            },
-            Patience,
-            TimeSpan.FromMilliseconds(1));
-        Assert.Equal(Pairs, await Together(cluster));
-        for (var pair = 0; pair < Pairs; pair++)
-            Assert.Equal(said, await cluster.Client.GetGrain<ITalkGrain>(1000 + pair).Heard());
+        for (var second = 0; second < MostSeconds && Together(places) < Pairs; second++)
+        {
+            await Talk(cluster);
+            said += Words;
+            await cluster.PassAsync(TimeSpan.FromSeconds(1), 0, 1, 2);
+            places = await Places(cluster);
+        }
+
+        Assert.Equal(Pairs, Together(places));
+        var heard = await cluster.AskAll(Enumerable.Range(0, Pairs).Select(pair => Second(cluster, pair).Heard().AsTask()));
+        Assert.All(heard, words => Assert.Equal(said, words));
     }
 
     [Fact]
     public async Task Nothing_moves_when_locality_is_off()
     {
         await using var cluster = await Deploy(options => options.Enabled = false);
-        var before = await Places(cluster);
-        for (var i = 0; i < 20; i++)
-            await Task.WhenAll(Enumerable.Range(0, Pairs).Select(pair => Talk(cluster, pair, 5)));
+        var before = await PlaceAsync(cluster);
+        for (var second = 0; second < 20; second++)
+        {
+            await Talk(cluster);
+            await cluster.PassAsync(TimeSpan.FromSeconds(1), 0, 1, 2);
+        }
+
         Assert.Equal(before, await Places(cluster));
     }
 
-    private static async Task<InProcessTestCluster> Deploy(Action<LocalityOptions> configure)
-    {
-        var builder = new InProcessTestClusterBuilder(3);
-        builder.ConfigureSilo((_, silo) => silo.Configure<LocalityOptions>(options =>
+    private static Task<SilosInVirtualTime> Deploy(Action<LocalityOptions> configure) => SilosInVirtualTime.Deploy(
+        silo => silo.Configure<LocalityOptions>(options =>
         {
             options.FoldPeriod = TimeSpan.FromMilliseconds(100);
             options.MinRoundPeriod = TimeSpan.FromMilliseconds(200);
             options.RejectionWindow = TimeSpan.FromMilliseconds(50);
             configure(options);
-        }));
-        var cluster = builder.Build();
-        await cluster.DeployAsync();
-        return cluster;
-    }
+        }),
+        silos: 3);
 
-    private static Task Talk(InProcessTestCluster cluster, int pair, int words) => cluster.Client.GetGrain<ITalkGrain>(pair).Talk(1000 + pair, words).AsTask();
+    private static ITalkGrain First(SilosInVirtualTime cluster, int pair) => cluster.Grains.GetGrain<ITalkGrain>(pair);
 
-    private static async Task<SiloAddress[]> Places(InProcessTestCluster cluster)
+    private static ITalkGrain Second(SilosInVirtualTime cluster, int pair) => cluster.Grains.GetGrain<ITalkGrain>(1000 + pair);
+
+    /// <summary>Begins the grains: the two of each pair apart, as many on one silo as on another.</summary>
+    private static async Task<SiloAddress[]> PlaceAsync(SilosInVirtualTime cluster)
     {
-        var places = new List<SiloAddress>();
         for (var pair = 0; pair < Pairs; pair++)
         {
-            places.Add(await cluster.Client.GetGrain<ITalkGrain>(pair).Where());
-            places.Add(await cluster.Client.GetGrain<ITalkGrain>(1000 + pair).Where());
+            var (first, second) = (First(cluster, pair), Second(cluster, pair));
+            await cluster.AskAll([
+                Place.On(cluster.AddressOf(pair % 3), () => first.Where().AsTask()),
+                Place.On(cluster.AddressOf((pair + 1) % 3), () => second.Where().AsTask()),
+            ]);
         }
 
-        return [.. places];
+        return await Places(cluster);
     }
 
-    private static async Task<int> Together(InProcessTestCluster cluster)
-    {
-        var places = await Places(cluster);
-        return Enumerable.Range(0, Pairs).Count(pair => places[2 * pair].Equals(places[(2 * pair) + 1]));
-    }
+    private static Task<bool[]> Talk(SilosInVirtualTime cluster) =>
+        cluster.AskAll(Enumerable.Range(0, Pairs).Select(pair => First(cluster, pair).Talk(1000 + pair, Words).AsTask()));
+
+    private static Task<SiloAddress[]> Places(SilosInVirtualTime cluster) =>
+        cluster.AskAll(Enumerable.Range(0, Pairs).SelectMany(pair => new[] { First(cluster, pair).Where().AsTask(), Second(cluster, pair).Where().AsTask() }));
+
+    private static int Together(SiloAddress[] places) => Enumerable.Range(0, Pairs).Count(pair => places[2 * pair].Equals(places[(2 * pair) + 1]));
 }

@@ -22,7 +22,7 @@ public class LosingNothingTests
     public async Task With_every_option_at_its_default_grains_in_use_never_lose_their_fields()
     {
         var log = new LogCapture();
-        await using var cluster = await TwoSilosInVirtualTime.Deploy(silo => silo.Services.AddLogging(logging => logging.AddProvider(log)));
+        await using var cluster = await SilosInVirtualTime.Deploy(silo => silo.Services.AddLogging(logging => logging.AddProvider(log)));
         var plain = await Begin<IPlainTalker>(cluster);
         var carrying = await Begin<ICarryingTalker>(cluster);
         var seconds = await TalkUntilTogether(cluster, carrying, plain);
@@ -44,7 +44,7 @@ public class LosingNothingTests
     [Fact]
     public async Task Where_all_may_move_as_in_the_paper_fields_that_nobody_carries_are_lost()
     {
-        await using var cluster = await TwoSilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.Moves = MovableGrains.All));
+        await using var cluster = await SilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.Moves = MovableGrains.All));
         var plain = await Begin<IPlainTalker>(cluster);
         var seconds = await TalkUntilTogether(cluster, plain);
         Assert.All(plain, pair => Assert.Equal(pair.First.Place, pair.Second.Place));
@@ -57,7 +57,7 @@ public class LosingNothingTests
     [Fact]
     public async Task Grains_without_state_move_and_so_do_those_whose_author_says_so()
     {
-        await using var cluster = await TwoSilosInVirtualTime.Deploy();
+        await using var cluster = await SilosInVirtualTime.Deploy();
         var empty = await Begin<IEmptyTalker>(cluster);
         var cached = await Begin<ICachingTalker>(cluster);
         var fixedPairs = await Begin<IFixedTalker>(cluster);
@@ -70,7 +70,7 @@ public class LosingNothingTests
     [Fact]
     public async Task An_opportunistic_move_carries_nothing_so_only_grains_without_state_make_one()
     {
-        await using var cluster = await TwoSilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.Migration = MigrationMode.Opportunistic));
+        await using var cluster = await SilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.Migration = MigrationMode.Opportunistic));
         var empty = await Begin<IEmptyTalker>(cluster);
         var carrying = await Begin<ICarryingTalker>(cluster);
         await TalkUntilTogether(cluster, empty, carrying);
@@ -82,7 +82,7 @@ public class LosingNothingTests
     [Fact]
     public async Task A_grain_that_asks_to_move_moves_whatever_it_holds()
     {
-        await using var cluster = await TwoSilosInVirtualTime.Deploy();
+        await using var cluster = await SilosInVirtualTime.Deploy();
         foreach (ITalker grain in new ITalker[] { cluster.Grains.GetGrain<IPlainTalker>(1), cluster.Grains.GetGrain<IFixedTalker>(1) })
         {
             await cluster.AskAll([Place.On(cluster.AddressOf(0), () => grain.Where().AsTask())]);
@@ -94,7 +94,7 @@ public class LosingNothingTests
     [Fact]
     public async Task A_grain_without_state_stays_while_a_timer_runs_that_its_activation_would_not_bring_back()
     {
-        await using var cluster = await TwoSilosInVirtualTime.Deploy();
+        await using var cluster = await SilosInVirtualTime.Deploy();
         var ticking = await Begin<IEmptyTalker>(cluster);
         var empty = await Begin<IEmptyTalker>(cluster, from: 500);
         foreach (var (first, second) in ticking)
@@ -111,7 +111,7 @@ public class LosingNothingTests
     [Fact]
     public async Task Grains_that_must_stay_are_counted()
     {
-        await using var cluster = await TwoSilosInVirtualTime.Deploy();
+        await using var cluster = await SilosInVirtualTime.Deploy();
         await Begin<IPlainTalker>(cluster);
         await Begin<ICarryingTalker>(cluster);
         await Begin<IFixedTalker>(cluster);
@@ -129,7 +129,7 @@ public class LosingNothingTests
         Assert.Equal([Pairs, Pairs], counted);
     }
 
-    private static async Task<List<(Talking First, Talking Second)>> Begin<T>(TwoSilosInVirtualTime cluster, int from = 0)
+    private static async Task<List<(Talking First, Talking Second)>> Begin<T>(SilosInVirtualTime cluster, int from = 0)
         where T : ITalker
     {
         var pairs = new List<(Talking First, Talking Second)>();
@@ -145,7 +145,7 @@ public class LosingNothingTests
     }
 
     /// <summary>Each second every grain hears one word of its partner. Returns the seconds.</summary>
-    private static async Task<int> TalkUntilTogether(TwoSilosInVirtualTime cluster, List<(Talking First, Talking Second)> pairs, params List<(Talking First, Talking Second)> others)
+    private static async Task<int> TalkUntilTogether(SilosInVirtualTime cluster, List<(Talking First, Talking Second)> pairs, params List<(Talking First, Talking Second)> others)
     {
         for (var second = 1; second <= MostSeconds; second++)
         {

@@ -7,11 +7,12 @@ public sealed class TalkGrain(ILocalSiloDetails silo) : Grain, ITalkGrain, IGrai
 
     public ValueTask<int> Say(int word) => new(++_heard);
 
-    public async ValueTask Talk(long other, int words)
+    public async ValueTask<bool> Talk(long other, int words)
     {
         var grain = GrainFactory.GetGrain<ITalkGrain>(other);
         for (var word = 0; word < words; word++)
             await grain.Say(word);
+        return true;
     }
 
     public ValueTask<SiloAddress> Where() => new(silo.SiloAddress);

@@ -1,7 +1,6 @@
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Placement;
 using ActOp.Tests.Clusters;
-using ActOp.Tests.Locality;
 using Orleans.Placement;
 using Orleans.Runtime.Placement;
 
@@ -35,7 +34,7 @@ public class PlacementTests(PlacementTests.FourSilos cluster) : IClassFixture<Pl
     [Fact]
     public async Task Counted_placement_waits_for_nobody_and_leaves_out_a_silo_that_does_not_answer()
     {
-        await using var silos = await TwoSilosInVirtualTime.Deploy();
+        await using var silos = await SilosInVirtualTime.Deploy();
         using var hang = new ManualResetEventSlim();
         silos.NodeOf(1).ControlStage.Post(new StageAction(() => hang.Wait(Gate.Patience)));
         try
