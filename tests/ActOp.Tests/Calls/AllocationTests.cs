@@ -4,7 +4,10 @@ using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Calls;
 
-/// <summary>What a call costs in allocated bytes; the limits are in AllocationLimits.json.</summary>
+/// <summary>
+/// What a call costs in allocated bytes; the limits are in AllocationLimits.json. Time stands still: what silos do from time to time would be
+/// the more per call the slower the machine is.
+/// </summary>
 [Collection(nameof(Alone))]
 public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<AllocationTests.OneWorker>
 {
@@ -19,8 +22,8 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
     [Fact]
     public async Task A_local_call_with_a_value_task_allocates_nothing()
     {
-        var caller = cluster.ClientOf(0).GetGrain<ICaller>(1);
-        var callee = cluster.ClientOf(0).GetGrain<ICallee>(1);
+        var caller = cluster.Grains.GetGrain<ICaller>(1);
+        var callee = cluster.Grains.GetGrain<ICallee>(1);
         await Place.On(cluster.AddressOf(0), () => callee.Add(1, 2).AsTask());
         await Place.On(cluster.AddressOf(0), () => caller.AllocatedByThread(callee, 10));
         await BestAsync(() => caller.AllocatedByThread(callee, WarmUpCalls));
@@ -30,8 +33,8 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
     [Fact]
     public async Task A_call_to_another_silo_stays_within_its_limit()
     {
-        var caller = cluster.ClientOf(0).GetGrain<ICaller>(2);
-        var callee = cluster.ClientOf(0).GetGrain<ICallee>(2);
+        var caller = cluster.Grains.GetGrain<ICaller>(2);
+        var callee = cluster.Grains.GetGrain<ICallee>(2);
         await Place.On(cluster.AddressOf(1), () => callee.Add(1, 2).AsTask());
         await Place.On(cluster.AddressOf(0), () => caller.AllocatedByThread(callee, 10));
         Assert.InRange(await BestAsync(() => caller.AllocatedByProcess(callee, RemoteCalls)) / RemoteCalls, 0, Allowed.RemoteValueTask);
@@ -63,7 +66,7 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
     private async Task ActivateAsync(int first, int count)
     {
         for (var key = first; key < first + count; key += 100)
-            await Task.WhenAll(Enumerable.Range(key, 100).Select(one => cluster.ClientOf(0).GetGrain<ICallee>(one).Add(1, 2).AsTask()));
+            await Task.WhenAll(Enumerable.Range(key, 100).Select(one => cluster.Grains.GetGrain<ICallee>(one).Add(1, 2).AsTask()));
     }
 
     /// <summary>The least of some rounds: the first ones run code that is not optimised yet.</summary>
@@ -76,11 +79,17 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
     }
 
     /// <summary>Two silos with one worker thread each, so that a turn's allocations are all on one thread.</summary>
-    public sealed class OneWorker() : ClusterFixture(2)
+    public sealed class OneWorker : IAsyncLifetime
     {
-        protected override void Configure(InProcessTestClusterOptions options) => options.InitializeClientOnDeploy = false;
+        private SilosInVirtualTime? _silos;
 
-        protected override void ConfigureSilo(ISiloBuilder silo) => silo.Configure<StageOptions>(options => options.WorkThreads = 1);
+        public IGrainFactory Grains => _silos!.Grains;
+
+        public SiloAddress AddressOf(int silo) => _silos!.AddressOf(silo);
+
+        public async ValueTask InitializeAsync() => _silos = await SilosInVirtualTime.Deploy(silo => silo.Configure<StageOptions>(options => options.WorkThreads = 1));
+
+        public ValueTask DisposeAsync() => _silos?.DisposeAsync() ?? default;
     }
 
     /// <summary>Bytes per call, and per activation.</summary>

@@ -16,8 +16,8 @@ public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<Alloc
     [Fact]
     public async Task A_call_that_no_listener_samples_takes_the_short_path()
     {
-        var caller = cluster.ClientOf(0).GetGrain<AllocationTests.ICaller>(11);
-        var callee = cluster.ClientOf(0).GetGrain<AllocationTests.ICallee>(11);
+        var caller = cluster.Grains.GetGrain<AllocationTests.ICaller>(11);
+        var callee = cluster.Grains.GetGrain<AllocationTests.ICallee>(11);
         await Place.On(cluster.AddressOf(0), () => callee.Add(1, 2).AsTask());
         await Place.On(cluster.AddressOf(0), () => caller.AllocatedByThread(callee, 10));
         using var listener = Listen(static (ref ActivityCreationOptions<ActivityContext> _) => ActivitySamplingResult.None, null);
@@ -33,7 +33,7 @@ public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<Alloc
     public async Task A_trace_that_is_not_recorded_keeps_its_id_and_its_decision(int first, int second)
     {
         var grains = await PlaceAsync("unrecorded" + first + second, first, second);
-        var stopped = new List<Activity>();
+        var stopped = new System.Collections.Concurrent.ConcurrentBag<Activity>();
         using var listener = Listen(Sample(ActivitySamplingResult.PropagationData), stopped.Add);
         using var parent = new Activity("web request").Start();
         var seen = await grains[0].Through(grains[1]);
@@ -79,7 +79,7 @@ public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<Alloc
 
     private async Task<ITraced[]> PlaceAsync(string key, int first, int second)
     {
-        var grains = new[] { cluster.ClientOf(0).GetGrain<ITraced>(key + "1"), cluster.ClientOf(0).GetGrain<ITraced>(key + "2") };
+        var grains = new[] { cluster.Grains.GetGrain<ITraced>(key + "1"), cluster.Grains.GetGrain<ITraced>(key + "2") };
         await Place.On(cluster.AddressOf(first), () => grains[0].Trace());
         await Place.On(cluster.AddressOf(second), () => grains[1].Trace());
         return grains;

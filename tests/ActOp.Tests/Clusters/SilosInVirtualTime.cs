@@ -1,5 +1,7 @@
+using System.Globalization;
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 
 namespace ActOp.Tests.Clusters;
@@ -40,7 +42,9 @@ internal sealed class SilosInVirtualTime : IAsyncDisposable
         });
         var cluster = builder.Build();
         await Pump(clock, cluster.DeployAsync());
-        return new SilosInVirtualTime(cluster, clock);
+        var deployed = new SilosInVirtualTime(cluster, clock);
+        await deployed.ServeAllSlots();
+        return deployed;
     }
 
     /// <summary>Lets time pass in steps of the fold; after each, the locality turns of the given silos have done what was due.</summary>
@@ -65,6 +69,20 @@ internal sealed class SilosInVirtualTime : IAsyncDisposable
     }
 
     public async Task<T> Ask<T>(ValueTask<T> call) => (await AskAll([call.AsTask()]))[0];
+
+    /// <summary>From then on nobody who asks the directory waits for time to pass, until silos come or go.</summary>
+    private async Task ServeAllSlots()
+    {
+        var grains = new Dictionary<int, GrainId>();
+        for (var key = 0; grains.Count < SlotMap.SlotCount; key++)
+        {
+            var grain = GrainId.Create("slot", key.ToString(CultureInfo.InvariantCulture));
+            grains.TryAdd(SlotMap.SlotOf(grain), grain);
+        }
+
+        foreach (var some in grains.Values.Chunk(256))
+            await AskAll(some.Select(NodeOf(0).Directory.LookupAsync));
+    }
 
     /// <summary>Start and stop wait for time to pass, between steps that take real time.</summary>
     private static async Task Pump(FakeClock clock, Task work)
