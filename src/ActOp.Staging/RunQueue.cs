@@ -5,7 +5,8 @@ namespace ActOp.Staging;
 /// </summary>
 /// <remarks>
 /// <see cref="_tail"/> is written by the owner only. <see cref="_head"/> moves by compare-and-swap; it only grows, so a
-/// thief that read a slot which was reused meanwhile loses the swap. A slot is reused only after the head has passed it.
+/// thief that read a slot which was reused meanwhile loses the swap. A slot is reused, or emptied, only after the head has passed it.
+/// Emptying is left to the owner's rest: a busy queue goes round and overwrites what it held.
 /// </remarks>
 internal sealed class RunQueue
 {
@@ -14,6 +15,9 @@ internal sealed class RunQueue
     private readonly IStageItem?[] _items = new IStageItem?[Capacity];
     private long _head;
     private long _tail;
+
+    /// <summary>Slots before this one are empty or hold later items. Belongs to the owner.</summary>
+    private long _emptied;
 
     /// <summary>Items in the queue; exact for the owner when no thief is at work.</summary>
     internal int Count => (int)Math.Max(0, Volatile.Read(ref _tail) - Volatile.Read(ref _head));
@@ -41,5 +45,19 @@ internal sealed class RunQueue
             if (Interlocked.CompareExchange(ref _head, head + 1, head) == head)
                 return item;
         }
+    }
+
+    /// <summary>Owner only, before it rests: the items that have been taken are not kept any longer.</summary>
+    internal void EmptySlots()
+    {
+        var head = Volatile.Read(ref _head);
+        for (var slot = Math.Max(_emptied, head - Capacity); slot < head; slot++)
+        {
+            // One that was used again holds an item that waits.
+            if (slot + Capacity >= _tail)
+                _items[slot & (Capacity - 1)] = null;
+        }
+
+        _emptied = head;
     }
 }

@@ -247,6 +247,7 @@ public sealed partial class Stage : IDisposable, IWatched
     /// </summary>
     internal bool Rest(Worker worker)
     {
+        worker.Queue.EmptySlots();
         if (_roster.IsStopping)
         {
             if (worker.IsSearching)

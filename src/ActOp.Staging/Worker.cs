@@ -186,6 +186,7 @@ internal sealed class Worker
         }
 
         EndBatch();
+        Queue.EmptySlots();
         return !HasWaiting;
     }
 
@@ -193,6 +194,7 @@ internal sealed class Worker
     {
         while (Steal(all: true) is { } item)
             _stage.PostShared(item);
+        Queue.EmptySlots();
     }
 
     private void Loop()

@@ -1,3 +1,5 @@
+using System.Runtime.CompilerServices;
+
 namespace ActOp.Staging.Tests;
 
 public sealed class StageTests
@@ -252,6 +254,73 @@ public sealed class StageTests
         }
     }
 
+    /// <summary>A link, a grain or a call that an item belongs to must not live until other items have gone the same way.</summary>
+    [Theory, InlineData(1, false), InlineData(2, false), InlineData(1, true)]
+    public async Task An_item_that_has_run_is_not_kept_by_a_stage_at_rest(int threads, bool isBorrowed)
+    {
+        var stage = Stages.New(threads);
+        Stages.Settle(stage);
+        var items = new List<WeakReference>();
+        Item PostingItem() => new(_ =>
+        {
+            for (var i = 0; i < 20; i++)
+                items.Add(PostNew(stage));
+        });
+        if (isBorrowed)
+        {
+            using var run = stage.Borrow();
+            stage.Post(PostingItem());
+        }
+        else
+        {
+            stage.Post(PostingItem());
+        }
+
+        Stages.Until(() => stage.Counters.Executed == 21);
+        Stages.Settle(stage);
+        Stages.Until(() =>
+        {
+            GC.Collect();
+            return items.TrueForAll(static item => !item.IsAlive);
+        });
+        await Stages.Stop(stage);
+    }
+
+    [Fact]
+    public async Task A_thread_out_of_service_keeps_no_item()
+    {
+        var stage = Stages.New(2);
+        Stages.Settle(stage);
+        var items = new List<WeakReference>();
+        using var begun = new CountdownEvent(2);
+        using var goOn = new ManualResetEventSlim();
+        for (var thread = 0; thread < 2; thread++)
+        {
+            stage.Post(new Item(_ =>
+            {
+                begun.Signal();
+                Assert.True(goOn.Wait(Stages.Patience));
+                lock (items)
+                {
+                    for (var i = 0; i < 20; i++)
+                        items.Add(PostNew(stage));
+                }
+            }));
+        }
+
+        Assert.True(begun.Wait(Stages.Patience));
+        stage.SetThreads(1);
+        goOn.Set();
+        Stages.Until(() => stage.Counters.Executed == 42);
+        Stages.Settle(stage);
+        Stages.Until(() =>
+        {
+            GC.Collect();
+            return items.TrueForAll(static item => !item.IsAlive);
+        });
+        await Stages.Stop(stage);
+    }
+
     [Fact]
     public async Task A_stage_that_has_stopped_starts_no_threads()
     {
@@ -327,5 +396,13 @@ public sealed class StageTests
         Stages.Until(() => item.Runs == 1000);
         await Stages.Stop(stage);
         Assert.InRange(during, 1000 / 70, 1000);
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static WeakReference PostNew(Stage stage)
+    {
+        var item = new Item();
+        stage.Post(item);
+        return new WeakReference(item);
     }
 }
