@@ -1,10 +1,20 @@
 using System.Buffers.Binary;
+using System.Collections.Concurrent;
+using System.Net;
+using ActOp.Mesh.Transports;
+using ActOp.Mesh.Transports.Memory;
+using ActOp.Mesh.Transports.Tcp;
 using static ActOp.Mesh.Tests.TestNode;
 
 namespace ActOp.Mesh.Tests;
 
 public class LinkTests
 {
+    /// <summary>Of a twentieth of a second at most: what the system's network does takes its time.</summary>
+    private const int Waits = 400;
+
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+
     public static TheoryData<Wire> Wires => [Wire.Memory, Wire.Tcp, Wire.PortableTcp];
 
     [Theory, MemberData(nameof(Wires))]
@@ -44,6 +54,48 @@ public class LinkTests
         Assert.Equal(1, link.Flushes - before);
         Assert.Equal(1, b.Batches);
         Assert.Equal(Enumerable.Range(0, 100), b.AllFrames.Select(frame => Number(frame)));
+    }
+
+    /// <summary>A link that is to close with its last flush would never close.</summary>
+    [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp)]
+    public void A_stream_that_waits_for_room_is_told_when_the_other_end_is_gone(Wire wire)
+    {
+        var clock = new FakeClock();
+        Transport transport = wire == Wire.Memory
+            ? new MemoryNetwork(clock, 5000).CreateTransport(new IPEndPoint(IPAddress.Loopback, 1))
+            : new TcpTransport(new TcpOptions(), clock);
+        using var accepted = new BlockingCollection<ByteStream>();
+        using var listener = transport.Listen(new IPEndPoint(IPAddress.Loopback, 0), accepted.Add, static error => throw error);
+        using var readiness = transport.CreateReadiness();
+        using var stream = transport.Dial(listener.EndPoint);
+        readiness.Add(stream);
+        Assert.True(accepted.TryTake(out var other, Patience));
+        var reports = new Ready[4];
+        bool BecomesWritable()
+        {
+            var waits = 0;
+            while (waits < Waits && !IsWritable())
+                waits++;
+            return waits < Waits;
+        }
+
+        bool IsWritable() => readiness.Wait(reports, 50) is var count && reports.Take(count).Any(report => (report.Kinds & ReadyKinds.Write) != 0);
+        Assert.True(BecomesWritable());
+        var bytes = new byte[1000];
+        while (stream.Send(bytes) > 0)
+        {
+        }
+
+        while (IsWritable())
+        {
+            while (stream.Send(bytes) > 0)
+            {
+            }
+        }
+
+        other.Dispose();
+        Assert.True(BecomesWritable());
+        Assert.Equal(ByteStream.Failed, stream.Send(bytes));
     }
 
     [Theory, MemberData(nameof(Wires))]

@@ -96,6 +96,12 @@ internal sealed class MemoryStreamEnd : ByteStream
             IsDisposed = true;
             Arrival?.Dispose();
             _network.Forget(this);
+            // Who waits for room learns by sending that nobody is there.
+            if (Other is { _wantsRoom: true })
+            {
+                Other._wantsRoom = false;
+                Other.Report(ReadyKinds.Write);
+            }
         }
     }
 
