@@ -137,9 +137,13 @@ public sealed partial class Link
         return cancellationToken.CanBeCanceled ? room.WaitAsync(cancellationToken) : room;
     }
 
-    /// <summary>Hands everything pending to the network in one non-blocking send. Any thread; concurrent calls wait for each other.</summary>
+    /// <summary>
+    /// Hands everything pending to the network in one non-blocking send. Any thread; concurrent calls wait for each other. A caller that has asked nobody may ignore <see
+    /// cref="FlushResult.More"/>: whoever appended the rest has asked, or this call does in place of the report that it makes void.
+    /// </summary>
     public FlushResult Flush()
     {
+        bool tookOver;
         lock (_flushGate)
         {
             if (_sendClosed)
@@ -152,7 +156,8 @@ public sealed partial class Link
                 return FlushResult.Idle;
             }
 
-            var sent = SendOut();
+            var waited = Volatile.Read(ref _blocked) == 1;
+            var sent = SendOut(out var unmarked);
             if (sent is ByteStream.Failed or ByteStream.Refused)
             {
                 Abort(DisconnectReason.Reset);
@@ -166,8 +171,21 @@ public sealed partial class Link
                 return FlushResult.Blocked;
             }
 
-            return more ? FlushResult.More : FlushResult.Idle;
+            if (!more)
+            {
+                return FlushResult.Idle;
+            }
+
+            // The frames behind those that were blocked waited for the poller's report, which finds no mark any more.
+            tookOver = waited && unmarked;
         }
+
+        if (tookOver)
+        {
+            _node.Events.SendPending(this);
+        }
+
+        return FlushResult.More;
     }
 
     /// <summary>Sends one handshake frame at once. Control thread, or the accepting thread for the first one.</summary>
@@ -290,10 +308,11 @@ public sealed partial class Link
         return false;
     }
 
-    /// <summary>Returns the bytes taken. Leaves the blocked mark if that is not all.</summary>
-    private int SendOut()
+    /// <summary>Returns the bytes taken. Leaves the blocked mark if that is not all; else says whether there was one to take away.</summary>
+    private int SendOut(out bool unmarked)
     {
         var total = 0;
+        unmarked = false;
         while (true)
         {
             var sent = _stream.Send(_out.AsSpan(_outSent, _outCount - _outSent));
@@ -309,7 +328,7 @@ public sealed partial class Link
                 _outSent += sent;
                 if (_outSent == _outCount)
                 {
-                    Volatile.Write(ref _blocked, 0);
+                    unmarked = Interlocked.Exchange(ref _blocked, 0) == 1;
                     return total;
                 }
             }

@@ -144,6 +144,23 @@ public class LinkTests
     }
 
     [Fact]
+    public void Frames_behind_a_flush_that_did_not_fit_leave_though_a_flush_that_nobody_asked_for_finds_room_first()
+    {
+        using var mesh = new TestMesh(Wire.Memory, pipeBytes: 1200);
+        var (a, b, peer, _) = mesh.Pair();
+        var link = peer.GetLink(0)!;
+        link.TryAppend(Number(0, 1800));
+        a.FlushPending();
+        link.TryAppend(Number(1, 100));
+        // The other end reads; before this node's poller reports it, a thread that has put nothing into the link flushes it, as at the end of its batch.
+        b.Pump(0);
+        b.Pump(0);
+        Assert.Equal(FlushResult.More, link.Flush());
+        mesh.Until(() => b.AllFrames.Count() == 2);
+        Assert.Equal(0, link.QueuedBytes);
+    }
+
+    [Fact]
     public void A_frame_beyond_the_limit_is_not_accepted_and_one_beyond_the_queue_fits_an_empty_link()
     {
         using var mesh = new TestMesh(Wire.Memory);
