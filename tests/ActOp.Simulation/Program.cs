@@ -24,6 +24,7 @@ internal static class Program
           --minutes M       with --seeds: stops after M minutes
           --most V          with --keep-going: stops after V seeds with violations
           --mutations [N,N] builds the sources with planted faults and says which seed finds each
+          --budget N        with --mutations: plays no more than N seeds for each
         Exit codes: 0 nothing found, 127 the simulator failed, 128 something does not happen in time, 129 something happened that must not.
         """;
 
@@ -42,7 +43,11 @@ internal static class Program
         try
         {
             if (options.TryGetValue("--mutations", out var numbers))
-                return MutantRun.Play([.. numbers.Split(',', StringSplitOptions.RemoveEmptyEntries).Select(int.Parse)]) == 0 ? Fine : Safety;
+            {
+                var most = options.TryGetValue("--budget", out var budget) ? int.Parse(budget) : int.MaxValue;
+                return MutantRun.Play([.. numbers.Split(',', StringSplitOptions.RemoveEmptyEntries).Select(int.Parse)], most) == 0 ? Fine : Safety;
+            }
+
             Pump.OwnThePool();
             return options.TryGetValue("--seed", out var seed) ? One(ulong.Parse(seed), options) : Many(options);
         }
@@ -80,12 +85,23 @@ internal static class Program
         for (var seed = first; seed <= last && watch.Elapsed.TotalMinutes < minutes; seed++)
         {
             using var trace = options.TryGetValue("--trace", out var file) ? new StreamWriter(file + seed) : null;
-            var outcome = Run.Play(seed, trace);
+            Outcome outcome;
+            try
+            {
+                outcome = Run.Play(seed, trace);
+            }
+            catch
+            {
+                // Such a seed counts as found, with a mutation; without one it is the simulator's fault.
+                Console.WriteLine("seed " + seed + " at end crash: the simulator failed");
+                throw;
+            }
+
             outcomes.Add(outcome);
             if (options.ContainsKey("--hash"))
                 Console.WriteLine("seed " + seed + " hash " + outcome.Hash.ToString("x16"));
             foreach (var violation in outcome.Violations)
-                Console.WriteLine("seed " + seed + " at " + new TimeSpan(violation.Time) + " " + violation.Oracle + ": " + violation.Text);
+                Console.WriteLine("seed " + seed + " at " + new TimeSpan(violation.Time) + " " + violation.Oracle + ": " + violation.Text.Split('\n')[0]);
             wrong += outcome.Violations.Count > 0 ? 1 : 0;
             if (wrong >= most)
                 break;
@@ -103,7 +119,7 @@ internal static class Program
         Console.WriteLine("simulated   " + (outcomes.Sum(static one => one.Simulated.TotalHours)).ToString("F2") + " h, " + outcomes.Sum(static one => one.Events) + " events, " + outcomes.Sum(static one => one.Detours) + " detours");
         Console.WriteLine("faults      " + Counts(outcomes.SelectMany(static one => one.Faults).GroupBy(static fault => fault.Kind.ToString()).Select(static group => (group.Key, (long)group.Count()))));
         Console.WriteLine("calls       " + Counts(outcomes.SelectMany(static one => one.Calls).GroupBy(static call => call.Key).Select(static group => (group.Key, group.Sum(static call => call.Value)))));
-        Console.WriteLine("excused     " + outcomes.Sum(static one => one.Excused) + " turns");
+        Console.WriteLine("excused     " + outcomes.Sum(static one => one.Excused) + " turns, " + outcomes.Sum(static one => one.Lost) + " states lost in a move");
         Console.WriteLine("violations  " + outcomes.Sum(static one => one.Violations.Count) + " in " + outcomes.Count(static one => one.Violations.Count > 0) + " seeds");
         if (outcomes.Count == 1)
         {

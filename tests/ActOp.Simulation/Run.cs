@@ -15,6 +15,7 @@ internal sealed record Outcome(
     IReadOnlyList<Fault> Faults,
     IReadOnlyDictionary<string, long> Calls,
     long Excused,
+    long Lost,
     IReadOnlyList<Violation> Violations);
 
 /// <summary>One seed: a cluster, its faults and its callers; first safety while things go wrong, then whether all is well again in time.</summary>
@@ -24,9 +25,16 @@ internal sealed class Run : IWorldWatcher
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(5);
 
     /// <summary>Steps of one run, at most: more is a loop.</summary>
-    private const long MostEvents = 30_000_000;
+    private const long MostEvents = 10_000_000;
 
+    /// <summary>A silo that is declared dead, and one whose lease runs out.</summary>
     private static readonly int[] ExpectedErrors = [502, 505];
+
+    /// <summary>An orderly stop takes half a minute at most, which is what a host gives it, and the time of a slow machine.</summary>
+    private static readonly TimeSpan LongestStop = TimeSpan.FromSeconds(40);
+
+    /// <summary>Work of the mesh threw.</summary>
+    private const int WorkFailed = 1008;
 
     private readonly ulong _seed;
     private readonly World.World _world;
@@ -40,8 +48,11 @@ internal sealed class Run : IWorldWatcher
     {
         _seed = seed;
         _dice = new Dice(seed).Fork("run");
-        _world = new World.World(seed, Settings.Draw(new Dice(seed).Fork("settings")), this, trace);
-        _faults = new Faults(_world);
+        var kinds = Faults.Draw(new Dice(seed).Fork("kinds"));
+        var settings = Settings.Draw(new Dice(seed).Fork("settings"));
+        // Without faults nothing may time out: not even behind a queue.
+        _world = new World.World(seed, kinds.Count > 0 ? settings : settings with { ResponseTimeout = TimeSpan.FromSeconds(10) }, this, trace) { IsCalm = kinds.Count == 0 };
+        _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
         _callers = new Callers(_world, _ledger, new Mix(_dice.Fork("mix")));
         _world.Pump.Note(null, EventKind.Check, _world.Settings + " faults " + string.Join(",", _faults.Kinds));
@@ -54,22 +65,22 @@ internal sealed class Run : IWorldWatcher
     {
         var run = new Run(seed, trace);
         run.Play();
-        return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done, run._ledger.Outcomes, run._ledger.Excused, run._ledger.Violations);
+        return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done, run._ledger.Outcomes, run._ledger.Excused, run._ledger.Lost, run._ledger.Violations);
     }
 
     public void Configure(Machine machine, IServiceCollection services) => services.AddSingleton(_ledger);
 
     public void StartFailed(Machine machine, Exception exception)
     {
-        if (_world.Network.IsWhole && _world.Table.IsWhole && _faults.Kinds.Count == 0)
+        if (_world.Network.IsWhole && _world.Table.IsWhole && _world.IsCalm)
             _ledger.Accuse("start", machine.Name + " did not start: " + exception);
     }
 
     public void StopFailed(Machine machine, Exception exception) => _ledger.Accuse("stop", machine.Name + " did not stop in order: " + exception);
 
-    public void Stopped(Machine machine)
-    {
-    }
+    public void Stopped(Machine machine) => _callers.CallLate(machine);
+
+    public void Exits(Machine machine) => Stop.Check(_world, machine, _ledger);
 
     private void Play()
     {
@@ -81,7 +92,8 @@ internal sealed class Run : IWorldWatcher
         var calm = 5 * Pump.Second;
         Until(() => Pump.Now >= calm);
         _faults.Begin();
-        var storm = Pump.Now + _dice.Between(10, 40) * Pump.Second;
+        // Some storms are longer than it takes to declare a silo dead and to wait for its lease.
+        var storm = Pump.Now + ((_dice.Chance(0.1) ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
         Until(() => Pump.Now >= storm);
         _faults.End();
         Settle();
@@ -89,9 +101,11 @@ internal sealed class Run : IWorldWatcher
             Serve();
         if (_ledger.Violations.Count == 0)
             Rest();
+        if (Pump.Events > MostEvents)
+            _ledger.Accuse("endless", "The run has not ended after " + MostEvents + " events.");
         foreach (var line in _world.Log)
         {
-            if (!ExpectedErrors.Contains(line.Id.Id))
+            if (!ExpectedErrors.Contains(line.Id.Id) && !(line.Id.Id == WorkFailed && _faults.Kinds.Contains(FaultKind.Descriptors)))
                 _ledger.Accuse("log", line.Machine + " at " + new TimeSpan(line.Time) + ": " + line.Id.Id + " " + line.Text);
         }
     }
@@ -112,6 +126,13 @@ internal sealed class Run : IWorldWatcher
         }
 
         _ledger.CheckOverdue(Grace);
+        Quiet.CheckLimits(_world, _ledger);
+        foreach (var machine in _world.Machines)
+        {
+            var since = Math.Max(machine.StoppingSince, machine.ResumedAt);
+            if (machine is { State: MachineState.Stopping, IsRunning: true, Driver.Slowness: 1 } && Pump.Now - since > LongestStop.Ticks)
+                _ledger.Accuse("stop", machine.Name + " has not stopped after " + new TimeSpan(Pump.Now - machine.StoppingSince) + ".");
+        }
     }
 
     /// <summary>The longest that a cluster may need to agree on who is a member: detection of the dead, their lease, and a restart of those that were evicted.</summary>
@@ -176,7 +197,26 @@ internal sealed class Run : IWorldWatcher
             busy.IntersectWith(Quiet.Busy(_world));
         }
 
-        if (_ledger.Violations.Count == 0)
-            Quiet.Check(_world, _ledger, busy);
+        if (_ledger.Violations.Count > 0)
+            return;
+        // As an event: what threads keep for themselves is with the pump's.
+        var isOver = false;
+        Pump.After(0, null, EventKind.Check, "quiet", () =>
+        {
+            Quiet.Check(_world, _ledger, _callers, busy);
+            isOver = true;
+        });
+        Until(() => isOver);
+        if (_world.IsCalm)
+            CheckCalm();
+    }
+
+    /// <summary>When nothing goes wrong, what goes one way arrives or is counted.</summary>
+    private void CheckCalm()
+    {
+        var lost = _ledger.LostDrops + (_callers.HasUnwatched ? 0 : _ledger.Notes - _ledger.Heard);
+        var counted = _world.Machines.Sum(static machine => machine.Node.Metrics.Lost);
+        if (lost > counted)
+            _ledger.Accuse("lost", lost + " one-way calls have not arrived, but only " + counted + " were counted.");
     }
 }

@@ -21,7 +21,7 @@ internal sealed class Life(long number, long counter, Machine machine, long sinc
 
     internal Machine Machine => machine;
 
-    internal long Since => since;
+    internal long Since { get; } = since;
 
     /// <summary>What it has in memory: what it carried along and what it applied.</summary>
     internal HashSet<long> Ids { get; } = [];
@@ -30,8 +30,14 @@ internal sealed class Life(long number, long counter, Machine machine, long sinc
 
     internal long EndedAt { get; set; }
 
-    /// <summary>Its carried state has been taken over by another life.</summary>
-    internal bool IsContinued { get; set; }
+    /// <summary>It has asked for its end before it began: it must serve nobody.</summary>
+    internal bool MustNotServe { get; set; }
+
+    /// <summary>The host that it has asked to move to while it ended; 0 for none.</summary>
+    internal int GoesTo { get; set; }
+
+    /// <summary>The last tick of its timer.</summary>
+    internal long TickedAt { get; set; } = since;
 }
 
 /// <summary>A call of the workload.</summary>
@@ -56,15 +62,38 @@ internal sealed class Ticket(long id, long counter, string kind, Machine caller,
 /// </summary>
 internal sealed class Ledger(World.World world, Func<Faults> faults)
 {
-    private static readonly FaultKind[] Severing =
+    /// <summary>A silo does nothing for a while, or nothing of it gets to others.</summary>
+    private static readonly FaultKind[] Standing =
     [
-        FaultKind.Reset, FaultKind.HalfOpen, FaultKind.BlackHole, FaultKind.SlowLink, FaultKind.Partition, FaultKind.OneWayPartition, FaultKind.Isolation,
-        FaultKind.Crash, FaultKind.PowerLoss, FaultKind.ShortPause, FaultKind.LongPause, FaultKind.Restart, FaultKind.SlowMachine, FaultKind.TableCutOff,
+        FaultKind.Isolation, FaultKind.Crash, FaultKind.PowerLoss, FaultKind.ShortPause, FaultKind.LongPause, FaultKind.Restart, FaultKind.RestartAll, FaultKind.SlowMachine,
+        FaultKind.Descriptors,
     ];
+
+    /// <summary>A process ends.</summary>
+    private static readonly FaultKind[] Ending = [FaultKind.Crash, FaultKind.PowerLoss, FaultKind.Restart];
+
+    /// <summary>Something between two machines.</summary>
+    private static readonly FaultKind[] Severing = [FaultKind.Reset, FaultKind.HalfOpen, FaultKind.BlackHole, FaultKind.SlowLink, FaultKind.Partition, FaultKind.OneWayPartition];
+
+    /// <summary>What makes frames, or turns, later than they are by themselves.</summary>
+    private static readonly FaultKind[] Delaying =
+    [
+        .. Standing, .. Severing, FaultKind.HookHangs,
+    ];
+
+    private const string HookFailure = "The hook of a grain throws.";
+
+    /// <summary>A request that nobody waits for may still run this long after: the sweep of deadlines, clocks that differ, and the turn that it waits behind.</summary>
+    private const long LatestTurn = 3 * Pump.Second;
 
     private readonly Dictionary<long, Life> _newest = [];
     private readonly Dictionary<long, Life> _appliedBy = [];
+    private readonly Dictionary<long, int> _answers = [];
+    private readonly Dictionary<long, long> _spoilt = [];
+    private readonly Dictionary<long, long> _overdueSince = [];
+    private readonly HashSet<long> _drops = [];
     private readonly HashSet<Ticket> _open = [];
+    private readonly Dice _dice = world.Dice.Fork("hooks");
     private readonly SortedDictionary<string, long> _outcomes = new(StringComparer.Ordinal);
     private long _lastId;
     private long _lastLife;
@@ -77,11 +106,19 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>Turns of an activation that another one had replaced, which a lease that nobody can keep allows.</summary>
     internal long Excused { get; private set; }
 
-    internal long Calls => _lastId;
+    /// <summary>States that were lost with a move that failed.</summary>
+    internal long Lost { get; private set; }
 
     internal IEnumerable<long> Counters => _newest.Keys.Order();
 
-    internal int OpenCalls => _open.Count;
+    /// <summary>Calls of a machine that have not ended.</summary>
+    internal IEnumerable<string> OpenCallsOf(Machine machine) => _open.Where(ticket => ticket.Caller == machine).Select(Tell);
+
+    /// <summary>Notes sent to watchers.</summary>
+    internal long Notes { get; set; }
+
+    /// <summary>Notes that have arrived at watchers.</summary>
+    internal long Heard { get; set; }
 
     internal void Accuse(string oracle, string text)
     {
@@ -98,20 +135,52 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         return ticket;
     }
 
-    /// <summary>The call has ended; <paramref name="exception"/> null for an answer.</summary>
-    internal void Close(Ticket ticket, bool isApplied, Exception? exception)
+    /// <summary>An id of a call that a grain makes.</summary>
+    internal long NextId() => ++_lastId;
+
+    /// <summary>A one-way call with this id is about to be sent.</summary>
+    internal void Drops(long id) => _drops.Add(id);
+
+    /// <summary>One-way calls that were sent and have not been applied.</summary>
+    internal int LostDrops => _drops.Count(id => !_appliedBy.ContainsKey(id));
+
+    /// <summary>The call has ended; <paramref name="exception"/> null when it has not failed, <paramref name="answer"/> null when it says nothing of the id.</summary>
+    internal void Close(Ticket ticket, long? answer, Exception? exception)
     {
         _open.Remove(ticket);
         ticket.HasEnded = true;
         var outcome = exception is null ? "ok" : exception.GetType().Name;
         _outcomes[outcome] = _outcomes.GetValueOrDefault(outcome) + 1;
         world.Pump.Note(ticket.Caller, EventKind.Load, ticket.Kind + " " + ticket.Id + " " + outcome);
+        if (exception is not null)
+            CheckFailure(ticket, exception);
+        else if (answer is not null)
+            CheckAnswer(ticket, answer.Value);
+        // The calls of a chain have deadlines of their own.
+        if (exception is TimeoutException && ticket.Kind != nameof(Load.CallKind.Relay))
+            _overdueSince.TryAdd(ticket.Id, world.Pump.Now);
+    }
+
+    /// <summary>
+    /// What the grain did for a call it did at one moment between the call and its answer, in a life that may run turns and has all that was done before: so an
+    /// answer that is the one of that moment makes the history of the grain one that could have come about one call after the other.
+    /// </summary>
+    private void CheckAnswer(Ticket ticket, long answer)
+    {
+        if (!_answers.TryGetValue(ticket.Id, out var computed))
+            Accuse("acknowledged", "The call " + Tell(ticket) + " was acknowledged but never applied.");
+        else if (computed != answer)
+            Accuse("linear", "The call " + Tell(ticket) + " was answered with " + answer + ", but the grain's answer was " + computed + ".");
+    }
+
+    private void CheckFailure(Ticket ticket, Exception exception)
+    {
         // A node that ends says so to those that still call.
         var isEnding = exception is ObjectDisposedException && ticket.Caller.State != MachineState.Up;
-        if (exception is not null && !isEnding && !IsExpected(exception))
+        if (!isEnding && !IsExpected(exception))
             Accuse("untyped", "The call " + Tell(ticket) + " ended with " + exception);
-        if (exception is null && isApplied && !_appliedBy.ContainsKey(ticket.Id))
-            Accuse("acknowledged", "The call " + Tell(ticket) + " was acknowledged but never applied.");
+        else if (world.IsCalm && exception is not LimitExceededException)
+            Accuse("calm", "The call " + Tell(ticket) + " failed though nothing is wrong: " + exception);
     }
 
     /// <summary>A life begins, with what it carries along from the life <paramref name="carriedFrom"/>; 0 for nothing.</summary>
@@ -147,16 +216,52 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     {
         world.Pump.Note(life.Machine, EventKind.Check, "apply " + life.Counter + " " + life.Number + " " + id);
         if (!_appliedBy.TryAdd(id, life))
-            Accuse("twice", "The id " + id + " was applied by life " + _appliedBy[id].Number + " and again by life " + life.Number + " of counter " + life.Counter + ".");
+            Accuse("twice", "The id " + id + " was applied by life " + _appliedBy[id].Number + " and again by life " + life.Number + " of grain " + life.Counter + ".");
         life.Ids.Add(id);
+        _answers[id] = life.Ids.Count;
         CheckTurn(life);
+        if (_overdueSince.TryGetValue(id, out var since) && world.Pump.Now - since > LatestTurn && !faults().Any(since - (60 * Pump.Second), Delaying))
+            Accuse("late turn", "The id " + id + " was applied " + new TimeSpan(world.Pump.Now - since) + " after its caller was told that there is no answer.");
+    }
+
+    /// <summary>The life says how many ids it has, for the question <paramref name="id"/>.</summary>
+    internal int Read(Life life, long id)
+    {
+        CheckTurn(life);
+        return _answers[id] = life.Ids.Count;
     }
 
     internal void Tick(Life life)
     {
+        life.TickedAt = world.Pump.Now;
         CheckTurn(life);
         if (life.EndReason is not null)
-            Accuse("late tick", "A timer of counter " + life.Counter + " ticked after the end of its activation.");
+            Accuse("late tick", "A timer of grain " + life.Counter + " ticked after the end of its activation.");
+    }
+
+    /// <summary>A hook of a grain on a machine: as the faults want it, it throws, or does not end and takes no notice of its token.</summary>
+    /// <param name="machine">Where.</param>
+    /// <param name="number">The grain that begins; 0 for one that ends.</param>
+    internal async Task HookAsync(Machine machine, long number)
+    {
+        if (faults() is not { } all || all.HookTrouble(_dice) is not { } trouble)
+            return;
+        world.Pump.Note(machine, EventKind.Fault, trouble + " of " + number);
+        if (number > 0)
+            _spoilt[number] = world.Pump.Now;
+        if (trouble == FaultKind.HookThrows)
+            throw new InvalidOperationException(HookFailure);
+        await new TaskCompletionSource().Task;
+    }
+
+    /// <summary>Now and then a grain asks for its end while it begins.</summary>
+    internal bool EndsAtOnce() => _dice.Chance(0.03);
+
+    /// <summary>Another silo that is active, as the machine sees it.</summary>
+    internal SiloAddress? AnotherSilo(Machine machine)
+    {
+        var others = machine.Node.Silos.Active.Where(silo => !silo.Equals(machine.Node.Address)).ToArray();
+        return others.Length == 0 || machine.State != MachineState.Up ? null : _dice.Pick<SiloAddress>(others);
     }
 
     /// <summary>Looks for calls that should have ended.</summary>
@@ -179,10 +284,11 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
 
     internal Life? NewestOf(long counter) => _newest.GetValueOrDefault(counter);
 
-    private static string Tell(Ticket ticket) => ticket.Kind + " " + ticket.Id + " to counter " + ticket.Counter + " by " + ticket.Caller.Name + " at " + new TimeSpan(ticket.Since);
+    private static string Tell(Ticket ticket) => ticket.Kind + " " + ticket.Id + " to grain " + ticket.Counter + " by " + ticket.Caller.Name + " at " + new TimeSpan(ticket.Since);
 
     private static bool IsExpected(Exception exception) =>
-        exception is TimeoutException or SiloUnavailableException or OrleansMessageRejectionException or ClientNotAvailableException or LimitExceededException;
+        exception is TimeoutException or SiloUnavailableException or OrleansMessageRejectionException or ClientNotAvailableException or LimitExceededException
+        || exception is InvalidOperationException { Message: HookFailure };
 
     private void CheckSuccession(Life before, Life life, long carriedFrom)
     {
@@ -190,7 +296,6 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
             Accuse("two lives", Tell(life) + " begins while " + Tell(before) + " goes on.");
         if (carriedFrom == before.Number)
         {
-            before.IsContinued = true;
             if (!life.Ids.IsSupersetOf(before.Ids))
                 Accuse("carried", Tell(life) + " carries an older state than " + Tell(before) + " had at its end.");
             return;
@@ -202,15 +307,26 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
             Accuse("forgotten", Tell(life) + " begins without the state of " + Tell(before) + " (" + before.EndReason + ").");
     }
 
-    /// <summary>Memory ends with its process, with an activation that ends to end, and when the silos of a move cannot reach each other.</summary>
+    /// <summary>
+    /// Memory ends with its process, with an activation that ends to end, and with a move in which a hook of the next life failed, or a silo that had the
+    /// state ended.
+    /// </summary>
     private bool MayForget(Life life)
     {
         if (IsGone(life.Machine))
             return true;
-        if (life.EndReason is not { } reason || reason.ReasonCode != DeactivationReasonCode.Migrating)
-            return life.EndReason is { } end && end.ReasonCode is not (DeactivationReasonCode.DuplicateActivation or DeactivationReasonCode.Migrating);
-        var from = life.EndedAt - (30 * Pump.Second);
-        return faults().Concerned(life.Machine.Host, from, Severing) || (TargetOf(reason) is var host && (host == 0 || faults().Concerned(host, from, Severing)));
+        if (life.EndReason is not { } reason || reason.ReasonCode == DeactivationReasonCode.DuplicateActivation)
+            return false;
+        var target = reason.ReasonCode == DeactivationReasonCode.Migrating ? TargetOf(reason) : life.GoesTo;
+        if (target == 0)
+            return true;
+        var failed = (_spoilt.TryGetValue(life.Counter, out var spoilt) && spoilt >= life.EndedAt)
+            || life.Machine.State != MachineState.Up
+            || faults().Any(life.EndedAt, FaultKind.RestartAll)
+            || faults().Concerned(target, life.EndedAt, Ending)
+            || world.On(target) is not { State: MachineState.Up, WasEvicted: false };
+        Lost += failed ? 1 : 0;
+        return failed;
     }
 
     private static int TargetOf(DeactivationReason reason)
@@ -222,6 +338,8 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>Only the newest life of a counter may run turns.</summary>
     private void CheckTurn(Life life)
     {
+        if (life.MustNotServe)
+            Accuse("served", Tell(life) + " serves though it asked for its end before it began.");
         var newest = _newest[life.Counter];
         if (newest == life)
             return;
@@ -246,5 +364,5 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>The process has ended, or the others have declared it dead.</summary>
     private bool IsGone(Machine machine) => machine.IsDead || world.Table.Snapshot.Find(machine.Node.Address) is not { Status: not SiloStatus.Dead };
 
-    private static string Tell(Life life) => "life " + life.Number + " of counter " + life.Counter + " on " + life.Machine.Name;
+    private static string Tell(Life life) => "life " + life.Number + " of grain " + life.Counter + " on " + life.Machine.Name;
 }

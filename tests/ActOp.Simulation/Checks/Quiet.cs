@@ -9,6 +9,15 @@ namespace ActOp.Simulation.Checks;
 /// <remarks>The one place that looks into the nodes.</remarks>
 internal static class Quiet
 {
+    /// <summary>Requests of one activation that run at once, and what a turn has taken but not begun.</summary>
+    private const int MostRunning = 100;
+
+    /// <summary>Kinds of system targets.</summary>
+    private const int SystemTargetsPerSilo = 6;
+
+    /// <summary>The shortest time that nobody has called when all is looked at.</summary>
+    private static readonly TimeSpan LongestRest = TimeSpan.FromSeconds(15);
+
     /// <summary>Whether all silos that run have one view, of all of them and nobody else.</summary>
     internal static bool HasSettled(World.World world)
     {
@@ -38,19 +47,42 @@ internal static class Quiet
     /// <summary>Says what is not as it must be.</summary>
     /// <param name="world">At rest.</param>
     /// <param name="ledger">Takes what is said.</param>
+    /// <param name="callers">Have the observers.</param>
     /// <param name="busy">Activations that were not idle at any earlier look: those of the others may just have a tick.</param>
-    internal static void Check(World.World world, Ledger ledger, HashSet<Activation> busy)
+    internal static void Check(World.World world, Ledger ledger, Callers callers, HashSet<Activation> busy)
     {
         var silos = world.Silos.ToArray();
-        foreach (var counter in ledger.Counters)
-            CheckCounter(silos, ledger, counter);
+        foreach (var number in ledger.Counters)
+            CheckGrain(world, silos, ledger, number);
         foreach (var machine in world.Machines)
-            CheckMachine(world, machine, ledger, busy);
+        {
+            CheckActivations(world, machine, ledger, busy);
+            CheckCalls(machine, ledger);
+            CheckLinks(world, machine, ledger);
+            CheckTables(silos, machine, ledger, callers);
+        }
     }
 
-    private static void CheckCounter(Machine[] silos, Ledger ledger, long counter)
+    /// <summary>Mailboxes are not longer than they may be; at any time.</summary>
+    internal static void CheckLimits(World.World world, Ledger ledger)
     {
-        var id = silos[0].Grains.GetGrain<ICounter>(counter).GetGrainId();
+        // As many may not have been looked at yet as may wait, and a turn takes some more at once.
+        var most = (2 * world.Settings.MailboxLimit) + MostRunning;
+        foreach (var silo in world.Silos)
+        {
+            if (silo.State != MachineState.Up)
+                continue;
+            foreach (var activation in silo.Node.Activations)
+            {
+                if (activation.Class.IsOrdinary && activation.QueueLength > most)
+                    ledger.Accuse("limit", "The mailbox of " + activation + " has " + activation.QueueLength + " items; its limit is " + world.Settings.MailboxLimit + ".");
+            }
+        }
+    }
+
+    private static void CheckGrain(World.World world, Machine[] silos, Ledger ledger, long number)
+    {
+        var id = Numbers.IdOf(silos[0].Grains, number);
         var homes = new List<Activation>();
         foreach (var silo in silos)
         {
@@ -59,27 +91,28 @@ internal static class Quiet
         }
 
         if (homes.Count > 1)
-            ledger.Accuse("directory", "Counter " + counter + " has activations on " + string.Join(", ", homes.Select(static home => home.ToString())) + ".");
+            ledger.Accuse("directory", "Grain " + number + " has activations on " + string.Join(", ", homes.Select(static home => home.ToString())) + ".");
+        if (homes.Count > 0 && Numbers.HasTimer(number) && world.Pump.Now - ledger.NewestOf(number)!.TickedAt > 2 * Pump.Second)
+            ledger.Accuse("ticks", "The timer of " + homes[0] + " has not ticked since " + new TimeSpan(ledger.NewestOf(number)!.TickedAt) + ".");
         var owner = silos.FirstOrDefault(silo => silo.Node.Address.Equals(silos[0].Node.DirectoryService.Map.OwnerOf(id)));
         if (owner is null)
         {
-            ledger.Accuse("directory", "The slot of counter " + counter + " belongs to " + silos[0].Node.DirectoryService.Map.OwnerOf(id) + ", which is none of the silos.");
+            ledger.Accuse("directory", "The slot of grain " + number + " belongs to " + silos[0].Node.DirectoryService.Map.OwnerOf(id) + ", which is none of the silos.");
             return;
         }
 
         var answer = owner.Node.DirectoryService.Lookup(id);
         if (!answer.IsCompletedSuccessfully || answer.Result.Status is not (DirectoryStatus.Ok or DirectoryStatus.NotFound))
-            ledger.Accuse("directory", "The directory does not answer for counter " + counter + ": " + (answer.IsCompletedSuccessfully ? answer.Result.Status : "waits") + ".");
+            ledger.Accuse("directory", "The directory does not answer for grain " + number + ": " + (answer.IsCompletedSuccessfully ? answer.Result.Status : "waits") + ".");
         else if (answer.Result.Status == DirectoryStatus.NotFound && homes.Count > 0)
-            ledger.Accuse("directory", "Counter " + counter + " is active (" + homes[0] + ") but not in the directory.");
+            ledger.Accuse("directory", "Grain " + number + " is active (" + homes[0] + ") but not in the directory.");
         else if (answer.Result.Status == DirectoryStatus.Ok && (homes.Count == 0 || !homes.Any(home => home.ActivationId.Equals(answer.Result.Location.Activation))))
-            ledger.Accuse("directory", "The directory lists counter " + counter + " at " + answer.Result.Location.Silo + ", where it is not.");
+            ledger.Accuse("directory", "The directory lists grain " + number + " at " + answer.Result.Location.Silo + ", where it is not.");
     }
 
-    private static void CheckMachine(World.World world, Machine machine, Ledger ledger, HashSet<Activation> busy)
+    private static void CheckActivations(World.World world, Machine machine, Ledger ledger, HashSet<Activation> busy)
     {
-        var node = machine.Node;
-        foreach (var activation in node.Activations)
+        foreach (var activation in machine.Node.Activations)
         {
             // The system targets have timers of their own and are never quiet.
             if (!activation.Class.IsOrdinary)
@@ -88,21 +121,48 @@ internal static class Quiet
                 ledger.Accuse("mailbox", "The mailbox of " + activation + " is not empty: " + activation.QueueLength + " wait.");
             if (activation.State != ActivationState.Active)
                 ledger.Accuse("mailbox", activation + " is neither active nor gone.");
+            if (world.Settings.CollectionAge < LongestRest)
+                ledger.Accuse("collected", activation + " is still there though nobody has called it for longer than " + world.Settings.CollectionAge + ".");
         }
+    }
 
+    private static void CheckCalls(Machine machine, Ledger ledger)
+    {
         // Probes and directory ticks may be on their way at any moment; they are calls without a grain behind them.
-        foreach (var (call, _) in node.Calls.Registry.Read())
+        var registry = machine.Node.Calls.Registry;
+        var waiting = registry.Read();
+        foreach (var (call, _) in waiting)
         {
             if (!ActOp.Runtime.Routing.WellKnown.IsWellKnown(call.TargetId))
                 ledger.Accuse("slots", "A call of " + machine.Name + " to " + call.TargetId + " (" + call.Method.ActivityName + ") still waits.");
         }
 
+        if (registry.Free + waiting.Count != registry.Capacity)
+            ledger.Accuse("slots", machine.Name + " has lost " + (registry.Capacity - registry.Free - waiting.Count) + " of " + registry.Capacity + " slots of calls.");
+    }
+
+    private static void CheckLinks(World.World world, Machine machine, Ledger ledger)
+    {
+        var node = machine.Node;
         var peers = machine.IsSilo ? world.Machines.Count() - 1 : world.Silos.Count();
         var perPeer = world.Settings.LinksPerPeer + 1;
         if (node.Peers.Mesh.LinkCount > peers * perPeer)
             ledger.Accuse("links", machine.Name + " has " + node.Peers.Mesh.LinkCount + " links to " + peers + " peers of " + perPeer + " each.");
-        var open = world.Network.Connections.Count(one => (one.Near.Machine == machine && !one.Near.IsClosed) || (one.Far?.Machine == machine && !one.Far.IsClosed));
+        var open = world.Network.OpenOf(machine);
         if (open > node.Peers.Mesh.LinkCount)
             ledger.Accuse("links", machine.Name + " has " + open + " connections open but " + node.Peers.Mesh.LinkCount + " links.");
+    }
+
+    /// <summary>What a node keeps of others it keeps only of those that are there.</summary>
+    private static void CheckTables(Machine[] silos, Machine machine, Ledger ledger, Callers callers)
+    {
+        var node = machine.Node;
+        var observers = node.Activations.Count(activation => activation.Class == node.ObserverClass);
+        if (observers > (callers.HasWatcher(machine) ? 1 : 0))
+            ledger.Accuse("observers", machine.Name + " has " + observers + " observers that were deleted.");
+        if (node.Factory.SystemTargets > silos.Length * SystemTargetsPerSilo)
+            ledger.Accuse("tables", machine.Name + " keeps " + node.Factory.SystemTargets + " references to system targets of " + silos.Length + " silos.");
+        if (machine.IsSilo && node.Locality.NumberedSilos > silos.Length)
+            ledger.Accuse("tables", machine.Name + " keeps numbers of " + node.Locality.NumberedSilos + " silos; there are " + silos.Length + ".");
     }
 }

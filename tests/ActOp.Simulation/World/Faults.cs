@@ -17,6 +17,19 @@ internal enum FaultKind
     Restart,
     ClockJump,
     SlowMachine,
+
+    /// <summary>All silos crash at once; once in a run.</summary>
+    RestartAll,
+
+    /// <summary>Hooks of grains do not end and take no notice of their tokens.</summary>
+    HookHangs,
+    HookThrows,
+
+    /// <summary>Connections to a silo whose other end says nothing.</summary>
+    Strangers,
+
+    /// <summary>A machine runs out of descriptors: dialling and waiting for a new connection throw.</summary>
+    Descriptors,
     TableSlow,
     TableRefuses,
     TableLosesAnswers,
@@ -40,19 +53,18 @@ internal sealed class Faults
 {
     private readonly World _world;
     private readonly Dice _dice;
-    private readonly List<FaultKind> _kinds = [];
+    private readonly IReadOnlyList<FaultKind> _kinds;
     private readonly long _interval;
     private readonly long _length;
     private readonly int _mostDown;
+    private FaultKind? _hooks;
     private bool _isOver;
 
-    internal Faults(World world)
+    internal Faults(World world, IReadOnlyList<FaultKind> kinds)
     {
         _world = world;
+        _kinds = kinds;
         _dice = world.Dice.Fork("faults");
-        // A share of the runs is without faults, to see what the order of things alone brings to light.
-        if (_dice.Chance(0.85))
-            _kinds.AddRange(Enum.GetValues<FaultKind>().Where(_ => _dice.Chance(0.4)));
         _interval = _dice.Pick<long>([500, 2_000, 5_000, 10_000]) * Pump.Millisecond;
         _length = _dice.Pick<long>([500, 2_000, 8_000]) * Pump.Millisecond;
         _mostDown = Math.Max(1, (world.Settings.Silos - 1) / 2);
@@ -62,6 +74,13 @@ internal sealed class Faults
     internal List<Fault> Done { get; } = [];
 
     internal IReadOnlyList<FaultKind> Kinds => _kinds;
+
+    /// <summary>The kinds of a run: none in a share of the runs, to see what the order of things alone brings to light.</summary>
+    internal static IReadOnlyList<FaultKind> Draw(Dice dice)
+    {
+        var share = dice.Pick<double>([0, 0.1, 0.2, 0.4, 0.4, 0.4]);
+        return [.. Enum.GetValues<FaultKind>().Where(_ => dice.Chance(share))];
+    }
 
     internal void Begin()
     {
@@ -92,6 +111,21 @@ internal sealed class Faults
         return false;
     }
 
+    /// <summary>True when there was a fault of one of the kinds after the time, wherever.</summary>
+    internal bool Any(long from, params ReadOnlySpan<FaultKind> kinds)
+    {
+        foreach (var fault in Done)
+        {
+            if (fault.Until >= from && kinds.Contains(fault.Kind))
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>What becomes of a hook that runs now; null when it is spared.</summary>
+    internal FaultKind? HookTrouble(Dice dice) => _hooks is { } kind && !_isOver && dice.Chance(0.2) ? kind : null;
+
     private void Strike()
     {
         if (_isOver)
@@ -104,7 +138,9 @@ internal sealed class Faults
             return;
         if (kind is FaultKind.Crash or FaultKind.PowerLoss or FaultKind.Restart or FaultKind.LongPause or FaultKind.ShortPause && !MayLose(machine))
             return;
-        if (kind >= FaultKind.TableSlow && kind != FaultKind.TableCutOff)
+        if (kind == FaultKind.RestartAll && Done.Any(static fault => fault.Kind == FaultKind.RestartAll))
+            return;
+        if ((kind >= FaultKind.TableSlow && kind != FaultKind.TableCutOff) || kind is FaultKind.RestartAll or FaultKind.HookHangs or FaultKind.HookThrows)
             Make(new Fault(kind, _world.Pump.Now, 0, 0), null, null);
         else
             Make(new Fault(kind, _world.Pump.Now, machine.Host, other == machine ? 0 : other.Host), machine, other);
@@ -136,7 +172,8 @@ internal sealed class Faults
                 Later(fault, length, () => _world.Network.Heal(fault.Host, fault.Other));
                 break;
             case FaultKind.Isolation:
-                Isolate(fault, length);
+                // At times longer than the others' patience with a silo, and its lease.
+                Isolate(fault, _dice.Chance(0.3) ? length * 8 : length);
                 break;
             case FaultKind.Crash or FaultKind.PowerLoss:
                 machine!.Kill(silent: fault.Kind == FaultKind.PowerLoss);
@@ -157,6 +194,24 @@ internal sealed class Faults
             case FaultKind.SlowMachine:
                 machine!.Driver.Slowness = 10 + _dice.Below(200);
                 Later(fault, length, () => machine.Driver.Slowness = 1);
+                break;
+            case FaultKind.RestartAll:
+                foreach (var silo in _world.Silos)
+                    silo.Kill(silent: false);
+                fault.Until = fault.Time;
+                break;
+            case FaultKind.HookHangs or FaultKind.HookThrows:
+                _hooks = fault.Kind;
+                Later(fault, length, () => _hooks = null);
+                break;
+            case FaultKind.Strangers:
+                foreach (var silo in _world.Silos.Where(silo => silo.Host == fault.Host))
+                    _world.Network.ConnectStrangers(silo, 5 + _dice.Below(40));
+                fault.Until = fault.Time;
+                break;
+            case FaultKind.Descriptors:
+                machine!.IsOutOfDescriptors = true;
+                Later(fault, length, () => machine.IsOutOfDescriptors = false);
                 break;
             default:
                 Trouble(fault, length);

@@ -24,8 +24,12 @@ internal enum MachineState
 /// <summary>One process on one host: a silo or a client as it is, with time, threads and network from the simulation. A restart is another machine on the same host.</summary>
 internal sealed class Machine : IHostApplicationLifetime
 {
-    private const int SiloPort = 11111;
+    internal const int SiloPort = 11111;
     private const int GatewayPort = 30000;
+
+    /// <summary>From the end of an orderly stop to that of the process.</summary>
+    private const long Afterlife = 2 * Pump.Second;
+
     private readonly World _world;
     private readonly ServiceProvider _services;
     private readonly Dice _ids;
@@ -41,6 +45,7 @@ internal sealed class Machine : IHostApplicationLifetime
         var dice = world.Dice.Fork("machine" + number);
         _ids = dice.Fork("ids");
         Clock = new MachineClock(world.Pump, this, dice.Fork("clock"), 1 + ((dice.Unit() - 0.5) * world.ClockDrift));
+        AppClock = new MachineClock(world.Pump, this, dice.Fork("application"), Clock.Rate);
         Driver = new MachineDriver(world.Pump, this, dice.Fork("schedule"), world.Settings.Pace);
         var services = new ServiceCollection();
         services.AddSingleton<ILoggerFactory>(new MachineLog(world.Pump, this, world.Log));
@@ -72,6 +77,9 @@ internal sealed class Machine : IHostApplicationLifetime
 
     internal MachineClock Clock { get; }
 
+    /// <summary>The application's time, apart from the runtime's: what the application waits for is not left over from the runtime.</summary>
+    internal MachineClock AppClock { get; }
+
     internal MachineDriver Driver { get; }
 
     internal MachineState State { get; private set; } = MachineState.Starting;
@@ -82,8 +90,14 @@ internal sealed class Machine : IHostApplicationLifetime
     /// <summary>As after SIGSTOP: what comes due waits.</summary>
     internal bool IsPaused { get; private set; }
 
+    /// <summary>When the orderly stop began.</summary>
+    internal long StoppingSince { get; private set; }
+
     /// <summary>When the process went on after its last pause; negative for never.</summary>
     internal long ResumedAt { get; private set; } = long.MinValue / 2;
+
+    /// <summary>What would need another descriptor may throw.</summary>
+    internal bool IsOutOfDescriptors { get; set; }
 
     internal List<PumpEvent> Deferred { get; } = [];
 
@@ -107,7 +121,14 @@ internal sealed class Machine : IHostApplicationLifetime
     internal void Start() => _ = StartAsync();
 
     /// <summary>The runtime asks the process to end.</summary>
-    void IHostApplicationLifetime.StopApplication() => _world.Pump.After(Pump.Millisecond, this, EventKind.Fault, "asked to stop", () => Stop("the silo asked for it"));
+    void IHostApplicationLifetime.StopApplication() => _world.Pump.After(Pump.Millisecond, this, EventKind.Fault, "asked to stop", () =>
+    {
+        WasEvicted = true;
+        Stop("the silo asked for it");
+    });
+
+    /// <summary>The silo has found that it must end: the others have declared it dead.</summary>
+    internal bool WasEvicted { get; private set; }
 
     /// <summary>The process ends in order, as after SIGTERM.</summary>
     internal void Stop(string reason)
@@ -116,6 +137,7 @@ internal sealed class Machine : IHostApplicationLifetime
             return;
         _world.Pump.Note(this, EventKind.Fault, "stop: " + reason);
         State = MachineState.Stopping;
+        StoppingSince = _world.Pump.Now;
         _ = StopAsync();
     }
 
@@ -180,8 +202,13 @@ internal sealed class Machine : IHostApplicationLifetime
 
         if (IsDead)
             return;
+        // The process has other things to do before it ends: by then nothing of the node must be left.
         _world.Stopped(this);
-        Kill(silent: false);
+        _world.Pump.After(Afterlife, this, EventKind.Fault, "exit", () =>
+        {
+            _world.Exits(this);
+            Kill(silent: false);
+        });
     }
 
     private void ConfigureSilo(ISiloBuilder silo)

@@ -91,5 +91,6 @@ internal sealed class MachineClock(Pump pump, Machine machine, Dice dice, double
 
     private Dice Dice => dice;
 
-    private double Rate => rate;
+    /// <summary>How fast it is; 1 for as fast as the world's.</summary>
+    internal double Rate => rate;
 }

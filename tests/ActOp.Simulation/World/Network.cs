@@ -87,6 +87,26 @@ internal sealed class Network(Pump pump, Dice dice, Wires wires)
         return connection.Near;
     }
 
+    /// <summary>Opens connections to a machine that nobody uses; the machine itself is at their other end.</summary>
+    internal void ConnectStrangers(Machine machine, int count)
+    {
+        for (; count > 0; count--)
+            _connections.Add(new Connection(this, machine, new IPEndPoint(machine.Address, Machine.SiloPort)) { IsStrangers = true });
+    }
+
+    /// <summary>Ends of connections that a machine has not closed.</summary>
+    internal int OpenOf(Machine machine) =>
+        _connections.Count(one => one.Near.Machine == machine && !one.IsStrangers && !one.Near.IsClosed) + _connections.Count(one => one.Far?.Machine == machine && !one.Far.IsClosed);
+
+    internal int ListenersOf(Machine machine) => _listeners.Values.Count(listener => listener.Machine == machine);
+
+    /// <summary>Throws, perhaps, when the machine has no descriptors left.</summary>
+    internal void CheckDescriptors(Machine machine)
+    {
+        if (machine.IsOutOfDescriptors && dice.Chance(0.4))
+            throw new System.Net.Sockets.SocketException((int)System.Net.Sockets.SocketError.TooManyOpenSockets);
+    }
+
     /// <summary>The process has ended: its listeners are gone, its connections closed, or silent when the machine has lost its power.</summary>
     internal void Crash(Machine machine, bool silent)
     {
@@ -132,7 +152,11 @@ internal sealed class Network(Pump pump, Dice dice, Wires wires)
 /// <summary>The network as one machine sees it.</summary>
 internal sealed class MachineTransport(Network network, Machine machine) : Transport
 {
-    public override ByteStream Dial(EndPoint endPoint) => network.Dial(machine, endPoint);
+    public override ByteStream Dial(EndPoint endPoint)
+    {
+        network.CheckDescriptors(machine);
+        return network.Dial(machine, endPoint);
+    }
 
     public override Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed) => network.Listen(machine, endPoint, accepted);
 
@@ -148,6 +172,7 @@ internal sealed class MachineReadiness(Network network, Machine machine) : Readi
 
     public override void Add(ByteStream stream)
     {
+        network.CheckDescriptors(machine);
         var end = (WireEnd)stream;
         end.Readiness = this;
         end.Unreported = ReadyKinds.None;
@@ -218,6 +243,9 @@ internal sealed class Connection
 
     /// <summary>The end that was accepted; null before.</summary>
     internal WireEnd? Far { get; private set; }
+
+    /// <summary>The near end is nobody's: it says nothing and is never closed.</summary>
+    internal bool IsStrangers { get; init; }
 
     /// <summary>Nothing comes through any more and nobody is told.</summary>
     internal bool IsBlackHole { get; private set; }

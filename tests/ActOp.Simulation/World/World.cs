@@ -14,8 +14,11 @@ internal interface IWorldWatcher
     /// <summary>An orderly stop threw.</summary>
     void StopFailed(Machine machine, Exception exception);
 
-    /// <summary>An orderly stop has ended; the process goes now.</summary>
+    /// <summary>An orderly stop has ended.</summary>
     void Stopped(Machine machine);
+
+    /// <summary>The process goes, a while after its orderly stop has ended.</summary>
+    void Exits(Machine machine);
 }
 
 /// <summary>Machines, their network, their table and their time: everything of a run that is not its workload.</summary>
@@ -46,6 +49,9 @@ internal sealed class World
 
     internal SharedTable Table { get; }
 
+    /// <summary>Nothing goes wrong in this run.</summary>
+    internal bool IsCalm { get; init; }
+
     /// <summary>Error lines of all machines.</summary>
     internal List<LogLine> Log { get; } = [];
 
@@ -75,6 +81,8 @@ internal sealed class World
 
     internal void Stopped(Machine machine) => _watcher.Stopped(machine);
 
+    internal void Exits(Machine machine) => _watcher.Exits(machine);
+
     internal void Heal()
     {
         Network.HealAll();
@@ -82,6 +90,7 @@ internal sealed class World
         foreach (var machine in Machines)
         {
             machine.Driver.Slowness = 1;
+            machine.IsOutOfDescriptors = false;
             machine.Resume();
         }
     }
