@@ -18,6 +18,7 @@ internal static class Program
         Simulates whole nodes: silos, clients and grains as they are, in one thread and virtual time, from a seed.
           --seeds A-B       plays the seeds A to B and counts what happened (default 1-100)
           --seed N          plays one seed
+          --theme T         lease: silos that are cut off for longer than their lease; moves: crashes while many grains move
           --trace FILE      writes every event (time, machine, event); with --seeds to one file per seed, FILE and the seed's number
           --hash            with --seed or --seeds: prints the hash of each seed's events
           --keep-going      with --seeds: goes on after a violation
@@ -66,12 +67,14 @@ internal static class Program
     private static int One(ulong seed, Dictionary<string, string> options)
     {
         using var trace = options.TryGetValue("--trace", out var file) ? new StreamWriter(file) : null;
-        var outcome = Run.Play(seed, trace);
+        var outcome = Run.Play(seed, ThemeOf(options), trace);
         if (options.ContainsKey("--hash"))
             Console.WriteLine("seed " + seed + " hash " + outcome.Hash.ToString("x16"));
         Report([outcome]);
         return CodeOf([outcome]);
     }
+
+    private static Theme ThemeOf(Dictionary<string, string> options) => options.TryGetValue("--theme", out var theme) ? Enum.Parse<Theme>(theme, ignoreCase: true) : Theme.Any;
 
     private static int Many(Dictionary<string, string> options)
     {
@@ -88,7 +91,7 @@ internal static class Program
             Outcome outcome;
             try
             {
-                outcome = Run.Play(seed, trace);
+                outcome = Run.Play(seed, ThemeOf(options), trace);
             }
             catch
             {

@@ -44,26 +44,26 @@ internal sealed class Run : IWorldWatcher
     private readonly HashSet<Machine> _calling = [];
     private readonly Dice _dice;
 
-    private Run(ulong seed, TextWriter? trace)
+    private Run(ulong seed, Theme theme, TextWriter? trace)
     {
         _seed = seed;
         _dice = new Dice(seed).Fork("run");
-        var kinds = Faults.Draw(new Dice(seed).Fork("kinds"));
-        var settings = Settings.Draw(new Dice(seed).Fork("settings"));
+        var kinds = Faults.Draw(new Dice(seed).Fork("kinds"), theme);
+        var settings = Settings.Draw(new Dice(seed).Fork("settings")).For(theme, new Dice(seed).Fork("theme"));
         // Without faults nothing may time out: not even behind a queue.
-        _world = new World.World(seed, kinds.Count > 0 ? settings : settings with { ResponseTimeout = TimeSpan.FromSeconds(10) }, this, trace) { IsCalm = kinds.Count == 0 };
+        _world = new World.World(seed, kinds.Count > 0 ? settings : settings with { ResponseTimeout = TimeSpan.FromSeconds(10) }, this, trace) { IsCalm = kinds.Count == 0, Theme = theme };
         _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
-        _callers = new Callers(_world, _ledger, new Mix(_dice.Fork("mix")));
+        _callers = new Callers(_world, _ledger, new Mix(_dice.Fork("mix"), theme));
         _world.Pump.Note(null, EventKind.Check, _world.Settings + " faults " + string.Join(",", _faults.Kinds));
     }
 
     private Pump Pump => _world.Pump;
 
     /// <summary>Plays a seed to its end.</summary>
-    internal static Outcome Play(ulong seed, TextWriter? trace)
+    internal static Outcome Play(ulong seed, Theme theme, TextWriter? trace)
     {
-        var run = new Run(seed, trace);
+        var run = new Run(seed, theme, trace);
         run.Play();
         return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done, run._ledger.Outcomes, run._ledger.Excused, run._ledger.Lost, run._ledger.Violations);
     }
@@ -93,7 +93,7 @@ internal sealed class Run : IWorldWatcher
         Until(() => Pump.Now >= calm);
         _faults.Begin();
         // Some storms are longer than it takes to declare a silo dead and to wait for its lease.
-        var storm = Pump.Now + ((_dice.Chance(0.1) ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
+        var storm = Pump.Now + ((_dice.Chance(0.1) || _world.Theme == Theme.Lease ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
         Until(() => Pump.Now >= storm);
         _faults.End();
         Settle();

@@ -254,6 +254,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         await new TaskCompletionSource().Task;
     }
 
+    /// <summary>Milliseconds that a grain takes to begin.</summary>
+    internal int BeginsSlowly() => world.Theme == Theme.Moves && _dice.Chance(0.3) ? _dice.Below(2000) : 0;
+
     /// <summary>Now and then a grain asks for its end while it begins.</summary>
     internal bool EndsAtOnce() => _dice.Chance(0.03);
 

@@ -9,7 +9,7 @@ internal sealed class Mix
     private readonly int[] _weights;
     private readonly int _sum;
 
-    internal Mix(Dice dice)
+    internal Mix(Dice dice, Theme theme)
     {
         Counters = 1 + dice.Below(30);
         Games = 1 + dice.Below(5);
@@ -17,6 +17,10 @@ internal sealed class Mix
         MeanPause = dice.Pick<long>([5, 30, 100, 500]) * Pump.Millisecond;
         // Each kind but the first is absent from some runs.
         _weights = [.. Enum.GetValues<CallKind>().Select(kind => kind == CallKind.Add ? 50 : dice.Chance(0.4) ? 0 : dice.Below(MostOf(kind)))];
+        if (theme != Theme.Any)
+            (MeanPause, CallersPerMachine) = (50 * Pump.Millisecond, 2);
+        if (theme == Theme.Moves)
+            (_weights[(int)CallKind.Storm], _weights[(int)CallKind.Move]) = (3, 10);
         _sum = _weights.Sum();
     }
 

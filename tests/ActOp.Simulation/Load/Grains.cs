@@ -108,6 +108,8 @@ internal abstract class Tally(Machine machine, Ledger ledger, long first) : Grai
 
     public override async Task OnActivateAsync(CancellationToken cancellationToken)
     {
+        if (ledger.BeginsSlowly() is > 0 and var pause)
+            await Task.Delay(TimeSpan.FromMilliseconds(pause), machine.AppClock, cancellationToken);
         // Before the life begins: what the hook spoils has never been.
         await ledger.HookAsync(machine, Number);
         Life = ledger.Begin(Number, machine, CarriedFrom, Ids);

@@ -68,7 +68,7 @@ internal static partial class MutantRun
     }
 
     private static string Row(Finding finding) =>
-        string.Create(CultureInfo.InvariantCulture, $"| {finding.Mutation.Number} | {finding.Mutation.Name} | {finding.First?.Oracle ?? "NOT FOUND"} | {finding.First?.Seed.ToString(CultureInfo.InvariantCulture) ?? "-"} | {finding.Mutation.Budget} |");
+        string.Create(CultureInfo.InvariantCulture, $"| {finding.Mutation.Number} | {finding.Mutation.Name} | {finding.First?.Oracle ?? "NOT FOUND"} | {finding.First?.Seed.ToString(CultureInfo.InvariantCulture) ?? "-"}{(finding.Mutation.Theme == World.Theme.Any ? "" : " of " + finding.Mutation.Theme.ToString().ToLowerInvariant())} | {finding.Mutation.Budget} |");
 
     private static bool StandsOnce(string text, Mutation mutation)
     {
@@ -133,11 +133,11 @@ internal static partial class MutantRun
     {
         for (var seed = 1; seed <= budget;)
         {
-            var found = Found(copy, mutation.Number, seed, budget);
+            var found = Found(copy, mutation.Number, mutation.Theme, seed, budget);
             if (found.Count == 0)
                 return null;
             seed = found[0].Seed;
-            var natural = Found(copy, 0, seed, seed);
+            var natural = Found(copy, 0, mutation.Theme, seed, seed);
             foreach (var one in found)
             {
                 if (one.Seed == seed && !natural.Contains(one))
@@ -151,9 +151,9 @@ internal static partial class MutantRun
     }
 
     /// <summary>What the first seed with violations violates.</summary>
-    private static List<(int Seed, string Oracle)> Found(string copy, int number, int first, int last)
+    private static List<(int Seed, string Oracle)> Found(string copy, int number, World.Theme theme, int first, int last)
     {
-        var (_, output) = Start(copy, number, Path.Combine(copy, "tests", "ActOp.Simulation", "bin", "Release", "net10.0", "ActOp.Simulation.dll"), "--seeds", first + "-" + last);
+        var (_, output) = Start(copy, number, Path.Combine(copy, "tests", "ActOp.Simulation", "bin", "Release", "net10.0", "ActOp.Simulation.dll"), "--seeds", first + "-" + last, "--theme", theme.ToString());
         return [.. ViolationLine().Matches(output).Select(static match => (int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture), match.Groups[2].Value))];
     }
 

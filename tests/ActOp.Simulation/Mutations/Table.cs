@@ -1,3 +1,5 @@
+using ActOp.Simulation.World;
+
 namespace ActOp.Simulation.Mutations;
 
 /// <summary>A small change of the source that the simulator must notice.</summary>
@@ -7,7 +9,8 @@ namespace ActOp.Simulation.Mutations;
 /// <param name="Passage">Stands once in the file.</param>
 /// <param name="Mutant">What stands there instead; PLANTED is true when the mutation is on.</param>
 /// <param name="Budget">Seeds, from the first on, within which it must be noticed.</param>
-internal sealed record Mutation(int Number, string Name, string File, string Passage, string Mutant, int Budget);
+/// <param name="Theme">Of these seeds.</param>
+internal sealed record Mutation(int Number, string Name, string File, string Passage, string Mutant, int Budget, Theme Theme = Theme.Any);
 
 /// <summary>The mutations. A passage that has changed makes its row fail: then the row is brought up to date with the source.</summary>
 internal static class Table
@@ -21,21 +24,21 @@ internal static class Table
     internal static readonly Mutation[] All =
     [
         new(1, "In a rebuilt slot the oldest registration wins", Directory + "DirectoryPartition.Transfers.cs",
-            "? one.Epoch > other.Epoch", "? (PLANTED ? one.Epoch < other.Epoch : one.Epoch > other.Epoch)", 400),
+            "? one.Epoch > other.Epoch", "? (PLANTED ? one.Epoch < other.Epoch : one.Epoch > other.Epoch)", 100, Theme.Moves),
         new(2, "The directory registers a second activation", Directory + "DirectoryPartition.cs",
             "if (!takesOver && found.Status != DirectoryStatus.NotFound)", "if (!PLANTED && !takesOver && found.Status != DirectoryStatus.NotFound)", 20),
-        new(3, "Whoever ends takes away whatever is registered", Directory + "DirectoryPartition.cs",
-            "!slot.Entries.TryGetValue(grain, out var entry) || !entry.Activation.Equals(activation))", "!slot.Entries.TryGetValue(grain, out var entry) || (!PLANTED && !entry.Activation.Equals(activation)))", 200),
+        new(3, "Only some registrations of a slot are handed over", Directory + "DirectoryPartition.Transfers.cs",
+            "                    entries.Add(new Registration(grain, location));\n", "                    if (!PLANTED || entries.Count < 3)\n                        entries.Add(new Registration(grain, location));\n", 50),
         new(4, "A new owner serves a slot before it has what was in it", Directory + "DirectoryPartition.Views.cs",
             "        slot.State = SlotState.Waiting;\n", "        slot.State = SlotState.Waiting;\n        if (PLANTED)\n        {\n            slot.Serve(view.Number);\n            return;\n        }\n\n", 20),
         new(5, "Turns go on without a lease", Activations + "Activation.Mailbox.cs",
-            "(Node.Lease.IsClosed && Class.IsOrdinary", "(!PLANTED && Node.Lease.IsClosed && Class.IsOrdinary", 400),
+            "(Node.Lease.IsClosed && Class.IsOrdinary", "(!PLANTED && Node.Lease.IsClosed && Class.IsOrdinary", 50, Theme.Lease),
         new(6, "Nobody waits for the lease of a silo that died in silence", Directory + "DirectoryLimits.cs",
-            "_ => SilentLease,", "_ => PLANTED ? 0 : SilentLease,", 200),
+            "_ => SilentLease,", "_ => PLANTED ? 0 : SilentLease,", 50, Theme.Lease),
         new(7, "A grain that arrives does not take its state", Activations + "Beginning.cs",
             "                participant.OnRehydrate(carried);\n", "                if (!PLANTED)\n                    participant.OnRehydrate(carried);\n", 20),
-        new(8, "Ticks that wait are sent on like requests (fault 6)", Activations + "Activation.Lifecycle.cs",
-            "        if (call is TimerCall)\n            return;\n", "        if (!PLANTED && call is TimerCall)\n            return;\n", 50),
+        new(8, "Requests that wait are forgotten with their activation", Activations + "Activation.Lifecycle.cs",
+            "        while (TakeWaiting() is { } call)\n            SendOn(call);\n", "        while (TakeWaiting() is { } call)\n        {\n            if (!PLANTED)\n                SendOn(call);\n        }\n", 50),
         new(9, "Nobody looks at deadlines", Hosting + "Node.Life.cs",
             "Sweep.EndExpired(now)", "(PLANTED ? 0 : Sweep.EndExpired(now))", 20),
         new(10, "A full connection is not written to again", "ActOp.Mesh/Poller.cs",
@@ -86,13 +89,13 @@ internal static class Table
         new(32, "A cached place is trusted though its silo is gone", Routing + "Router.cs",
             "!silo.Equals(node.Address) && node.Silos.IsActive(silo) && (node.IsSilo", "!silo.Equals(node.Address) && (PLANTED || node.Silos.IsActive(silo)) && (PLANTED || node.IsSilo", 100),
         new(33, "An activation that ends stays in the directory", Activations + "Departure.cs",
-            "            await activation.UnregisterAsync();\n        }\n", "            if (!PLANTED)\n                await activation.UnregisterAsync();\n        }\n", 20),
+            "            await activation.UnregisterAsync();\n            if (_hasBegun)\n", "            if (!PLANTED)\n                await activation.UnregisterAsync();\n            if (_hasBegun)\n", 20),
         new(34, "State that no silo takes is thrown away", Activations + "Departure.cs",
             "        _state is not null && activation.Registered", "        !PLANTED && _state is not null && activation.Registered", 100),
         new(35, "A grain that arrives does not name whom it takes over from", Activations + "Beginning.cs",
             "return await activation.Node.Directory.RegisterAsync(activation, state?.Previous.Location.Activation ?? default);", "return await activation.Node.Directory.RegisterAsync(activation, PLANTED ? default : state?.Previous.Location.Activation ?? default);", 20),
         new(36, "A report to a new owner raises no fence", Directory + "RegistrationFence.cs",
-            "            _views[slot] = Math.Max(_views[slot], view);\n", "            _views[slot] = PLANTED ? 0 : Math.Max(_views[slot], view);\n", 400),
+            "            _views[slot] = Math.Max(_views[slot], view);\n", "            _views[slot] = PLANTED ? 0 : Math.Max(_views[slot], view);\n", 400, Theme.Moves),
         new(37, "A lease is never renewed", "ActOp.Runtime/Cluster/MembershipProtocol.cs",
             "        _confirmedAt = Math.Max(_confirmedAt, confirmedAt ?? _confirmedAt);\n", "        if (!PLANTED || _confirmedAt < 0)\n            _confirmedAt = Math.Max(_confirmedAt, confirmedAt ?? _confirmedAt);\n", 50),
         new(38, "A timer ticks once only", "ActOp.Runtime/Timers/GrainTimer.cs",

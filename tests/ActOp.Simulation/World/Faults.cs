@@ -67,6 +67,10 @@ internal sealed class Faults
         _dice = world.Dice.Fork("faults");
         _interval = _dice.Pick<long>([500, 2_000, 5_000, 10_000]) * Pump.Millisecond;
         _length = _dice.Pick<long>([500, 2_000, 8_000]) * Pump.Millisecond;
+        if (world.Theme == Theme.Lease)
+            (_interval, _length) = (15 * Pump.Second, 5 * Pump.Second);
+        else if (world.Theme == Theme.Moves)
+            (_interval, _length) = (3 * Pump.Second, 2 * Pump.Second);
         _mostDown = Math.Max(1, (world.Settings.Silos - 1) / 2);
     }
 
@@ -76,8 +80,12 @@ internal sealed class Faults
     internal IReadOnlyList<FaultKind> Kinds => _kinds;
 
     /// <summary>The kinds of a run: none in a share of the runs, to see what the order of things alone brings to light.</summary>
-    internal static IReadOnlyList<FaultKind> Draw(Dice dice)
+    internal static IReadOnlyList<FaultKind> Draw(Dice dice, Theme theme)
     {
+        if (theme == Theme.Lease)
+            return [FaultKind.Isolation];
+        if (theme == Theme.Moves)
+            return [FaultKind.Crash, FaultKind.Reset, FaultKind.ShortPause];
         var share = dice.Pick<double>([0, 0.1, 0.2, 0.4, 0.4, 0.4]);
         return [.. Enum.GetValues<FaultKind>().Where(_ => dice.Chance(share))];
     }
@@ -173,7 +181,7 @@ internal sealed class Faults
                 break;
             case FaultKind.Isolation:
                 // At times longer than the others' patience with a silo, and its lease.
-                Isolate(fault, _dice.Chance(0.3) ? length * 8 : length);
+                Isolate(fault, _dice.Chance(_world.Theme == Theme.Lease ? 1 : 0.3) ? length * 8 : length);
                 break;
             case FaultKind.Crash or FaultKind.PowerLoss:
                 machine!.Kill(silent: fault.Kind == FaultKind.PowerLoss);
@@ -254,8 +262,13 @@ internal sealed class Faults
             _world.Network.Cut(machine.Host, fault.Host);
         }
 
+        // Else the silo learns from the table what the others think of it.
+        if (_world.Theme == Theme.Lease)
+            _world.Table.CutOff.Add(fault.Host);
         Later(fault, length, () =>
         {
+            if (_world.Theme == Theme.Lease)
+                _world.Table.CutOff.Remove(fault.Host);
             foreach (var machine in _world.Machines)
                 _world.Network.Heal(fault.Host, machine.Host);
         });

@@ -2,6 +2,19 @@ using ActOp.Configuration;
 
 namespace ActOp.Simulation.World;
 
+/// <summary>What a run is about: everything, or one of the things that come together too rarely by chance.</summary>
+internal enum Theme
+{
+    /// <summary>Whatever the seed draws.</summary>
+    Any,
+
+    /// <summary>Silos that are cut off from the others and the table for longer than their lease.</summary>
+    Lease,
+
+    /// <summary>Silos that crash while many grains move and begin slowly.</summary>
+    Moves,
+}
+
 /// <summary>What every node of a run is configured with, drawn once, up to the ends of what is allowed.</summary>
 internal sealed record Settings
 {
@@ -41,6 +54,28 @@ internal sealed record Settings
         + ", forwards " + MaxForwards + ", links " + LinksPerPeer + ", pollers " + Pollers + ", " + Placement.GetType().Name + ", locality " + (Locality ? Migration : "off") + ", " + Pace + ", " + Wires;
 
     internal bool HasLease => Lease != Timeout.InfiniteTimeSpan;
+
+    /// <summary>The settings that suit a theme; the same for no theme.</summary>
+    internal Settings For(Theme theme, Dice dice) => theme switch
+    {
+        Theme.Lease => this with
+        {
+            Silos = 3 + dice.Below(3),
+            ResponseTimeout = TimeSpan.FromSeconds(2),
+            ProbeTimeout = TimeSpan.FromSeconds(1),
+            Lease = TimeSpan.FromSeconds(dice.Between(8, 15)),
+            CollectionAge = TimeSpan.FromSeconds(900),
+            MailboxLimit = 100_000,
+        },
+        Theme.Moves => this with
+        {
+            Silos = 3 + dice.Below(3),
+            Lease = Timeout.InfiniteTimeSpan,
+            ProbeTimeout = TimeSpan.FromSeconds(1),
+            CollectionAge = TimeSpan.FromSeconds(900),
+        },
+        _ => this,
+    };
 
     internal static Settings Draw(Dice dice) => new()
     {

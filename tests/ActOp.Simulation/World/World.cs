@@ -49,6 +49,9 @@ internal sealed class World
 
     internal SharedTable Table { get; }
 
+    /// <summary>What the run is about.</summary>
+    internal Theme Theme { get; init; }
+
     /// <summary>Nothing goes wrong in this run.</summary>
     internal bool IsCalm { get; init; }
 

@@ -1,0 +1,19 @@
+using ActOp.Simulation.Mutations;
+
+namespace ActOp.Simulation.Tests;
+
+/// <summary>The mutations fit the sources: else nobody knows whether the simulator still notices anything. Playing them takes long: <c>--mutations</c>.</summary>
+public sealed class MutationTests
+{
+    [Fact]
+    public void Every_mutation_changes_a_passage_that_stands_once_in_its_file() => Assert.Empty(MutantRun.Outdated(MutantRun.FindRoot()));
+
+    [Fact]
+    public void Every_mutation_has_a_number_of_its_own_and_a_switch()
+    {
+        Assert.True(Table.All.Length >= 25);
+        Assert.Equal(Table.All.Length, Table.All.Select(static mutation => mutation.Number).Distinct().Count());
+        Assert.All(Table.All, static mutation => Assert.Contains("PLANTED", mutation.Mutant, StringComparison.Ordinal));
+        Assert.All(Table.All, static mutation => Assert.True(mutation.Budget > 0));
+    }
+}
