@@ -126,7 +126,6 @@ internal sealed class Run : IWorldWatcher
         }
 
         _ledger.CheckOverdue(Grace);
-        Quiet.CheckLimits(_world, _ledger);
         foreach (var machine in _world.Machines)
         {
             var since = Math.Max(machine.StoppingSince, machine.ResumedAt);

@@ -254,6 +254,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         await new TaskCompletionSource().Task;
     }
 
+    /// <summary>A grain has kept others waiting.</summary>
+    internal void CheckMailbox(IGrainContext grain) => Quiet.CheckLimit(world, (Runtime.Activations.Activation)grain, this);
+
     /// <summary>Milliseconds that a grain takes to begin.</summary>
     internal int BeginsSlowly() => world.Theme == Theme.Moves && _dice.Chance(0.3) ? _dice.Below(2000) : 0;
 

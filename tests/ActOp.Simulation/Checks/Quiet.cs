@@ -9,8 +9,8 @@ namespace ActOp.Simulation.Checks;
 /// <remarks>The one place that looks into the nodes.</remarks>
 internal static class Quiet
 {
-    /// <summary>Requests of one activation that run at once, and what a turn has taken but not begun.</summary>
-    private const int MostRunning = 100;
+    /// <summary>Requests of one activation that run at once, continuations, and what the runtime itself puts into a mailbox.</summary>
+    private const int MostBeside = 20;
 
     /// <summary>Kinds of system targets.</summary>
     private const int SystemTargetsPerSilo = 6;
@@ -63,21 +63,12 @@ internal static class Quiet
         }
     }
 
-    /// <summary>Mailboxes are not longer than they may be; at any time.</summary>
-    internal static void CheckLimits(World.World world, Ledger ledger)
+    /// <summary>A mailbox is not longer than it may be; at any time.</summary>
+    internal static void CheckLimit(World.World world, Activation activation, Ledger ledger)
     {
-        // As many may not have been looked at yet as may wait, and a turn takes some more at once.
-        var most = (2 * world.Settings.MailboxLimit) + MostRunning;
-        foreach (var silo in world.Silos)
-        {
-            if (silo.State != MachineState.Up)
-                continue;
-            foreach (var activation in silo.Node.Activations)
-            {
-                if (activation.Class.IsOrdinary && activation.QueueLength > most)
-                    ledger.Accuse("limit", "The mailbox of " + activation + " has " + activation.QueueLength + " items; its limit is " + world.Settings.MailboxLimit + ".");
-            }
-        }
+        // As many may not have been looked at yet as may wait.
+        if (activation.QueueLength > (2 * (long)world.Settings.MailboxLimit) + MostBeside)
+            ledger.Accuse("limit", "The mailbox of " + activation + " has " + activation.QueueLength + " items; its limit is " + world.Settings.MailboxLimit + ".");
     }
 
     private static void CheckGrain(World.World world, Machine[] silos, Ledger ledger, long number)

@@ -196,6 +196,7 @@ internal sealed class Counter(Machine machine, Ledger ledger) : Tally(machine, l
     public async Task<int> AddSlowly(long id, int milliseconds)
     {
         await Task.Delay(TimeSpan.FromMilliseconds(milliseconds), Machine.AppClock);
+        Ledger.CheckMailbox(GrainContext);
         CheckContext(id);
         return Apply(id);
     }
