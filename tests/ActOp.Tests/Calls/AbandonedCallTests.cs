@@ -152,7 +152,8 @@ public class AbandonedCallTests(AbandonedCallTests.Limited cluster) : IClassFixt
     private async Task LeaveNothing(int silo, int count, Func<IAbandoned, int, Task> abandon)
     {
         var before = await LeaveNothingInFlight(silo, count, abandon);
-        Assert.InRange(Heap() - before, long.MinValue, Slack);
+        // What a thread or a queue still held as the last call ended goes within moments; what is lost stays for ever.
+        await UntilAsync(() => Heap() - before <= Slack, "What the calls held is still there.");
     }
 
     /// <summary>Returns how large the heap was before.</summary>
