@@ -74,7 +74,8 @@ internal static class Program
         return CodeOf([outcome]);
     }
 
-    private static Theme ThemeOf(Dictionary<string, string> options) => options.TryGetValue("--theme", out var theme) ? Enum.Parse<Theme>(theme, ignoreCase: true) : Theme.Any;
+    private static Theme ThemeOf(Dictionary<string, string> options) =>
+        options.TryGetValue("--theme", out var theme) ? Enum.Parse<Theme>(theme, ignoreCase: true) : Theme.Any;
 
     private static int Many(Dictionary<string, string> options)
     {

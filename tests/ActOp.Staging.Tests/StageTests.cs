@@ -277,12 +277,7 @@ public sealed class StageTests
         }
 
         Stages.Until(() => stage.Counters.Executed == 21);
-        Stages.Settle(stage);
-        Stages.Until(() =>
-        {
-            GC.Collect();
-            return items.TrueForAll(static item => !item.IsAlive);
-        });
+        AssertAreGone(items, stage);
         await Stages.Stop(stage);
     }
 
@@ -312,12 +307,7 @@ public sealed class StageTests
         stage.SetThreads(1);
         goOn.Set();
         Stages.Until(() => stage.Counters.Executed == 42);
-        Stages.Settle(stage);
-        Stages.Until(() =>
-        {
-            GC.Collect();
-            return items.TrueForAll(static item => !item.IsAlive);
-        });
+        AssertAreGone(items, stage);
         await Stages.Stop(stage);
     }
 
@@ -396,6 +386,17 @@ public sealed class StageTests
         Stages.Until(() => item.Runs == 1000);
         await Stages.Stop(stage);
         Assert.InRange(during, 1000 / 70, 1000);
+    }
+
+    /// <summary>The stage rests, and keeps none of the items.</summary>
+    private static void AssertAreGone(List<WeakReference> items, Stage stage)
+    {
+        Stages.Settle(stage);
+        Stages.Until(() =>
+        {
+            GC.Collect();
+            return items.TrueForAll(static item => !item.IsAlive);
+        });
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -70,7 +70,10 @@ internal sealed class CallRegistry
     /// <summary>Calls in flight. Walks all slots: for tests and diagnosis.</summary>
     internal int InFlight => Read().Count;
 
-    /// <summary>Tickets in the shared stack and in the calling thread's magazine: with the calls in flight all there are, when no other thread has used the registry. For tests.</summary>
+    /// <summary>
+    /// Tickets in the shared stack and in the calling thread's magazine: with the calls in flight all there are, when no other thread has used the
+    /// registry. For tests.
+    /// </summary>
     internal int Free
     {
         get

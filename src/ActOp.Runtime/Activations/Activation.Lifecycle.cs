@@ -62,7 +62,7 @@ internal sealed partial class Activation
 
     internal void RemoveTimer(IDisposable timer) => _timers?.Remove(timer);
 
-    public void Activate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default) => Begin(null, requestContext is null ? null : new RequestContextData { Values = requestContext });
+    public void Activate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default) => Begin(null, ContextOf(requestContext));
 
     /// <summary>
     /// Starts the life of a new activation; <paramref name="state"/> is what it carried from another silo, or null, and <paramref name="context"/> that of the
@@ -71,17 +71,19 @@ internal sealed partial class Activation
     internal void Begin(MigrationState? state, RequestContextData? context = null)
     {
         PrepareBegin(state, context);
-        Enqueue(new ActionWork(static beginning => ((Beginning)beginning!).Start(), _beginning));
+        BeginPrepared();
     }
 
-    /// <summary>From here on the activation answers for the registration that it takes over. Before anybody can find it.</summary>
-    internal void PrepareBegin(MigrationState? state, RequestContextData? context = null) => _beginning ??= new Beginning(this, state, context);
+    /// <summary>From here on the activation answers for the registration that it takes over; to be called before anybody can find it.</summary>
+    internal void PrepareBegin(MigrationState? state, RequestContextData? context = null) => _beginning = new Beginning(this, state, context);
+
+    internal void BeginPrepared() => Enqueue(new ActionWork(static beginning => ((Beginning)beginning!).Start(), _beginning));
 
     /// <summary>
     /// What this silo reports of the grain when its slot is rebuilt, none for nothing. Any thread; exact for a collector that has raised the fence
     /// before, see <see cref="RegistrationFence"/>.
     /// </summary>
-    internal Location RegisteredAs => Registered ? new Location(Node.Address, ActivationId, Epoch) : Volatile.Read(ref _beginning)?.Kept ?? default;
+    internal Location RegisteredAs => Registered ? Location : Volatile.Read(ref _beginning)?.Kept ?? default;
 
     public void Rehydrate(IRehydrationContext context) =>
         throw new InvalidOperationException("State is handed over when the activation begins; see MigrateOnIdle.");
@@ -150,7 +152,7 @@ internal sealed partial class Activation
     private void WishToMove(Dictionary<string, object>? requestContext)
     {
         if (State != ActivationState.Gone && Class.UsesDirectory)
-            (_departure ??= new Departure(this)).Move(requestContext is null ? null : new RequestContextData { Values = requestContext });
+            (_departure ??= new Departure(this)).Move(ContextOf(requestContext));
     }
 
     /// <summary>No place was found to move to, and nothing else is wanted.</summary>
@@ -174,7 +176,7 @@ internal sealed partial class Activation
     {
         _beginning = null;
         State = ActivationState.Active;
-        state?.Arrived(new Location(Node.Address, ActivationId, Epoch));
+        state?.Arrived(Location);
         if (IsLeaving)
             Leave(_departure!);
         else
@@ -391,6 +393,8 @@ internal sealed partial class Activation
         var made = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         return Interlocked.CompareExchange(ref _deactivated, made, null) ?? made;
     }
+
+    private static RequestContextData? ContextOf(Dictionary<string, object>? values) => values is null ? null : new RequestContextData { Values = values };
 
     private static TaskCompletionSource Completed()
     {

@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
@@ -60,6 +61,9 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     public ActivationId ActivationId => Address.ActivationId;
 
     public GrainId GrainId => Address.GrainId;
+
+    /// <summary>The place of this activation, as far as it is registered.</summary>
+    internal Location Location => new(Node.Address, ActivationId, Epoch);
 
     public object? GrainInstance => Instance;
 

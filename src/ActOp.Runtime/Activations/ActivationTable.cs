@@ -52,7 +52,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         returned.PrepareBegin(state);
         if (!_activations.TryUpdate(leaving.GrainId, returned, leaving))
             return false;
-        returned.Begin(state);
+        returned.BeginPrepared();
         return true;
     }
 
@@ -93,9 +93,16 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         }
     }
 
-    private Activation New(GrainId id, GrainClass grainClass)
+    /// <summary>An activation of a grain that is in no table yet.</summary>
+    internal Activation New(GrainId id, GrainClass grainClass)
     {
-        var address = new GrainAddress { GrainId = id, ActivationId = new ActivationId(node.NewId()), SiloAddress = node.Address, MembershipVersion = node.Silos.Version };
+        var address = new GrainAddress
+        {
+            GrainId = id,
+            ActivationId = new ActivationId(node.NewId()),
+            SiloAddress = node.Address,
+            MembershipVersion = node.Silos.Version,
+        };
         return new Activation(node, address, grainClass, node.WorkStage);
     }
 

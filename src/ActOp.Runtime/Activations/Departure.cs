@@ -221,7 +221,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         try
         {
             RequestContext.Current = _context;
-            _state = Dehydrate(new Registration(activation.GrainId, new Location(activation.Node.Address, activation.ActivationId, activation.Epoch)));
+            _state = Dehydrate(new Registration(activation.GrainId, activation.Location));
             MovedTo = await activation.Node.Migrations.SendAsync(target, _state);
             return !MovedTo.IsNone;
         }

@@ -67,8 +67,7 @@ internal sealed class StatelessWorkers(Node node, GrainId id, GrainClass grainCl
                 return null;
             if (Shortest(_workers, out var living) is { } shortest && living >= grainClass.Worker!.MaxLocal)
                 return shortest;
-            var address = new GrainAddress { GrainId = id, ActivationId = new ActivationId(node.NewId()), SiloAddress = node.Address, MembershipVersion = node.Silos.Version };
-            var worker = new Activation(node, address, grainClass, node.WorkStage);
+            var worker = node.Activations.New(id, grainClass);
             _workers = [.. _workers, worker];
             created = true;
             return worker;

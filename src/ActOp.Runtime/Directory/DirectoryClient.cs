@@ -66,7 +66,7 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
         // The last silo takes the directory with it.
         if (node.IsStopping && node.Silos.Active.Length == 0)
             return;
-        var registration = new Registration(activation.GrainId, new Location(node.Address, activation.ActivationId, activation.Epoch));
+        var registration = new Registration(activation.GrainId, activation.Location);
         await AskAsync(activation.GrainId, static (target, gone) => target.Unregister(gone), registration).ConfigureAwait(true);
     }
 

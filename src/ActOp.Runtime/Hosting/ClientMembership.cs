@@ -98,7 +98,10 @@ internal sealed class ClientMembership : IDisposable
         return (await target.GetGrainTypes().ConfigureAwait(false), await target.GetTable().ConfigureAwait(false));
     }
 
-    /// <summary>Asks one silo after the other, a period apart, until one has answered: whoever stands still holds nothing up, and whoever is slow may still answer.</summary>
+    /// <summary>
+    /// Asks one silo after the other, a period apart, until one has answered: whoever stands still holds nothing up, and whoever is slow may still
+    /// answer.
+    /// </summary>
     private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> AskAnyAsync()
     {
         var asked = new List<Task<(GrainTypeEntry[] Types, TableSnapshot Table)>>();

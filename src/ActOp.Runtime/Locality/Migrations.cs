@@ -36,12 +36,13 @@ internal sealed class Migrations(Node node) : IMigrationTarget
             }
 
             if (activation.State == ActivationState.Active && activation.Registered)
-                return new Location(node.Address, activation.ActivationId, activation.Epoch);
-            // One that is still on its way out of here, or one that begins and will find the grain registered at the sender: to refuse the state now would lose it.
+                return activation.Location;
+            // One that is still on its way out of here, or one that begins and will find the grain registered at the sender: the state would only go back.
             var left = patience - TimeSpan.FromMilliseconds(node.Clock.Update() - asked);
             if (left <= TimeSpan.Zero)
                 return default;
-            await activation.Deactivated.WaitAsync(left, node.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+            await activation.Deactivated.WaitAsync(left, node.Time)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
 }

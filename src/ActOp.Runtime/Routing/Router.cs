@@ -154,7 +154,9 @@ internal sealed class Router(Node node)
     {
         if (!TryIsolate(call))
             return;
-        var activation = grainClass.Worker is null ? node.Activations.GetOrCreate(target, grainClass, out var created) : node.Activations.PickWorker(target, grainClass, out created);
+        var activation = grainClass.Worker is null
+            ? node.Activations.GetOrCreate(target, grainClass, out var created)
+            : node.Activations.PickWorker(target, grainClass, out created);
         // Once it is posted, the request is no longer this thread's.
         var context = call.Context;
         try

@@ -65,21 +65,21 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>A silo does nothing for a while, or nothing of it gets to others.</summary>
     private static readonly FaultKind[] Standing =
     [
-        FaultKind.Isolation, FaultKind.Crash, FaultKind.PowerLoss, FaultKind.ShortPause, FaultKind.LongPause, FaultKind.Restart, FaultKind.RestartAll, FaultKind.SlowMachine,
-        FaultKind.Descriptors,
+        FaultKind.Isolation, FaultKind.Crash, FaultKind.PowerLoss, FaultKind.ShortPause, FaultKind.LongPause, FaultKind.Restart,
+        FaultKind.RestartAll, FaultKind.SlowMachine, FaultKind.Descriptors,
     ];
 
     /// <summary>A process ends.</summary>
     private static readonly FaultKind[] Ending = [FaultKind.Crash, FaultKind.PowerLoss, FaultKind.Restart];
 
     /// <summary>Something between two machines.</summary>
-    private static readonly FaultKind[] Severing = [FaultKind.Reset, FaultKind.HalfOpen, FaultKind.BlackHole, FaultKind.SlowLink, FaultKind.Partition, FaultKind.OneWayPartition];
+    private static readonly FaultKind[] Severing =
+    [
+        FaultKind.Reset, FaultKind.HalfOpen, FaultKind.BlackHole, FaultKind.SlowLink, FaultKind.Partition, FaultKind.OneWayPartition,
+    ];
 
     /// <summary>What makes frames, or turns, later than they are by themselves.</summary>
-    private static readonly FaultKind[] Delaying =
-    [
-        .. Standing, .. Severing, FaultKind.HookHangs,
-    ];
+    private static readonly FaultKind[] Delaying = [.. Standing, .. Severing, FaultKind.HookHangs];
 
     private const string HookFailure = "The hook of a grain throws.";
 
@@ -290,7 +290,8 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
 
     internal Life? NewestOf(long counter) => _newest.GetValueOrDefault(counter);
 
-    private static string Tell(Ticket ticket) => ticket.Kind + " " + ticket.Id + " to grain " + ticket.Counter + " by " + ticket.Caller.Name + " at " + new TimeSpan(ticket.Since);
+    private static string Tell(Ticket ticket) =>
+        ticket.Kind + " " + ticket.Id + " to grain " + ticket.Counter + " by " + ticket.Caller.Name + " at " + new TimeSpan(ticket.Since);
 
     private static bool IsExpected(Exception exception) =>
         exception is TimeoutException or SiloUnavailableException or OrleansMessageRejectionException or ClientNotAvailableException or LimitExceededException

@@ -80,7 +80,9 @@ internal static class Numbers
     internal const string Bag = "bag";
 
     internal static ITally Tally(IGrainFactory grains, long number) =>
-        number >= FirstGame ? grains.GetGrain<IGame>(number - FirstGame) : number >= FirstDesk ? grains.GetGrain<IDesk>(number - FirstDesk) : grains.GetGrain<ICounter>(number);
+        number >= FirstGame ? grains.GetGrain<IGame>(number - FirstGame)
+        : number >= FirstDesk ? grains.GetGrain<IDesk>(number - FirstDesk)
+        : grains.GetGrain<ICounter>(number);
 
     internal static GrainId IdOf(IGrainFactory grains, long number) => Tally(grains, number).GetGrainId();
 

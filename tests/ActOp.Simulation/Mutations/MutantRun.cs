@@ -82,7 +82,8 @@ internal static partial class MutantRun
         if (Outdated(root).FirstOrDefault() is { } outdated)
             throw new InvalidOperationException(outdated);
         var texts = new Dictionary<string, byte[]>(StringComparer.Ordinal);
-        foreach (var file in Directory.EnumerateFiles(root, "Directory.*.props").Concat([.. new[] { "global.json", ".editorconfig", "LICENSE", "README.md", "tests/Directory.Build.props" }.Select(name => Path.Combine(root, name))]))
+        string[] single = ["global.json", ".editorconfig", "LICENSE", "README.md", "tests/Directory.Build.props"];
+        foreach (var file in Directory.EnumerateFiles(root, "Directory.*.props").Concat(single.Select(name => Path.Combine(root, name))))
             texts[Path.GetRelativePath(root, file)] = File.ReadAllBytes(file);
         foreach (var folder in new[] { "src", "build", "tests/ActOp.Simulation" })
         {
@@ -153,7 +154,8 @@ internal static partial class MutantRun
     /// <summary>What the first seed with violations violates.</summary>
     private static List<(int Seed, string Oracle)> Found(string copy, int number, World.Theme theme, int first, int last)
     {
-        var (_, output) = Start(copy, number, Path.Combine(copy, "tests", "ActOp.Simulation", "bin", "Release", "net10.0", "ActOp.Simulation.dll"), "--seeds", first + "-" + last, "--theme", theme.ToString());
+        var program = Path.Combine(copy, "tests", "ActOp.Simulation", "bin", "Release", "net10.0", "ActOp.Simulation.dll");
+        var (_, output) = Start(copy, number, program, "--seeds", first + "-" + last, "--theme", theme.ToString());
         return [.. ViolationLine().Matches(output).Select(static match => (int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture), match.Groups[2].Value))];
     }
 

@@ -96,7 +96,8 @@ internal sealed class Network(Pump pump, Dice dice, Wires wires)
 
     /// <summary>Ends of connections that a machine has not closed.</summary>
     internal int OpenOf(Machine machine) =>
-        _connections.Count(one => one.Near.Machine == machine && !one.IsStrangers && !one.Near.IsClosed) + _connections.Count(one => one.Far?.Machine == machine && !one.Far.IsClosed);
+        _connections.Count(one => one.Near.Machine == machine && !one.IsStrangers && !one.Near.IsClosed)
+        + _connections.Count(one => one.Far?.Machine == machine && !one.Far.IsClosed);
 
     internal int ListenersOf(Machine machine) => _listeners.Values.Count(listener => listener.Machine == machine);
 

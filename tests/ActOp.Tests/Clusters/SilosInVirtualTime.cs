@@ -6,7 +6,10 @@ using ActOp.Runtime.Hosting;
 
 namespace ActOp.Tests.Clusters;
 
-/// <summary>Silos, two unless told otherwise, whose common clock stands still until a test moves it on. Nobody is suspected: the clock says nothing about how long an answer takes.</summary>
+/// <summary>
+/// Silos, two unless told otherwise, whose common clock stands still until a test moves it on. Nobody is suspected: the clock says nothing about how
+/// long an answer takes.
+/// </summary>
 internal sealed class SilosInVirtualTime : IAsyncDisposable
 {
     private static readonly TimeSpan Slice = TimeSpan.FromMilliseconds(50);

@@ -80,9 +80,8 @@ public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         await Place.On(cluster.AddressOf(0), player.Seat);
         var chain = player.Play(game, gate.Name);
         await gate.ArrivedAsync();
-        Assert.True(cluster.Cluster.TryGetGrainContext(player.GetGrainId(), out var context));
         var request = new MigrationRequest(cluster.AddressOf(1));
-        ((Activation)context!).TryMigrate(request);
+        ActivationOf(player).TryMigrate(request);
         gate.Open();
         Assert.Equal(1, await chain.WaitAsync(Gate.Patience));
         Assert.Equal(MigrationOutcome.Moved, await request.Outcome.WaitAsync(Gate.Patience));
@@ -99,10 +98,9 @@ public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         await Place.On(cluster.AddressOf(0), player.Seat);
         var chain = player.Play(game, gate.Name);
         await gate.ArrivedAsync();
-        Assert.True(cluster.Cluster.TryGetGrainContext(player.GetGrainId(), out var context));
         var request = new MigrationRequest(cluster.AddressOf(1));
-        ((Activation)context!).TryMigrate(request);
-        ((Activation)context).GiveUpMigration(request);
+        ActivationOf(player).TryMigrate(request);
+        ActivationOf(player).GiveUpMigration(request);
         Assert.Equal(MigrationOutcome.Busy, await request.Outcome.WaitAsync(Gate.Patience));
         gate.Open();
         Assert.Equal(1, await chain.WaitAsync(Gate.Patience));
@@ -167,9 +165,7 @@ public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         var grain = cluster.Client.GetGrain<INomad>(Guid.NewGuid());
         await Place.On(cluster.AddressOf(0), grain.Seat);
         Assert.Equal(1, await grain.Count());
-        Assert.True(cluster.Cluster.TryGetGrainContext(grain.GetGrainId(), out var context));
-        var activation = (Activation)context!;
-        var previous = new Registration(activation.GrainId, new Location(cluster.AddressOf(0), activation.ActivationId, activation.Epoch));
+        var previous = new Registration(grain.GetGrainId(), ActivationOf(grain).Location);
         await cluster.Cluster.DeactivateAsync(grain);
         var target = cluster.Cluster.Silos[1].ServiceProvider.GetRequiredService<Node>();
         var location = await target.Migrations.Accept(previous, []).AsTask().WaitAsync(Gate.Patience);
@@ -179,10 +175,15 @@ public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
 
     private async Task<MigrationOutcome> MoveAsync(INomad grain, SiloAddress target)
     {
-        Assert.True(cluster.Cluster.TryGetGrainContext(grain.GetGrainId(), out var context));
         var request = new MigrationRequest(target);
-        ((Activation)context!).TryMigrate(request);
+        ActivationOf(grain).TryMigrate(request);
         return await request.Outcome.WaitAsync(Gate.Patience);
+    }
+
+    private Activation ActivationOf(INomad grain)
+    {
+        Assert.True(cluster.Cluster.TryGetGrainContext(grain.GetGrainId(), out var context));
+        return (Activation)context!;
     }
 
     public interface INomad : IGrainWithGuidKey
