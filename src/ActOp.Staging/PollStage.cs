@@ -155,19 +155,19 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     }
 
     /// <summary>Replaces threads that have run what one and the same step brought for some looks.</summary>
-    bool IWatched.Look() => Look();
+    Sight IWatched.Look(int microseconds) => Look();
 
-    internal bool Look()
+    internal Sight Look()
     {
-        var isActive = false;
+        var isBeyond = false;
         // Who changes the stage may wait for a step.
         if (!_gate.TryEnter())
-            return true;
+            return Sight.Awake;
         try
         {
             for (var index = 0; index < _posts.Count; index++)
             {
-                if (_posts[index].TryLose(ref isActive))
+                if (_posts[index].TryLose(ref isBeyond))
                 {
                     _replaced++;
                     Keep(_posts[index]);
@@ -180,7 +180,7 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             _gate.Exit();
         }
 
-        return isActive;
+        return isBeyond ? Sight.Inside : Sight.Asleep;
     }
 
     private void Keep(Post ended)

@@ -333,14 +333,13 @@ public sealed partial class Stage : IDisposable, IWatched
     /// <summary>
     /// Called every few milliseconds while threads of the stage run: marks the items that have not ended since the last call, so that
     /// others take what waits behind them
-    /// (<see cref="Worker.IsHeld"/>), and wakes a thread for work that waits behind others that are slow. False when all threads are
-    /// parked.
+    /// (<see cref="Worker.IsHeld"/>), and wakes a thread for work that waits behind others that are slow.
     /// </summary>
-    bool IWatched.Look() => Look();
+    Sight IWatched.Look(int microseconds) => Look(microseconds);
 
-    internal bool Look()
+    internal Sight Look(int microseconds)
     {
-        var (isActive, isLate, isHeld, held) = (false, false, false, 0);
+        var (sight, isLate, isHeld, held) = (Sight.Asleep, false, false, 0);
         foreach (var worker in Workers)
         {
             if (worker.Place != Place.Running)
@@ -349,8 +348,8 @@ public sealed partial class Stage : IDisposable, IWatched
                 continue;
             }
 
-            isActive = true;
-            var looks = worker.Look(out var waits);
+            var looks = worker.Look(microseconds, out var waits);
+            sight = worker.IsSeenInside ? Sight.Inside : sight == Sight.Asleep ? Sight.Awake : sight;
             isLate |= waits;
             isHeld |= looks is 1 or 2;
             held += looks >= StageMonitor.LooksOfHeld ? 1 : 0;
@@ -361,7 +360,7 @@ public sealed partial class Stage : IDisposable, IWatched
             WakeOne();
         if (isHeld)
             OnHeld?.Invoke();
-        return isActive;
+        return sight;
     }
 
     private void OnEnded()

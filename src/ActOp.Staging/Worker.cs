@@ -87,6 +87,9 @@ internal sealed class Worker
     /// <summary>What <see cref="Look"/> saw last; negative when the worker did not run. Belongs to the monitor.</summary>
     internal long SeenSteps { get; set; } = -1;
 
+    /// <summary>What the last <see cref="Look"/> saw was inside an item. Belongs to the monitor.</summary>
+    internal bool IsSeenInside => SeenSteps % 2 == 1;
+
     /// <summary>Inside an item that has been found to take long: what waits behind it is for others.</summary>
     internal bool IsHeld => Volatile.Read(ref _heldAt) == Volatile.Read(ref _steps);
 
@@ -103,7 +106,7 @@ internal sealed class Worker
     /// longer than a wake-up costs, by what the owner
     /// has run since the last look. (The mean time of items says nothing of a burst of long ones.)
     /// </summary>
-    internal int Look(out bool waits)
+    internal int Look(int microseconds, out bool waits)
     {
         var steps = Volatile.Read(ref _steps);
         var ran = (steps - SeenSteps) / 2;
@@ -118,7 +121,7 @@ internal sealed class Worker
         if (pauses == _seenPauses && !isNew)
             Volatile.Write(ref _pauseInterval, 1);
         _seenPauses = pauses;
-        waits = isSame ? HasWaiting : !isNew && Queue.Count * (double)StageMonitor.PeriodMicroseconds > Tuning.WakeWorthMicroseconds * ran;
+        waits = isSame ? HasWaiting : !isNew && Queue.Count * (double)microseconds > Tuning.WakeWorthMicroseconds * ran;
         return _looks;
     }
 

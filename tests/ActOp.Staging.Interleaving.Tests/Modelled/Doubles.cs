@@ -186,15 +186,21 @@ internal static class Tuning
     internal const int BorrowedRun = 2;
 }
 
+internal enum Sight
+{
+    Asleep,
+    Awake,
+    Inside,
+}
+
 internal interface IWatched
 {
-    bool Look();
+    Sight Look(int microseconds);
 }
 
 /// <summary>Never looks by itself: models do.</summary>
 internal sealed class StageMonitor
 {
-    internal const int PeriodMicroseconds = 2000;
     internal const int LooksOfHeld = 125;
 
     internal static StageMonitor Shared { get; } = new();

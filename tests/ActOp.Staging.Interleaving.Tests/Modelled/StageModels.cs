@@ -47,13 +47,13 @@ public static class StageModels
                 for (var look = 0; look < 4; look++)
                 {
                     Interleaver.Current.Step();
-                    model.Stage.Look();
+                    model.Stage.Look(microseconds: 2000);
                 }
 
                 // From when nothing else goes on time passes until the item is known to be long.
                 Interleaver.Current.Block(model.IsQuiet, isLock: false);
                 for (var look = 0; look < 2; look++)
-                    model.Stage.Look();
+                    model.Stage.Look(microseconds: 2000);
             });
         }),
         ["borrow"] = static () => new StageModel(1, static model =>
@@ -167,7 +167,7 @@ public static class StageModels
             {
                 Interleaver.Current.Block(model.IsQuiet, isLock: false);
                 for (var look = 0; look < 3; look++)
-                    model.Stage.Look();
+                    model.Stage.Look(microseconds: 2000);
             });
         })
         { BeforeBegin = static model => model.Resize(1, 2) },
