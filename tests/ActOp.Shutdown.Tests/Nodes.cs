@@ -84,6 +84,8 @@ public interface IBusyGrain : IGrainWithIntegerKey
 
     /// <summary>Never answers, and never ends when its activation does.</summary>
     Task Hang();
+
+    Task End();
 }
 
 public sealed class BusyGrain : Grain, IBusyGrain
@@ -101,6 +103,12 @@ public sealed class BusyGrain : Grain, IBusyGrain
     public Task Hang()
     {
         _hangs = true;
+        return Task.CompletedTask;
+    }
+
+    public Task End()
+    {
+        DeactivateOnIdle();
         return Task.CompletedTask;
     }
 

@@ -1,4 +1,6 @@
 using ActOp.Runtime.Hosting;
+using ActOp.Tests.Hosting;
+using Microsoft.Extensions.Logging;
 
 namespace ActOp.Shutdown.Tests;
 
@@ -52,6 +54,23 @@ public class StopTests
         await Nodes.UseAsync(host);
         await host.Services.GetRequiredService<IGrainFactory>().GetGrain<IBusyGrain>(1).Hang();
         await host.StopAsync().WaitAsync(Patience);
+        Census.Is(_before);
+    }
+
+    [Fact]
+    public async Task A_silo_that_was_declared_dead_does_not_wait_for_turns_that_never_come()
+    {
+        var log = new LogCapture();
+        using var host = Nodes.Silo(Nodes.Ports(), silo => silo.ConfigureLogging(logging => logging.AddProvider(log)));
+        await host.StartAsync();
+        var grain = host.Services.GetRequiredService<IGrainFactory>().GetGrain<IBusyGrain>(1);
+        await grain.Hang();
+        await grain.End();
+        var node = host.Services.GetRequiredService<Node>();
+        Assert.True(SpinWait.SpinUntil(() => node.Background.Running.Contains("activations (1)", StringComparison.Ordinal), Patience));
+        node.Die("The test says so.");
+        await host.StopAsync().WaitAsync(Patience);
+        Assert.DoesNotContain(log.Lines(LogLevel.Warning), static line => line.Contains("ends while background work has not", StringComparison.Ordinal));
         Census.Is(_before);
     }
 

@@ -210,7 +210,7 @@ internal sealed partial class Activation
     internal void Supervise(Task life)
     {
         if (!life.IsCompletedSuccessfully)
-            Node.Activations.Lives.Follow(SuperviseAsync(life));
+            Node.Activations.Follow(SuperviseAsync(life));
     }
 
     private async Task SuperviseAsync(Task life)

@@ -11,13 +11,28 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     private readonly ConcurrentDictionary<GrainId, Activation> _activations = new();
     private readonly ConcurrentDictionary<GrainId, StatelessWorkers> _workers = new();
 
-    private int _special;
+    private readonly BackgroundPart _lives = node.Background.Part("activations");
+    private readonly TaskCompletionSource _stopped = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    /// <summary>Sees to the end of begins and ends of activations.</summary>
-    internal BackgroundPart Lives { get; } = node.Background.Part("activations");
+    private int _special;
 
     /// <summary>Activations of grains; system targets and observers do not count.</summary>
     internal int Count => _activations.Count - Volatile.Read(ref _special);
+
+    /// <summary>Sees to the end of the begin or the end of an activation, unless the turns on which it goes on are stopped (<see cref="Stop"/>).</summary>
+    internal void Follow(Task life) => _lives.Follow(Task.WhenAny(life, _stopped.Task).Unwrap());
+
+    /// <summary>No turn of a grain runs any more, so begins and ends that are under way never end.</summary>
+    internal void Stop()
+    {
+        foreach (var activation in this)
+        {
+            if (activation.Class.IsOrdinary)
+                activation.Stop();
+        }
+
+        _stopped.TrySetResult();
+    }
 
     internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGetValue(id, out activation);
 

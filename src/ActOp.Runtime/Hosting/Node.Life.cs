@@ -300,12 +300,7 @@ internal sealed partial class Node
     internal void Die(string reason)
     {
         _dead = true;
-        foreach (var activation in Activations)
-        {
-            if (activation.Class.IsOrdinary)
-                activation.Stop();
-        }
-
+        Activations.Stop();
         End(reason);
     }
 
