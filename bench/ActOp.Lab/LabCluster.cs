@@ -3,7 +3,9 @@ using ActOp.Partitioning;
 
 namespace ActOp.Lab;
 
-/// <summary>Silos in memory that exchange vertices through the code that real silos run; messages arrive at once, migrations succeed at once.</summary>
+/// <summary>
+/// Silos in memory that exchange vertices through the code that real silos run; messages arrive at once, migrations succeed at once.
+/// </summary>
 internal sealed class LabCluster
 {
     private readonly PartitioningOptions _options;

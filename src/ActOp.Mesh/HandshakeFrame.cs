@@ -4,8 +4,8 @@ using System.Text;
 namespace ActOp.Mesh;
 
 /// <summary>
-/// One frame of the handshake: magic (8 bytes), kind (1), lowest and highest protocol version (2 each), then fields as tag (1), length (2), bytes. All numbers
-/// are little-endian. Unknown tags are skipped, so that later versions may add fields.
+/// One frame of the handshake: magic (8 bytes), kind (1), lowest and highest protocol version (2 each), then fields as tag (1), length (2),
+/// bytes. All numbers are little-endian. Unknown tags are skipped, so that later versions may add fields.
 /// <para>The acceptor speaks first. So the dialler knows whom it has reached before it proposes a session, and both ends can decide about
 /// sessions that cross (see <see cref="Peer"/>) by identity.</para>
 /// </summary>

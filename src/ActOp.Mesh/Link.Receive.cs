@@ -4,9 +4,9 @@ using ActOp.Mesh.Transports;
 namespace ActOp.Mesh;
 
 /// <content>
-/// The receiving half. Reads go into the poller's large shared buffer, behind a copy of the link's tail (the beginning of a frame whose end has not come),
-/// so that a link with nothing under way needs no memory. A frame longer than the shared buffer is collected in the tail itself, which grows as the bytes
-/// come, not as announced.
+/// The receiving half. Reads go into the poller's large shared buffer, behind a copy of the link's tail (the beginning of a frame whose end
+/// has not come), so that a link with nothing under way needs no memory. A frame longer than the shared buffer is collected in the tail
+/// itself, which grows as the bytes come, not as announced.
 /// </content>
 public sealed partial class Link
 {
@@ -26,8 +26,8 @@ public sealed partial class Link
     private int MaxBodyBytes => _phase is LinkPhase.Open ? _node.Options.MaxFrameBytes : WireLimits.HandshakeBytes;
 
     /// <summary>
-    /// Reads and delivers what is there. Returns true if there may be more to read without a new report. The link may have been closed or moved to another
-    /// poller when this returns. Poller's gate.
+    /// Reads and delivers what is there. Returns true if there may be more to read without a new report. The link may have been closed or
+    /// moved to another poller when this returns. Poller's gate.
     /// </summary>
     internal bool Receive(Poller poller, bool toTheEnd)
     {
@@ -174,8 +174,8 @@ public sealed partial class Link
     }
 
     /// <summary>
-    /// One frame at a time: each may end the handshake and hand the link to another thread. So the tail is kept before the frame is handled, and
-    /// after that nothing of the link is touched unless it is still in a handshake on this poller.
+    /// One frame at a time: each may end the handshake and hand the link to another thread. So the tail is kept before the frame is
+    /// handled, and after that nothing of the link is touched unless it is still in a handshake on this poller.
     /// </summary>
     private void SliceHandshake(ReadOnlySpan<byte> bytes)
     {

@@ -48,14 +48,14 @@ public sealed partial class Link
     public long QueuedBytes => Volatile.Read(ref _queued);
 
     /// <summary>
-    /// Copies one frame into the link's buffer; <paramref name="head"/> and <paramref name="rest"/> together are its body. Any thread; frames leave in the order of
-    /// acceptance. Raises <see cref="MeshEvents.SendPending"/> if the link was idle.
+    /// Copies one frame into the link's buffer; <paramref name="head"/> and <paramref name="rest"/> together are its body. Any thread;
+    /// frames leave in the order of acceptance. Raises <see cref="MeshEvents.SendPending"/> if the link was idle.
     /// </summary>
     public SendResult TryAppend(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest = default) => Append(head, rest, int.MaxValue);
 
     /// <summary>
-    /// Like <see cref="TryAppend"/>, for a caller that will call <see cref="Flush"/> itself after some more frames (and may ignore that it returns
-    /// <see cref="FlushResult.More"/>): raises no event, unless more than <see cref="MeshOptions.DeferredBytes"/> are pending.
+    /// Like <see cref="TryAppend"/>, for a caller that will call <see cref="Flush"/> itself after some more frames (and may ignore that it
+    /// returns <see cref="FlushResult.More"/>): raises no event, unless more than <see cref="MeshOptions.DeferredBytes"/> are pending.
     /// </summary>
     public SendResult TryAppendDeferred(ReadOnlySpan<byte> frame) => Append(frame, default, _node.Options.DeferredBytes);
 
@@ -114,8 +114,9 @@ public sealed partial class Link
     }
 
     /// <summary>
-    /// Completes when a frame of <paramref name="bodyBytes"/> may fit again or the link is closed; then try again. Waits until half of the buffer is
-    /// free (all of it for a frame longer than half) so that senders do not return for every few bytes. All waiters share one task.
+    /// Completes when a frame of <paramref name="bodyBytes"/> may fit again or the link is closed; then try again. Waits until half of the
+    /// buffer is free (all of it for a frame longer than half) so that senders do not return for every few bytes. All waiters share one
+    /// task.
     /// </summary>
     public Task WaitForRoomAsync(int bodyBytes, CancellationToken cancellationToken = default)
     {
@@ -138,8 +139,9 @@ public sealed partial class Link
     }
 
     /// <summary>
-    /// Hands everything pending to the network in one non-blocking send. Any thread; concurrent calls wait for each other. A caller that has asked nobody may ignore <see
-    /// cref="FlushResult.More"/>: whoever appended the rest has asked, or this call does in place of the report that it makes void.
+    /// Hands everything pending to the network in one non-blocking send. Any thread; concurrent calls wait for each other. A caller that
+    /// has asked nobody may ignore <see cref="FlushResult.More"/>: whoever appended the rest has asked, or this call does in place of the
+    /// report that it makes void.
     /// </summary>
     public FlushResult Flush()
     {
@@ -308,7 +310,9 @@ public sealed partial class Link
         return false;
     }
 
-    /// <summary>Returns the bytes taken. Leaves the blocked mark if that is not all; else says whether there was one to take away.</summary>
+    /// <summary>
+    /// Returns the bytes taken. Leaves the blocked mark if that is not all; else says whether there was one to take away.
+    /// </summary>
     private int SendOut(out bool unmarked)
     {
         var total = 0;

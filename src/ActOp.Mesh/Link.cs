@@ -8,14 +8,17 @@ namespace ActOp.Mesh;
 /// <see cref="MeshEvents.FramesReceived"/>, each direction in order.
 /// <para>Who may touch what:</para>
 /// <list type="bullet">
-/// <item>Link.Send.cs: pending buffer, queued bytes, scheduled flag, room waiters: under the append gate, held for a copy and never for a system call. Any thread appends.</item>
-/// <item>Link.Send.cs: out buffer and the sending half of the stream: under the flush gate. Any thread flushes. Order: flush gate, then append gate.</item>
-/// <item>Link.Receive.cs: tail, receive counters, receiving half of the stream: the thread that holds the gate of the poller in <c>Poller</c>.</item>
+/// <item>Link.Send.cs: pending buffer, queued bytes, scheduled flag, room waiters: under the append gate, held for a copy and never for a
+/// system call. Any thread appends.</item>
+/// <item>Link.Send.cs: out buffer and the sending half of the stream: under the flush gate. Any thread flushes. Order: flush gate, then
+/// append gate.</item>
+/// <item>Link.Receive.cs: tail, receive counters, receiving half of the stream: the thread that holds the gate of the poller in
+/// <c>Poller</c>.</item>
 /// <item>Phase, Session: written by the control thread (Closed: under the poller's gate), read by any.</item>
 /// <item>Poller: written by the control thread on opening and by SetPollers, always under the gate of the poller it leaves.</item>
 /// </list>
-/// Closing has two steps: <see cref="Abort"/> (any thread) marks the link and asks its poller; <see cref="Close"/> (under the poller's gate) frees the
-/// stream. So no thread ever uses a stream that another one has freed.
+/// Closing has two steps: <see cref="Abort"/> (any thread) marks the link and asks its poller; <see cref="Close"/> (under the poller's
+/// gate) frees the stream. So no thread ever uses a stream that another one has freed.
 /// </summary>
 public sealed partial class Link
 {

@@ -2,9 +2,9 @@ namespace ActOp.Mesh;
 
 /// <summary>
 /// What the mesh tells the runtime.
-/// <para>Threads: <see cref="PeerConnected"/>, <see cref="PeerDisconnected"/> and <see cref="DialFailed"/> come one at a time from the thread
-/// that drives the control poller. <see cref="FramesReceived"/> comes from the thread that drives the link's poller: control links from the control poller,
-/// data links each from one data poller at a time. <see cref="SendPending"/> comes from any thread.</para>
+/// <para>Threads: <see cref="PeerConnected"/>, <see cref="PeerDisconnected"/> and <see cref="DialFailed"/> come one at a time from the
+/// thread that drives the control poller. <see cref="FramesReceived"/> comes from the thread that drives the link's poller: control links
+/// from the control poller, data links each from one data poller at a time. <see cref="SendPending"/> comes from any thread.</para>
 /// <para>Order: a peer's frames arrive only after its PeerConnected, and none after its PeerDisconnected.</para>
 /// None of them may block or call <see cref="MeshNode.SetPollers"/>.
 /// </summary>
@@ -20,8 +20,8 @@ public abstract class MeshEvents
     public abstract void FramesReceived(Link link, FrameBatch frames);
 
     /// <summary>
-    /// The link went from idle to pending, or from blocked to writable: exactly one party now owes it calls of <see cref="Link.Flush"/> until
-    /// that returns something else than <see cref="FlushResult.More"/>. Usually: put the link into the send stage's queue.
+    /// The link went from idle to pending, or from blocked to writable: exactly one party now owes it calls of <see cref="Link.Flush"/>
+    /// until that returns something else than <see cref="FlushResult.More"/>. Usually: put the link into the send stage's queue.
     /// </summary>
     public abstract void SendPending(Link link);
 

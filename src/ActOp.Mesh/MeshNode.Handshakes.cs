@@ -73,7 +73,9 @@ public sealed partial class MeshNode
         }
     }
 
-    /// <summary>The link of a stream, of which the node is the owner from then on; null, and the stream is closed, if the node has ended.</summary>
+    /// <summary>
+    /// The link of a stream, of which the node is the owner from then on; null, and the stream is closed, if the node has ended.
+    /// </summary>
     private Link? TryAddLink(ByteStream stream, LinkPhase phase)
     {
         lock (_tablesGate)

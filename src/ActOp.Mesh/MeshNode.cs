@@ -6,11 +6,12 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace ActOp.Mesh;
 
 /// <summary>
-/// One process's place in the mesh: accepts and dials peers, and holds the pollers that read their links. Has no threads: the runtime drives
-/// <see cref="ControlPoller"/> and each of the <see cref="PollerCount"/> data pollers from threads of its own, and flushes links when told by
-/// <see cref="MeshEvents.SendPending"/>.
-/// <para>Threads: public members may be called from any thread, but <see cref="SetPollers"/> and <see cref="Dispose"/> not from a callback of <see cref="MeshEvents"/>.
-/// Sessions and dials (the other parts of this class) belong to the control thread; other threads post to it.</para>
+/// One process's place in the mesh: accepts and dials peers, and holds the pollers that read their links. Has no threads: the runtime
+/// drives <see cref="ControlPoller"/> and each of the <see cref="PollerCount"/> data pollers from threads of its own, and flushes links
+/// when told by <see cref="MeshEvents.SendPending"/>.
+/// <para>Threads: public members may be called from any thread, but <see cref="SetPollers"/> and <see cref="Dispose"/> not from a callback
+/// of <see cref="MeshEvents"/>. Sessions and dials (the other parts of this class) belong to the control thread; other threads post to
+/// it.</para>
 /// </summary>
 public sealed partial class MeshNode : IDisposable
 {
@@ -170,8 +171,8 @@ public sealed partial class MeshNode : IDisposable
     }
 
     /// <summary>
-    /// The peer at an endpoint, dialled at once and again whenever it is lost, until closed. With <paramref name="expected"/> the peer of that identity,
-    /// known or new; whoever else answers there is refused (<see cref="DisconnectReason.WrongNode"/>).
+    /// The peer at an endpoint, dialled at once and again whenever it is lost, until closed. With <paramref name="expected"/> the peer of
+    /// that identity, known or new; whoever else answers there is refused (<see cref="DisconnectReason.WrongNode"/>).
     /// </summary>
     public Peer Connect(EndPoint endPoint, NodeId? expected = null)
     {
@@ -234,8 +235,8 @@ public sealed partial class MeshNode : IDisposable
     }
 
     /// <summary>
-    /// Stops listening and closes every peer in order (<see cref="Peer.Close"/>). Go on polling and flushing until <see cref="LinkCount"/> is 0 or
-    /// patience ends, then dispose.
+    /// Stops listening and closes every peer in order (<see cref="Peer.Close"/>). Go on polling and flushing until <see cref="LinkCount"/>
+    /// is 0 or patience ends, then dispose.
     /// </summary>
     public void Stop()
     {
@@ -293,7 +294,9 @@ public sealed partial class MeshNode : IDisposable
         }
     }
 
-    /// <summary>From the timer. One at a time: after a pause of this process what has come meanwhile is read before the next look.</summary>
+    /// <summary>
+    /// From the timer. One at a time: after a pause of this process what has come meanwhile is read before the next look.
+    /// </summary>
     private void PostKeepAlives()
     {
         if (Interlocked.Exchange(ref _isKeepAliveDue, 1) == 0)

@@ -12,7 +12,10 @@ public sealed class MeshOptions
     /// <summary>Parallel data links per peer, decided by the end that dials. 1 to 64.</summary>
     public int LinksPerPeer { get; set; } = 1;
 
-    /// <summary>Bytes accepted but not yet taken by the network, per link, before <see cref="SendResult.Full"/>. One frame always fits an empty link.</summary>
+    /// <summary>
+    /// Bytes accepted but not yet taken by the network, per link, before <see cref="SendResult.Full"/>. One frame always fits an empty
+    /// link.
+    /// </summary>
     public int SendQueueBytes { get; set; } = 8 << 20;
 
     /// <summary>The largest frame body either way; a longer one that arrives closes the link.</summary>
@@ -31,14 +34,14 @@ public sealed class MeshOptions
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// From accepting a connection to the first byte of its dialler, who has only to answer our greeting: one round trip. Default 2 s: far beyond any, and
-    /// strangers that say nothing hold a descriptor no longer.
+    /// From accepting a connection to the first byte of its dialler, who has only to answer our greeting: one round trip. Default 2 s: far
+    /// beyond any, and strangers that say nothing hold a descriptor no longer.
     /// </summary>
     public TimeSpan FirstByteTimeout { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// Accepted connections that have not finished their handshake. One more takes the place of the oldest one that has said nothing yet, else of
-    /// the oldest: whoever answers at once gets in.
+    /// Accepted connections that have not finished their handshake. One more takes the place of the oldest one that has said nothing yet,
+    /// else of the oldest: whoever answers at once gets in.
     /// </summary>
     public int MaxPendingHandshakes { get; set; } = 1024;
 
@@ -49,21 +52,22 @@ public sealed class MeshOptions
     public TimeSpan ReconnectMax { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Longest wait between dials of an endpoint whose node is not known yet: somebody waits to hear who is there. Default 200 ms: a process that starts is found at once, and
-    /// a dial that is refused costs next to nothing.
+    /// Longest wait between dials of an endpoint whose node is not known yet: somebody waits to hear who is there. Default 200 ms: a
+    /// process that starts is found at once, and a dial that is refused costs next to nothing.
     /// </summary>
     public TimeSpan SearchMax { get; set; } = TimeSpan.FromMilliseconds(200);
 
     /// <summary>
-    /// How often a node says on each session's control link that it is there, by an empty frame of 4 bytes. <see cref="TimeSpan.Zero"/>: never. Default 5 s: several within
-    /// <see cref="KeepAliveTimeout"/>, so that one that is late ends nothing.
+    /// How often a node says on each session's control link that it is there, by an empty frame of 4 bytes. <see cref="TimeSpan.Zero"/>:
+    /// never. Default 5 s: several within <see cref="KeepAliveTimeout"/>, so that one that is late ends nothing.
     /// </summary>
     public TimeSpan KeepAliveInterval { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// A session from which nothing has come for this long (at least three of the intervals that the other end has announced) is closed: a host that vanished says no word, and
-    /// its connections would stay for ever. <see cref="TimeSpan.Zero"/>: never. Default 30 s: longer than pauses that a process survives, and than a cluster's failure detection takes,
-    /// which decides about silos itself. Time in which this process stands still does not count.
+    /// A session from which nothing has come for this long (at least three of the intervals that the other end has announced) is closed: a
+    /// host that vanished says no word, and its connections would stay for ever. <see cref="TimeSpan.Zero"/>: never. Default 30 s: longer
+    /// than pauses that a process survives, and than a cluster's failure detection takes, which decides about silos itself. Time in which
+    /// this process stands still does not count.
     /// </summary>
     public TimeSpan KeepAliveTimeout { get; set; } = TimeSpan.FromSeconds(30);
 

@@ -5,12 +5,12 @@ namespace ActOp.Mesh;
 /// <summary>
 /// Another node, as seen from this one. At most one session is connected and at most one is in its handshake.
 /// <para>Threads: the public members may be used from any thread. Sessions, timers and all decisions belong to the control thread.</para>
-/// <para><b>When both ends dial.</b> Each end decides about a hello with what it knows then. (1) A dialler commits (sends its first hello) only if no
-/// session with that identity is connected or arriving. (2) An acceptor that has committed itself refuses the hello if its own name is the
-/// smaller one, and else drops its own dial and accepts. So of two crossing dials exactly the one of the smaller name survives. (3) The dropped dial
-/// had not been welcomed on any link (by 1 its target would not have committed), so no frame was ever accepted on it: none is lost.
-/// (4) A hello that meets a connected session is refused, unless it comes from the dialler of that session with a newer number, or says (Supersedes)
-/// that its sender has known that session: then the sender has lost it, and it is replaced.</para>
+/// <para><b>When both ends dial.</b> Each end decides about a hello with what it knows then. (1) A dialler commits (sends its first hello)
+/// only if no session with that identity is connected or arriving. (2) An acceptor that has committed itself refuses the hello if its own
+/// name is the smaller one, and else drops its own dial and accepts. So of two crossing dials exactly the one of the smaller name survives.
+/// (3) The dropped dial had not been welcomed on any link (by 1 its target would not have committed), so no frame was ever accepted on it:
+/// none is lost. (4) A hello that meets a connected session is refused, unless it comes from the dialler of that session with a newer
+/// number, or says (Supersedes) that its sender has known that session: then the sender has lost it, and it is replaced.</para>
 /// </summary>
 public sealed class Peer
 {
@@ -43,8 +43,8 @@ public sealed class Peer
     public string Name => Id?.Name ?? EndPoint?.ToString() ?? "?";
 
     /// <summary>
-    /// The peer that this one turned out to be: it was dialled by endpoint only and the node behind was known already. Events name that one; the links are
-    /// the same.
+    /// The peer that this one turned out to be: it was dialled by endpoint only and the node behind was known already. Events name that
+    /// one; the links are the same.
     /// </summary>
     public Peer? MergedInto => _mergedInto;
 
@@ -84,7 +84,10 @@ public sealed class Peer
 
     internal bool IsClosed => _closed;
 
-    /// <summary>The data link for a key: the same key has the same link as long as the session lasts, so its frames stay in order. Null unless connected.</summary>
+    /// <summary>
+    /// The data link for a key: the same key has the same link as long as the session lasts, so its frames stay in order. Null unless
+    /// connected.
+    /// </summary>
     public Link? GetLink(uint affinityHash)
     {
         if (_mergedInto is { } other)

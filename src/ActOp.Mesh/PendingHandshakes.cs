@@ -1,9 +1,10 @@
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The accepted connections whose handshake is not over. Owns a place for each, taken by <see cref="Enter"/> and given back by <see cref="Leave"/> (it joined a session, or
-/// was closed), and one timer for all. When the places are taken, the newest gets that of the oldest that has said nothing, else of the oldest: strangers that
-/// connect and keep silent push each other out, while a dialler that answers the greeting at once is through before its turn comes.
+/// The accepted connections whose handshake is not over. Owns a place for each, taken by <see cref="Enter"/> and given back by
+/// <see cref="Leave"/> (it joined a session, or was closed), and one timer for all. When the places are taken, the newest gets that of the
+/// oldest that has said nothing, else of the oldest: strangers that connect and keep silent push each other out, while a dialler that
+/// answers the greeting at once is through before its turn comes.
 /// <para>Threads: any; one gate, taken with no other taken inside (links are aborted outside of it).</para>
 /// </summary>
 internal sealed class PendingHandshakes : IDisposable
@@ -26,7 +27,9 @@ internal sealed class PendingHandshakes : IDisposable
         _timer = time.CreateTimer(_ => EndExpired(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
-    /// <summary>Takes a place. False if there is none: the link has one of the last descriptors, and nobody who says nothing has one to give.</summary>
+    /// <summary>
+    /// Takes a place. False if there is none: the link has one of the last descriptors, and nobody who says nothing has one to give.
+    /// </summary>
     public bool Enter(Link link)
     {
         var evicted = new List<Link>();

@@ -4,11 +4,12 @@ namespace ActOp.Mesh;
 
 /// <summary>
 /// Reads a share of the links on the thread of whoever calls <see cref="Poll"/>.
-/// <para>Owns its readiness set, buffer and list of posted work until disposed. What one piece of work or one report throws ends there: it is logged, the
-/// link concerned is closed (and its peer dialled again, if it is kept), and the others go on.</para>
-/// <para>Threads: <see cref="Poll"/> by one thread at a time. The gate is held while links are read, not while waiting; whoever holds it may move a link to
-/// another poller or close it. Posted work runs in Poll, in order.</para>
-/// <para>Order of locks: a poller's gate, then a link's flush gate, then its append gate. No two pollers' gates are ever held together.</para>
+/// <para>Owns its readiness set, buffer and list of posted work until disposed. What one piece of work or one report throws ends there: it
+/// is logged, the link concerned is closed (and its peer dialled again, if it is kept), and the others go on.</para>
+/// <para>Threads: <see cref="Poll"/> by one thread at a time. The gate is held while links are read, not while waiting; whoever holds it
+/// may move a link to another poller or close it. Posted work runs in Poll, in order.</para>
+/// <para>Order of locks: a poller's gate, then a link's flush gate, then its append gate. No two pollers' gates are ever held
+/// together.</para>
 /// </summary>
 public sealed class Poller
 {
@@ -49,8 +50,8 @@ public sealed class Poller
     internal bool IsHeldByCaller => _gate.IsHeldByCurrentThread;
 
     /// <summary>
-    /// Waits for readiness and reads. Returns the number of reports handled, work included; 0 when the time is over or <see cref="Wake"/> was called; -1
-    /// after the node was disposed.
+    /// Waits for readiness and reads. Returns the number of reports handled, work included; 0 when the time is over or <see cref="Wake"/>
+    /// was called; -1 after the node was disposed.
     /// </summary>
     /// <param name="timeoutMs">Milliseconds; 0 only looks, -1 waits for ever.</param>
     /// <param name="woken">Called on this thread when the wait is over.</param>

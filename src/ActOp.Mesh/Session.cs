@@ -3,8 +3,8 @@ using System.Net;
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The links that two nodes open together: one control link and some data links. A session begins and ends as a whole, so that "frames may have
-/// been lost" is one event and not a state per link. Everything here belongs to the control thread.
+/// The links that two nodes open together: one control link and some data links. A session begins and ends as a whole, so that "frames may
+/// have been lost" is one event and not a state per link. Everything here belongs to the control thread.
 /// </summary>
 internal sealed class Session
 {

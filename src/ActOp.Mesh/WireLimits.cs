@@ -8,7 +8,9 @@ internal static class WireLimits
     /// <summary>Each frame is preceded by its body's length, 4 bytes, little-endian.</summary>
     public const int PrefixBytes = 4;
 
-    /// <summary>Stands for a length and says "I am here": no frame. Only sent to nodes that say in their handshake that they know it.</summary>
+    /// <summary>
+    /// Stands for a length and says "I am here": no frame. Only sent to nodes that say in their handshake that they know it.
+    /// </summary>
     public const uint KeepAliveMark = 0xFFFF_FFFE;
 
     /// <summary>

@@ -50,12 +50,13 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
     }
 
     /// <summary>
-    /// The candidates for one silo. Plain: the k best positive scores. Look-ahead: the best vertex, then the best after it has
-    /// gone, and so on, so that tightly connected vertices come together even where each alone would not go. First come those
-    /// that an edge or a chain of edges ties to the target: only they can lower the cut. The others are counterweights.
+    /// The candidates for one silo. Plain: the k best positive scores. Look-ahead: the best vertex, then the best after it has gone, and so
+    /// on, so that tightly connected vertices come together even where each alone would not go. First come those that an edge or a chain of
+    /// edges ties to the target: only they can lower the cut. The others are counterweights.
     /// </summary>
     /// <param name="target">The silo they would move to.</param>
-    /// <param name="counterweights">With look-ahead, the most vertices without a tie to the target; at least as many as there are with one.</param>
+    /// <param name="counterweights">With look-ahead, the most vertices without a tie to the target; at least as many as there are with
+    /// one.</param>
     /// <returns>At most <see cref="PartitioningOptions.CandidateCount"/> vertices with their edges.</returns>
     public CandidateSet<TVertex> Select(int target, int counterweights = int.MaxValue)
     {
@@ -63,7 +64,10 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
         return Pack(_chosen, target, options.EdgesPerOffer);
     }
 
-    /// <summary>The transfer score R of one vertex: its weight to <paramref name="target"/> less its weight inside this silo and the cost of moving it.</summary>
+    /// <summary>
+    /// The transfer score R of one vertex: its weight to <paramref name="target"/> less its weight inside this silo and the cost of moving
+    /// it.
+    /// </summary>
     /// <param name="vertex">A vertex of this silo.</param>
     /// <param name="target">A silo.</param>
     /// <returns>The score; 0 if the vertex has no tracked edge.</returns>

@@ -1,8 +1,8 @@
 namespace ActOp.Partitioning;
 
 /// <summary>
-/// Vertices that may move, with their edges, in flat arrays that are easy to put on a wire. The edges also travel with the vertices that move,
-/// so that the new silo knows their traffic at once (<see cref="Adopt"/>).
+/// Vertices that may move, with their edges, in flat arrays that are easy to put on a wire. The edges also travel with the vertices that
+/// move, so that the new silo knows their traffic at once (<see cref="Adopt"/>).
 /// </summary>
 /// <typeparam name="TVertex">The key of a vertex.</typeparam>
 public sealed class CandidateSet<TVertex>

@@ -1,8 +1,8 @@
 namespace ActOp.Partitioning;
 
 /// <summary>
-/// The decision of silo q about an offer. It scores the offered vertices anew: q's own table is the better witness of q's side, the offer of p's
-/// side. O(nV log k + k^2), like the paper's. Not thread safe.
+/// The decision of silo q about an offer. It scores the offered vertices anew: q's own table is the better witness of q's side, the offer
+/// of p's side. O(nV log k + k^2), like the paper's. Not thread safe.
 /// </summary>
 /// <typeparam name="TVertex">The key of a vertex.</typeparam>
 /// <param name="table">The edges of q.</param>

@@ -7,6 +7,7 @@ namespace ActOp.Partitioning;
 /// <param name="To">The silo that is asked.</param>
 /// <param name="Load">The load of the offering silo.</param>
 /// <param name="Candidates">What it would give.</param>
-/// <param name="Answered">The last offer of the receiver that the sender answered: if that one is still out, its reply is on the way and comes first.</param>
+/// <param name="Answered">The last offer of the receiver that the sender answered: if that one is still out, its reply is on the way and
+/// comes first.</param>
 public sealed record ExchangeOffer<TVertex>(ExchangeId Id, int From, int To, SiloLoad Load, CandidateSet<TVertex> Candidates, ExchangeId Answered = default)
     where TVertex : notnull, IEquatable<TVertex>;

@@ -43,7 +43,9 @@ public sealed partial class ExchangeProtocol<TVertex>
         return true;
     }
 
-    /// <summary>The partner tells how a migration ended. A vertex that moved is awaited on until it arrives; one that stays is not.</summary>
+    /// <summary>
+    /// The partner tells how a migration ended. A vertex that moved is awaited on until it arrives; one that stays is not.
+    /// </summary>
     /// <param name="report">The report; ignored if it is not about a vertex that is awaited from that exchange.</param>
     public void Receive(MoveReport<TVertex> report)
     {

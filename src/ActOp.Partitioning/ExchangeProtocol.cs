@@ -1,9 +1,9 @@
 namespace ActOp.Partitioning;
 
 /// <summary>
-/// The pairwise coordination of one silo (paper Algorithm 1) as a pure state machine: inputs are rounds, messages, finished migrations and the time;
-/// outputs are messages to send and migrations to start. It tolerates lost, repeated, late and crossing messages. Only plans
-/// are exclusive: migrations go on beside the next exchange, without the vertices that are promised already. Not thread safe.
+/// The pairwise coordination of one silo (paper Algorithm 1) as a pure state machine: inputs are rounds, messages, finished migrations and
+/// the time; outputs are messages to send and migrations to start. It tolerates lost, repeated, late and crossing messages. Only plans are
+/// exclusive: migrations go on beside the next exchange, without the vertices that are promised already. Not thread safe.
 /// </summary>
 /// <typeparam name="TVertex">The key of a vertex.</typeparam>
 public sealed partial class ExchangeProtocol<TVertex>
@@ -168,8 +168,8 @@ public sealed partial class ExchangeProtocol<TVertex>
     }
 
     /// <summary>
-    /// Forgets a silo that left the cluster, ends an offer to it and gives up what was promised to it or by it. Afterwards neither the protocol nor its
-    /// table refers to its number, which may name another silo.
+    /// Forgets a silo that left the cluster, ends an offer to it and gives up what was promised to it or by it. Afterwards neither the
+    /// protocol nor its table refers to its number, which may name another silo.
     /// </summary>
     /// <param name="silo">The silo.</param>
     /// <param name="now">The time since any fixed moment.</param>

@@ -1,7 +1,7 @@
 namespace ActOp.Partitioning;
 
-/// <content>Storage: edges in parallel arrays, found by open addressing over both ends, in an intrusive list per vertex, in a min-heap by weight.
-/// Edge e has the halves 2e and 2e + 1, one in the list of each end.</content>
+/// <content>Storage: edges in parallel arrays, found by open addressing over both ends, in an intrusive list per vertex, in a min-heap by
+/// weight. Edge e has the halves 2e and 2e + 1, one in the list of each end.</content>
 public sealed partial class HeavyEdgeTable<TVertex>
 {
     private int[] _buckets = [];

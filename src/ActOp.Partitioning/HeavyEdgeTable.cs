@@ -2,13 +2,13 @@ namespace ActOp.Partitioning;
 
 /// <summary>
 /// The heavy edges of one silo: a Space-Saving table of constant size (paper section 4.3; Metwally et al. 2005) whose weights are
-/// exponentially decayed rates, so that edges which ended stop voting. Vertices are interned once: the place of a vertex is
-/// kept per vertex, so the latest knowledge at once holds for every edge with that end. Not thread safe.
+/// exponentially decayed rates, so that edges which ended stop voting. Vertices are interned once: the place of a vertex is kept per
+/// vertex, so the latest knowledge at once holds for every edge with that end. Not thread safe.
 /// </summary>
 /// <remarks>
 /// Bounds, with W the total weight added and m the capacity, without decay: every weight is an overestimate by at most
-/// <see cref="HeavyEdge{TVertex}.Error"/>, which is at most <see cref="Floor"/> at the time of insertion; an edge heavier than W / m is always present. Decay scales
-/// all weights, errors and W alike and so keeps both bounds.
+/// <see cref="HeavyEdge{TVertex}.Error"/>, which is at most <see cref="Floor"/> at the time of insertion; an edge heavier than W / m is
+/// always present. Decay scales all weights, errors and W alike and so keeps both bounds.
 /// </remarks>
 /// <typeparam name="TVertex">The key of a vertex.</typeparam>
 public sealed partial class HeavyEdgeTable<TVertex>
@@ -35,7 +35,8 @@ public sealed partial class HeavyEdgeTable<TVertex>
     /// <summary>Creates an empty table. Memory grows with use up to about 150 bytes an edge.</summary>
     /// <param name="capacity">The largest number of edges, at least 1.</param>
     /// <param name="self">The silo that owns the table.</param>
-    /// <exception cref="ArgumentOutOfRangeException"><paramref name="capacity"/> is below 1 or <paramref name="self"/> is negative.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="capacity"/> is below 1 or <paramref name="self"/> is
+    /// negative.</exception>
     public HeavyEdgeTable(int capacity, int self)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(capacity, 1);
@@ -77,8 +78,8 @@ public sealed partial class HeavyEdgeTable<TVertex>
     }
 
     /// <summary>
-    /// Adds what one end of an edge counted since the last fold. Both ends of an edge count; where both are on this silo each report
-    /// adds half, so that local and remote edges are measured alike.
+    /// Adds what one end of an edge counted since the last fold. Both ends of an edge count; where both are on this silo each report adds
+    /// half, so that local and remote edges are measured alike.
     /// </summary>
     /// <param name="local">The end that counted, on this silo.</param>
     /// <param name="localEpoch">Its count of placements.</param>
@@ -86,8 +87,9 @@ public sealed partial class HeavyEdgeTable<TVertex>
     /// <param name="otherSilo">Where the other end is believed to be, or <see cref="Silo.Unknown"/>.</param>
     /// <param name="otherEpoch">How recent that belief is.</param>
     /// <param name="amount">Messages since the last fold, or messages plus bytes over a constant.</param>
-    /// <param name="error">How much of <paramref name="amount"/> may belong to other edges, as an <see cref="EdgeSketch{TVertex}"/> reports it. Only what certainly
-    /// belongs to this edge counts: a vertex with more partners than counters would else report heavy edges that do not exist.</param>
+    /// <param name="error">How much of <paramref name="amount"/> may belong to other edges, as an <see cref="EdgeSketch{TVertex}"/> reports
+    /// it. Only what certainly belongs to this edge counts: a vertex with more partners than counters would else report heavy edges that do
+    /// not exist.</param>
     public void Sample(TVertex local, long localEpoch, TVertex other, int otherSilo, long otherEpoch, double amount, double error = 0)
     {
         double rate = (amount - error) * _sampleShare;
@@ -152,7 +154,9 @@ public sealed partial class HeavyEdgeTable<TVertex>
         }
     }
 
-    /// <summary>Forgets a silo that is gone: the place of the vertices that were there is unknown. Afterwards nothing refers to its number. O(V).</summary>
+    /// <summary>
+    /// Forgets a silo that is gone: the place of the vertices that were there is unknown. Afterwards nothing refers to its number. O(V).
+    /// </summary>
     /// <param name="silo">The silo; not this one.</param>
     /// <exception cref="ArgumentException"><paramref name="silo"/> is the silo that owns the table.</exception>
     public void ForgetSilo(int silo)

@@ -5,14 +5,18 @@ public sealed record PartitioningOptions
 {
     /// <summary>
     /// The most vertices that each side of an exchange may move: the paper's k. 400 a side reaches METIS-like cuts where 100 does not
-    /// (ego-Facebook, 10 parts, mean of 5 seeds: 6.0 % against 9.2 %; METIS 5.6 %); an offer stays below 400 candidates and <see cref="EdgesPerOffer"/> edges and a decision takes milliseconds.
+    /// (ego-Facebook, 10 parts, mean of 5 seeds: 6.0 % against 9.2 %; METIS 5.6 %); an offer stays below 400 candidates and
+    /// <see cref="EdgesPerOffer"/> edges and a decision takes milliseconds.
     /// </summary>
     public int CandidateCount { get; init; } = 400;
 
     /// <summary>The largest total size of the candidates of one side, in the unit of <see cref="IVertexTraits{TVertex}.SizeOf"/>.</summary>
     public double CandidateSize { get; init; } = double.PositiveInfinity;
 
-    /// <summary>The most edges sent with one candidate, heaviest first. Edges that touch one of the two silos are sent beyond that, since scores depend on them.</summary>
+    /// <summary>
+    /// The most edges sent with one candidate, heaviest first. Edges that touch one of the two silos are sent beyond that, since scores
+    /// depend on them.
+    /// </summary>
     public int EdgesPerCandidate { get; init; } = 64;
 
     /// <summary>An offer takes no further candidate once it has this many edges.</summary>

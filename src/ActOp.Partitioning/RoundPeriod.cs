@@ -22,6 +22,8 @@ public sealed class RoundPeriod(PartitioningOptions options)
         return TimeSpan.FromSeconds(_seconds * (0.75 + (0.5 * jitter)));
     }
 
-    /// <summary>The graph or the cluster changed (a silo joined or left, the remote share rose): the next rounds come quickly again.</summary>
+    /// <summary>
+    /// The graph or the cluster changed (a silo joined or left, the remote share rose): the next rounds come quickly again.
+    /// </summary>
     public void Disturb() => _seconds = options.MinRoundPeriod.TotalSeconds;
 }

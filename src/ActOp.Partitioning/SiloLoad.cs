@@ -10,8 +10,8 @@ namespace ActOp.Partitioning;
 public readonly record struct SiloLoad(double Current, double Lower, double Upper)
 {
     /// <summary>
-    /// A band relative to the mean load of the cluster: [mean (1 - tolerance), mean (1 + tolerance)], widened to the next whole vertex so that small
-    /// silos can trade at all. With every silo inside, no pair differs by more than 2 tolerance mean (the paper's delta).
+    /// A band relative to the mean load of the cluster: [mean (1 - tolerance), mean (1 + tolerance)], widened to the next whole vertex so
+    /// that small silos can trade at all. With every silo inside, no pair differs by more than 2 tolerance mean (the paper's delta).
     /// </summary>
     /// <param name="current">The load now.</param>
     /// <param name="mean">The mean load of all silos that take part.</param>

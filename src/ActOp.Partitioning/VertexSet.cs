@@ -3,8 +3,8 @@ using System.Runtime.CompilerServices;
 namespace ActOp.Partitioning;
 
 /// <summary>
-/// Interned vertices: key to dense number by open addressing (linear probing, backward-shift deletion), with the place of the vertex and the head
-/// of its list of edges.
+/// Interned vertices: key to dense number by open addressing (linear probing, backward-shift deletion), with the place of the vertex and
+/// the head of its list of edges.
 /// </summary>
 internal sealed class VertexSet<TVertex>
     where TVertex : notnull, IEquatable<TVertex>

@@ -14,7 +14,9 @@ public abstract class ClassCodec<T> : ReferenceCodec<T>, IExceptionMembers
     /// <summary>The generated codec of the class; for derived classes and exceptions.</summary>
     public static ClassCodec<T> Members => field ??= (ClassCodec<T>)CodecTable.Generated(typeof(T));
 
-    /// <summary>True when nothing that an object holds can change: by [Immutable], or because all members are read-only and immutable.</summary>
+    /// <summary>
+    /// True when nothing that an object holds can change: by [Immutable], or because all members are read-only and immutable.
+    /// </summary>
     public bool IsShareable
     {
         get

@@ -35,7 +35,8 @@ public sealed class GrainMethod
 
     /// <summary>A cleared call from the pool.</summary>
     /// <param name="typeArguments">As in <see cref="CallMethod.TypeArguments"/>; null when neither interface nor method is generic.</param>
-    /// <exception cref="Orleans.Serialization.SerializerException">The type arguments do not fit or name types that are not registered.</exception>
+    /// <exception cref="Orleans.Serialization.SerializerException">The type arguments do not fit or name types that are not
+    /// registered.</exception>
     public Call Rent(string? typeArguments)
     {
         if (_rent is not null && typeArguments is null)

@@ -9,7 +9,8 @@ public static partial class TypeManifest
     private static readonly ConcurrentDictionary<Type, Type?> StatelessClasses = new();
 
     /// <summary>
-    /// True when the generator has seen that the class and its bases hold nothing in memory beyond injected services and immutable values. False when they do, or when nobody has looked.
+    /// True when the generator has seen that the class and its bases hold nothing in memory beyond injected services and immutable values.
+    /// False when they do, or when nobody has looked.
     /// </summary>
     /// <param name="grainClass">A grain class, or a base of one.</param>
     public static bool HoldsNoState(Type grainClass)

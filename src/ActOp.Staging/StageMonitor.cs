@@ -26,11 +26,11 @@ internal interface IWatched
 /// <remarks>
 /// A look costs little, but to wake a thread for it costs a tenth of a millisecond of a processor that had nothing else to do: at 500 looks
 /// a second that was a fifth of what a silo used under a light load. So a look that finds no thread inside an item is followed by the next
-/// one after <see cref="CalmMilliseconds"/>, otherwise after <see cref="AlertMilliseconds"/>; an item that takes long is known as such after
-/// at most the sum of both.
+/// one after <see cref="CalmMilliseconds"/>, otherwise after <see cref="AlertMilliseconds"/>; an item that takes long is known as such
+/// after at most the sum of both.
 /// <para>Who lets a thread of a stage run calls <see cref="Arm"/> afterwards: one read while the monitor is awake. The monitor, before it
-/// sleeps, says so and looks once more; one of the two sees the other
-/// (both pass a full fence in between). It looks on the thread of timers, never concurrently with itself.</para>
+/// sleeps, says so and looks once more; one of the two sees the other (both pass a full fence in between). It looks on the thread of
+/// timers, never concurrently with itself.</para>
 /// </remarks>
 internal sealed class StageMonitor
 {

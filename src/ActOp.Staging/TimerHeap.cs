@@ -1,6 +1,9 @@
 namespace ActOp.Staging;
 
-/// <summary>The timers that wait, the next due on top; each knows its place, so that one that is changed or disposed leaves at once. Not thread safe.</summary>
+/// <summary>
+/// The timers that wait, the next due on top; each knows its place, so that one that is changed or disposed leaves at once. Not thread
+/// safe.
+/// </summary>
 internal sealed class TimerHeap
 {
     /// <summary>The place of a timer that does not wait.</summary>

@@ -8,13 +8,16 @@ namespace ActOp.Staging;
 /// before they sleep again: in a silo that is mostly idle that was two fifths of all CPU time.
 /// </summary>
 /// <remarks>
-/// Callbacks must be short and must not block: what they have to do they post to a stage. They run without the execution
-/// context of whoever made the timer. A callback that throws ends the process, as with the framework's timers. Any thread may create, change and
-/// dispose; a callback that has begun goes on.
+/// Callbacks must be short and must not block: what they have to do they post to a stage. They run without the execution context of whoever
+/// made the timer. A callback that throws ends the process, as with the framework's timers. Any thread may create, change and dispose; a
+/// callback that has begun goes on.
 /// </remarks>
 public sealed class TimerThread : TimeProvider
 {
-    /// <summary>Timers with a period of this many milliseconds or more tick in step, from the first tick on: one wake-up, which costs more than most callbacks, serves all that are due.</summary>
+    /// <summary>
+    /// Timers with a period of this many milliseconds or more tick in step, from the first tick on: one wake-up, which costs more than most
+    /// callbacks, serves all that are due.
+    /// </summary>
     private const long Beat = 50;
 
     private readonly TimeProvider _clock;
@@ -131,7 +134,9 @@ public sealed class TimerThread : TimeProvider
         }
     }
 
-    /// <summary>A frame of its own: while the thread waits, it must not keep the last timer alive, and with it whatever its callback belongs to.</summary>
+    /// <summary>
+    /// A frame of its own: while the thread waits, it must not keep the last timer alive, and with it whatever its callback belongs to.
+    /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RunDue()
     {

@@ -23,7 +23,9 @@ public class InProcessSiloHandle : SiloHandle
 
     internal Node Node => ServiceProvider.GetRequiredService<Node>();
 
-    /// <summary>Starts a silo with the configurators that <paramref name="configuration"/> names (<see cref="TestClusterOptions.ToDictionary"/>).</summary>
+    /// <summary>
+    /// Starts a silo with the configurators that <paramref name="configuration"/> names (<see cref="TestClusterOptions.ToDictionary"/>).
+    /// </summary>
     /// <param name="siloName">Its name.</param>
     /// <param name="configuration">Becomes the host's configuration.</param>
     /// <param name="postConfigureHostBuilder">Called last.</param>

@@ -11,8 +11,12 @@ using Orleans.Runtime;
 
 namespace Orleans.TestingHost;
 
-/// <summary>A cluster of silos and a client in the process of the test, connected in memory; see <see cref="InProcessTestClusterBuilder"/>.</summary>
-/// <remarks>One thread at a time, except for <see cref="Client"/> and what it returns. <c>InProcessTestCluster.Silos.cs</c> starts and stops silos.</remarks>
+/// <summary>
+/// A cluster of silos and a client in the process of the test, connected in memory; see <see cref="InProcessTestClusterBuilder"/>.
+/// </summary>
+/// <remarks>
+/// One thread at a time, except for <see cref="Client"/> and what it returns. <c>InProcessTestCluster.Silos.cs</c> starts and stops silos.
+/// </remarks>
 public sealed partial class InProcessTestCluster : IDisposable, IAsyncDisposable
 {
     private readonly Fabric _fabric;

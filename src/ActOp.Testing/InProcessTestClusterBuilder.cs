@@ -3,7 +3,9 @@ using Orleans.Hosting;
 
 namespace Orleans.TestingHost;
 
-/// <summary>Describes an <see cref="InProcessTestCluster"/>, with delegates instead of the configurator types of <see cref="TestClusterBuilder"/>.</summary>
+/// <summary>
+/// Describes an <see cref="InProcessTestCluster"/>, with delegates instead of the configurator types of <see cref="TestClusterBuilder"/>.
+/// </summary>
 public sealed class InProcessTestClusterBuilder
 {
     /// <summary>A cluster of two silos.</summary>

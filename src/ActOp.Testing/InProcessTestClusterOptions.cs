@@ -20,7 +20,9 @@ public sealed class InProcessTestClusterOptions
     /// <summary>Whether every silo takes clients (default), or the first one only.</summary>
     public bool GatewayPerSilo { get; set; } = true;
 
-    /// <summary>The silos are of one kind and their grain classes known at once. Always so here; the property is for source compatibility.</summary>
+    /// <summary>
+    /// The silos are of one kind and their grain classes known at once. Always so here; the property is for source compatibility.
+    /// </summary>
     public bool AssumeHomogenousSilosForTesting { get; set; } = true;
 
     /// <summary>Whether warnings and errors of all nodes are also written to a file in the current directory. Default false.</summary>

@@ -11,7 +11,9 @@ using Orleans.Runtime;
 namespace Orleans.TestingHost;
 
 /// <summary>A cluster of silos and a client in the process of the test, connected in memory.</summary>
-/// <remarks>One thread at a time, except for <see cref="Client"/> and what it returns. <c>TestCluster.Silos.cs</c> starts and stops silos.</remarks>
+/// <remarks>
+/// One thread at a time, except for <see cref="Client"/> and what it returns. <c>TestCluster.Silos.cs</c> starts and stops silos.
+/// </remarks>
 public partial class TestCluster : IDisposable, IAsyncDisposable
 {
     private readonly Fabric _fabric;

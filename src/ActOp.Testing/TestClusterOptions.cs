@@ -30,10 +30,14 @@ public class TestClusterOptions
     /// <summary>How the nodes are connected. Default in memory.</summary>
     public ConnectionTransportType ConnectionTransport { get; set; } = ConnectionTransportType.InMemory;
 
-    /// <summary>The silos are of one kind and their grain classes known at once. Always so here; the property is for source compatibility.</summary>
+    /// <summary>
+    /// The silos are of one kind and their grain classes known at once. Always so here; the property is for source compatibility.
+    /// </summary>
     public bool AssumeHomogenousSilosForTesting { get; set; } = true;
 
-    /// <summary>Whether warnings and errors of all nodes are also written to files in <see cref="ApplicationBaseDirectory"/>. Default false.</summary>
+    /// <summary>
+    /// Whether warnings and errors of all nodes are also written to files in <see cref="ApplicationBaseDirectory"/>. Default false.
+    /// </summary>
     public bool ConfigureFileLogging { get; set; }
 
     /// <summary>Silos measure the machine either way; the property is for source compatibility.</summary>
@@ -42,10 +46,15 @@ public class TestClusterOptions
     /// <summary>Content root of the hosts and folder of log files; null for the current directory.</summary>
     public string? ApplicationBaseDirectory { get; set; }
 
-    /// <summary>Assembly-qualified names of <see cref="ISiloConfigurator"/> and <see cref="IHostConfigurator"/> types for silos, in order.</summary>
+    /// <summary>
+    /// Assembly-qualified names of <see cref="ISiloConfigurator"/> and <see cref="IHostConfigurator"/> types for silos, in order.
+    /// </summary>
     public List<string?> SiloBuilderConfiguratorTypes { get; } = [];
 
-    /// <summary>Assembly-qualified names of <see cref="IClientBuilderConfigurator"/> and <see cref="IHostConfigurator"/> types for the client, in order.</summary>
+    /// <summary>
+    /// Assembly-qualified names of <see cref="IClientBuilderConfigurator"/> and <see cref="IHostConfigurator"/> types for the client, in
+    /// order.
+    /// </summary>
     public List<string?> ClientBuilderConfiguratorTypes { get; } = [];
 
     /// <summary>The options as configuration keys, which silos find in their configuration.</summary>

@@ -114,7 +114,10 @@ public sealed class DirectoryPartitionTests
         Assert.Equal(DirectoryStatus.Ok, partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(3))).Status);
     }
 
-    /// <summary>A migration under way is reported from both ends: the one that arrived has the state, and the one that leaves serves nothing any more.</summary>
+    /// <summary>
+    /// A migration under way is reported from both ends: the one that arrived has the state, and the one that leaves serves nothing any
+    /// more.
+    /// </summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]

@@ -69,7 +69,10 @@ public sealed class DirectorySimulationTests
         }
     }
 
-    /// <summary>While the target activates, both ends of a migration report the grain: the source waits for the target's word, and the target is registered.</summary>
+    /// <summary>
+    /// While the target activates, both ends of a migration report the grain: the source waits for the target's word, and the target is
+    /// registered.
+    /// </summary>
     [Theory, MemberData(nameof(Seeds))]
     public void A_grain_that_has_arrived_outlives_the_death_of_its_slots_owner(int seed)
     {

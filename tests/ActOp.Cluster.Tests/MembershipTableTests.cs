@@ -18,7 +18,9 @@ public sealed class MembershipTableTests
         Assert.Equal(Views.Silo(1), Assert.Single(late.Snapshot.Rows).Silo);
     }
 
-    /// <summary>A silo that joins, or has heard of something newer, must not wait for the next read of its period, which may be a minute away.</summary>
+    /// <summary>
+    /// A silo that joins, or has heard of something newer, must not wait for the next read of its period, which may be a minute away.
+    /// </summary>
     [Fact]
     public void A_read_that_failed_is_repeated_soon()
     {

@@ -29,7 +29,9 @@ internal static partial class Repository
     /// <summary>Whether a file or folder exists.</summary>
     public static bool Has(string path) => Path.Exists(Path.Combine(Root, path));
 
-    /// <summary>A list beside the tests: first word of each line that is neither empty nor a comment, and the rest of the line as its reason.</summary>
+    /// <summary>
+    /// A list beside the tests: first word of each line that is neither empty nor a comment, and the rest of the line as its reason.
+    /// </summary>
     public static Dictionary<string, string> List(string name) =>
         File.ReadLines(Path.Combine(Root, "tests/ActOp.House.Tests/Lists", name))
             .Where(static line => line.Length > 0 && line[0] != '#')

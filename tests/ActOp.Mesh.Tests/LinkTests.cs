@@ -152,7 +152,8 @@ public class LinkTests
         link.TryAppend(Number(0, 1800));
         a.FlushPending();
         link.TryAppend(Number(1, 100));
-        // The other end reads; before this node's poller reports it, a thread that has put nothing into the link flushes it, as at the end of its batch.
+        // The other end reads; before this node's poller reports it, a thread that has put nothing into the link flushes it, as at the end
+        // of its batch.
         b.Pump(0);
         b.Pump(0);
         Assert.Equal(FlushResult.More, link.Flush());

@@ -1,8 +1,8 @@
 namespace ActOp.Partitioning.Tests;
 
 /// <summary>
-/// Silos whose messages are delivered in any order, late, twice or never, driven by a seed. A migration is what it is in a silo: a compare-and-swap
-/// in the directory, then the old silo knows that the vertex left, and sooner or later the new one that it arrived.
+/// Silos whose messages are delivered in any order, late, twice or never, driven by a seed. A migration is what it is in a silo: a
+/// compare-and-swap in the directory, then the old silo knows that the vertex left, and sooner or later the new one that it arrived.
 /// </summary>
 internal sealed class Chaos
 {

@@ -1,6 +1,8 @@
 namespace ActOp.Partitioning.Tests;
 
-/// <summary>A random weighted graph on a few silos, every silo with a table that holds all its edges, and the true cut for comparison.</summary>
+/// <summary>
+/// A random weighted graph on a few silos, every silo with a table that holds all its edges, and the true cut for comparison.
+/// </summary>
 internal sealed class Playground
 {
     private readonly List<(int A, int B, double Weight)> _edges = [];

@@ -65,7 +65,9 @@ internal sealed class ProcessCluster : IAsyncDisposable
         return silo;
     }
 
-    /// <summary>Calls a grain until it answers: what was under way, and what comes before the client knows of the restart, may fail.</summary>
+    /// <summary>
+    /// Calls a grain until it answers: what was under way, and what comes before the client knows of the restart, may fail.
+    /// </summary>
     public async Task<int> PortSoon(long key)
     {
         using var limit = new CancellationTokenSource(Limits.Step);
@@ -83,7 +85,9 @@ internal sealed class ProcessCluster : IAsyncDisposable
         }
     }
 
-    /// <summary>The first <paramref name="count"/> keys from <paramref name="first"/> on whose grains are on a silo; activates grains to find out.</summary>
+    /// <summary>
+    /// The first <paramref name="count"/> keys from <paramref name="first"/> on whose grains are on a silo; activates grains to find out.
+    /// </summary>
     public async Task<long[]> KeysOn(SiloProcess silo, long first, int count)
     {
         var found = new List<long>();

@@ -6,7 +6,9 @@ using Microsoft.CodeAnalysis.Diagnostics;
 
 namespace ActOp.Serialization.Tests;
 
-/// <summary>Which grain classes hold state in memory: the analyzer says so while typing, the generator registers those that do not.</summary>
+/// <summary>
+/// Which grain classes hold state in memory: the analyzer says so while typing, the generator registers those that do not.
+/// </summary>
 public class GrainStateTests
 {
     private const string Usings = "#nullable enable\nusing System; using System.Collections.Generic; using System.Collections.Immutable; using System.Threading; using System.Threading.Tasks; using Microsoft.Extensions.Logging; using Microsoft.Extensions.Options; using Orleans; using Orleans.Concurrency; using Orleans.Placement; using Orleans.Runtime; using ActOp.Placement;\npublic interface IG : IGrainWithGuidKey; public class Service { public int Seen; } public class Settings { public int Limit { get; set; } }\n";

@@ -2,7 +2,10 @@ using ActOp.Simulation.Mutations;
 
 namespace ActOp.Simulation.Tests;
 
-/// <summary>The mutations fit the sources: else nobody knows whether the simulator still notices anything. Playing them takes long: <c>--mutations</c>.</summary>
+/// <summary>
+/// The mutations fit the sources: else nobody knows whether the simulator still notices anything. Playing them takes long:
+/// <c>--mutations</c>.
+/// </summary>
 public sealed class MutationTests
 {
     [Fact]

@@ -18,7 +18,9 @@ internal sealed record Outcome(
     long Lost,
     IReadOnlyList<Violation> Violations);
 
-/// <summary>One seed: a cluster, its faults and its callers; first safety while things go wrong, then whether all is well again in time.</summary>
+/// <summary>
+/// One seed: a cluster, its faults and its callers; first safety while things go wrong, then whether all is well again in time.
+/// </summary>
 internal sealed class Run : IWorldWatcher
 {
     /// <summary>An answer comes by its deadline and this: the sweep of deadlines, slow stages and the clock's rate.</summary>
@@ -134,7 +136,10 @@ internal sealed class Run : IWorldWatcher
         }
     }
 
-    /// <summary>The longest that a cluster may need to agree on who is a member: detection of the dead, their lease, and a restart of those that were evicted.</summary>
+    /// <summary>
+    /// The longest that a cluster may need to agree on who is a member: detection of the dead, their lease, and a restart of those that
+    /// were evicted.
+    /// </summary>
     private void Settle()
     {
         var bound = Pump.Now + (120 * Pump.Second);

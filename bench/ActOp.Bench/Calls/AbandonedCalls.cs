@@ -6,7 +6,9 @@ using ActOp.Runtime.Calls;
 
 namespace ActOp.Bench.Calls;
 
-/// <summary>Calls of every kind that nobody takes the answer of, by the million, and what they leave on the heap and in flight: nothing.</summary>
+/// <summary>
+/// Calls of every kind that nobody takes the answer of, by the million, and what they leave on the heap and in flight: nothing.
+/// </summary>
 internal static class AbandonedCalls
 {
     private const int Burst = 1_000;
@@ -35,8 +37,8 @@ internal static class AbandonedCalls
     }
 
     /// <summary>
-    /// Until no call is in flight, and half a second more, so that threads that held one have gone on; a second is many periods of the clock
-    /// that ends them.
+    /// Until no call is in flight, and half a second more, so that threads that held one have gone on; a second is many periods of the
+    /// clock that ends them.
     /// </summary>
     private static async Task QuietAsync(CallSender sender)
     {

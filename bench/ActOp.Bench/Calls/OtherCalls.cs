@@ -83,8 +83,9 @@ internal static class OtherCalls
     }
 
     /// <summary>
-    /// The difference looked for is smaller than the noise of a run and than what tells one silo of a process from another. So it is the median over pairs of fresh silos, and within a pair over
-    /// runs in the order with, without, without, with, which cancels drift. On one core and with one worker: two differ from run to run by more.
+    /// The difference looked for is smaller than the noise of a run and than what tells one silo of a process from another. So it is the
+    /// median over pairs of fresh silos, and within a pair over runs in the order with, without, without, with, which cancels drift. On one
+    /// core and with one worker: two differ from run to run by more.
     /// </summary>
     private static async Task Cost(string name, double limit, CallSettings settings, Action<Row> report, Func<bool, Task<BenchHost>> start)
     {

@@ -3,7 +3,9 @@ using BenchmarkDotNet.Attributes;
 
 namespace ActOp.Bench.Micro;
 
-/// <summary>One exchange between two silos of ten thousand grains each, placed at random: candidates, offer, decision. Nothing moves.</summary>
+/// <summary>
+/// One exchange between two silos of ten thousand grains each, placed at random: candidates, offer, decision. Nothing moves.
+/// </summary>
 [MemoryDiagnoser]
 [ShortRunJob]
 public class ExchangeSuite

@@ -4,12 +4,13 @@ using MathNet.Numerics.Random;
 namespace ActOp.Lab.Seda;
 
 /// <summary>
-/// A server with stages in virtual time, event by event (paper section 5.1). A thread takes an event from its stage's queue, computes, blocks, and hands the request
-/// to the next stage. Runnable threads share the processors: n of them on p run at p/n each, less what switching costs.
+/// A server with stages in virtual time, event by event (paper section 5.1). A thread takes an event from its stage's queue, computes,
+/// blocks, and hands the request to the next stage. Runnable threads share the processors: n of them on p run at p/n each, less what
+/// switching costs.
 /// </summary>
 /// <remarks>
-/// Sharing changes the speed of all computing threads alike, so one clock of work done per thread serves them all: a thread is done when that clock shows the value
-/// it had at the start plus the work. A change of speed changes no entry of the queue.
+/// Sharing changes the speed of all computing threads alike, so one clock of work done per thread serves them all: a thread is done when
+/// that clock shows the value it had at the start plus the work. A change of speed changes no entry of the queue.
 /// </remarks>
 internal sealed class EmulatedServer
 {

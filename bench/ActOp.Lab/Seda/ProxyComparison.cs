@@ -3,8 +3,8 @@ using ActOp.Staging.Model;
 namespace ActOp.Lab.Seda;
 
 /// <summary>
-/// Equation (1) of the paper against the emulated truth: what it predicts for the threads that the model chooses, what these threads really do, and whether
-/// other threads near them do better.
+/// Equation (1) of the paper against the emulated truth: what it predicts for the threads that the model chooses, what these threads really
+/// do, and whether other threads near them do better.
 /// </summary>
 /// <param name="study">What to play.</param>
 internal sealed class ProxyComparison(SedaStudy study)

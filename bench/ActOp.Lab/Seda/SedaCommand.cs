@@ -3,7 +3,9 @@ using Spectre.Console;
 
 namespace ActOp.Lab.Seda;
 
-/// <summary>seda: stages in virtual time under each controller, and the model's latency against the emulated one (paper section 5.1, Figure 7).</summary>
+/// <summary>
+/// seda: stages in virtual time under each controller, and the model's latency against the emulated one (paper section 5.1, Figure 7).
+/// </summary>
 internal static class SedaCommand
 {
     public static Command Create()

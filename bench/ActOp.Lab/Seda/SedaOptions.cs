@@ -2,7 +2,9 @@ using System.CommandLine;
 
 namespace ActOp.Lab.Seda;
 
-/// <summary>The options of the seda command. Times are in the unit that the description says; <see cref="SedaStudy"/> has seconds.</summary>
+/// <summary>
+/// The options of the seda command. Times are in the unit that the description says; <see cref="SedaStudy"/> has seconds.
+/// </summary>
 internal sealed class SedaOptions
 {
     private const double Milliseconds = 1e-3;

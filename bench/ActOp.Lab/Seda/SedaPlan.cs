@@ -11,7 +11,9 @@ internal sealed record SedaPlan(IReadOnlyList<StageLoad> Stages, double Rate, in
     /// <summary>How the times of the stages scatter.</summary>
     public ServiceShape Shape { get; init; }
 
-    /// <summary>Slow-down of all by each runnable thread beyond the processors: with n of them work takes 1 + cost (n - p) times as long.</summary>
+    /// <summary>
+    /// Slow-down of all by each runnable thread beyond the processors: with n of them work takes 1 + cost (n - p) times as long.
+    /// </summary>
     public double SwitchCost { get; init; } = 0.01;
 
     /// <summary>Seed of all draws.</summary>

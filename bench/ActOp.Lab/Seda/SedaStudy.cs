@@ -15,7 +15,9 @@ internal sealed record SedaStudy(SedaPlan Plan)
 
     public double Penalty { get; init; } = 1e-4;
 
-    /// <summary>What the model takes for the number of processors, as a multiple of it: busy threads may then want more processors than there are.</summary>
+    /// <summary>
+    /// What the model takes for the number of processors, as a multiple of it: busy threads may then want more processors than there are.
+    /// </summary>
     public double Headroom { get; init; } = 1.5;
 
     public int Maximum { get; init; } = 64;

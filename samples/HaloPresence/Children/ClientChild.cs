@@ -5,7 +5,9 @@ using Harness.Load;
 
 namespace HaloPresence.Children;
 
-/// <summary>The load process: connects, runs the load and prints a <see cref="LoadReport"/> every second and a last one with the histogram.</summary>
+/// <summary>
+/// The load process: connects, runs the load and prints a <see cref="LoadReport"/> every second and a last one with the histogram.
+/// </summary>
 public static class ClientChild
 {
     /// <summary>Runs all phases, or until standard input ends; returns the exit code.</summary>

@@ -8,7 +8,9 @@ public static class ActivationCheck
 {
     private const int MaxTexts = 5;
 
-    /// <summary>Checks every file; <paramref name="processes"/> names each and says when its process was surely over (monotonic time).</summary>
+    /// <summary>
+    /// Checks every file; <paramref name="processes"/> names each and says when its process was surely over (monotonic time).
+    /// </summary>
     /// <remarks>An activation lasts from its first record to its second, or to the end of its process.</remarks>
     public static ActivationReport Run(IEnumerable<(string Path, TimeSpan Over)> processes)
     {

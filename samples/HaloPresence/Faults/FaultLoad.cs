@@ -5,8 +5,8 @@ using Harness.Load;
 namespace HaloPresence.Faults;
 
 /// <summary>
-/// Asks random players for their status at an open-loop Poisson rate and notes every answer. Games are fixed. Players and games keep their state in
-/// memory only, so it is lost with their silo; whenever an answer shows that somebody has forgotten the game, the game is started
+/// Asks random players for their status at an open-loop Poisson rate and notes every answer. Games are fixed. Players and games keep their
+/// state in memory only, so it is lost with their silo; whenever an answer shows that somebody has forgotten the game, the game is started
 /// again, as a matchmaking service that owns the truth would do it.
 /// </summary>
 public sealed class FaultLoad(FaultOptions options, ILoadTarget target, IClock clock)

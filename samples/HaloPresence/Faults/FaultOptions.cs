@@ -11,13 +11,18 @@ public enum FaultMode
     /// <summary>One after the other is stopped in order and started again: no request may fail.</summary>
     Stop,
 
-    /// <summary>One after the other stands still for a while (SIGSTOP, SIGCONT). If that was so long that the others dropped it, it is started again.</summary>
+    /// <summary>
+    /// One after the other stands still for a while (SIGSTOP, SIGCONT). If that was so long that the others dropped it, it is started
+    /// again.
+    /// </summary>
     Pause,
 
     /// <summary>All are killed at once and started again: nothing is left of the cluster but its clients.</summary>
     RestartAll,
 
-    /// <summary>All, the one that holds the membership table too, are stopped in order and started again, one after the other: no request may fail.</summary>
+    /// <summary>
+    /// All, the one that holds the membership table too, are stopped in order and started again, one after the other: no request may fail.
+    /// </summary>
     Roll,
 }
 

@@ -7,7 +7,9 @@ using Harness.Supervision;
 
 namespace HaloPresence.Faults;
 
-/// <summary>The silo processes of a fault experiment: started, ended, started again on the same ports. Safe for concurrent use by their output.</summary>
+/// <summary>
+/// The silo processes of a fault experiment: started, ended, started again on the same ports. Safe for concurrent use by their output.
+/// </summary>
 public sealed class FaultSilos : IAsyncDisposable
 {
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(60);
@@ -92,14 +94,19 @@ public sealed class FaultSilos : IAsyncDisposable
     /// <summary>Lets silo <paramref name="index"/> go on.</summary>
     public Task ContinueAsync(int index) => _processes[index]!.ContinueAsync();
 
-    /// <summary>Kills a silo that the others dropped while it stood still from <paramref name="pausedAt"/> on: none of its turns has run since.</summary>
+    /// <summary>
+    /// Kills a silo that the others dropped while it stood still from <paramref name="pausedAt"/> on: none of its turns has run since.
+    /// </summary>
     public async Task KillPausedAsync(int index, TimeSpan pausedAt)
     {
         await _processes[index]!.KillAsync(() => { }).ConfigureAwait(false);
         Forget(index, pausedAt);
     }
 
-    /// <summary>When each running silo adopted a view without silo <paramref name="index"/>, not before <paramref name="since"/> seconds; null while one has not.</summary>
+    /// <summary>
+    /// When each running silo adopted a view without silo <paramref name="index"/>, not before <paramref name="since"/> seconds; null while
+    /// one has not.
+    /// </summary>
     public double? DroppedByAll(int index, double since)
     {
         string left = string.Create(CultureInfo.InvariantCulture, $":{_ports[index]}:");

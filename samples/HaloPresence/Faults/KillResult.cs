@@ -18,7 +18,9 @@ public sealed record KillResult
     /// <summary>Requests that ended between this kill and the next.</summary>
     public long Requests { get; init; }
 
-    /// <summary>Failures of requests that were sent before the kill's window was over (detection and a second), by type of exception.</summary>
+    /// <summary>
+    /// Failures of requests that were sent before the kill's window was over (detection and a second), by type of exception.
+    /// </summary>
     public SortedDictionary<string, long> Errors { get; init; } = [];
 
     /// <summary>Failures of requests that were sent later: there should be none.</summary>

@@ -4,8 +4,9 @@ using System.IO.MemoryMappedFiles;
 namespace HaloPresence.Grains;
 
 /// <summary>
-/// Writes down when activations of this silo begin and end, into a memory-mapped file: what was written is still there when the process is killed. Times
-/// are those of the machine's monotonic clock, so that files of several processes can be compared. Safe for concurrent use; without a file it does nothing.
+/// Writes down when activations of this silo begin and end, into a memory-mapped file: what was written is still there when the process is
+/// killed. Times are those of the machine's monotonic clock, so that files of several processes can be compared. Safe for concurrent use;
+/// without a file it does nothing.
 /// </summary>
 public sealed class ActivationJournal : IDisposable
 {
@@ -30,7 +31,9 @@ public sealed class ActivationJournal : IDisposable
         _view = _file.CreateViewAccessor();
     }
 
-    /// <summary>An activation begins; returns its number in this process. Called when it is registered and before its first turn for others.</summary>
+    /// <summary>
+    /// An activation begins; returns its number in this process. Called when it is registered and before its first turn for others.
+    /// </summary>
     public long Begin(JournalKind grainKind, long key)
     {
         if (_view is null)

@@ -11,7 +11,9 @@ public interface IGameGrain : IGrainWithIntegerKey
     /// <summary>Ends and tells the players.</summary>
     ValueTask End();
 
-    /// <summary>Asks every player of the game. Requests for different players of one game overlap, and do not wait for its start or end.</summary>
+    /// <summary>
+    /// Asks every player of the game. Requests for different players of one game overlap, and do not wait for its start or end.
+    /// </summary>
     /// <param name="askerSilo">Number of the silo that the asking player runs on.</param>
     /// <returns>The summary; its count of players is 0 when the game is over.</returns>
     [AlwaysInterleave]

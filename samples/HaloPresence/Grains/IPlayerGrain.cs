@@ -9,7 +9,9 @@ public interface IPlayerGrain : IGrainWithIntegerKey
     [ReadOnly]
     ValueTask<PlayerStatus> GetStatus();
 
-    /// <summary>What this player is doing. Asked by the game, also while the player itself waits for the game's answer: it must interleave.</summary>
+    /// <summary>
+    /// What this player is doing. Asked by the game, also while the player itself waits for the game's answer: it must interleave.
+    /// </summary>
     /// <param name="askerSilo">Number of the silo that the game runs on.</param>
     [AlwaysInterleave]
     ValueTask<Presence> Observe(int askerSilo);

@@ -38,7 +38,9 @@ public sealed record LoadReport : ILoadReport
     /// <summary>Requests in flight.</summary>
     public long Outstanding { get; init; }
 
-    /// <summary>The furthest that the client itself was behind an intended start, in ms. Large values say that the machine is overloaded.</summary>
+    /// <summary>
+    /// The furthest that the client itself was behind an intended start, in ms. Large values say that the machine is overloaded.
+    /// </summary>
     public double MaxLagMs { get; init; }
 
     /// <summary>Latency since the intended start: of the measured phase once it has begun, of the warm-up before.</summary>

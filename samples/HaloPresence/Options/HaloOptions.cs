@@ -24,7 +24,9 @@ public sealed record HaloOptions
     /// <summary>Most games a player plays before leaving (paper: 5).</summary>
     public int MaxGames { get; init; } = 5;
 
-    /// <summary>Percent of the players that regroup per minute. The mean game lasts 100 / Churn minutes: 4 gives the paper's 20 to 30 minutes.</summary>
+    /// <summary>
+    /// Percent of the players that regroup per minute. The mean game lasts 100 / Churn minutes: 4 gives the paper's 20 to 30 minutes.
+    /// </summary>
     public double Churn { get; init; } = 4;
 
     /// <summary>Half width of the uniform game length relative to its mean (paper: 0.2, that is 20 to 30 minutes).</summary>
@@ -36,7 +38,10 @@ public sealed record HaloOptions
     /// <summary>Seconds of load before measuring (paper: 10 minutes).</summary>
     public double Warmup { get; init; } = 60;
 
-    /// <summary>Seconds of the warm-up in which the rate rises from nothing: new processes cannot compile their code at a rate near their saturation.</summary>
+    /// <summary>
+    /// Seconds of the warm-up in which the rate rises from nothing: new processes cannot compile their code at a rate near their
+    /// saturation.
+    /// </summary>
     public double Ramp { get; init; }
 
     /// <summary>Seconds of measured open-loop load (paper: 50 minutes).</summary>
@@ -81,7 +86,9 @@ public sealed record HaloOptions
     /// <summary>Mean length of a game.</summary>
     public TimeSpan MeanGame => TimeSpan.FromMinutes(100 / Churn);
 
-    /// <summary>Grain messages of one request when the player is in a game: 2 between player and game, 2 for each player of the game.</summary>
+    /// <summary>
+    /// Grain messages of one request when the player is in a game: 2 between player and game, 2 for each player of the game.
+    /// </summary>
     public int MessagesPerRequest => 2 + 2 * GameSize;
 
     /// <summary>The first thing wrong with these options, naming the option; null when they are fine.</summary>

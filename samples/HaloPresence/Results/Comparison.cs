@@ -6,7 +6,9 @@ namespace HaloPresence.Results;
 /// <summary>The rows of the result table: what was measured beside the paper's figures.</summary>
 public static class Comparison
 {
-    /// <summary>Rows for the runs in order; the last column is the paper's, and of several runs there is one for the ratio of the last to the first.</summary>
+    /// <summary>
+    /// Rows for the runs in order; the last column is the paper's, and of several runs there is one for the ratio of the last to the first.
+    /// </summary>
     public static IReadOnlyList<string[]> Rows(IReadOnlyList<RunResult> runs)
     {
         var rows = new List<string[]>

@@ -58,7 +58,9 @@ public sealed class GameSimulation
     private double NextSecond =>
         _ends.TryPeek(out _, out (double At, long) first) ? Math.Min(first.At, _nextArrival) : _nextArrival;
 
-    /// <summary>Fills the system with its average number of players and appends the events that say so to <paramref name="events"/>.</summary>
+    /// <summary>
+    /// Fills the system with its average number of players and appends the events that say so to <paramref name="events"/>.
+    /// </summary>
     public void Begin(List<GameEvent> events)
     {
         if (_lastPlayer != 0)

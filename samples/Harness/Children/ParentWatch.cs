@@ -1,6 +1,8 @@
 namespace Harness.Children;
 
-/// <summary>Ends a child process with its parent: the parent holds the child's standard input open for as long as it wants the child.</summary>
+/// <summary>
+/// Ends a child process with its parent: the parent holds the child's standard input open for as long as it wants the child.
+/// </summary>
 public static class ParentWatch
 {
     /// <summary>A token that is cancelled when standard input ends.</summary>

@@ -2,14 +2,19 @@ using System.Diagnostics.Metrics;
 
 namespace Harness.Hosting;
 
-/// <summary>Reads metrics of this process by the names of their instruments, and by one tag. An instrument that does not exist counts as 0.</summary>
+/// <summary>
+/// Reads metrics of this process by the names of their instruments, and by one tag. An instrument that does not exist counts as 0.
+/// </summary>
 public sealed class MeterReader : IDisposable
 {
     private readonly MeterListener _listener = new();
     private readonly Dictionary<string, Reading> _readings;
     private readonly string? _tag;
 
-    /// <summary>Starts listening to the meters whose names begin with <paramref name="meterPrefix"/>. Create it before what is measured, so that no instrument is missed.</summary>
+    /// <summary>
+    /// Starts listening to the meters whose names begin with <paramref name="meterPrefix"/>. Create it before what is measured, so that no
+    /// instrument is missed.
+    /// </summary>
     public MeterReader(string meterPrefix, string? tag, params IEnumerable<string> names)
     {
         _tag = tag;

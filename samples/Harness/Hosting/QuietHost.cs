@@ -4,7 +4,9 @@ using Microsoft.Extensions.Logging;
 
 namespace Harness.Hosting;
 
-/// <summary>Hosts of the child processes: standard output belongs to the samples, so logs go to standard error, warnings and worse only.</summary>
+/// <summary>
+/// Hosts of the child processes: standard output belongs to the samples, so logs go to standard error, warnings and worse only.
+/// </summary>
 public static class QuietHost
 {
     /// <summary>A builder without configuration files and arguments.</summary>

@@ -1,6 +1,8 @@
 namespace Harness.Load;
 
-/// <summary>Keeps a fixed number of requests in flight: each worker asks again as soon as it has its answer. Finds the peak throughput.</summary>
+/// <summary>
+/// Keeps a fixed number of requests in flight: each worker asks again as soon as it has its answer. Finds the peak throughput.
+/// </summary>
 public sealed class ClosedLoop
 {
     // A worker whose requests all fail at once must not spin.
@@ -12,7 +14,10 @@ public sealed class ClosedLoop
     private TimeSpan _until;
     private int _running;
 
-    /// <summary>Creates the loop; <paramref name="ask"/> sends a request, returns the grain messages that it took, and is called from several threads.</summary>
+    /// <summary>
+    /// Creates the loop; <paramref name="ask"/> sends a request, returns the grain messages that it took, and is called from several
+    /// threads.
+    /// </summary>
     public ClosedLoop(IClock clock, Func<ValueTask<int>> ask, int concurrency)
     {
         _clock = clock;

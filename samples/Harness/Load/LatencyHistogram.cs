@@ -92,7 +92,9 @@ public sealed class LatencyHistogram
         Quantile(0.999).TotalMilliseconds,
         Max.TotalMilliseconds);
 
-    /// <summary>The buckets that hold something, as pairs (bucket, count), with the maximum in nanoseconds as the last pair's count at bucket -1.</summary>
+    /// <summary>
+    /// The buckets that hold something, as pairs (bucket, count), with the maximum in nanoseconds as the last pair's count at bucket -1.
+    /// </summary>
     public long[][] ToPairs()
     {
         var pairs = new List<long[]>();

@@ -25,7 +25,9 @@ public sealed class OpenLoop(IClock clock, Func<ValueTask<int>> ask, int maxOuts
             Send(arrivals.Next, now, latency, tally);
     }
 
-    /// <summary>Waits at most <paramref name="limit"/> for what is in flight: requests that get no answer must not vanish from the result.</summary>
+    /// <summary>
+    /// Waits at most <paramref name="limit"/> for what is in flight: requests that get no answer must not vanish from the result.
+    /// </summary>
     public void Drain(TimeSpan limit, RequestTally tally, CancellationToken cancellation)
     {
         TimeSpan end = clock.Now + limit;

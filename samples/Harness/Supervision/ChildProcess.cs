@@ -37,8 +37,9 @@ public sealed class ChildProcess : IAsyncDisposable
     }
 
     /// <summary>
-    /// Starts this program again with other arguments. <paramref name="take"/> returns false for a line it does not understand. The thread pool of
-    /// a <paramref name="patient"/> child does not spin for work: a load generator that spins takes the cores from the silos that it measures.
+    /// Starts this program again with other arguments. <paramref name="take"/> returns false for a line it does not understand. The thread
+    /// pool of a <paramref name="patient"/> child does not spin for work: a load generator that spins takes the cores from the silos that
+    /// it measures.
     /// </summary>
     public static ChildProcess Start(string name, IEnumerable<string> arguments, Func<string, bool> take, bool patient = false)
     {
@@ -75,8 +76,8 @@ public sealed class ChildProcess : IAsyncDisposable
     }
 
     /// <summary>
-    /// Ends the process without a chance to say anything (SIGKILL); returns when it is over and heard. <paramref name="killed"/> is called at once when
-    /// the kernel has taken the signal: from then on no thread of the process gets back to its code.
+    /// Ends the process without a chance to say anything (SIGKILL); returns when it is over and heard. <paramref name="killed"/> is called
+    /// at once when the kernel has taken the signal: from then on no thread of the process gets back to its code.
     /// </summary>
     public async Task KillAsync(Action killed)
     {

@@ -3,7 +3,9 @@ using Harness.Children;
 
 namespace Harness.Supervision;
 
-/// <summary>One run: starts the silos and the load clients as child processes on loopback, collects what they say, and stops them. Bounded in time.</summary>
+/// <summary>
+/// One run: starts the silos and the load clients as child processes on loopback, collects what they say, and stops them. Bounded in time.
+/// </summary>
 /// <param name="timeline">Receives what the processes say; its number of silos is started.</param>
 /// <param name="longest">The longest that the load may take, set-up and last answers included.</param>
 /// <param name="silo">Arguments for the silos; the sample has a command "silo" with --index --port --gateway --primary.</param>
@@ -15,7 +17,8 @@ public sealed class ClusterRun<TSample, TReport>(RunTimeline<TSample, TReport> t
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(60);
 
     /// <summary>Runs to the end of the load.</summary>
-    /// <exception cref="InvalidOperationException">A child process ended early or did not start; the message carries its last lines.</exception>
+    /// <exception cref="InvalidOperationException">A child process ended early or did not start; the message carries its last
+    /// lines.</exception>
     /// <exception cref="TimeoutException">The run took longer than its phases allow.</exception>
     public async Task ExecuteAsync(CancellationToken cancellation)
     {

@@ -32,7 +32,10 @@ public sealed record BreakdownResult
     /// <summary>The parts, in the order in which a request meets them.</summary>
     public required Part[] Parts { get; init; }
 
-    /// <summary>Reads the parts off a run; the runtime estimates its times from samples, and no part is below 0. <paramref name="networkMs"/> is a round trip without a silo.</summary>
+    /// <summary>
+    /// Reads the parts off a run; the runtime estimates its times from samples, and no part is below 0. <paramref name="networkMs"/> is a
+    /// round trip without a silo.
+    /// </summary>
     public static BreakdownResult Of(Allocation allocation, CellRun run, double networkMs)
     {
         SegmentReport measured = run.Segment(SegmentNames.Measure);

@@ -8,7 +8,9 @@ using Heartbeat.Runs;
 
 namespace Heartbeat.Calibrate;
 
-/// <summary>Finds eta as the paper does: varies the threads, finds the best, fits eta to it, and searches around what the model then suggests.</summary>
+/// <summary>
+/// Finds eta as the paper does: varies the threads, finds the best, fits eta to it, and searches around what the model then suggests.
+/// </summary>
 public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Warmup = 2, Measure = 3 })
 {
     private const int MostThreads = 64;

@@ -2,7 +2,9 @@ using ActOp.Staging.Model;
 
 namespace Heartbeat.Calibrate;
 
-/// <summary>Finds the price of a thread, eta, with which the model suggests the threads that measuring found best (paper, section 6.2).</summary>
+/// <summary>
+/// Finds the price of a thread, eta, with which the model suggests the threads that measuring found best (paper, section 6.2).
+/// </summary>
 public static class PenaltyFit
 {
     private const double Least = 1e-7;

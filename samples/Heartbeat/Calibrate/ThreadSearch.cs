@@ -2,7 +2,10 @@ using MathNet.Numerics.Statistics;
 
 namespace Heartbeat.Calibrate;
 
-/// <summary>Finds the fewest threads with the least latency by measuring: one stage after the other, then the neighbourhood, then the best of these again in turns.</summary>
+/// <summary>
+/// Finds the fewest threads with the least latency by measuring: one stage after the other, then the neighbourhood, then the best of these
+/// again in turns.
+/// </summary>
 /// <param name="stages">The stages to vary: those with something to do.</param>
 /// <param name="measure">Measures the latency of a point; asked once for each, and again in the play-off.</param>
 public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Task<double>> measure)
@@ -17,8 +20,9 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
     public IReadOnlyDictionary<ThreadPoint, double> Measured => _measured.ToDictionary(pair => pair.Key, pair => pair.Value.Median());
 
     /// <summary>
-    /// Measures the best points so far, and <paramref name="seeded"/>, some more times in turns with <paramref name="incumbent"/>: of many points that were measured once the best was lucky.
-    /// Returns the fewest threads of those that are as good as the best and beat the incumbent in every round; else the incumbent.
+    /// Measures the best points so far, and <paramref name="seeded"/>, some more times in turns with <paramref name="incumbent"/>: of many
+    /// points that were measured once the best was lucky. Returns the fewest threads of those that are as good as the best and beat the
+    /// incumbent in every round; else the incumbent.
     /// </summary>
     public async Task<ThreadPoint> PlayOffAsync(ThreadPoint incumbent, int count, int rounds, params ThreadPoint[] seeded)
     {
@@ -43,7 +47,9 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
         return points.Where(point => measured[point] <= least / (1 - LeastGain)).OrderBy(point => point.Total).ThenBy(point => measured[point]).First();
     }
 
-    /// <summary>Varies one stage at a time over <paramref name="values"/>, from <paramref name="start"/> on, until nothing is better.</summary>
+    /// <summary>
+    /// Varies one stage at a time over <paramref name="values"/>, from <paramref name="start"/> on, until nothing is better.
+    /// </summary>
     public async Task<ThreadPoint> VaryAsync(ThreadPoint start, IReadOnlyList<int> values)
     {
         ThreadPoint best = start;

@@ -1,6 +1,9 @@
 namespace Heartbeat.Children;
 
-/// <summary>The stages that a controller sizes, in the order in which a request of a client passes them; indexes into <see cref="SiloSample.Stages"/>.</summary>
+/// <summary>
+/// The stages that a controller sizes, in the order in which a request of a client passes them; indexes into
+/// <see cref="SiloSample.Stages"/>.
+/// </summary>
 public static class StageNames
 {
     /// <summary>Reads and decodes.</summary>

@@ -1,6 +1,8 @@
 namespace Heartbeat.Children;
 
-/// <summary>What one stage of a silo says; everything but <paramref name="Threads"/> and <paramref name="Queued"/> is cumulative since its start.</summary>
+/// <summary>
+/// What one stage of a silo says; everything but <paramref name="Threads"/> and <paramref name="Queued"/> is cumulative since its start.
+/// </summary>
 /// <param name="Threads">Threads now.</param>
 /// <param name="Queued">Items in its queue now.</param>
 /// <param name="Executed">Items executed.</param>

@@ -3,7 +3,7 @@ using Heartbeat.Children;
 
 namespace Heartbeat.Cluster;
 
-/// <summary>Reads what the runtime says about its stages. An instrument that the runtime has not got counts as 0.</summary>
+/// <summary>Reads what the runtime says about its stages. An instrument that the runtime does not have counts as 0.</summary>
 public sealed class StageMeter : IDisposable
 {
     private const string Meter = "ActOp.Runtime";

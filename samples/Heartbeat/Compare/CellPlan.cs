@@ -2,7 +2,10 @@ using Heartbeat.Options;
 
 namespace Heartbeat.Compare;
 
-/// <summary>The order of the cells: all allocations of one load in a row, beginning with another one every time, so that a drift of the machine hits all alike.</summary>
+/// <summary>
+/// The order of the cells: all allocations of one load in a row, beginning with another one every time, so that a drift of the machine hits
+/// all alike.
+/// </summary>
 public static class CellPlan
 {
     /// <summary>Every combination, <paramref name="repeats"/> times.</summary>

@@ -3,7 +3,10 @@ using Heartbeat.Options;
 
 namespace Heartbeat.Load;
 
-/// <summary>Drives the load of a cell: wakes all grains, goes through the segments, then, if asked, searches for the peak. Bounded in time by its schedule.</summary>
+/// <summary>
+/// Drives the load of a cell: wakes all grains, goes through the segments, then, if asked, searches for the peak. Bounded in time by its
+/// schedule.
+/// </summary>
 public sealed class BeatClient
 {
     private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(2);

@@ -5,7 +5,9 @@ namespace Heartbeat.Load;
 /// <summary>Puts together what several load clients say.</summary>
 public static class BeatReports
 {
-    /// <summary>One report for all: sums, distributions together, segment by segment. They begin with the last client that begins them.</summary>
+    /// <summary>
+    /// One report for all: sums, distributions together, segment by segment. They begin with the last client that begins them.
+    /// </summary>
     public static BeatReport Merge(IReadOnlyList<BeatReport> reports)
     {
         if (reports.Count == 1)

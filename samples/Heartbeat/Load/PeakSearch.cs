@@ -1,8 +1,8 @@
 namespace Heartbeat.Load;
 
 /// <summary>
-/// Finds the peak: the highest rate of an open loop that silo and load client keep up with. A closed loop would not do: with many requests in flight it moves
-/// several times as many, in batches that no arrivals of independent clients make.
+/// Finds the peak: the highest rate of an open loop that silo and load client keep up with. A closed loop would not do: with many requests
+/// in flight it moves several times as many, in batches that no arrivals of independent clients make.
 /// </summary>
 public static class PeakSearch
 {

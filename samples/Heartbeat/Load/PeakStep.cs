@@ -8,7 +8,10 @@ public sealed record PeakStep(double Rate, double Answered, double BehindMs)
 {
     private const double LeastAnswered = 0.98;
 
-    /// <summary>Two seconds at a rate that is too high by 1 % leave four times as much. A hiccup in between, which a rate below the peak makes up for, does not count.</summary>
+    /// <summary>
+    /// Two seconds at a rate that is too high by 1 % leave four times as much. A hiccup in between, which a rate below the peak makes up
+    /// for, does not count.
+    /// </summary>
     private const double MostBehindMs = 5;
 
     /// <summary>A step that has run.</summary>

@@ -1,6 +1,8 @@
 namespace Heartbeat.Options;
 
-/// <summary>The workload and its measurement, the same for every cell of a command (ActOp paper, sections 3 and 6.2), scaled to one machine.</summary>
+/// <summary>
+/// The workload and its measurement, the same for every cell of a command (ActOp paper, sections 3 and 6.2), scaled to one machine.
+/// </summary>
 public sealed record HeartbeatOptions
 {
     private const double Hour = 3600;
@@ -35,7 +37,9 @@ public sealed record HeartbeatOptions
     /// <summary>Load processes, which share the rate (paper: 8 servers).</summary>
     public int Processes { get; init; } = 1;
 
-    /// <summary>Most requests in flight; one beyond is refused by the load client and counts as an error, which bounds every cell.</summary>
+    /// <summary>
+    /// Most requests in flight; one beyond is refused by the load client and counts as an error, which bounds every cell.
+    /// </summary>
     public int MaxOutstanding { get; init; } = 10_000;
 
     /// <summary>Seed of every random choice of the load.</summary>

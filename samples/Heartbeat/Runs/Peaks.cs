@@ -18,8 +18,9 @@ public sealed class Peaks(CellRunner runner)
         Rate(load, await BaselineAsync().ConfigureAwait(false), Limit(Environment.ProcessorCount, blockingPercent, runner.Options.BlockingMs));
 
     /// <summary>
-    /// A share of the baseline's peak. With blocking calls that would be many times what its workers can answer, so that its latency would say nothing but how many requests
-    /// may be in flight: then it is a share of <see cref="BlockingFactor"/> times that limit, from the limit itself to well above it, where processors suffice for everybody who has the threads.
+    /// A share of the baseline's peak. With blocking calls that would be many times what its workers can answer, so that its latency would
+    /// say nothing but how many requests may be in flight: then it is a share of <see cref="BlockingFactor"/> times that limit, from the
+    /// limit itself to well above it, where processors suffice for everybody who has the threads.
     /// </summary>
     public static double Rate(LoadLevel load, double baseline, double limit) => LoadShare.Of(load) * Math.Min(baseline, BlockingFactor * limit);
 

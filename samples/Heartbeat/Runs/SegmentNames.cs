@@ -3,7 +3,9 @@ namespace Heartbeat.Runs;
 /// <summary>Names of the segments that most cells have.</summary>
 public static class SegmentNames
 {
-    /// <summary>A closed loop in which code is compiled: at the full rate, cold code would leave a backlog of thousands of requests.</summary>
+    /// <summary>
+    /// A closed loop in which code is compiled: at the full rate, cold code would leave a backlog of thousands of requests.
+    /// </summary>
     public const string Compile = "compile";
 
     /// <summary>Load that does not count.</summary>

@@ -1,6 +1,8 @@
 namespace Orleans;
 
-/// <summary>The number of a member on the wire. Unique among the members that one type declares itself, and never used again for another.</summary>
+/// <summary>
+/// The number of a member on the wire. Unique among the members that one type declares itself, and never used again for another.
+/// </summary>
 [AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Enum | AttributeTargets.Method | AttributeTargets.Property | AttributeTargets.Field | AttributeTargets.Parameter)]
 public sealed class IdAttribute : Attribute
 {

@@ -36,7 +36,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
     internal CallHost? Callee;
     internal RequestContextData? Context;
 
-    /// <summary>Coarse time in ms of the runtime's clock from which on nobody waits for the answer any more. Means nothing for one-way calls.</summary>
+    /// <summary>
+    /// Coarse time in ms of the runtime's clock from which on nobody waits for the answer any more. Means nothing for one-way calls.
+    /// </summary>
     internal long Deadline;
 
     /// <summary>For calls from the wire: the link peer that gets the answer. For calls to the wire: the silo that was asked.</summary>
@@ -80,7 +82,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
     /// <summary>The ticket that the call can be claimed with, or <see cref="Claimed"/>.</summary>
     private long _ticket = Unregistered;
 
-    /// <summary>Why the call was ended by others than its holder, who may write <see cref="Error"/> at any time; see <see cref="Abandon"/>.</summary>
+    /// <summary>
+    /// Why the call was ended by others than its holder, who may write <see cref="Error"/> at any time; see <see cref="Abandon"/>.
+    /// </summary>
     private Exception? _abandonment;
     private Action<object?>? _continuation;
     private object? _continuationState;
@@ -158,7 +162,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
     /// <summary>The registry has not taken the call after all.</summary>
     internal void Unregister() => Volatile.Write(ref _ticket, Unregistered);
 
-    /// <summary>True for the one that may complete the use of this call that has <paramref name="ticket"/>; it is out of the registry then.</summary>
+    /// <summary>
+    /// True for the one that may complete the use of this call that has <paramref name="ticket"/>; it is out of the registry then.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryClaim(long ticket)
     {
@@ -179,7 +185,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
         return true;
     }
 
-    /// <summary>Hands the completed call to whoever waits. The caller of this must have won the claim, and may not touch the call afterwards.</summary>
+    /// <summary>
+    /// Hands the completed call to whoever waits. The caller of this must have won the claim, and may not touch the call afterwards.
+    /// </summary>
     internal void Publish()
     {
         switch (Origin)
@@ -257,7 +265,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
             throw new InvalidOperationException("The value task of a grain call was awaited twice or after its result was taken.");
     }
 
-    /// <summary>Prepares the object for its next use; called by <see cref="Recycle"/>. False when nobody but the collector may take it.</summary>
+    /// <summary>
+    /// Prepares the object for its next use; called by <see cref="Recycle"/>. False when nobody but the collector may take it.
+    /// </summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
     protected bool ResetForReuse()
     {

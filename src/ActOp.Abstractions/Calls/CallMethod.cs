@@ -3,7 +3,10 @@ using Orleans.CodeGeneration;
 
 namespace ActOp.Calls;
 
-/// <summary>What is known of one grain interface method: one object per method and, for generic methods, per instantiation. Created by generated code.</summary>
+/// <summary>
+/// What is known of one grain interface method: one object per method and, for generic methods, per instantiation. Created by generated
+/// code.
+/// </summary>
 /// <param name="interfaceType">The grain interface.</param>
 /// <param name="interfaceName">The interface's name for people.</param>
 /// <param name="name">The method's name.</param>

@@ -13,7 +13,9 @@ public static class CallPool<TCall>
     /// <summary>Calls kept per thread before half of them move to the shared stack.</summary>
     private const int Magazine = 64;
 
-    /// <summary>Full magazines kept in all: 64 of 64 calls cover the deepest pipelines we measure; more are left to the collector.</summary>
+    /// <summary>
+    /// Full magazines kept in all: 64 of 64 calls cover the deepest pipelines we measure; more are left to the collector.
+    /// </summary>
     private const int MaxShared = 64;
 
     private static readonly Stack<TCall?[]> Shared = new();

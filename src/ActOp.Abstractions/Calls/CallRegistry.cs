@@ -3,18 +3,20 @@ using System.Runtime.CompilerServices;
 namespace ActOp.Calls;
 
 /// <summary>
-/// The calls of one runtime that are in flight: sent by a caller of this process that waits for the answer, and not ended yet. A slot of the table
-/// belongs to a call from <see cref="TryAdd"/> until somebody wins its claim. Finds calls by their id on the wire, and those whose time is over.
+/// The calls of one runtime that are in flight: sent by a caller of this process that waits for the answer, and not ended yet. A slot of
+/// the table belongs to a call from <see cref="TryAdd"/> until somebody wins its claim. Finds calls by their id on the wire, and those
+/// whose time is over.
 /// </summary>
 /// <remarks>
-/// <para>Any thread. A free slot is a ticket: its number, and how often it has been used. The ticket that a call takes is its id on the wire and what
-/// its claim is made with. No ticket is ever used twice, so an answer to an earlier use of a slot or of a call object can do no harm.</para>
-/// <para>Threads keep free tickets in magazines of their own and exchange whole magazines by way of a shared stack, the only thing under a lock. The
-/// finalizer of a magazine gives back the tickets of a thread that has ended.</para>
-/// <para>Each chunk of slots knows a time before which none of its calls ends, so that a tick reads only the chunks where that time has passed. A sender
-/// first puts its call into the slot, then reads that time, without a fence between; who changes the time in any other way than to an earlier one
-/// has all threads pass a fence (<see cref="Interlocked.MemoryBarrierProcessWide"/>) before reading the slots. So either the sender sees the change, or
-/// the reader sees the call. Closing the registry uses the same rule.</para>
+/// <para>Any thread. A free slot is a ticket: its number, and how often it has been used. The ticket that a call takes is its id on the
+/// wire and what its claim is made with. No ticket is ever used twice, so an answer to an earlier use of a slot or of a call object can do
+/// no harm.</para>
+/// <para>Threads keep free tickets in magazines of their own and exchange whole magazines by way of a shared stack, the only thing under a
+/// lock. The finalizer of a magazine gives back the tickets of a thread that has ended.</para>
+/// <para>Each chunk of slots knows a time before which none of its calls ends, so that a tick reads only the chunks where that time has
+/// passed. A sender first puts its call into the slot, then reads that time, without a fence between; who changes the time in any other way
+/// than to an earlier one has all threads pass a fence (<see cref="Interlocked.MemoryBarrierProcessWide"/>) before reading the slots. So
+/// either the sender sees the change, or the reader sees the call. Closing the registry uses the same rule.</para>
 /// </remarks>
 internal sealed class CallRegistry
 {
@@ -34,7 +36,10 @@ internal sealed class CallRegistry
     /// <summary>Four million calls in flight; beyond that a call is refused.</summary>
     private const int MaxSlots = 1 << SlotBits;
 
-    /// <summary>What the next ticket of a slot has more. With 42 bits a slot that is used ten million times a second lasts five days, far longer than an answer is late.</summary>
+    /// <summary>
+    /// What the next ticket of a slot has more. With 42 bits a slot that is used ten million times a second lasts five days, far longer
+    /// than an answer is late.
+    /// </summary>
     private const long NextUse = 1L << SlotBits;
 
     /// <summary>Tickets that a thread keeps: one exchange in this many calls where one thread sends and another answers.</summary>
@@ -71,8 +76,8 @@ internal sealed class CallRegistry
     internal int InFlight => Read().Count;
 
     /// <summary>
-    /// Tickets in the shared stack and in the calling thread's magazine: with the calls in flight all there are, when no other thread has used the
-    /// registry. For tests.
+    /// Tickets in the shared stack and in the calling thread's magazine: with the calls in flight all there are, when no other thread has
+    /// used the registry. For tests.
     /// </summary>
     internal int Free
     {
@@ -122,7 +127,9 @@ internal sealed class CallRegistry
         return call.Deadline >= Volatile.Read(ref chunk.Earliest) || AddEarlier(call, ticket, chunk);
     }
 
-    /// <summary>Takes the slot back. Called by whoever has won the claim of <paramref name="ticket"/>, before the call is handed on.</summary>
+    /// <summary>
+    /// Takes the slot back. Called by whoever has won the claim of <paramref name="ticket"/>, before the call is handed on.
+    /// </summary>
     internal void Remove(long ticket)
     {
         var slot = SlotOf(ticket);
@@ -133,7 +140,10 @@ internal sealed class CallRegistry
         magazine.Tickets[magazine.Count++] = ticket + NextUse;
     }
 
-    /// <summary>The call that may be in flight with this ticket; its claim says whether it is. Null for tickets that are nobody's, whatever a peer has sent.</summary>
+    /// <summary>
+    /// The call that may be in flight with this ticket; its claim says whether it is. Null for tickets that are nobody's, whatever a peer
+    /// has sent.
+    /// </summary>
     internal Call? Find(long ticket)
     {
         if (ticket < NextUse)
@@ -151,7 +161,10 @@ internal sealed class CallRegistry
         return calls;
     }
 
-    /// <summary>The calls whose deadline is not after <paramref name="now"/>. Called by one thread at a time; touches only chunks that may have such calls.</summary>
+    /// <summary>
+    /// The calls whose deadline is not after <paramref name="now"/>. Called by one thread at a time; touches only chunks that may have such
+    /// calls.
+    /// </summary>
     internal List<(Call Call, long Ticket)> ReadExpired(long now)
     {
         var calls = new List<(Call, long)>();

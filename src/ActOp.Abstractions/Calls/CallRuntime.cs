@@ -2,7 +2,9 @@ using Orleans.Runtime;
 
 namespace ActOp.Calls;
 
-/// <summary>Sends the calls of one silo or client. The only implementation is the runtime's; it is a class so that the call is a plain virtual one.</summary>
+/// <summary>
+/// Sends the calls of one silo or client. The only implementation is the runtime's; it is a class so that the call is a plain virtual one.
+/// </summary>
 public abstract class CallRuntime
 {
     internal CallRuntime() => Weak = new WeakReference<CallRuntime>(this);

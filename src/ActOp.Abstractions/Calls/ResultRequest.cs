@@ -138,7 +138,9 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
             action(argument);
         }, boxed), (continuation, state));
 
-    /// <summary>Sends the call without waiting for an answer beyond what its options say. Called by generated references of void methods.</summary>
+    /// <summary>
+    /// Sends the call without waiting for an answer beyond what its options say. Called by generated references of void methods.
+    /// </summary>
     public void SendVoid(GrainReference reference)
     {
         Flags |= Orleans.CodeGeneration.InvokeMethodOptions.OneWay;

@@ -3,7 +3,9 @@ using Orleans.Runtime;
 
 namespace Orleans.Concurrency;
 
-/// <summary>Calls of the marked grain always stay on the caller's silo, which runs as many activations of it as are busy at once, up to a limit.</summary>
+/// <summary>
+/// Calls of the marked grain always stay on the caller's silo, which runs as many activations of it as are busy at once, up to a limit.
+/// </summary>
 [AttributeUsage(AttributeTargets.Class)]
 public sealed class StatelessWorkerAttribute : PlacementAttribute
 {

@@ -13,8 +13,8 @@ public class GrainCollectionOptions
     public static readonly TimeSpan DEFAULT_DEACTIVATION_TIMEOUT = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// How long the stages of the lifecycle and <c>OnActivateAsync</c> may take together. Default: 30 s, as long as a call waits. Then their token is
-    /// signalled, the calls that wait fail with a <see cref="TimeoutException"/>, and the next call begins a new activation.
+    /// How long the stages of the lifecycle and <c>OnActivateAsync</c> may take together. Default: 30 s, as long as a call waits. Then
+    /// their token is signalled, the calls that wait fail with a <see cref="TimeoutException"/>, and the next call begins a new activation.
     /// </summary>
     public TimeSpan ActivationTimeout { get; set; } = DEFAULT_ACTIVATION_TIMEOUT;
 
@@ -28,8 +28,8 @@ public class GrainCollectionOptions
     public TimeSpan CollectionQuantum { get; set; } = DEFAULT_COLLECTION_QUANTUM;
 
     /// <summary>
-    /// How long <c>OnDeactivateAsync</c>, the stages of the lifecycle and the disposal may take together. Default: 30 s. What has not ended then is left
-    /// behind with a warning in the log.
+    /// How long <c>OnDeactivateAsync</c>, the stages of the lifecycle and the disposal may take together. Default: 30 s. What has not ended
+    /// then is left behind with a warning in the log.
     /// </summary>
     public TimeSpan DeactivationTimeout { get; set; } = DEFAULT_DEACTIVATION_TIMEOUT;
 

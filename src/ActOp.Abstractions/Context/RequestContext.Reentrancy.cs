@@ -6,7 +6,9 @@ namespace Orleans.Runtime;
 /// <content>Call-chain reentrancy: calls back into a grain that waits for the call chain they are part of.</content>
 public static partial class RequestContext
 {
-    /// <summary>Until the section is disposed, calls that descend from calls made here may run beside them on the calling activation.</summary>
+    /// <summary>
+    /// Until the section is disposed, calls that descend from calls made here may run beside them on the calling activation.
+    /// </summary>
     public static ReentrancySection AllowCallChainReentrancy()
     {
         var original = ReentrancyId;

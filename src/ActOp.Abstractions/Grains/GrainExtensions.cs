@@ -6,19 +6,27 @@ namespace Orleans;
 /// <summary>Identity of grains and references to them.</summary>
 public static class GrainExtensions
 {
-    /// <summary>A reference to the grain through <paramref name="interfaceType"/>; whether the grain has it shows at the first call.</summary>
+    /// <summary>
+    /// A reference to the grain through <paramref name="interfaceType"/>; whether the grain has it shows at the first call.
+    /// </summary>
     /// <exception cref="ArgumentException">The type is no interface.</exception>
     public static object AsReference(this IAddressable grain, Type interfaceType) => References.Cast(grain, interfaceType);
 
-    /// <summary>A reference to the grain through <typeparamref name="TGrainInterface"/>; whether the grain has it shows at the first call.</summary>
+    /// <summary>
+    /// A reference to the grain through <typeparamref name="TGrainInterface"/>; whether the grain has it shows at the first call.
+    /// </summary>
     /// <exception cref="ArgumentException">The type is no interface.</exception>
     public static TGrainInterface AsReference<TGrainInterface>(this IAddressable grain) => (TGrainInterface)References.Cast(grain, typeof(TGrainInterface));
 
-    /// <summary>A reference to the grain through <paramref name="interfaceType"/>; whether the grain has it shows at the first call.</summary>
+    /// <summary>
+    /// A reference to the grain through <paramref name="interfaceType"/>; whether the grain has it shows at the first call.
+    /// </summary>
     /// <exception cref="ArgumentException">The type is no interface.</exception>
     public static object Cast(this IAddressable grain, Type interfaceType) => References.Cast(grain, interfaceType);
 
-    /// <summary>A reference to the grain through <typeparamref name="TGrainInterface"/>; whether the grain has it shows at the first call.</summary>
+    /// <summary>
+    /// A reference to the grain through <typeparamref name="TGrainInterface"/>; whether the grain has it shows at the first call.
+    /// </summary>
     /// <exception cref="ArgumentException">The type is no interface.</exception>
     public static TGrainInterface Cast<TGrainInterface>(this IAddressable grain) => (TGrainInterface)References.Cast(grain, typeof(TGrainInterface));
 

@@ -2,7 +2,10 @@ using Orleans.Runtime;
 
 namespace Orleans;
 
-/// <summary>What the runtime asks of a grain class. Classes that do not derive from <see cref="Grain"/> implement it with a context from their constructor.</summary>
+/// <summary>
+/// What the runtime asks of a grain class. Classes that do not derive from <see cref="Grain"/> implement it with a context from their
+/// constructor.
+/// </summary>
 public interface IGrainBase
 {
     /// <summary>The activation that the object belongs to.</summary>

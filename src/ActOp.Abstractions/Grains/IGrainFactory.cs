@@ -5,8 +5,8 @@ namespace Orleans;
 /// <summary>Makes references to grains and observers. Making one asks nobody and activates nothing.</summary>
 /// <remarks>
 /// Which class a grain is of follows from the interface: the class that implements it, or, when several do, the one that
-/// <see cref="Orleans.Metadata.DefaultGrainTypeAttribute"/> names, that is named like the interface, or whose name starts with the given prefix.
-/// All methods throw <see cref="ArgumentException"/> when there is none or no single one.
+/// <see cref="Orleans.Metadata.DefaultGrainTypeAttribute"/> names, that is named like the interface, or whose name starts with the given
+/// prefix. All methods throw <see cref="ArgumentException"/> when there is none or no single one.
 /// </remarks>
 public interface IGrainFactory
 {

@@ -66,7 +66,9 @@ public static class ClientBuilderExtensions
         return builder.UseConnectionRetryFilter(new DelegateRetryFilter(connectionRetryFilter));
     }
 
-    /// <summary>Asks a filter, whose class is created with the client's services, whether to try again when the first connection fails.</summary>
+    /// <summary>
+    /// Asks a filter, whose class is created with the client's services, whether to try again when the first connection fails.
+    /// </summary>
     public static IClientBuilder UseConnectionRetryFilter<TConnectionRetryFilter>(this IClientBuilder builder)
         where TConnectionRetryFilter : class, IClientConnectionRetryFilter =>
         builder.ConfigureServices(static services => services.AddSingleton<IClientConnectionRetryFilter, TConnectionRetryFilter>());

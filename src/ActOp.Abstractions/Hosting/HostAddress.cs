@@ -8,7 +8,10 @@ namespace ActOp.Hosting;
 /// <summary>Finds the address under which others reach a machine.</summary>
 internal static class HostAddress
 {
-    /// <summary>An address of <paramref name="host"/>, or of this machine when it is empty; one that only the machine itself reaches when there is no other.</summary>
+    /// <summary>
+    /// An address of <paramref name="host"/>, or of this machine when it is empty; one that only the machine itself reaches when there is
+    /// no other.
+    /// </summary>
     /// <exception cref="OrleansConfigurationException">There is no address of that kind.</exception>
     internal static IPAddress Of(string? host, AddressFamily family)
     {

@@ -14,7 +14,9 @@ public static class SiloBuilderStartupExtensions
         return builder.AddStartupTask((_, token) => startupTask.Execute(token), stage);
     }
 
-    /// <summary>Runs a task at a stage of the start; an exception ends the start. Its class is created with the silo's services when it runs.</summary>
+    /// <summary>
+    /// Runs a task at a stage of the start; an exception ends the start. Its class is created with the silo's services when it runs.
+    /// </summary>
     public static ISiloBuilder AddStartupTask<TStartup>(this ISiloBuilder builder, int stage = ServiceLifecycleStage.Active)
         where TStartup : class, IStartupTask =>
         builder.AddStartupTask(static (services, token) => ActivatorUtilities.GetServiceOrCreateInstance<TStartup>(services).Execute(token), stage);

@@ -29,7 +29,10 @@ public sealed class GrainAddress : IEquatable<GrainAddress>, ISpanFormattable
     /// <inheritdoc/>
     public static bool operator !=(GrainAddress? left, GrainAddress? right) => !(left == right);
 
-    /// <summary>True when grain, silo and activation are the same; an activation that is unknown on either side matches any. The view is not compared.</summary>
+    /// <summary>
+    /// True when grain, silo and activation are the same; an activation that is unknown on either side matches any. The view is not
+    /// compared.
+    /// </summary>
     public bool Matches(GrainAddress? other) =>
         other is not null
         && GrainId.Equals(other.GrainId)

@@ -9,10 +9,12 @@ using ActOp.Identity;
 namespace Orleans.Runtime;
 
 /// <summary>
-/// The identity of a silo's process: where it listens and its generation, which tells one start from the next at the same
-/// place. Clients have negative generations.
+/// The identity of a silo's process: where it listens and its generation, which tells one start from the next at the same place. Clients
+/// have negative generations.
 /// </summary>
-/// <remarks>Text forms: <c>S127.0.0.1:11111:268435456</c> for people (C for clients), <c>127.0.0.1:11111@268435456</c> to be read back.</remarks>
+/// <remarks>
+/// Text forms: <c>S127.0.0.1:11111:268435456</c> for people (C for clients), <c>127.0.0.1:11111@268435456</c> to be read back.
+/// </remarks>
 [JsonConverter(typeof(SiloAddressJsonConverter))]
 public sealed class SiloAddress : IEquatable<SiloAddress>, IComparable<SiloAddress>, ISpanFormattable
 {

@@ -6,7 +6,9 @@ public static class WellKnownGrainTypeProperties
     /// <summary>The class's full name.</summary>
     public const string FullTypeName = "full-type-name";
 
-    /// <summary>How long an activation may be idle before it ends: a time, or <see cref="IndefiniteIdleDeactivationPeriodValue"/>.</summary>
+    /// <summary>
+    /// How long an activation may be idle before it ends: a time, or <see cref="IndefiniteIdleDeactivationPeriodValue"/>.
+    /// </summary>
     public const string IdleDeactivationPeriod = "idle-duration";
 
     /// <summary>What may not move the grain: a number of <see cref="Orleans.Placement.ImmovableKind"/>.</summary>

@@ -10,7 +10,8 @@ public class GrainReference : IAddressable, IEquatable<GrainReference>
     private readonly IdSpan _key;
 
     /// <summary>
-    /// Where the grain was found last: its activation in this process, or the runtime's entry of the silo that has it. Both say themselves when they are void.
+    /// Where the grain was found last: its activation in this process, or the runtime's entry of the silo that has it. Both say themselves
+    /// when they are void.
     /// </summary>
     internal object? Hint;
 

@@ -137,7 +137,9 @@ public ref struct WireReader
         }
     }
 
-    /// <summary>The number of items that follow, each of at least <paramref name="minimum"/> bytes; checked against the bytes left.</summary>
+    /// <summary>
+    /// The number of items that follow, each of at least <paramref name="minimum"/> bytes; checked against the bytes left.
+    /// </summary>
     public int ReadCount(int minimum = 1)
     {
         var count = ReadVarUInt32();

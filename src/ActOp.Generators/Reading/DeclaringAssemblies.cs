@@ -3,7 +3,10 @@ using Microsoft.CodeAnalysis;
 
 namespace ActOp.Generators.Reading;
 
-/// <summary>Reads the assemblies that <c>[assembly: GenerateCodeForDeclaringAssembly(typeof(X))]</c> names: compiled without this generator, generated for here.</summary>
+/// <summary>
+/// Reads the assemblies that <c>[assembly: GenerateCodeForDeclaringAssembly(typeof(X))]</c> names: compiled without this generator,
+/// generated for here.
+/// </summary>
 internal static class DeclaringAssemblies
 {
     public static DeclaredElsewhere Read(Compilation compilation, CancellationToken cancel)

@@ -10,8 +10,8 @@ namespace ActOp.Generators.Reading;
 internal readonly record struct GrainState(ISymbol? Member, INamedTypeSymbol? OtherBase);
 
 /// <summary>
-/// Finds out whether a grain class holds state in memory. It does not when every field of it and of its bases is read-only and is an immutable value or was injected through
-/// the constructor. Whatever cannot be seen to be harmless counts as state.
+/// Finds out whether a grain class holds state in memory. It does not when every field of it and of its bases is read-only and is an
+/// immutable value or was injected through the constructor. Whatever cannot be seen to be harmless counts as state.
 /// </summary>
 internal static class GrainStateReader
 {
@@ -112,7 +112,10 @@ internal static class GrainStateReader
 
     private static bool IsService(ITypeSymbol type) => Services.Contains(type.OriginalDefinition.ToDisplayString());
 
-    /// <summary>What comes through the constructor is a service, unless it is a collection that anybody may fill, or a facet that is the state itself.</summary>
+    /// <summary>
+    /// What comes through the constructor is a service, unless it is a collection that anybody may fill, or a facet that is the state
+    /// itself.
+    /// </summary>
     private static bool MayBeInjected(ITypeSymbol type)
     {
         if (!type.IsReferenceType || type.TypeKind is TypeKind.Array or TypeKind.TypeParameter or TypeKind.Dynamic || Facets.Contains(type.Name))
@@ -209,7 +212,9 @@ internal static class GrainStateReader
         _ => false,
     };
 
-    /// <summary>A parameter of the primary constructor that members use is a field that anybody may assign; whether any does is in the source.</summary>
+    /// <summary>
+    /// A parameter of the primary constructor that members use is a field that anybody may assign; whether any does is in the source.
+    /// </summary>
     private static ISymbol? CapturedState(INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
     {
         if (type.IsRecord)

@@ -98,7 +98,9 @@ internal sealed class InterfaceReader(Compilation compilation)
     private static bool IsCallable(IMethodSymbol method) =>
         method.MethodKind == MethodKind.Ordinary && !method.IsStatic && method.DeclaredAccessibility == Accessibility.Public && (method.IsAbstract || method.IsVirtual);
 
-    /// <summary>Methods of a base are generated with the base, unless it is no grain interface or its assembly has not been generated for.</summary>
+    /// <summary>
+    /// Methods of a base are generated with the base, unless it is no grain interface or its assembly has not been generated for.
+    /// </summary>
     private bool MustGenerate(IMethodSymbol method, INamedTypeSymbol user)
     {
         var owner = method.ContainingType.OriginalDefinition;

@@ -4,10 +4,10 @@ namespace ActOp.Mesh.Transports;
 
 /// <summary>
 /// One full-duplex, non-blocking stream of bytes.
-/// <para>Threads: at most one receiver and one sender at a time (the link's poller and its flush gate see to that); <see cref="Dispose"/> only while
-/// neither runs.</para>
-/// <para>Readiness is edge-triggered: after a receive that returned less than asked for, or a send that returned
-/// <see cref="WouldBlock"/>, the next change is reported by the <see cref="Readiness"/> that the stream was added to.</para>
+/// <para>Threads: at most one receiver and one sender at a time (the link's poller and its flush gate see to that); <see cref="Dispose"/>
+/// only while neither runs.</para>
+/// <para>Readiness is edge-triggered: after a receive that returned less than asked for, or a send that returned <see cref="WouldBlock"/>,
+/// the next change is reported by the <see cref="Readiness"/> that the stream was added to.</para>
 /// </summary>
 public abstract class ByteStream : IDisposable
 {
@@ -24,15 +24,18 @@ public abstract class ByteStream : IDisposable
     public abstract EndPoint? RemoteEndPoint { get; }
 
     /// <summary>
-    /// Whether an accepted stream has one of the last descriptors of the process, which are kept for files, dials and connections that have shown who
-    /// they are: somebody must go.
+    /// Whether an accepted stream has one of the last descriptors of the process, which are kept for files, dials and connections that have
+    /// shown who they are: somebody must go.
     /// </summary>
     public virtual bool TakesReserve => false;
 
     /// <summary>The object that the readiness report leads to (the mesh keeps its link here).</summary>
     internal object? Owner { get; set; }
 
-    /// <summary>Reads what is there: bytes read, 0 when the other end has finished, <see cref="WouldBlock"/>, <see cref="Failed"/> or <see cref="Refused"/>.</summary>
+    /// <summary>
+    /// Reads what is there: bytes read, 0 when the other end has finished, <see cref="WouldBlock"/>, <see cref="Failed"/> or
+    /// <see cref="Refused"/>.
+    /// </summary>
     public abstract int Receive(Span<byte> buffer);
 
     /// <summary>Hands over as much as fits: bytes taken (1 or more), <see cref="WouldBlock"/> or <see cref="Failed"/>.</summary>

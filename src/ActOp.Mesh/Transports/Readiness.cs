@@ -2,8 +2,8 @@ namespace ActOp.Mesh.Transports;
 
 /// <summary>
 /// A set of streams that one thread waits on (edge-triggered).
-/// <para>Threads: <see cref="Wait"/> by one thread at a time; the rest by any thread. A report may be stale: it may name a stream that was removed while the
-/// wait ended.</para>
+/// <para>Threads: <see cref="Wait"/> by one thread at a time; the rest by any thread. A report may be stale: it may name a stream that was
+/// removed while the wait ended.</para>
 /// </summary>
 public abstract class Readiness : IDisposable
 {

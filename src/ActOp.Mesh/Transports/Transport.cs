@@ -9,8 +9,9 @@ namespace ActOp.Mesh.Transports;
 public abstract class Transport
 {
     /// <summary>
-    /// Starts a connection without waiting for it. The stream reports readiness when it is connected or has failed; a failure shows as the result of
-    /// <see cref="ByteStream.Receive"/>. Throws when the process cannot make a stream: no descriptor is left, or the endpoint is of a kind that the transport does not know.
+    /// Starts a connection without waiting for it. The stream reports readiness when it is connected or has failed; a failure shows as the
+    /// result of <see cref="ByteStream.Receive"/>. Throws when the process cannot make a stream: no descriptor is left, or the endpoint is
+    /// of a kind that the transport does not know.
     /// </summary>
     public abstract ByteStream Dial(EndPoint endPoint);
 

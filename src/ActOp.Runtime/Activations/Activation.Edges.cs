@@ -20,7 +20,8 @@ internal sealed partial class Activation
             BeginEdges(step);
         if (_edges!.TryAdd(other, messages, 0))
             return;
-        // More partners than counters: what is counted so far goes to the fold, exact as it is. Only when that is behind must the lightest edge give way.
+        // More partners than counters: what is counted so far goes to the fold, exact as it is. Only when that is behind must the lightest
+        // edge give way.
         if (!Node.Locality.IsFoldBehind)
             BeginEdges(step);
         _edges.Add(other, messages, 0);

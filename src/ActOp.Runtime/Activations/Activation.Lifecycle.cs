@@ -47,7 +47,9 @@ internal sealed partial class Activation
     /// <summary>The grain, or a part of it, carries its state along when it moves. Any thread; a moment's truth.</summary>
     internal bool TakesPartInMigration => Volatile.Read(ref _lifecycle) is { HasMigrationParticipants: true };
 
-    /// <summary>A timer was begun after the activation: <c>OnActivateAsync</c> does not bring it back on another silo. Any thread; a moment's truth.</summary>
+    /// <summary>
+    /// A timer was begun after the activation: <c>OnActivateAsync</c> does not bring it back on another silo. Any thread; a moment's truth.
+    /// </summary>
     internal volatile bool HasLateTimer;
 
     /// <summary>Keeps a timer until it is disposed; false when the activation ends already and the timer must not begin.</summary>
@@ -65,8 +67,8 @@ internal sealed partial class Activation
     public void Activate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default) => Begin(null, ContextOf(requestContext));
 
     /// <summary>
-    /// Starts the life of a new activation; <paramref name="state"/> is what it carried from another silo, or null, and <paramref name="context"/> that of the
-    /// request that it begins for.
+    /// Starts the life of a new activation; <paramref name="state"/> is what it carried from another silo, or null, and
+    /// <paramref name="context"/> that of the request that it begins for.
     /// </summary>
     internal void Begin(MigrationState? state, RequestContextData? context = null)
     {
@@ -74,14 +76,16 @@ internal sealed partial class Activation
         BeginPrepared();
     }
 
-    /// <summary>From here on the activation answers for the registration that it takes over; to be called before anybody can find it.</summary>
+    /// <summary>
+    /// From here on the activation answers for the registration that it takes over; to be called before anybody can find it.
+    /// </summary>
     internal void PrepareBegin(MigrationState? state, RequestContextData? context = null) => _beginning = new Beginning(this, state, context);
 
     internal void BeginPrepared() => Enqueue(new ActionWork(static beginning => ((Beginning)beginning!).Start(), _beginning));
 
     /// <summary>
-    /// What this silo reports of the grain when its slot is rebuilt, none for nothing. Any thread; exact for a collector that has raised the fence
-    /// before, see <see cref="RegistrationFence"/>.
+    /// What this silo reports of the grain when its slot is rebuilt, none for nothing. Any thread; exact for a collector that has raised
+    /// the fence before, see <see cref="RegistrationFence"/>.
     /// </summary>
     internal Location RegisteredAs => Registered ? Location : Volatile.Read(ref _beginning)?.Kept ?? default;
 
@@ -235,7 +239,9 @@ internal sealed partial class Activation
         }
     }
 
-    /// <summary>A step that was given up runs on: nobody waits for it, not even the end of the node. Its failure is logged; a cancellation is none.</summary>
+    /// <summary>
+    /// A step that was given up runs on: nobody waits for it, not even the end of the node. Its failure is logged; a cancellation is none.
+    /// </summary>
     internal void LeaveBehind(Task step, string name) => step.ContinueWith(
         late => Node.Log.LateStepFailed(name, GrainId, late.Exception!),
         CancellationToken.None,

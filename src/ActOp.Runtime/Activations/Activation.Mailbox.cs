@@ -12,7 +12,9 @@ namespace ActOp.Runtime.Activations;
 /// </remarks>
 internal sealed partial class Activation
 {
-    /// <summary>Items run before the activation goes to the back of the stage's queue: the quantum that keeps a busy grain from holding a thread.</summary>
+    /// <summary>
+    /// Items run before the activation goes to the back of the stage's queue: the quantum that keeps a busy grain from holding a thread.
+    /// </summary>
     private const int Quantum = 64;
 
     private const long DropPeriodMs = 1_000;
@@ -58,8 +60,8 @@ internal sealed partial class Activation
     }
 
     /// <summary>
-    /// Puts a request into the mailbox, or refuses it when as many as may wait have not even been looked at. Those that wait for others to end
-    /// are counted by the turn, which knows them: see <see cref="Wait"/>.
+    /// Puts a request into the mailbox, or refuses it when as many as may wait have not even been looked at. Those that wait for others to
+    /// end are counted by the turn, which knows them: see <see cref="Wait"/>.
     /// </summary>
     internal void EnqueueRequest(Call call)
     {
@@ -204,7 +206,10 @@ internal sealed partial class Activation
         }
     }
 
-    /// <summary>Keeps a request until others have ended, or refuses it when too many wait already. Requests that nobody waits for any more take no room.</summary>
+    /// <summary>
+    /// Keeps a request until others have ended, or refuses it when too many wait already. Requests that nobody waits for any more take no
+    /// room.
+    /// </summary>
     private void Wait(Call call)
     {
         // Deadlines come about in the order of arrival, so the dead are in front.
@@ -229,7 +234,9 @@ internal sealed partial class Activation
         _waitingCount++;
     }
 
-    /// <summary>Runs, in order of arrival, the waiting requests that may run now; one that may not does not hold back those behind it.</summary>
+    /// <summary>
+    /// Runs, in order of arrival, the waiting requests that may run now; one that may not does not hold back those behind it.
+    /// </summary>
     private void RunWaiting()
     {
         if (State != ActivationState.Active || IsLeaving)

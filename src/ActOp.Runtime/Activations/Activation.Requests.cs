@@ -17,7 +17,9 @@ internal sealed partial class Activation
     /// <summary>The running request that others wait for; null while only interleaving ones run.</summary>
     private Call? _blocking;
 
-    /// <summary>Further running requests that would block, admitted beside <see cref="_blocking"/> (reentrant, read-only, same chain).</summary>
+    /// <summary>
+    /// Further running requests that would block, admitted beside <see cref="_blocking"/> (reentrant, read-only, same chain).
+    /// </summary>
     private List<Call>? _alsoBlocking;
 
     private Dictionary<Guid, int>? _sections;
@@ -131,7 +133,8 @@ internal sealed partial class Activation
         Node.Edges.CountIncoming(this, call);
         if (Node.Filters.HasIncoming || Class.Filters || CallTrace.IsOn)
         {
-            // An activity that nobody records ends with the turn and what goes on from it; it is there for spans of the application to continue.
+            // An activity that nobody records ends with the turn and what goes on from it; it is there for spans of the application to
+            // continue.
             var activity = CallTrace.StartServer(call);
             if (Node.Filters.HasIncoming || Class.Filters || activity is { IsAllDataRequested: true })
             {

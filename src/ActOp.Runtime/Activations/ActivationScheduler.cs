@@ -19,7 +19,9 @@ internal sealed class ActivationScheduler : TaskScheduler
         _anchored = true;
     }
 
-    /// <summary>A task that never runs: while it is the thread's current task, <see cref="TaskScheduler.Current"/> is this scheduler.</summary>
+    /// <summary>
+    /// A task that never runs: while it is the thread's current task, <see cref="TaskScheduler.Current"/> is this scheduler.
+    /// </summary>
     internal Task Anchor { get; }
 
     public override int MaximumConcurrencyLevel => 1;

@@ -19,7 +19,9 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     /// <summary>Activations of grains; system targets and observers do not count.</summary>
     internal int Count => _activations.Count - Volatile.Read(ref _special);
 
-    /// <summary>Sees to the end of the begin or the end of an activation, unless the turns on which it goes on are stopped (<see cref="Stop"/>).</summary>
+    /// <summary>
+    /// Sees to the end of the begin or the end of an activation, unless the turns on which it goes on are stopped (<see cref="Stop"/>).
+    /// </summary>
     internal void Follow(Task life) => _lives.Follow(Task.WhenAny(life, _stopped.Task).Unwrap());
 
     /// <summary>No turn of a grain runs any more, so begins and ends that are under way never end.</summary>
@@ -37,8 +39,8 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGetValue(id, out activation);
 
     /// <summary>
-    /// The activation of the grain, a new one when there is none. Whoever has <paramref name="created"/> it must begin it, after it has posted
-    /// what it came with: a begin that fails at once must find the request to fail.
+    /// The activation of the grain, a new one when there is none. Whoever has <paramref name="created"/> it must begin it, after it has
+    /// posted what it came with: a begin that fails at once must find the request to fail.
     /// </summary>
     internal Activation GetOrCreate(GrainId id, GrainClass grainClass, out bool created)
     {
@@ -58,8 +60,8 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     }
 
     /// <summary>
-    /// The grain could not move: a new activation takes the place of the one that leaves, and what that one carried. Nobody finds the grain missing
-    /// meanwhile. False when the leaving one has no place here any more. On its turn.
+    /// The grain could not move: a new activation takes the place of the one that leaves, and what that one carried. Nobody finds the grain
+    /// missing meanwhile. False when the leaving one has no place here any more. On its turn.
     /// </summary>
     internal bool TryReplace(Activation leaving, MigrationState state)
     {

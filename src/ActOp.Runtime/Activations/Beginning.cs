@@ -9,33 +9,28 @@ namespace ActOp.Runtime.Activations;
 /// <remarks>
 /// Runs on the activation's turns. What can go wrong, step by step:
 /// <list type="table">
-/// <item><term>register</term><description>
-/// Throws: the requests that wait fail with it, and the activation leaves; one that holds state which could not leave its silo asks again,
-/// as long as the silo is there. Hangs: the directory client gives up after the response timeout
-/// and throws. Twice: registering the same activation again changes nothing. Another one is registered: the requests go there. The activation
-/// that it takes over from is not registered any more: the state is old, and the requests begin a new one.
-/// </description></item>
-/// <item><term>construct</term><description>
-/// Throws: as above; the service scope is disposed. Blocks: it holds its thread, which is logged as a long turn; nothing can end it.
-/// </description></item>
+/// <item><term>register</term><description> Throws: the requests that wait fail with it, and the activation leaves; one that holds state
+/// which could not leave its silo asks again, as long as the silo is there. Hangs: the directory client gives up after the response timeout
+/// and throws. Twice: registering the same activation again changes nothing. Another one is registered: the requests go there. The
+/// activation that it takes over from is not registered any more: the state is old, and the requests begin a new one. </description></item>
+/// <item><term>construct</term><description> Throws: as above; the service scope is disposed. Blocks: it holds its thread, which is logged
+/// as a long turn; nothing can end it. </description></item>
 /// <item><term>OnRehydrate</term><description>Throws: logged; the other participants get their state.</description></item>
-/// <item><term>lifecycle stages, OnActivateAsync</term><description>
-/// Throw: as above; stages that were begun are stopped, the instance is disposed, OnDeactivateAsync is not called. Hang beyond
-/// ActivationTimeout: their token is signalled, the requests that wait fail with a <see cref="TimeoutException"/>, and the activation
-/// leaves. What the hook still does then runs on turns of an activation that is gone: it gets no timers and cannot become active.
-/// </description></item>
+/// <item><term>lifecycle stages, OnActivateAsync</term><description> Throw: as above; stages that were begun are stopped, the instance is
+/// disposed, OnDeactivateAsync is not called. Hang beyond ActivationTimeout: their token is signalled, the requests that wait fail with a
+/// <see cref="TimeoutException"/>, and the activation leaves. What the hook still does then runs on turns of an activation that is gone: it
+/// gets no timers and cannot become active. </description></item>
 /// <item><term>callbacks on the token</term><description>Throw: logged.</description></item>
-/// <item><term>the end is asked for from outside</term><description>
-/// The token is signalled. Hooks that heed it, or have not begun, end the activation without a failure; the requests go to the next one.
-/// </description></item>
-/// <item><term>DeactivateOnIdle meanwhile</term><description>
-/// Granted as soon as OnActivateAsync has ended: the activation serves nothing, and the requests go to the next one.
-/// </description></item>
+/// <item><term>the end is asked for from outside</term><description> The token is signalled. Hooks that heed it, or have not begun, end the
+/// activation without a failure; the requests go to the next one. </description></item>
+/// <item><term>DeactivateOnIdle meanwhile</term><description> Granted as soon as OnActivateAsync has ended: the activation serves nothing,
+/// and the requests go to the next one. </description></item>
 /// </list>
 /// </remarks>
 /// <param name="activation">What begins.</param>
 /// <param name="state">What it carries, or null.</param>
-/// <param name="context">What the constructor and the hooks see, and the calls that they make; null when nobody has sent anything along.</param>
+/// <param name="context">What the constructor and the hooks see, and the calls that they make; null when nobody has sent anything
+/// along.</param>
 internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context)
 {
     /// <summary>Between two attempts of <see cref="RegisterAsync"/>, each of which waits for the directory itself.</summary>
@@ -82,7 +77,8 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     }
 
     /// <summary>
-    /// A directory that does not answer ends a begin, but not one that holds the only copy of a grain's state: that one asks until its silo ends.
+    /// A directory that does not answer ends a begin, but not one that holds the only copy of a grain's state: that one asks until its silo
+    /// ends.
     /// </summary>
     private async Task<Location> RegisterAsync()
     {

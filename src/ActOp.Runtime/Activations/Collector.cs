@@ -5,8 +5,8 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Activations;
 
 /// <summary>
-/// Ends activations that nobody has called for their collection age, and those of observers that the application has dropped; has blocked ones
-/// drop the requests that nobody waits for any more. Runs on the control stage, once per quantum.
+/// Ends activations that nobody has called for their collection age, and those of observers that the application has dropped; has blocked
+/// ones drop the requests that nobody waits for any more. Runs on the control stage, once per quantum.
 /// </summary>
 internal sealed class Collector(Node node)
 {

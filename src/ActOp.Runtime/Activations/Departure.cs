@@ -10,29 +10,22 @@ namespace ActOp.Runtime.Activations;
 /// Runs on the activation's turns. The code of the grain has DeactivationTimeout for all of its steps together. Each step may throw, hang
 /// or come late, and none keeps the others from happening:
 /// <list type="table">
-/// <item><term>timers</term><description>
-/// A callback on a timer's token throws: logged. A timer that is made from here on never ticks.
+/// <item><term>timers</term><description> A callback on a timer's token throws: logged. A timer that is made from here on never ticks.
 /// </description></item>
-/// <item><term>OnDeactivateAsync, lifecycle stages</term><description>
-/// Throw: logged. Hang: left behind when the time is over, with a log line; their token is signalled then.
-/// </description></item>
-/// <item><term>choose a target, OnDehydrate, send</term><description>
-/// Throw or hang: logged. The send ends by the response timeout. What was to be carried goes to a new activation of this silo, which asks the
-/// directory to take over from this one, as the target does: one of them is registered, and the other ends. On a silo that ends there is no new one.
-/// </description></item>
-/// <item><term>unregister</term><description>
-/// Throws: logged; a new activation of this silo takes the entry over, and others clear it. Hangs: ends by the directory client's patience.
-/// </description></item>
-/// <item><term>leave</term><description>
-/// Cannot fail. From here on requests go elsewhere, also those that waited; ticks of its timers die here.
-/// </description></item>
-/// <item><term>dispose instance, dispose scope</term><description>
-/// Throw: logged. Hang: left behind when the time is over, with a log line.
+/// <item><term>OnDeactivateAsync, lifecycle stages</term><description> Throw: logged. Hang: left behind when the time is over, with a log
+/// line; their token is signalled then. </description></item>
+/// <item><term>choose a target, OnDehydrate, send</term><description> Throw or hang: logged. The send ends by the response timeout. What
+/// was to be carried goes to a new activation of this silo, which asks the directory to take over from this one, as the target does: one of
+/// them is registered, and the other ends. On a silo that ends there is no new one. </description></item>
+/// <item><term>unregister</term><description> Throws: logged; a new activation of this silo takes the entry over, and others clear it.
+/// Hangs: ends by the directory client's patience. </description></item>
+/// <item><term>leave</term><description> Cannot fail. From here on requests go elsewhere, also those that waited; ticks of its timers die
+/// here. </description></item>
+/// <item><term>dispose instance, dispose scope</term><description> Throw: logged. Hang: left behind when the time is over, with a log line.
 /// </description></item>
 /// <item><term>another wish to end meanwhile</term><description>Changes nothing: the first reason counts.</description></item>
-/// <item><term>MigrateOnIdle meanwhile</term><description>
-/// Heeded until OnDeactivateAsync and the stages have ended; later it changes nothing.
-/// </description></item>
+/// <item><term>MigrateOnIdle meanwhile</term><description> Heeded until OnDeactivateAsync and the stages have ended; later it changes
+/// nothing. </description></item>
 /// </list>
 /// What none of this has caught ends in <see cref="Activation.Supervise"/>.
 /// </remarks>

@@ -29,7 +29,9 @@ internal sealed class GrainClass
             _mayInterleave = BindPredicate(type, mayInterleave.CallbackMethodName);
     }
 
-    /// <summary>The class of system targets and observers, which are no grains: any number of requests at once or one, never collected, never moved.</summary>
+    /// <summary>
+    /// The class of system targets and observers, which are no grains: any number of requests at once or one, never collected, never moved.
+    /// </summary>
     internal static GrainClass Special(string name, Type type, bool reentrant) => new(GrainType.Create(name), type, new PreferLocalPlacement()) { IsOrdinary = false, Reentrant = reentrant, KeepAlive = true };
 
     /// <summary>False for system targets and observers: their messages are not the application's communication graph.</summary>

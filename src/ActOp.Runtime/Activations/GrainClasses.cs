@@ -11,7 +11,9 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>Which class implements which grain interface, and how instances are made. Filled at start from the type manifest; any thread.</summary>
+/// <summary>
+/// Which class implements which grain interface, and how instances are made. Filled at start from the type manifest; any thread.
+/// </summary>
 internal sealed class GrainClasses
 {
     private readonly ConcurrentDictionary<GrainType, GrainClass> _byGrainType = new();

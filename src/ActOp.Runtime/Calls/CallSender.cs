@@ -11,7 +11,10 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Calls;
 
 /// <summary>Step 1 of a call's path: who asks, on whose behalf, until when; and the way back to callers outside of grains.</summary>
-/// <remarks>Runs on the caller's thread (a turn, or any application thread). The calls that wait for an answer are in its <see cref="CallRuntime.Registry"/>.</remarks>
+/// <remarks>
+/// Runs on the caller's thread (a turn, or any application thread). The calls that wait for an answer are in its
+/// <see cref="CallRuntime.Registry"/>.
+/// </remarks>
 internal sealed class CallSender(Node node) : CallRuntime
 {
     private readonly long _timeoutMs = Milliseconds(node.ResponseTimeout);
@@ -43,7 +46,10 @@ internal sealed class CallSender(Node node) : CallRuntime
             node.Router.Route(call, reference);
     }
 
-    /// <summary>Enters a call that somebody waits for among those in flight; its deadline must be set. False when the call was ended instead, because the node ends or has too many.</summary>
+    /// <summary>
+    /// Enters a call that somebody waits for among those in flight; its deadline must be set. False when the call was ended instead,
+    /// because the node ends or has too many.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryBegin(Call call)
     {
@@ -90,7 +96,10 @@ internal sealed class CallSender(Node node) : CallRuntime
 
     private static long Milliseconds(TimeSpan timeout) => timeout < TimeSpan.Zero ? CallRegistry.NoDeadline : (long)timeout.TotalMilliseconds;
 
-    /// <summary>Filters, and traces that are recorded, need a call of their own around this one. A trace that nobody records costs its sampling, and travels on.</summary>
+    /// <summary>
+    /// Filters, and traces that are recorded, need a call of their own around this one. A trace that nobody records costs its sampling, and
+    /// travels on.
+    /// </summary>
     private void SendObserved(Call call, GrainReference reference)
     {
         var current = Activity.Current;

@@ -7,7 +7,9 @@ using Orleans.Serialization.Invocation;
 
 namespace ActOp.Runtime.Calls;
 
-/// <summary>An outgoing call on its way through the caller's filters. Each invocation sends a copy of the request, so that a filter may try again.</summary>
+/// <summary>
+/// An outgoing call on its way through the caller's filters. Each invocation sends a copy of the request, so that a filter may try again.
+/// </summary>
 internal sealed class OutgoingCallContext(Node node, RequestBase request, IOutgoingGrainCallFilter[] filters) : GrainCallContext(request), IOutgoingGrainCallContext
 {
     private readonly RequestBase _request = request;

@@ -6,9 +6,10 @@ namespace ActOp.Runtime.Cluster;
 
 /// <summary>A silo's part in the cluster: carries the membership protocol's messages and acts on its views.</summary>
 /// <remarks>
-/// Everything runs on the turns of this system target, on the control stage; timers and link events are put into its mailbox. Owns the protocol's timer and its subscription to
-/// link events, both given back by <see cref="Dispose"/>. A message that cannot be sent is lost, as on the network; a table that fails is asked again; what this silo
-/// fails to act on itself (a view, its lease) ends it, with the reason in the log.
+/// Everything runs on the turns of this system target, on the control stage; timers and link events are put into its mailbox. Owns the
+/// protocol's timer and its subscription to link events, both given back by <see cref="Dispose"/>. A message that cannot be sent is lost,
+/// as on the network; a table that fails is asked again; what this silo fails to act on itself (a view, its lease) ends it, with the reason
+/// in the log.
 /// </remarks>
 internal sealed class ClusterService : IClusterTarget, IDisposable
 {

@@ -1,8 +1,8 @@
 namespace ActOp.Runtime.Cluster;
 
 /// <summary>
-/// How far a silo mistrusts its own observations, 0 (healthy) to 8: late ticks, no probe traffic, silos it could not reach but others could.
-/// It stretches the silo's own timeouts so that a sick silo does not evict healthy ones.
+/// How far a silo mistrusts its own observations, 0 (healthy) to 8: late ticks, no probe traffic, silos it could not reach but others
+/// could. It stretches the silo's own timeouts so that a sick silo does not evict healthy ones.
 /// </summary>
 internal sealed class HealthScore(int decayPeriod)
 {

@@ -2,7 +2,9 @@ using System.Collections.Immutable;
 
 namespace ActOp.Runtime.Cluster;
 
-/// <summary>The membership table in the memory of one process: shared by the silos of a test, or served to others by the seed silo.</summary>
+/// <summary>
+/// The membership table in the memory of one process: shared by the silos of a test, or served to others by the seed silo.
+/// </summary>
 /// <param name="id">Another table's identity is another.</param>
 internal sealed class InMemoryMembershipTable(long id = 1) : IClusterTable
 {

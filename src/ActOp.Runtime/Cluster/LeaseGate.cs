@@ -2,7 +2,9 @@ using ActOp.Runtime.Activations;
 
 namespace ActOp.Runtime.Cluster;
 
-/// <summary>Holds back the turns of grains while this silo does not know whether it is still a member. Any thread; an open gate costs one read.</summary>
+/// <summary>
+/// Holds back the turns of grains while this silo does not know whether it is still a member. Any thread; an open gate costs one read.
+/// </summary>
 internal sealed class LeaseGate
 {
     private readonly Lock _gate = new();
@@ -12,7 +14,10 @@ internal sealed class LeaseGate
     /// <summary>Whether turns must wait.</summary>
     internal bool IsClosed => _closed;
 
-    /// <summary>Keeps an activation whose turn is due until the gate opens; false when it is open by now. An activation is here at most once, as it is with its stage at most once.</summary>
+    /// <summary>
+    /// Keeps an activation whose turn is due until the gate opens; false when it is open by now. An activation is here at most once, as it
+    /// is with its stage at most once.
+    /// </summary>
     internal bool TryPark(Activation activation)
     {
         lock (_gate)

@@ -65,8 +65,8 @@ internal sealed record MembershipOptions
     public int DetectionBound => ProbePeriod + (MissedProbesLimit * Math.Max(ProbePeriod, ProbeTimeout)) + (2 * ProbeTimeout) + (8 * TickPeriod);
 
     /// <summary>
-    /// Reads the application's options. A configured probe timeout is the time budget of one missed probe; five probes are sent in it, so that
-    /// detection takes at most about the configured time and typically a fifth (default 5 s and 3 misses: 3 to 4 s).
+    /// Reads the application's options. A configured probe timeout is the time budget of one missed probe; five probes are sent in it, so
+    /// that detection takes at most about the configured time and typically a fifth (default 5 s and 3 misses: 3 to 4 s).
     /// </summary>
     public static MembershipOptions From(ClusterMembershipOptions options, TimeSpan leaseDuration)
     {

@@ -63,7 +63,9 @@ internal sealed partial class MembershipProtocol
         UpdateLease(now);
     }
 
-    /// <summary>The host of <paramref name="silo"/> refused the connection: no process listens there. For any message, not only probes.</summary>
+    /// <summary>
+    /// The host of <paramref name="silo"/> refused the connection: no process listens there. For any message, not only probes.
+    /// </summary>
     public void OnRefused(SiloAddress silo, long now)
     {
         RefuseRelays(silo);
@@ -174,7 +176,8 @@ internal sealed partial class MembershipProtocol
         JudgeOurselves(doubtful, now);
     }
 
-    // Silence from all sides, or from most silos at once, is more likely our own fault than everyone else's. Between two silos nobody can tell.
+    // Silence from all sides, or from most silos at once, is more likely our own fault than everyone else's. Between two silos nobody can
+    // tell.
     private void JudgeOurselves(int doubtful, long now)
     {
         if (_probed.Count < 2)

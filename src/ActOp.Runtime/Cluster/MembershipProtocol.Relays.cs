@@ -8,7 +8,9 @@ internal sealed partial class MembershipProtocol
     private const int MaxRelays = 256;
     private readonly Dictionary<long, (IndirectProbe Request, long SentAt)> _relays = [];
 
-    /// <summary>Another silo cannot reach a third one and asks this one to try. Beyond 256 at once such requests are left unanswered.</summary>
+    /// <summary>
+    /// Another silo cannot reach a third one and asks this one to try. Beyond 256 at once such requests are left unanswered.
+    /// </summary>
     public void OnIndirectProbe(IndirectProbe request, long now)
     {
         if (_stopped || _relays.Count >= MaxRelays)

@@ -4,12 +4,13 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Cluster;
 
 /// <summary>
-/// One silo's part in membership, as a pure state machine: inputs are method calls with the current monotonic time in milliseconds, outputs are
-/// collected in <see cref="Actions"/> for the driver to do and clear. Not safe for concurrent use; runs on the control stage.
+/// One silo's part in membership, as a pure state machine: inputs are method calls with the current monotonic time in milliseconds, outputs
+/// are collected in <see cref="Actions"/> for the driver to do and clear. Not safe for concurrent use; runs on the control stage.
 /// </summary>
 /// <remarks>
 /// The table is the only authority: a view is what the table says. Writes are level-triggered: after every change the protocol compares the
-/// table with what it wants (<see cref="Reconcile"/>) and writes the difference with compare-and-swap, so lost and uncertain writes need no care.
+/// table with what it wants (<see cref="Reconcile"/>) and writes the difference with compare-and-swap, so lost and uncertain writes need no
+/// care.
 /// </remarks>
 internal sealed partial class MembershipProtocol
 {
@@ -170,8 +171,8 @@ internal sealed partial class MembershipProtocol
     }
 
     /// <summary>
-    /// The table that this silo is listed in is lost and another has taken its place, in which others may run this silo's grains. Hearsay is no proof of that; the
-    /// holder's answer is.
+    /// The table that this silo is listed in is lost and another has taken its place, in which others may run this silo's grains. Hearsay
+    /// is no proof of that; the holder's answer is.
     /// </summary>
     private void OnOtherTable(TableSnapshot table, bool isAnswer)
     {

@@ -6,8 +6,9 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Cluster;
 
 /// <summary>
-/// The embedded membership table as every silo but the seed sees it: each operation is a call to the silo that is at the seed's endpoint now. While none is, that endpoint is dialled
-/// again and again, so that a seed that starts again finds this silo at once and takes over what it knows (<see cref="EmbeddedTable"/>).
+/// The embedded membership table as every silo but the seed sees it: each operation is a call to the silo that is at the seed's endpoint
+/// now. While none is, that endpoint is dialled again and again, so that a seed that starts again finds this silo at once and takes over
+/// what it knows (<see cref="EmbeddedTable"/>).
 /// </summary>
 internal sealed class SeedTable : IClusterTable
 {
@@ -53,13 +54,19 @@ internal sealed class SeedTable : IClusterTable
 }
 
 /// <summary>
-/// The embedded membership table at the seed, the silo that holds it. In memory only; but every silo keeps a copy of what it has last read. So a seed that starts first asks the
-/// silos that are still there from before: for <see cref="Grace"/> it waits for those that dial it, and goes on with the newest copy. Without one it begins a new table.
+/// The embedded membership table at the seed, the silo that holds it. In memory only; but every silo keeps a copy of what it has last read.
+/// So a seed that starts first asks the silos that are still there from before: for <see cref="Grace"/> it waits for those that dial it,
+/// and goes on with the newest copy. Without one it begins a new table.
 /// </summary>
-/// <remarks>Runs on the turns of the cluster's system target. Holds one recovery, which ends within the grace and the time that a connected silo is given to answer.</remarks>
+/// <remarks>
+/// Runs on the turns of the cluster's system target. Holds one recovery, which ends within the grace and the time that a connected silo is
+/// given to answer.
+/// </remarks>
 internal sealed class EmbeddedTable(Node node) : IClusterTable
 {
-    /// <summary>Silos dial a lost seed five times a second (MeshOptions.SearchMax): enough for every one, and a start that is hardly felt.</summary>
+    /// <summary>
+    /// Silos dial a lost seed five times a second (MeshOptions.SearchMax): enough for every one, and a start that is hardly felt.
+    /// </summary>
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(1);
 
     /// <summary>A silo that is connected and says nothing for this long stands still; the others' copies are as good.</summary>

@@ -17,7 +17,9 @@ internal sealed class Silos(Node node)
     /// <summary>The active silos, in one order everywhere.</summary>
     internal SiloAddress[] Active => _active;
 
-    /// <summary>The silos that take new activations, as an array of the caller's own: this one no longer when it has begun to stop.</summary>
+    /// <summary>
+    /// The silos that take new activations, as an array of the caller's own: this one no longer when it has begun to stop.
+    /// </summary>
     internal SiloAddress[] Placeable
     {
         get
@@ -37,7 +39,9 @@ internal sealed class Silos(Node node)
 
     internal bool IsDead(SiloAddress silo) => _view.IsDead(silo);
 
-    /// <summary>Any silo for a client's call to a grain it knows no place of: the same one for the same grain while the view lasts.</summary>
+    /// <summary>
+    /// Any silo for a client's call to a grain it knows no place of: the same one for the same grain while the view lasts.
+    /// </summary>
     internal SiloAddress? Pick(GrainId grain)
     {
         var active = _active;

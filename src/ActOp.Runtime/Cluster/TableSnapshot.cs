@@ -11,8 +11,8 @@ namespace ActOp.Runtime.Cluster;
 internal sealed record TableSnapshot(long Version, long View, ImmutableArray<MembershipRow> Rows)
 {
     /// <summary>
-    /// Which table this is; 0 before the first read. A table in memory that was lost begins again with low versions, so versions and views of two tables say nothing about
-    /// each other.
+    /// Which table this is; 0 before the first read. A table in memory that was lost begins again with low versions, so versions and views
+    /// of two tables say nothing about each other.
     /// </summary>
     [Orleans.Id(11)]
     public long TableId { get; init; }

@@ -8,31 +8,43 @@ public sealed class LocalityOptions
     /// <summary>Whether edges are counted and exchanges are offered. On by default.</summary>
     public bool Enabled { get; set; } = true;
 
-    /// <summary>The time within which counted edges reach the silo's table, in 20 steps. Default 1 s: rates are known within seconds, and a step takes a fraction of a millisecond.</summary>
+    /// <summary>
+    /// The time within which counted edges reach the silo's table, in 20 steps. Default 1 s: rates are known within seconds, and a step
+    /// takes a fraction of a millisecond.
+    /// </summary>
     public TimeSpan FoldPeriod { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>Half the width of the balance band, as a share of the mean number of activations per silo. Default 3 %.</summary>
     public double Tolerance { get; set; } = 0.03;
 
-    /// <summary>The most grains that each side of an exchange may move (the paper's k). Default 400: what reaches METIS-like cuts on real graphs.</summary>
+    /// <summary>
+    /// The most grains that each side of an exchange may move (the paper's k). Default 400: what reaches METIS-like cuts on real graphs.
+    /// </summary>
     public int CandidateCount { get; set; } = 400;
 
-    /// <summary>How the grains of an exchange are chosen: with look-ahead (default), plainly as the paper's Algorithm 1, or one-sided, the paper's worse baseline.</summary>
+    /// <summary>
+    /// How the grains of an exchange are chosen: with look-ahead (default), plainly as the paper's Algorithm 1, or one-sided, the paper's
+    /// worse baseline.
+    /// </summary>
     public SelectionAlgorithm Algorithm { get; set; } = SelectionAlgorithm.LookAhead;
 
     /// <summary>How grains move: live (default), or opportunistically as in the paper.</summary>
     public MigrationMode Migration { get; set; } = MigrationMode.Live;
 
     /// <summary>
-    /// Which grains may move. Default: those that lose nothing by it. A grain that keeps something in its fields and takes no part in migration would forget it in the middle of
-    /// its use, which no application expects that was written for a silo that leaves its grains alone.
+    /// Which grains may move. Default: those that lose nothing by it. A grain that keeps something in its fields and takes no part in
+    /// migration would forget it in the middle of its use, which no application expects that was written for a silo that leaves its grains
+    /// alone.
     /// </summary>
     public MovableGrains Moves { get; set; } = MovableGrains.NothingLost;
 
     /// <summary>Edges that a silo keeps; lighter ones are forgotten. Default 100,000, at most about 15 MB.</summary>
     public int EdgeCapacity { get; set; } = 100_000;
 
-    /// <summary>The time in which an edge without traffic loses half its weight. Default 10 s: two or three times what it takes to see a new edge well.</summary>
+    /// <summary>
+    /// The time in which an edge without traffic loses half its weight. Default 10 s: two or three times what it takes to see a new edge
+    /// well.
+    /// </summary>
     public TimeSpan DecayHalfLife { get; set; } = TimeSpan.FromSeconds(10);
 
     /// <summary>What moving one grain costs, in messages/s of edge weight: gains below are left alone. Default 0.1.</summary>

@@ -7,8 +7,8 @@ public enum MigrationMode
     Live,
 
     /// <summary>
-    /// As in the paper (section 4.3): it is deactivated, both silos of the exchange remember where it belongs, and its
-    /// next call activates it there. It carries nothing: grains that hold state in memory move like this only where <see cref="MovableGrains.All"/> says so.
+    /// As in the paper (section 4.3): it is deactivated, both silos of the exchange remember where it belongs, and its next call activates
+    /// it there. It carries nothing: grains that hold state in memory move like this only where <see cref="MovableGrains.All"/> says so.
     /// </summary>
     Opportunistic,
 }
@@ -17,9 +17,10 @@ public enum MigrationMode
 public enum MovableGrains
 {
     /// <summary>
-    /// Those that lose nothing (default): that take part in migration (they implement <see cref="Orleans.Runtime.IGrainMigrationParticipant"/>, or a part of them has registered
-    /// one, as state that is stored and carried does), that hold no state in memory as the generator sees it, or that are marked
-    /// <see cref="ActOp.Placement.MovableAttribute"/>. The others stay, are counted (<c>actop.locality.unmovable</c>) and named in the log, once per class.
+    /// Those that lose nothing (default): that take part in migration (they implement
+    /// <see cref="Orleans.Runtime.IGrainMigrationParticipant"/>, or a part of them has registered one, as state that is stored and carried
+    /// does), that hold no state in memory as the generator sees it, or that are marked <see cref="ActOp.Placement.MovableAttribute"/>. The
+    /// others stay, are counted (<c>actop.locality.unmovable</c>) and named in the log, once per class.
     /// </summary>
     NothingLost,
 

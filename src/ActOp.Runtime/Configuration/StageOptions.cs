@@ -10,49 +10,82 @@ public sealed class StageOptions
 
     internal static int DefaultThreads => Environment.ProcessorCount;
 
-    /// <summary>Whose threads run turns and sends: the stages' own (default, the paper's design), or the .NET thread pool, the baseline.</summary>
+    /// <summary>
+    /// Whose threads run turns and sends: the stages' own (default, the paper's design), or the .NET thread pool, the baseline.
+    /// </summary>
     public StageMode Mode { get; set; } = StageMode.OwnThreads;
 
-    /// <summary>Who decides about the threads of a silo's stages while it runs. Default: the model. Clients and <see cref="StageMode.ThreadPool"/> have no controller.</summary>
+    /// <summary>
+    /// Who decides about the threads of a silo's stages while it runs. Default: the model. Clients and <see cref="StageMode.ThreadPool"/>
+    /// have no controller.
+    /// </summary>
     public StageController Controller { get; set; } = StageController.Model;
 
-    /// <summary>Whether a sample of each stage's events is measured, for the model and the metrics. Default true: it costs less than a hundredth of the throughput.</summary>
+    /// <summary>
+    /// Whether a sample of each stage's events is measured, for the model and the metrics. Default true: it costs less than a hundredth of
+    /// the throughput.
+    /// </summary>
     public bool Measure { get; set; } = true;
 
-    /// <summary>Threads that read and decode. A number is kept; null (default) means: the controller's choice, which begins with as many as the cores.</summary>
+    /// <summary>
+    /// Threads that read and decode. A number is kept; null (default) means: the controller's choice, which begins with as many as the
+    /// cores.
+    /// </summary>
     public int? ReceiveThreads { get; set; }
 
-    /// <summary>Threads that run turns. A number is kept; null (default) means: the controller's choice, which begins with as many as the cores.</summary>
+    /// <summary>
+    /// Threads that run turns. A number is kept; null (default) means: the controller's choice, which begins with as many as the cores.
+    /// </summary>
     public int? WorkThreads { get; set; }
 
-    /// <summary>Threads that write to silos. A number is kept; null (default) means: the controller's choice, which begins with as many as the cores.</summary>
+    /// <summary>
+    /// Threads that write to silos. A number is kept; null (default) means: the controller's choice, which begins with as many as the
+    /// cores.
+    /// </summary>
     public int? SiloSendThreads { get; set; }
 
-    /// <summary>Threads that write to clients. A number is kept; null (default) means: the controller's choice, which begins with as many as the cores.</summary>
+    /// <summary>
+    /// Threads that write to clients. A number is kept; null (default) means: the controller's choice, which begins with as many as the
+    /// cores.
+    /// </summary>
     public int? ClientSendThreads { get; set; }
 
-    /// <summary>Time between decisions of the model. Default 1 s: hundreds of events even at a low rate, and a step of the load is answered within seconds.</summary>
+    /// <summary>
+    /// Time between decisions of the model. Default 1 s: hundreds of events even at a low rate, and a step of the load is answered within
+    /// seconds.
+    /// </summary>
     public TimeSpan ModelPeriod { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// What a thread costs in latency, eta of the paper, per thread. Default 25 us: about half of what waking a thread costs both sides. With 10 us the Heartbeat sample's silo took a second pair of threads that competed
-    /// with its load client and did worse than one. <c>calibrate</c> of that sample finds the value for a machine; the paper's had 100 us.
+    /// What a thread costs in latency, eta of the paper, per thread. Default 25 us: about half of what waking a thread costs both sides.
+    /// With 10 us the Heartbeat sample's silo took a second pair of threads that competed with its load client and did worse than one.
+    /// <c>calibrate</c> of that sample finds the value for a machine; the paper's had 100 us.
     /// </summary>
     public TimeSpan ThreadPenalty { get; set; } = TimeSpan.FromMicroseconds(25);
 
-    /// <summary>Processors that all threads of a silo's stages could use at most, as a multiple of those there are. Default 1.5; the paper has 1, but a thread that waits for work uses none.</summary>
+    /// <summary>
+    /// Processors that all threads of a silo's stages could use at most, as a multiple of those there are. Default 1.5; the paper has 1,
+    /// but a thread that waits for work uses none.
+    /// </summary>
     public double ProcessorHeadroom { get; set; } = 1.5;
 
-    /// <summary>The model changes threads for an improvement of its objective by this share or more. Default 0.1: less cannot be told from noise.</summary>
+    /// <summary>
+    /// The model changes threads for an improvement of its objective by this share or more. Default 0.1: less cannot be told from noise.
+    /// </summary>
     public double Hysteresis { get; set; } = 0.1;
 
-    /// <summary>Weight of the last period in the smoothed demand that the model sees, above 0 to 1. Default 0.3: three periods carry two thirds.</summary>
+    /// <summary>
+    /// Weight of the last period in the smoothed demand that the model sees, above 0 to 1. Default 0.3: three periods carry two thirds.
+    /// </summary>
     public double Smoothing { get; set; } = 0.3;
 
     /// <summary>The fewest threads that a controller gives a stage. Default 1.</summary>
     public int MinThreads { get; set; } = 1;
 
-    /// <summary>The most threads that a controller gives a stage. Default 64: calls that block so long that more would be needed are better made asynchronous.</summary>
+    /// <summary>
+    /// The most threads that a controller gives a stage. Default 64: calls that block so long that more would be needed are better made
+    /// asynchronous.
+    /// </summary>
     public int MaxThreads { get; set; } = 64;
 
     /// <summary>Time between decisions by queue length. Default 30 s, as in the paper.</summary>
@@ -65,8 +98,9 @@ public sealed class StageOptions
     public int QueueLow { get; set; } = 10;
 
     /// <summary>
-    /// Requests that may wait in one mailbox for others to end, and as many that its grain has not looked at yet because a turn runs; more are refused with a
-    /// LimitExceededException. Requests that may run beside others do not wait. Default 100,000: beyond any burst that could still be answered in time.
+    /// Requests that may wait in one mailbox for others to end, and as many that its grain has not looked at yet because a turn runs; more
+    /// are refused with a LimitExceededException. Requests that may run beside others do not wait. Default 100,000: beyond any burst that
+    /// could still be answered in time.
     /// </summary>
     public int MailboxLimit { get; set; } = 100_000;
 

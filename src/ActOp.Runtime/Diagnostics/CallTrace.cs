@@ -5,8 +5,8 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Diagnostics;
 
 /// <summary>
-/// Traces of calls on the activity source <c>ActOp.Runtime</c>, only while somebody listens. The W3C context travels in the request context, also that of
-/// a trace which is not recorded: so the decision that was made at its beginning holds to its end.
+/// Traces of calls on the activity source <c>ActOp.Runtime</c>, only while somebody listens. The W3C context travels in the request
+/// context, also that of a trace which is not recorded: so the decision that was made at its beginning holds to its end.
 /// </summary>
 internal static class CallTrace
 {
@@ -39,7 +39,10 @@ internal static class CallTrace
         return Describe(Source.StartActivity(call.Method.ActivityName, ActivityKind.Server, context), call);
     }
 
-    /// <summary>The request context with the trace that the callee is to continue: that of <paramref name="activity"/>, or without one that of the caller.</summary>
+    /// <summary>
+    /// The request context with the trace that the callee is to continue: that of <paramref name="activity"/>, or without one that of the
+    /// caller.
+    /// </summary>
     internal static RequestContextData? AddParent(RequestContextData? context, Activity? activity)
     {
         if (IdOf(activity) is not { } id || id == ParentOf(context))

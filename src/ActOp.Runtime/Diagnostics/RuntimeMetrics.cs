@@ -5,7 +5,9 @@ using ActOp.Staging;
 
 namespace ActOp.Runtime.Diagnostics;
 
-/// <summary>The runtime's numbers on the meter <c>ActOp.Runtime</c>. Counting is a plain add; instruments read the fields when somebody listens.</summary>
+/// <summary>
+/// The runtime's numbers on the meter <c>ActOp.Runtime</c>. Counting is a plain add; instruments read the fields when somebody listens.
+/// </summary>
 internal sealed class RuntimeMetrics : IDisposable
 {
     internal const string MeterName = "ActOp.Runtime";

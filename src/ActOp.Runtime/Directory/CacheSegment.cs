@@ -1,8 +1,9 @@
 namespace ActOp.Runtime.Directory;
 
 /// <summary>
-/// A part of the <see cref="LocationCache"/> with its own write lock: sets of eight entries. Readers take no lock; a tag (32 bits of the hash) tells
-/// them which entry to look at, and the entry itself whether it is the right one, so a torn pair of tag and entry is just a miss.
+/// A part of the <see cref="LocationCache"/> with its own write lock: sets of eight entries. Readers take no lock; a tag (32 bits of the
+/// hash) tells them which entry to look at, and the entry itself whether it is the right one, so a torn pair of tag and entry is just a
+/// miss.
 /// </summary>
 internal sealed class CacheSegment(int sets)
 {
@@ -33,7 +34,9 @@ internal sealed class CacheSegment(int sets)
         Volatile.Write(ref Tags[index], tag);
     }
 
-    /// <summary>The index of an empty or dead entry of the set, else of the first one not used since the hand last passed. Under the gate.</summary>
+    /// <summary>
+    /// The index of an empty or dead entry of the set, else of the first one not used since the hand last passed. Under the gate.
+    /// </summary>
     public int Victim(int set)
     {
         var start = set * Ways;

@@ -5,7 +5,9 @@ namespace ActOp.Runtime.Directory;
 /// <summary>One entry of the <see cref="LocationCache"/>. Immutable but for its marks.</summary>
 internal sealed class CachedLocation(GrainId grain, CachedSilo silo, ActivationId activation, long epoch)
 {
-    /// <summary>Whether a reader used it since the clock hand passed. Written only when it changes, so that readers share the line.</summary>
+    /// <summary>
+    /// Whether a reader used it since the clock hand passed. Written only when it changes, so that readers share the line.
+    /// </summary>
     public bool Used;
 
     /// <summary>Set when the cache holds the entry no more: whoever kept it must ask again.</summary>

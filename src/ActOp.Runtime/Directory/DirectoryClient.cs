@@ -7,7 +7,9 @@ namespace ActOp.Runtime.Directory;
 /// <summary>Asks the owner of a grain's slot, again while slots change hands. Any thread.</summary>
 internal sealed class DirectoryClient(Node node, DirectoryService service, RegistrationFence fence)
 {
-    /// <summary>Waits end early when this silo learns of a view or serves more slots; these bounds are for what only the others know of.</summary>
+    /// <summary>
+    /// Waits end early when this silo learns of a view or serves more slots; these bounds are for what only the others know of.
+    /// </summary>
     private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromMilliseconds(200);
 
@@ -22,8 +24,8 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
     }
 
     /// <summary>
-    /// Registers the activation unless the grain is registered elsewhere; answers which activation is registered then. One that takes over from a
-    /// <paramref name="previous"/> one is registered only if that one is: none is answered when it is not and no other is either.
+    /// Registers the activation unless the grain is registered elsewhere; answers which activation is registered then. One that takes over
+    /// from a <paramref name="previous"/> one is registered only if that one is: none is answered when it is not and no other is either.
     /// </summary>
     internal async Task<Location> RegisterAsync(Activation activation, ActivationId previous)
     {
@@ -33,7 +35,8 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
             var reply = await AskAsync(activation.GrainId, static (target, wish) => target.Register(wish), request).ConfigureAwait(true);
             if (reply.Status == DirectoryStatus.Conflict && previous.IsDefault && reply.Location.Silo.Equals(node.Address))
             {
-                // A silo has one activation of a grain at a time, and this is the one: what is listed here has ended without its registration. It is taken over.
+                // A silo has one activation of a grain at a time, and this is the one: what is listed here has ended without its
+                // registration. It is taken over.
                 request = request with { Previous = reply.Location.Activation };
                 continue;
             }

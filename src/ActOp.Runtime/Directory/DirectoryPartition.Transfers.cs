@@ -271,8 +271,10 @@ internal sealed partial class DirectoryPartition
         }
     }
 
-    // While an activation moves, both its ends are reported: the target is registered before it activates, and the source leaves when it has the
-    // target's word. An epoch is given only to the grain's sole registration or to the one that names its predecessor, so the highest is the one that
+    // While an activation moves, both its ends are reported: the target is registered before it activates, and the source leaves when it
+    // has the
+    // target's word. An epoch is given only to the grain's sole registration or to the one that names its predecessor, so the highest is
+    // the one that
     // has, or gets, the grain's state; what it superseded serves nothing any more.
     private void Keep(Dictionary<GrainId, Location> entries, Registration registration)
     {

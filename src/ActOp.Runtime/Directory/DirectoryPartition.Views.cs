@@ -28,7 +28,9 @@ internal sealed partial class DirectoryPartition
         StartTransfers(now);
     }
 
-    /// <summary>Lets time pass: sends again what was not answered, forgets sealed slots that nobody fetched, sweeps out dead entries.</summary>
+    /// <summary>
+    /// Lets time pass: sends again what was not answered, forgets sealed slots that nobody fetched, sweeps out dead entries.
+    /// </summary>
     public void OnTick(long now)
     {
         Volatile.Write(ref _now, now);

@@ -9,9 +9,9 @@ namespace ActOp.Runtime.Directory;
 /// </summary>
 /// <remarks>
 /// What makes it strong: at most one living silo serves a slot. A silo keeps serving across views in which it stays the owner. A new owner
-/// serves only after the old one sealed and handed over, or after every silo that may host grains answered in exactly the new owner's view, by which
-/// it has sealed what it served before and fences off (<see cref="RegistrationFence"/>) answers of owners left behind. What dead silos may
-/// still run is covered by leases: by entry where the entry survived, by slot where it was lost.
+/// serves only after the old one sealed and handed over, or after every silo that may host grains answered in exactly the new owner's view,
+/// by which it has sealed what it served before and fences off (<see cref="RegistrationFence"/>) answers of owners left behind. What dead
+/// silos may still run is covered by leases: by entry where the entry survived, by slot where it was lost.
 /// </remarks>
 internal sealed partial class DirectoryPartition
 {
@@ -75,9 +75,9 @@ internal sealed partial class DirectoryPartition
     }
 
     /// <summary>
-    /// Registers an activation if the grain has none, or has <see cref="RegisterRequest.Previous"/> when that is given. Ok carries the own location with its
-    /// new epoch (or the old one when it was registered already); Conflict the winner; NotFound says that the previous one is not registered any more and the
-    /// grain has none; else NotReady, WrongOwner, Leased or UnknownSilo.
+    /// Registers an activation if the grain has none, or has <see cref="RegisterRequest.Previous"/> when that is given. Ok carries the own
+    /// location with its new epoch (or the old one when it was registered already); Conflict the winner; NotFound says that the previous
+    /// one is not registered any more and the grain has none; else NotReady, WrongOwner, Leased or UnknownSilo.
     /// </summary>
     public DirectoryReply Register(in RegisterRequest request)
     {
@@ -121,7 +121,9 @@ internal sealed partial class DirectoryPartition
         }
     }
 
-    /// <summary>Removes the grain's registration if it is this activation: Ok, or NotFound when it is not, or NotReady or WrongOwner.</summary>
+    /// <summary>
+    /// Removes the grain's registration if it is this activation: Ok, or NotFound when it is not, or NotReady or WrongOwner.
+    /// </summary>
     public DirectoryReply Unregister(in GrainId grain, ActivationId activation)
     {
         var slot = _slots[SlotMap.SlotOf(grain)];

@@ -12,7 +12,10 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
 {
     internal const string Name = "directory";
 
-    /// <summary>How long a request waits for a slot that is changing hands before its asker is told to come again: longer than any rebuild that goes well.</summary>
+    /// <summary>
+    /// How long a request waits for a slot that is changing hands before its asker is told to come again: longer than any rebuild that goes
+    /// well.
+    /// </summary>
     private static readonly TimeSpan LongestHold = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan TickPeriod = TimeSpan.FromMilliseconds(100);
 
@@ -91,7 +94,9 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
         }
     }
 
-    /// <summary>Answers at once, or when the slot is served: it is in milliseconds when its old owner hands it over, and soon when it is rebuilt.</summary>
+    /// <summary>
+    /// Answers at once, or when the slot is served: it is in milliseconds when its old owner hands it over, and soon when it is rebuilt.
+    /// </summary>
     private ValueTask<DirectoryReply> Serve<TRequest>(TRequest request, Func<DirectoryPartition, TRequest, DirectoryReply> serve)
     {
         var reply = serve(_partition, request);

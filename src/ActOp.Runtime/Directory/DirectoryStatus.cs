@@ -12,7 +12,9 @@ internal enum DirectoryStatus : byte
     /// <summary>Another activation is registered: the location in the reply is the winner.</summary>
     Conflict = 2,
 
-    /// <summary>The silo does not own the slot in its view: compare the reply's view with the own one, refresh the older, ask again.</summary>
+    /// <summary>
+    /// The silo does not own the slot in its view: compare the reply's view with the own one, refresh the older, ask again.
+    /// </summary>
     WrongOwner = 3,
 
     /// <summary>The silo owns the slot but has not taken it over yet: ask again shortly.</summary>

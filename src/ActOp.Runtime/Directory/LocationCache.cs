@@ -6,9 +6,9 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Directory;
 
 /// <summary>
-/// Where grains were last known to be. Bounded; when a set of eight is full, the entry not used for longest (clock) makes room. Reads take no lock and
-/// allocate nothing; a location on a silo that a view declared dead is never returned. What is cached may be stale: messages that reach the wrong silo
-/// are forwarded and the reply corrects the cache.
+/// Where grains were last known to be. Bounded; when a set of eight is full, the entry not used for longest (clock) makes room. Reads take
+/// no lock and allocate nothing; a location on a silo that a view declared dead is never returned. What is cached may be stale: messages
+/// that reach the wrong silo are forwarded and the reply corrects the cache.
 /// </summary>
 internal sealed class LocationCache
 {
@@ -19,7 +19,9 @@ internal sealed class LocationCache
     private long _evictions;
     private View _view = View.Empty;
 
-    /// <summary>Creates a cache of at least <paramref name="capacity"/> entries (rounded up to a power of two, memory taken as it fills).</summary>
+    /// <summary>
+    /// Creates a cache of at least <paramref name="capacity"/> entries (rounded up to a power of two, memory taken as it fills).
+    /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">The capacity is not positive.</exception>
     public LocationCache(int capacity)
     {
@@ -61,7 +63,9 @@ internal sealed class LocationCache
         return entry is not null;
     }
 
-    /// <summary>The entry behind <see cref="TryGet"/>, which may be kept until it is stale or its silo dead; null when there is none.</summary>
+    /// <summary>
+    /// The entry behind <see cref="TryGet"/>, which may be kept until it is stale or its silo dead; null when there is none.
+    /// </summary>
     public CachedLocation? Find(in GrainId grain)
     {
         var hash = grain.GetUniformHashCode();

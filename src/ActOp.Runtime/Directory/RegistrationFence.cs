@@ -1,12 +1,13 @@
 namespace ActOp.Runtime.Directory;
 
 /// <summary>
-/// Keeps a silo from believing registrations made by an owner that the cluster has left behind. When the silo reports its activations to a slot's
-/// new owner in view v, answers to its registrations in that slot from before v no longer count: they may not be in the report.
+/// Keeps a silo from believing registrations made by an owner that the cluster has left behind. When the silo reports its activations to a
+/// slot's new owner in view v, answers to its registrations in that slot from before v no longer count: they may not be in the report.
 /// </summary>
 /// <remarks>
-/// Order that makes it safe with concurrent turns: the report raises the fence, then collects; whoever gets a reply first marks the activation as
-/// registered, then asks <see cref="Accepts"/> and registers again when refused (registering the same activation twice is harmless).
+/// Order that makes it safe with concurrent turns: the report raises the fence, then collects; whoever gets a reply first marks the
+/// activation as registered, then asks <see cref="Accepts"/> and registers again when refused (registering the same activation twice is
+/// harmless).
 /// </remarks>
 internal sealed class RegistrationFence
 {

@@ -2,7 +2,9 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Directory;
 
-/// <summary>One slot as one silo sees it. Guarded by a lock on the object itself: the slot is the unit of lock, transfer and recovery.</summary>
+/// <summary>
+/// One slot as one silo sees it. Guarded by a lock on the object itself: the slot is the unit of lock, transfer and recovery.
+/// </summary>
 internal sealed class Slot
 {
     private const int CountBits = 40;

@@ -40,7 +40,9 @@ internal sealed class SlotTransfer(long id, SiloAddress? source, SlotSet slots)
     /// <summary>Expects an answer of this silo.</summary>
     public void Await(SiloAddress silo) => _awaited[silo] = null;
 
-    /// <summary>Takes one part of an answer. A newer attempt's answer starts anew: what a silo reports may differ between attempts.</summary>
+    /// <summary>
+    /// Takes one part of an answer. A newer attempt's answer starts anew: what a silo reports may differ between attempts.
+    /// </summary>
     public void Take(SlotReply reply)
     {
         if (!_awaited.TryGetValue(reply.From, out var answer) || reply.Parts <= 0 || answer?.Attempt > reply.Attempt)

@@ -1,12 +1,12 @@
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// What a node does on its own account, without a caller who would see it fail. Every such failure ends here: it is logged with the name of the part, and the part goes
-/// on, is started again, or ends the node.
+/// What a node does on its own account, without a caller who would see it fail. Every such failure ends here: it is logged with the name of
+/// the part, and the part goes on, is started again, or ends the node.
 /// </summary>
 /// <remarks>
-/// Belongs to the node, which stops it. Owns the timers of its parts, the token that ends them and the count of what runs. Any thread. A part is made once by the service
-/// that it is named after (<see cref="Part"/>).
+/// Belongs to the node, which stops it. Owns the timers of its parts, the token that ends them and the count of what runs. Any thread. A
+/// part is made once by the service that it is named after (<see cref="Part"/>).
 /// </remarks>
 /// <param name="time">For steps that only post: <see cref="Node.Time"/>.</param>
 /// <param name="taskTime">For pauses, and steps that do more: <see cref="Node.TaskTime"/>.</param>
@@ -106,7 +106,10 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
 /// <summary>The background work of one part of a node, under the part's name. See <see cref="Background"/>.</summary>
 internal sealed class BackgroundPart(Background background, string name)
 {
-    /// <summary>Before the first restart of a loop: long enough that a loop which fails at once costs nothing, short enough that nobody misses the part.</summary>
+    /// <summary>
+    /// Before the first restart of a loop: long enough that a loop which fails at once costs nothing, short enough that nobody misses the
+    /// part.
+    /// </summary>
     internal static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(100);
 
     /// <summary>The pause doubles up to this; a loop that has run for longer starts at <see cref="FirstPause"/> again.</summary>
@@ -125,7 +128,9 @@ internal sealed class BackgroundPart(Background background, string name)
     /// <summary>Cancelled when the node stops.</summary>
     internal CancellationToken Stopping => _background.Stopping;
 
-    /// <summary>Sees to the end of a task that nobody awaits: its failure is logged. Costs nothing when the task has already succeeded.</summary>
+    /// <summary>
+    /// Sees to the end of a task that nobody awaits: its failure is logged. Costs nothing when the task has already succeeded.
+    /// </summary>
     internal void Follow(Task task)
     {
         if (!task.IsCompletedSuccessfully)
@@ -164,20 +169,23 @@ internal sealed class BackgroundPart(Background background, string name)
     internal void Run(Func<CancellationToken, Task> work) => Do(() => Follow(work(Stopping)));
 
     /// <summary>
-    /// Keeps a loop running until the node stops. One that fails, or returns before, is started again after a pause that doubles from <see cref="FirstPause"/> to
-    /// <see cref="LongestPause"/>.
+    /// Keeps a loop running until the node stops. One that fails, or returns before, is started again after a pause that doubles from
+    /// <see cref="FirstPause"/> to <see cref="LongestPause"/>.
     /// </summary>
     /// <param name="loop">Given <see cref="Stopping"/>. The first start is here and now, later ones follow a timer.</param>
     /// <param name="isVital">True when the node cannot serve without the loop: its failure ends the node instead.</param>
     internal void Keep(Func<CancellationToken, Task> loop, bool isVital = false) => Follow(KeepAsync(loop, isVital));
 
     /// <summary>
-    /// Calls <paramref name="step"/> every <paramref name="period"/> on the thread of all timers, so it must only post. What it throws is logged; the next period goes on.
-    /// Ends when the result is disposed, at the latest when the node stops.
+    /// Calls <paramref name="step"/> every <paramref name="period"/> on the thread of all timers, so it must only post. What it throws is
+    /// logged; the next period goes on. Ends when the result is disposed, at the latest when the node stops.
     /// </summary>
     internal ITimer Every(TimeSpan period, Action step) => new Tick(this, _background.Time, period, step);
 
-    /// <summary>As <see cref="Every(TimeSpan,Action)"/>, on the thread pool and with a step that may wait: a period that comes while it does is left out.</summary>
+    /// <summary>
+    /// As <see cref="Every(TimeSpan,Action)"/>, on the thread pool and with a step that may wait: a period that comes while it does is left
+    /// out.
+    /// </summary>
     internal ITimer Every(TimeSpan period, Func<CancellationToken, Task> step)
     {
         var busy = 0;

@@ -8,22 +8,27 @@ using Orleans.Runtime.Messaging;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// How a client learns the silos of the cluster: from any silo it is connected to, again and again. When it is connected to none of those it knows, it begins
-/// anew with the gateways it was configured with: the whole cluster may have started again.
+/// How a client learns the silos of the cluster: from any silo it is connected to, again and again. When it is connected to none of those
+/// it knows, it begins anew with the gateways it was configured with: the whole cluster may have started again.
 /// </summary>
 /// <remarks>
-/// Owns a timer and its subscription to link events until disposed. One refresh at a time, which ends within a period and <see cref="AnswerLimit"/>; it runs on the control stage and the thread pool, throws
-/// nothing, and the next period repeats what failed.
+/// Owns a timer and its subscription to link events until disposed. One refresh at a time, which ends within a period and
+/// <see cref="AnswerLimit"/>; it runs on the control stage and the thread pool, throws nothing, and the next period repeats what failed.
 /// </remarks>
 internal sealed class ClientMembership : IDisposable
 {
     /// <summary>A view is a few hundred bytes; asking every second finds new silos soon and costs nothing.</summary>
     private static readonly TimeSpan RefreshPeriod = TimeSpan.FromSeconds(1);
 
-    /// <summary>After this time every client has heard of a change: the period, and as much again for a silo that was slow to answer.</summary>
+    /// <summary>
+    /// After this time every client has heard of a change: the period, and as much again for a silo that was slow to answer.
+    /// </summary>
     internal static readonly TimeSpan LongestIgnorance = RefreshPeriod * 2;
 
-    /// <summary>No silo has answered by then: the next period begins anew. One that is only busy must not be given up at once, or the client never learns.</summary>
+    /// <summary>
+    /// No silo has answered by then: the next period begins anew. One that is only busy must not be given up at once, or the client never
+    /// learns.
+    /// </summary>
     private static readonly TimeSpan AnswerLimit = TimeSpan.FromSeconds(5);
 
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(10);
@@ -99,8 +104,8 @@ internal sealed class ClientMembership : IDisposable
     }
 
     /// <summary>
-    /// Asks one silo after the other, a period apart, until one has answered: whoever stands still holds nothing up, and whoever is slow may still
-    /// answer.
+    /// Asks one silo after the other, a period apart, until one has answered: whoever stands still holds nothing up, and whoever is slow
+    /// may still answer.
     /// </summary>
     private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> AskAnyAsync()
     {

@@ -3,7 +3,9 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Hosting;
 
-/// <summary>The client that applications inject: on a silo the hosted one, else the external one. All is done by the node's factory.</summary>
+/// <summary>
+/// The client that applications inject: on a silo the hosted one, else the external one. All is done by the node's factory.
+/// </summary>
 internal sealed class ClusterClient(Node node) : IClusterClient
 {
     private readonly GrainFactory _factory = node.Factory;

@@ -99,7 +99,10 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
     /// <summary>References to system targets that are kept.</summary>
     internal int SystemTargets => _systemTargets.Count;
 
-    /// <summary>Forgets the system targets of silos that are members no more; one that is asked for again is made again, and forgotten with the next view.</summary>
+    /// <summary>
+    /// Forgets the system targets of silos that are members no more; one that is asked for again is made again, and forgotten with the next
+    /// view.
+    /// </summary>
     internal void OnView(View view)
     {
         foreach (var (key, _) in _systemTargets)

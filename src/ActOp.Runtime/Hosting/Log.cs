@@ -3,7 +3,10 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Hosting;
 
-/// <summary>The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 6xx locality, 7xx stages, 8xx background work.</summary>
+/// <summary>
+/// The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 6xx locality, 7xx stages, 8xx
+/// background work.
+/// </summary>
 internal sealed partial class Log(ILogger logger)
 {
     [LoggerMessage(100, LogLevel.Warning, "The one-way call {method} to {grain} failed.")]

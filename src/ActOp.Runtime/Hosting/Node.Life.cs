@@ -15,16 +15,19 @@ namespace ActOp.Runtime.Hosting;
 /// <remarks>
 /// Who owns what, and when it ends:
 /// <list type="bullet">
-/// <item>The host (<see cref="SiloHost"/>, <see cref="ClientHost"/>) owns the node and its lifecycle: one start, one stop, in this order, and whatever the start has opened
-/// when it fails. Disposing the host kills a node that was not stopped.</item>
-/// <item>The node owns the stages and their threads, the time and its timers (<see cref="NodeTime"/>), the mesh with its listeners, links, pollers and their descriptors
-/// (through <see cref="Peers"/>), the background work (<see cref="Hosting.Background"/>), the activations, and the meters.</item>
-/// <item>An activation owns its instance, its service scope, its timers and its token. A stop ends all (<see cref="DrainAsync"/>); those that do not end in time are left to the
-/// collector, without timers and threads.</item>
-/// <item>Owned by nobody, and so never more than one for each thread or process: the thread of all timers, and scratch of threads, which keeps no node alive.</item>
+/// <item>The host (<see cref="SiloHost"/>, <see cref="ClientHost"/>) owns the node and its lifecycle: one start, one stop, in this order,
+/// and whatever the start has opened when it fails. Disposing the host kills a node that was not stopped.</item>
+/// <item>The node owns the stages and their threads, the time and its timers (<see cref="NodeTime"/>), the mesh with its listeners, links,
+/// pollers and their descriptors (through <see cref="Peers"/>), the background work (<see cref="Hosting.Background"/>), the activations,
+/// and the meters.</item>
+/// <item>An activation owns its instance, its service scope, its timers and its token. A stop ends all (<see cref="DrainAsync"/>); those
+/// that do not end in time are left to the collector, without timers and threads.</item>
+/// <item>Owned by nobody, and so never more than one for each thread or process: the thread of all timers, and scratch of threads, which
+/// keeps no node alive.</item>
 /// </list>
-/// A stop goes backwards: the activations end, the silo leaves the table, then <see cref="CloseAsync"/>: services, network, background work, stages, timers, meters. Every part is
-/// closed even if the one before it throws. <see cref="Kill"/> does the same at once and waits for nothing.
+/// A stop goes backwards: the activations end, the silo leaves the table, then <see cref="CloseAsync"/>: services, network, background
+/// work, stages, timers, meters. Every part is closed even if the one before it throws. <see cref="Kill"/> does the same at once and waits
+/// for nothing.
 /// </remarks>
 internal sealed partial class Node
 {
@@ -56,7 +59,10 @@ internal sealed partial class Node
     /// <summary>True once the silo has begun to end its activations.</summary>
     internal bool IsStopping => _stopping || _dead;
 
-    /// <summary>Told, on a thread of the pool, when the node must end: the others have declared the silo dead, or a part that it cannot do without has failed.</summary>
+    /// <summary>
+    /// Told, on a thread of the pool, when the node must end: the others have declared the silo dead, or a part that it cannot do without
+    /// has failed.
+    /// </summary>
     internal event Action<string>? Died;
 
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
@@ -97,8 +103,8 @@ internal sealed partial class Node
     }
 
     /// <summary>
-    /// Ends all activations; requests that come meanwhile, and for a while after, are sent on to where their grains are then. First the view must say
-    /// that this silo goes, so that nobody, this silo included, places grains here any more.
+    /// Ends all activations; requests that come meanwhile, and for a while after, are sent on to where their grains are then. First the
+    /// view must say that this silo goes, so that nobody, this silo included, places grains here any more.
     /// </summary>
     internal async Task DrainAsync(CancellationToken cancellationToken)
     {
@@ -116,7 +122,9 @@ internal sealed partial class Node
         await EndActivationsAsync(ended.Token).ConfigureAwait(false);
     }
 
-    /// <summary>Ends the activations and those that come meanwhile. One that takes longer than it may is left behind, and the log says which.</summary>
+    /// <summary>
+    /// Ends the activations and those that come meanwhile. One that takes longer than it may is left behind, and the log says which.
+    /// </summary>
     private async Task EndActivationsAsync(CancellationToken cancellationToken)
     {
         var patience = CollectionOptions.DeactivationTimeout + DrainGrace;
@@ -202,7 +210,7 @@ internal sealed partial class Node
             CloseRest();
     }
 
-    /// <summary>The services begin nothing any more. A node that could not be put together has not got them all.</summary>
+    /// <summary>The services begin nothing any more. A node whose construction failed does not have all of them.</summary>
     private void CloseServices()
     {
         Background.Cancel();

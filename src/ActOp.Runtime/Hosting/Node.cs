@@ -109,10 +109,15 @@ internal sealed partial class Node : IDisposable
 
     internal IServiceProvider Services { get; }
 
-    /// <summary>The runtime's own time: callbacks of its timers may run on one thread for all, so they must only post. Its timers end with the node.</summary>
+    /// <summary>
+    /// The runtime's own time: callbacks of its timers may run on one thread for all, so they must only post. Its timers end with the node.
+    /// </summary>
     internal NodeTime Time { get; }
 
-    /// <summary>For delays, for timeouts of tasks and for tokens: what follows may be code of the application, which must not run on the thread of all timers.</summary>
+    /// <summary>
+    /// For delays, for timeouts of tasks and for tokens: what follows may be code of the application, which must not run on the thread of
+    /// all timers.
+    /// </summary>
     internal NodeTime TaskTime { get; }
 
     /// <summary>The application's time, as it was given.</summary>

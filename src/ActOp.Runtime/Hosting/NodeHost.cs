@@ -4,8 +4,8 @@ using Microsoft.Extensions.Hosting;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// A node as a hosted service: one start, one stop. A start that fails or is given up stops what it had started, in reverse order, and leaves nothing open; so does a stop that comes
-/// while the start still runs.
+/// A node as a hosted service: one start, one stop. A start that fails or is given up stops what it had started, in reverse order, and
+/// leaves nothing open; so does a stop that comes while the start still runs.
 /// </summary>
 /// <remarks>Any thread. What follows a start or a stop runs on the thread pool, never on a thread of the node.</remarks>
 /// <param name="services">The application's.</param>

@@ -12,8 +12,8 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// What a node otherwise takes from the machine: threads, the time of its start, random ids. Registered in the container of a node that must run
-/// the same way every time.
+/// What a node otherwise takes from the machine: threads, the time of its start, random ids. Registered in the container of a node that
+/// must run the same way every time.
 /// </summary>
 /// <param name="Driver">Runs the stages.</param>
 /// <param name="Generation">Positive; the generation of the node's address, which no other node at the same endpoint has had.</param>

@@ -1,7 +1,13 @@
 namespace ActOp.Runtime.Hosting;
 
-/// <summary>The time of a node: as its source tells it, but the timers end with the node, and what a callback throws goes to the log instead of ending the process.</summary>
-/// <remarks>Any thread. Knows the timers that may still fire: one that fires only once is forgotten when it does. After <see cref="Dispose"/> none fires, old or new.</remarks>
+/// <summary>
+/// The time of a node: as its source tells it, but the timers end with the node, and what a callback throws goes to the log instead of
+/// ending the process.
+/// </summary>
+/// <remarks>
+/// Any thread. Knows the timers that may still fire: one that fires only once is forgotten when it does. After <see cref="Dispose"/> none
+/// fires, old or new.
+/// </remarks>
 /// <param name="source">Tells the time and makes the timers.</param>
 /// <param name="onError">Told what a callback throws.</param>
 internal sealed class NodeTime(TimeProvider source, Action<Exception> onError) : TimeProvider, IDisposable

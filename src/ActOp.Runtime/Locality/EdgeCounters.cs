@@ -48,7 +48,10 @@ internal sealed class EdgeCounters
     /// <summary>The number of the fold's step; written by the fold.</summary>
     internal volatile int Step;
 
-    /// <summary>Grain messages (requests and answers between grains) within the silo, and between silos, as far as this silo's grains sent the request.</summary>
+    /// <summary>
+    /// Grain messages (requests and answers between grains) within the silo, and between silos, as far as this silo's grains sent the
+    /// request.
+    /// </summary>
     internal (long Local, long Remote) Totals()
     {
         lock (_stripes)

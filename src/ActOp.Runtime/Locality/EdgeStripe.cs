@@ -20,7 +20,9 @@ internal sealed class EdgeStripe(EdgeCounters owner, object thread, int seed)
     /// <summary>Calls until the next one whose edge is counted.</summary>
     internal int Skip;
 
-    /// <summary>A number of calls to skip, <paramref name="stride"/> on average: random, so that it does not beat with patterns of calls.</summary>
+    /// <summary>
+    /// A number of calls to skip, <paramref name="stride"/> on average: random, so that it does not beat with patterns of calls.
+    /// </summary>
     internal int NextSkip(int stride)
     {
         _random ^= _random << 13;

@@ -6,8 +6,9 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Locality;
 
 /// <summary>
-/// Which grains of this silo may move: by default those that lose nothing. A grain loses nothing when it takes part in migration, itself or by a part of it (state that is stored
-/// and carried takes part in this way), when its class is known to hold no state, or when its author says so. All count alike: sizes are not measured.
+/// Which grains of this silo may move: by default those that lose nothing. A grain loses nothing when it takes part in migration, itself or
+/// by a part of it (state that is stored and carried takes part in this way), when its class is known to hold no state, or when its author
+/// says so. All count alike: sizes are not measured.
 /// </summary>
 /// <remarks><see cref="CanMove"/> belongs to the locality turn; the rest may be asked anywhere, as a moment's truth.</remarks>
 internal sealed class GrainTraits(ActivationTable activations, LocalityOptions options, Action<Type> tellUnmovable) : IVertexTraits<GrainId>

@@ -11,13 +11,19 @@ internal sealed partial class LocalityService
     /// <summary>Sketches kept for the next activations that begin to count: one per activation that talks, up to this.</summary>
     private const int MaxSketches = 65_536;
 
-    /// <summary>Up to this many grain messages a second per silo every call is entered in the edges; beyond, a share that keeps the cost of counting constant.</summary>
+    /// <summary>
+    /// Up to this many grain messages a second per silo every call is entered in the edges; beyond, a share that keeps the cost of counting
+    /// constant.
+    /// </summary>
     private const double FullCountRate = 50_000;
 
     /// <summary>A heavy edge of a silo with 10 million calls a second is still entered some times in a half-life.</summary>
     private const int MaxStride = 64;
 
-    /// <summary>Sketches that may wait for the fold before hubs hold theirs back: what comes together in a step at the highest rate, many times over.</summary>
+    /// <summary>
+    /// Sketches that may wait for the fold before hubs hold theirs back: what comes together in a step at the highest rate, many times
+    /// over.
+    /// </summary>
     private const int MaxWaiting = 4096;
 
     private readonly ConcurrentQueue<(GrainId Grain, long Epoch, EdgeSketch<GrainId> Edges)> _counted = new();
@@ -40,7 +46,9 @@ internal sealed partial class LocalityService
         _counted.Enqueue((grain, epoch, edges));
     }
 
-    /// <summary>Too much waits for the fold: an activation with more partners than counters keeps its sketch and lets the lightest edge go.</summary>
+    /// <summary>
+    /// Too much waits for the fold: an activation with more partners than counters keeps its sketch and lets the lightest edge go.
+    /// </summary>
     internal bool IsFoldBehind => Volatile.Read(ref _waiting) > MaxWaiting;
 
     /// <summary>A grain ended for good: its edges pull nobody any more.</summary>

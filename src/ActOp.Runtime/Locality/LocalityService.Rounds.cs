@@ -7,7 +7,9 @@ namespace ActOp.Runtime.Locality;
 /// <summary>Rounds, and the migrations that follow a plan.</summary>
 internal sealed partial class LocalityService
 {
-    /// <summary>How long a grain of a plan may take to come to rest; then it is skipped. Far above a request's usual time, far below a round.</summary>
+    /// <summary>
+    /// How long a grain of a plan may take to come to rest; then it is skipped. Far above a request's usual time, far below a round.
+    /// </summary>
     private static readonly TimeSpan RestTime = TimeSpan.FromMilliseconds(300);
 
     private int _movesOfRound;
@@ -83,7 +85,9 @@ internal sealed partial class LocalityService
         }));
     }
 
-    /// <summary>Moves the grains side by side, each as soon as it is at rest; those that are not within <see cref="RestTime"/> are skipped.</summary>
+    /// <summary>
+    /// Moves the grains side by side, each as soon as it is at rest; those that are not within <see cref="RestTime"/> are skipped.
+    /// </summary>
     private async Task MoveAsync(IReadOnlyList<GrainId> grains, SiloAddress target)
     {
         _table.TotalWeight(out var before);

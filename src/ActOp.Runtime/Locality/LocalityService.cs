@@ -9,10 +9,10 @@ namespace ActOp.Runtime.Locality;
 
 /// <summary>A silo's part in locality partitioning: folds the counted edges, plays the exchange protocol, moves grains.</summary>
 /// <remarks>
-/// Table and protocol belong to the turns of this system target, on the control stage. Activations hand their counts over
-/// through <see cref="Fold"/> and take sketches with <see cref="RentSketch"/> from any thread. No turn waits for another silo: messages go one way, and what is
-/// lost is repeated by the protocol's tick or told again by the next period. The parts:
-/// <c>LocalityService.Fold.cs</c> (edges), <c>LocalityService.Rounds.cs</c> (exchanges and moves).
+/// Table and protocol belong to the turns of this system target, on the control stage. Activations hand their counts over through
+/// <see cref="Fold"/> and take sketches with <see cref="RentSketch"/> from any thread. No turn waits for another silo: messages go one way,
+/// and what is lost is repeated by the protocol's tick or told again by the next period. The parts: <c>LocalityService.Fold.cs</c> (edges),
+/// <c>LocalityService.Rounds.cs</c> (exchanges and moves).
 /// </remarks>
 internal sealed partial class LocalityService : ILocalityTarget, IDisposable
 {

@@ -11,7 +11,10 @@ internal sealed class Migrations(Node node) : IMigrationTarget
 {
     internal const string Name = "migration";
 
-    /// <summary>Hands the state to the target, in the request context of this turn; answers where the grain is then, or none when the target did not take it.</summary>
+    /// <summary>
+    /// Hands the state to the target, in the request context of this turn; answers where the grain is then, or none when the target did not
+    /// take it.
+    /// </summary>
     internal async Task<Location> SendAsync(SiloAddress target, MigrationState state) =>
         await node.Factory.GetSystemTarget<IMigrationTarget>(Name, target).Accept(state.Previous, state.Values);
 
@@ -37,7 +40,8 @@ internal sealed class Migrations(Node node) : IMigrationTarget
 
             if (activation.State == ActivationState.Active && activation.Registered)
                 return activation.Location;
-            // One that is still on its way out of here, or one that begins and will find the grain registered at the sender: the state would only go back.
+            // One that is still on its way out of here, or one that begins and will find the grain registered at the sender: the state
+            // would only go back.
             var left = patience - TimeSpan.FromMilliseconds(node.Clock.Update() - asked);
             if (left <= TimeSpan.Zero)
                 return default;

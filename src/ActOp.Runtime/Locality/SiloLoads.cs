@@ -20,14 +20,18 @@ internal sealed class LoadsMessage
 }
 
 /// <summary>
-/// What this silo knows of the loads of the others. Nobody is asked: each silo tells a few others, period by period, what it knows of all, and where two reports of one silo
-/// meet the newer wins. A silo that tells nothing any more, because it hangs or is cut off, is forgotten after <see cref="Lifetime"/>. Pure; one thread.
+/// What this silo knows of the loads of the others. Nobody is asked: each silo tells a few others, period by period, what it knows of all,
+/// and where two reports of one silo meet the newer wins. A silo that tells nothing any more, because it hangs or is cut off, is forgotten
+/// after <see cref="Lifetime"/>. Pure; one thread.
 /// </summary>
 /// <param name="self">This silo.</param>
-/// <param name="period">The time between two reports of one silo: that of rounds while the graph changes, so that each round knows what the last one did.</param>
+/// <param name="period">The time between two reports of one silo: that of rounds while the graph changes, so that each round knows what the
+/// last one did.</param>
 internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
 {
-    /// <summary>Silos told in one period: with three, every silo of a small cluster hears of all each time, and a thousand silos within seven.</summary>
+    /// <summary>
+    /// Silos told in one period: with three, every silo of a small cluster hears of all each time, and a thousand silos within seven.
+    /// </summary>
     internal const int Fanout = 3;
 
     internal TimeSpan Period => period;
@@ -102,7 +106,9 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
         return SiloLoad.Around(own, sum / silos, tolerance);
     }
 
-    /// <summary>A silo that is far below its share, as one that has just joined, while this one is above its own: it is filled first.</summary>
+    /// <summary>
+    /// A silo that is far below its share, as one that has just joined, while this one is above its own: it is filled first.
+    /// </summary>
     internal SiloAddress? EmptiestBelow(SiloLoad own, ReadOnlySpan<SiloAddress> active)
     {
         if (own.Current <= own.Upper)

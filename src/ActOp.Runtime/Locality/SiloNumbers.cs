@@ -4,8 +4,8 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Locality;
 
 /// <summary>
-/// The small numbers by which this silo's edge table and exchanges know silos; number 0 is this silo. Only members have numbers. A silo that has left gives its number back,
-/// which the caller does after nothing refers to it any more. One thread.
+/// The small numbers by which this silo's edge table and exchanges know silos; number 0 is this silo. Only members have numbers. A silo
+/// that has left gives its number back, which the caller does after nothing refers to it any more. One thread.
 /// </summary>
 internal sealed class SiloNumbers
 {

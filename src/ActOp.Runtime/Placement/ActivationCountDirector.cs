@@ -11,8 +11,9 @@ namespace ActOp.Runtime.Placement;
 
 /// <summary>The silo with the fewest activations among a few drawn at random.</summary>
 /// <remarks>
-/// Any thread. Counts are asked for at most once a second, and no placement waits for them: it uses those that came last. Every own choice is added at
-/// once, so that a burst does not all go to the silo that was emptiest. A silo that has not answered by the next time is taken only when there is no other.
+/// Any thread. Counts are asked for at most once a second, and no placement waits for them: it uses those that came last. Every own choice
+/// is added at once, so that a burst does not all go to the silo that was emptiest. A silo that has not answered by the next time is taken
+/// only when there is no other.
 /// </remarks>
 internal sealed class ActivationCountDirector(Node node) : IPlacementDirector
 {

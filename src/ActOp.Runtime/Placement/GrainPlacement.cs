@@ -14,7 +14,10 @@ internal sealed class GrainPlacement(Node node)
     private readonly ConcurrentDictionary<GrainId, Task<(SiloAddress Silo, bool IsNew)>> _asked = new();
     private readonly ConcurrentDictionary<Type, IPlacementDirector> _directors = new();
 
-    /// <summary>The silo of the grain, and whether it was chosen just now and does not have the grain yet. Callers at the same time share one question.</summary>
+    /// <summary>
+    /// The silo of the grain, and whether it was chosen just now and does not have the grain yet. Callers at the same time share one
+    /// question.
+    /// </summary>
     internal Task<(SiloAddress Silo, bool IsNew)> LocateAsync(GrainId grain, RequestContextData? context)
     {
         if (_asked.TryGetValue(grain, out var running))

@@ -4,7 +4,9 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Placement;
 
-/// <summary>Where grains belong that were deactivated to move (paper section 4.3). Any thread; bounded: the oldest half goes when it is full.</summary>
+/// <summary>
+/// Where grains belong that were deactivated to move (paper section 4.3). Any thread; bounded: the oldest half goes when it is full.
+/// </summary>
 internal sealed class PlacementHints
 {
     /// <summary>More grains than any few rounds move.</summary>

@@ -27,7 +27,9 @@ internal enum FrameFlags : byte
     /// <summary>Reply: the outcome is an exception.</summary>
     IsError = 64,
 
-    /// <summary>Request: the milliseconds follow for which somebody waits for the answer. The bit means something else in replies.</summary>
+    /// <summary>
+    /// Request: the milliseconds follow for which somebody waits for the answer. The bit means something else in replies.
+    /// </summary>
     HasDeadline = IsError,
 
     /// <summary>Reply: where the grain is follows; whoever asked elsewhere learns it.</summary>

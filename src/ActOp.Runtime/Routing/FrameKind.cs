@@ -12,6 +12,9 @@ internal enum FrameKind : byte
     /// <summary>An answer on its way through a silo to a client that the answering silo has no link to.</summary>
     RelayedReply = 3,
 
-    /// <summary>A request was sent on: whoever waits for the answer learns which silo owes it now, and need not wait for a timeout when that one dies.</summary>
+    /// <summary>
+    /// A request was sent on: whoever waits for the answer learns which silo owes it now, and need not wait for a timeout when that one
+    /// dies.
+    /// </summary>
     SentOn = 4,
 }

@@ -9,7 +9,10 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
 
-/// <summary>Turns frames back into calls and answers. Runs on the receive stage; whatever a peer sends, it throws nothing but <see cref="Orleans.Serialization.SerializerException"/>s of broken frames.</summary>
+/// <summary>
+/// Turns frames back into calls and answers. Runs on the receive stage; whatever a peer sends, it throws nothing but
+/// <see cref="Orleans.Serialization.SerializerException"/>s of broken frames.
+/// </summary>
 internal sealed class FrameReader(Node node)
 {
     internal void Read(SiloAddress peer, ReadOnlySpan<byte> frame)
@@ -160,8 +163,8 @@ internal sealed class FrameReader(Node node)
     }
 
     /// <summary>
-    /// A frame that waited for a link and will not be sent. If it is a request that this silo has sent on for another node, that one is told; its own calls
-    /// are ended by whoever drops the frame, and one-way calls are counted.
+    /// A frame that waited for a link and will not be sent. If it is a request that this silo has sent on for another node, that one is
+    /// told; its own calls are ended by whoever drops the frame, and one-way calls are counted.
     /// </summary>
     internal void Dropped(SiloAddress silo, ReadOnlySpan<byte> frame)
     {

@@ -8,7 +8,10 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
 
-/// <summary>Turns calls into frames. A request is encoded on the caller's turn and an answer on the callee's, straight from the objects: no copy is made.</summary>
+/// <summary>
+/// Turns calls into frames. A request is encoded on the caller's turn and an answer on the callee's, straight from the objects: no copy is
+/// made.
+/// </summary>
 /// <remarks>Stateless; any thread. The counterpart is <see cref="FrameReader"/>.</remarks>
 internal sealed class Messages(Node node)
 {
@@ -105,7 +108,10 @@ internal sealed class Messages(Node node)
         call.Recycle();
     }
 
-    /// <summary>A silo that can reach a client which has not connected to this one yet: who sent the call on, or if that one is gone meanwhile any other.</summary>
+    /// <summary>
+    /// A silo that can reach a client which has not connected to this one yet: who sent the call on, or if that one is gone meanwhile any
+    /// other.
+    /// </summary>
     private SiloAddress? RelayFor(Call call)
     {
         if (call.Via is { } via && node.Peers.IsConnected(via))

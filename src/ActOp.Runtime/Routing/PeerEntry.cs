@@ -6,9 +6,9 @@ namespace ActOp.Runtime.Routing;
 
 /// <summary>One other node: its links, and the frames that wait for a link or for room in it.</summary>
 /// <remarks>
-/// Any thread sends. While frames wait, later ones of the same node queue up behind them, so order is kept; the lock guards only that slow path.
-/// Owns the frames that wait, up to a limit of bytes, until they are sent, or given up with the link, the dial or the node that they wait for; the callers hear of it. At most
-/// one continuation waits for room in a link, however many frames do.
+/// Any thread sends. While frames wait, later ones of the same node queue up behind them, so order is kept; the lock guards only that slow
+/// path. Owns the frames that wait, up to a limit of bytes, until they are sent, or given up with the link, the dial or the node that they
+/// wait for; the callers hear of it. At most one continuation waits for room in a link, however many frames do.
 /// </remarks>
 internal sealed class PeerEntry(Node node, SiloAddress address)
 {

@@ -9,12 +9,14 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
 
-/// <summary>Step 3 of a call's path: which link a frame takes. Knows the peers by their addresses and ties the mesh to the stages.</summary>
+/// <summary>
+/// Step 3 of a call's path: which link a frame takes. Knows the peers by their addresses and ties the mesh to the stages.
+/// </summary>
 /// <remarks>
-/// Any thread may send. Frames for a silo that is being dialled wait in its <see cref="PeerEntry"/>. Connects, disconnects
-/// and failed dials come one at a time from the control thread of the mesh.
-/// Owns the mesh node, its threads, and one entry for each node that is connected or that somebody sends to; an entry goes when its silo is dead or its client gone.
-/// Owns also the endpoints at which somebody waits for a silo, until one answers there or nobody waits any more (<see cref="StopSearching"/>).
+/// Any thread may send. Frames for a silo that is being dialled wait in its <see cref="PeerEntry"/>. Connects, disconnects and failed dials
+/// come one at a time from the control thread of the mesh. Owns the mesh node, its threads, and one entry for each node that is connected
+/// or that somebody sends to; an entry goes when its silo is dead or its client gone. Owns also the endpoints at which somebody waits for a
+/// silo, until one answers there or nobody waits any more (<see cref="StopSearching"/>).
 /// </remarks>
 internal sealed class PeerTable : MeshEvents, IDisposable
 {
@@ -46,7 +48,10 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     internal StageUsage ReceiveUsage => _receive.Usage;
 
-    /// <summary>Told of every silo whose link was lost (false), and of every proof that its process is gone: its host refused a dial, or another has its endpoint (true).</summary>
+    /// <summary>
+    /// Told of every silo whose link was lost (false), and of every proof that its process is gone: its host refused a dial, or another has
+    /// its endpoint (true).
+    /// </summary>
     internal event Action<SiloAddress, bool>? LinkLost;
 
     internal void Start(int receiveThreads)
@@ -75,7 +80,10 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         }
     }
 
-    /// <summary>The silo that is connected at an endpoint now, or else the next one that answers there; never one that has answered before and is gone.</summary>
+    /// <summary>
+    /// The silo that is connected at an endpoint now, or else the next one that answers there; never one that has answered before and is
+    /// gone.
+    /// </summary>
     internal Task<SiloAddress> FindAsync(EndPoint endPoint) =>
         ConnectedAt(endPoint) is { } present ? Task.FromResult(present) : Search(endPoint).Task;
 
@@ -231,7 +239,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         return null;
     }
 
-    /// <summary>Now and then, too: a dial may turn out to lead to a silo that is connected by another of its endpoints, and no event tells of that.</summary>
+    /// <summary>
+    /// Now and then, too: a dial may turn out to lead to a silo that is connected by another of its endpoints, and no event tells of that.
+    /// </summary>
     internal void EndSearches()
     {
         foreach (var (endPoint, _) in _searches)

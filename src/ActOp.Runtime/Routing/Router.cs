@@ -11,16 +11,20 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>
-/// Step 2 of a call's path, one switch: an activation of this silo, a silo that is known to have one, or ask the
-/// directory (and place the grain if it is nowhere).
+/// Step 2 of a call's path, one switch: an activation of this silo, a silo that is known to have one, or ask the directory (and place the
+/// grain if it is nowhere).
 /// </summary>
-/// <remarks>Runs on the thread that brings the call: the caller's turn, the receive stage, or the turn of an activation that sends its queue on.</remarks>
+/// <remarks>
+/// Runs on the thread that brings the call: the caller's turn, the receive stage, or the turn of an activation that sends its queue on.
+/// </remarks>
 internal sealed class Router(Node node)
 {
     /// <summary>A call that was sent on this often trusts no cache any more: the next hop is what the directory says.</summary>
     private const int TrustedForwards = 2;
 
-    /// <summary>A call that was sent on more often than this has met a cluster in flux at every hop: it pauses before each further one.</summary>
+    /// <summary>
+    /// A call that was sent on more often than this has met a cluster in flux at every hop: it pauses before each further one.
+    /// </summary>
     private readonly int _freeForwards = TrustedForwards + node.MaxForwards;
 
     /// <summary>Hops with a pause before a call is given up: half a second in all, longer than grains keep moving.</summary>
@@ -73,7 +77,9 @@ internal sealed class Router(Node node)
             RouteByTable(call, call.TargetId, call.Reference, counted: true);
     }
 
-    /// <summary>True when nobody waits for the answer of a request any more: then it is dropped and counted, and the holder must not touch it again.</summary>
+    /// <summary>
+    /// True when nobody waits for the answer of a request any more: then it is dropped and counted, and the holder must not touch it again.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool Drops(Call call)
     {
@@ -147,8 +153,8 @@ internal sealed class Router(Node node)
     private bool MayTrust(SiloAddress silo) => !silo.Equals(node.Address) && node.Silos.IsActive(silo) && (node.IsSilo || node.Peers.IsConnected(silo));
 
     /// <summary>
-    /// Begins the life of a new activation, if there is none, with the request in its mailbox: should the begin fail, the request fails with it. It sees
-    /// the values of the request's context.
+    /// Begins the life of a new activation, if there is none, with the request in its mailbox: should the begin fail, the request fails
+    /// with it. It sees the values of the request's context.
     /// </summary>
     private void EnterOrBegin(Call call, GrainId target, Activations.GrainClass grainClass)
     {
@@ -255,7 +261,10 @@ internal sealed class Router(Node node)
         }
     }
 
-    /// <summary>Copies the arguments and the values of the request context unless they are the runtime's already: the caller may change its own from here on.</summary>
+    /// <summary>
+    /// Copies the arguments and the values of the request context unless they are the runtime's already: the caller may change its own from
+    /// here on.
+    /// </summary>
     private static bool TryIsolate(Call call)
     {
         if (call.ArgumentsIsolated)
@@ -276,7 +285,9 @@ internal sealed class Router(Node node)
         }
     }
 
-    /// <summary>A call between two hops. The timer's thread serves all timers of the process, so the way goes on from the work stage.</summary>
+    /// <summary>
+    /// A call between two hops. The timer's thread serves all timers of the process, so the way goes on from the work stage.
+    /// </summary>
     private sealed class PausedCall : IStageItem
     {
         private readonly Router _router;

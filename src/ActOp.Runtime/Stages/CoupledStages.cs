@@ -5,8 +5,8 @@ using ActOp.Staging.Model;
 namespace ActOp.Runtime.Stages;
 
 /// <summary>
-/// While the threads of the receive stage run most turns themselves, in the places of parked workers, the two stages are one: each of its threads reads, runs and
-/// writes. A controller then sees them as one stage, and both get its threads.
+/// While the threads of the receive stage run most turns themselves, in the places of parked workers, the two stages are one: each of its
+/// threads reads, runs and writes. A controller then sees them as one stage, and both get its threads.
 /// </summary>
 internal sealed class CoupledStages
 {

@@ -4,8 +4,9 @@ using ActOp.Staging.Model;
 namespace ActOp.Runtime.Stages;
 
 /// <summary>
-/// What neighbours take from a stage, per event, to be counted like a wait: the time that its events were ready without a processor, and, when its queue never got short,
-/// all the time of its threads that the samples do not account for. The latter is what a thread waits for a processor after it was woken, which no busy time contains.
+/// What neighbours take from a stage, per event, to be counted like a wait: the time that its events were ready without a processor, and,
+/// when its queue never got short, all the time of its threads that the samples do not account for. The latter is what a thread waits for a
+/// processor after it was woken, which no busy time contains.
 /// </summary>
 /// <remarks>Belongs to the control stage.</remarks>
 internal sealed class LostTime
@@ -16,7 +17,10 @@ internal sealed class LostTime
     /// <summary>A queue of so many events for each thread is empty once in as many events (M/M/1 at 98 %).</summary>
     private const int LongQueue = 50;
 
-    /// <summary>By period. More threads end the backlog, and with it the evidence, but not the neighbours: half of it is left after 69 periods, so that the stage does not try fewer every minute.</summary>
+    /// <summary>
+    /// By period. More threads end the backlog, and with it the evidence, but not the neighbours: half of it is left after 69 periods, so
+    /// that the stage does not try fewer every minute.
+    /// </summary>
     private const double Fading = 0.99;
 
     private const double NanosecondsPerSecond = 1e9;

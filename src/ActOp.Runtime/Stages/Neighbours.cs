@@ -3,13 +3,15 @@ using System.Globalization;
 namespace ActOp.Runtime.Stages;
 
 /// <summary>
-/// How much of the time that our threads are ready without a processor is due to other processes. The paper's servers have none (section 5.2), so there ready time is our own
-/// threads' competition, which more threads make worse. What neighbours cause is like a wait: a stage with one thread gets one share of the processors among theirs, one with two gets two.
+/// How much of the time that our threads are ready without a processor is due to other processes. The paper's servers have none (section
+/// 5.2), so there ready time is our own threads' competition, which more threads make worse. What neighbours cause is like a wait: a stage
+/// with one thread gets one share of the processors among theirs, one with two gets two.
 /// </summary>
 /// <remarks>One thread at a time.</remarks>
 /// <param name="processors">Processors that the process may use, p.</param>
 /// <param name="ownTime">Reads the processor time that the process has used, in seconds.</param>
-/// <param name="machineTime">Reads the processor time that all have used, in seconds; null where the system does not say, and then nothing is due to neighbours.</param>
+/// <param name="machineTime">Reads the processor time that all have used, in seconds; null where the system does not say, and then nothing
+/// is due to neighbours.</param>
 internal sealed class Neighbours(double processors, Func<double> ownTime, Func<double?> machineTime)
 {
     private const string Statistics = "/proc/stat";

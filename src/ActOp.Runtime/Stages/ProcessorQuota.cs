@@ -2,7 +2,10 @@ using System.Globalization;
 
 namespace ActOp.Runtime.Stages;
 
-/// <summary>How many processors the process may use, p of the model: a container's quota may be a fraction, which <see cref="Environment.ProcessorCount"/> rounds up.</summary>
+/// <summary>
+/// How many processors the process may use, p of the model: a container's quota may be a fraction, which
+/// <see cref="Environment.ProcessorCount"/> rounds up.
+/// </summary>
 internal static class ProcessorQuota
 {
     private const string Unified = "/sys/fs/cgroup/cpu.max";

@@ -7,10 +7,12 @@ using ActOp.Staging.Model;
 namespace ActOp.Runtime.Stages;
 
 /// <summary>
-/// Gives the stages of a silo their threads (paper section 5): period by period it reads what they did, has the source say what an event costs, asks the controller and changes the
-/// numbers of threads. The control stage, on which it runs, has one thread always.
+/// Gives the stages of a silo their threads (paper section 5): period by period it reads what they did, has the source say what an event
+/// costs, asks the controller and changes the numbers of threads. The control stage, on which it runs, has one thread always.
 /// </summary>
-/// <remarks>All but the timer's callback and the end runs on the control stage; <see cref="_gate"/> keeps an end from a decision that is under way.</remarks>
+/// <remarks>
+/// All but the timer's callback and the end runs on the control stage; <see cref="_gate"/> keeps an end from a decision that is under way.
+/// </remarks>
 internal sealed class StageControl : IDisposable
 {
     private readonly Node _node;

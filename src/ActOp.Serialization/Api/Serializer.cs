@@ -7,7 +7,10 @@ using ActOp.Wire;
 namespace Orleans.Serialization;
 
 /// <summary>Writes values to bytes and reads them again; used from any thread.</summary>
-/// <remarks>Every method throws <see cref="CodecNotFoundException"/> for types without a codec and <see cref="SerializerException"/> for damaged data.</remarks>
+/// <remarks>
+/// Every method throws <see cref="CodecNotFoundException"/> for types without a codec and <see cref="SerializerException"/> for damaged
+/// data.
+/// </remarks>
 public sealed class Serializer
 {
     private readonly CallRuntime? _runtime;

@@ -8,7 +8,10 @@ namespace Orleans.Serialization;
 /// <summary>Adds serialization to services.</summary>
 public static class ServiceCollectionExtensions
 {
-    /// <summary>Adds <see cref="Serializer"/>, <see cref="DeepCopier"/> and their typed forms; grain references are bound to the silo or client of the services, if any.</summary>
+    /// <summary>
+    /// Adds <see cref="Serializer"/>, <see cref="DeepCopier"/> and their typed forms; grain references are bound to the silo or client of
+    /// the services, if any.
+    /// </summary>
     public static IServiceCollection AddSerializer(this IServiceCollection services, Action<ISerializerBuilder>? configure = null)
     {
         services.TryAddSingleton(static provider => new Serializer(provider.GetService<CallRuntime>()));

@@ -3,7 +3,9 @@ using ActOp.Wire;
 
 namespace ActOp.Serialization.Codecs;
 
-/// <summary>Values of a static type without objects of its own: an interface, an abstract class, or object. The actual type decides.</summary>
+/// <summary>
+/// Values of a static type without objects of its own: an interface, an abstract class, or object. The actual type decides.
+/// </summary>
 internal sealed class AnyObjectCodec<T> : ReferenceCodec<T>
     where T : class
 {

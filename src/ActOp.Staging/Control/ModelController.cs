@@ -4,9 +4,10 @@ using ActOp.Staging.Model;
 namespace ActOp.Staging.Control;
 
 /// <summary>
-/// Gives the stages the threads that the queueing model finds best (paper section 5.3) for their smoothed demand. It acts at once when the demand makes a step or a
-/// stage falls behind; otherwise a change has to be worth it twice in a row, and a stage that got threads keeps them for a while, so that constant load means constant threads.
-/// Threads that a long event holds are out of service, so each is replaced: what they wait for may be behind them in the queue.
+/// Gives the stages the threads that the queueing model finds best (paper section 5.3) for their smoothed demand. It acts at once when the
+/// demand makes a step or a stage falls behind; otherwise a change has to be worth it twice in a row, and a stage that got threads keeps
+/// them for a while, so that constant load means constant threads. Threads that a long event holds are out of service, so each is replaced:
+/// what they wait for may be behind them in the queue.
 /// </summary>
 /// <param name="settings">How.</param>
 public sealed class ModelController(ModelControllerSettings settings) : IThreadController

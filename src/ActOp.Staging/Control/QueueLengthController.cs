@@ -1,8 +1,8 @@
 namespace ActOp.Staging.Control;
 
 /// <summary>
-/// A thread more for a stage with a long queue, one less for a stage with a short one: the baseline of the paper (section 5.1, Figure 7), after Welsh.
-/// The paper looks every 30 seconds.
+/// A thread more for a stage with a long queue, one less for a stage with a short one: the baseline of the paper (section 5.1, Figure 7),
+/// after Welsh. The paper looks every 30 seconds.
 /// </summary>
 /// <param name="high">T_h: a longer queue gets a thread. The paper: 100 events.</param>
 /// <param name="low">T_l: a shorter queue loses one. The paper: 10 events.</param>

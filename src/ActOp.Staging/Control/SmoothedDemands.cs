@@ -2,7 +2,9 @@ using ActOp.Staging.Model;
 
 namespace ActOp.Staging.Control;
 
-/// <summary>What the stages have to do, with noise taken out: a fading mean, until two periods in a row say that the demand has made a step.</summary>
+/// <summary>
+/// What the stages have to do, with noise taken out: a fading mean, until two periods in a row say that the demand has made a step.
+/// </summary>
 internal sealed class SmoothedDemands(ModelControllerSettings settings)
 {
     /// <summary>A change of demand below this many busy threads is no step, whatever its share.</summary>

@@ -1,8 +1,8 @@
 namespace ActOp.Staging.Measuring;
 
 /// <summary>
-/// Measures a sample of the times in which a thread is busy for its stage, each from after the wait for work to before the next one, so that idleness counts
-/// as nothing. The sample is so thin that measuring costs less than a two-hundredth of the time.
+/// Measures a sample of the times in which a thread is busy for its stage, each from after the wait for work to before the next one, so
+/// that idleness counts as nothing. The sample is so thin that measuring costs less than a two-hundredth of the time.
 /// </summary>
 /// <remarks>Begin and End belong to one thread at a time, the owner of the worker; any thread may read <see cref="Total"/>.</remarks>
 internal sealed class BusyMeter(string stage)
@@ -12,7 +12,9 @@ internal sealed class BusyMeter(string stage)
 
     private const long TimePerCost = 200;
 
-    /// <summary>However short the busy times are, this many of them are not passed over in a row: a stage that becomes slow must be seen soon.</summary>
+    /// <summary>
+    /// However short the busy times are, this many of them are not passed over in a row: a stage that becomes slow must be seen soon.
+    /// </summary>
     private const long MaxSkipped = 255;
 
     private ThreadMark _begun;

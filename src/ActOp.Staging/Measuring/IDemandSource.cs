@@ -11,6 +11,8 @@ public interface IDemandSource : IDisposable
     /// <summary>Estimates the demand of a period.</summary>
     /// <param name="stages">For each stage its usage at the beginning and at the end, always in the same order.</param>
     /// <param name="seconds">The length of the period.</param>
-    /// <returns>The demand of each stage; one without a measured event has its last known costs, or no arrivals when there are none.</returns>
+    /// <returns>
+    /// The demand of each stage; one without a measured event has its last known costs, or no arrivals when there are none.
+    /// </returns>
     IReadOnlyList<StageDemand> Estimate(IReadOnlyList<(StageUsage Begin, StageUsage End)> stages, double seconds);
 }

@@ -1,8 +1,8 @@
 namespace ActOp.Staging.Measuring;
 
 /// <summary>
-/// The paper's estimate (section 5.4) from wall-clock and processor time alone: the ratio of ready time to processor time, alpha, is the same for all threads and is
-/// seen where nothing blocks; elsewhere r = alpha x and w = z - x - r.
+/// The paper's estimate (section 5.4) from wall-clock and processor time alone: the ratio of ready time to processor time, alpha, is the
+/// same for all threads and is seen where nothing blocks; elsewhere r = alpha x and w = z - x - r.
 /// </summary>
 /// <param name="neverBlocks">For each stage whether its events never block; at least one must not.</param>
 public sealed class RatioSource(IReadOnlyList<bool> neverBlocks) : SampledSource

@@ -2,7 +2,10 @@ using ActOp.Staging.Model;
 
 namespace ActOp.Staging.Measuring;
 
-/// <summary>What the sources have in common: arrivals are counted, and an event costs the mean over the sample of the period, or the last known mean when that is empty.</summary>
+/// <summary>
+/// What the sources have in common: arrivals are counted, and an event costs the mean over the sample of the period, or the last known mean
+/// when that is empty.
+/// </summary>
 public abstract class SampledSource : IDemandSource
 {
     private const double NanosecondsPerSecond = 1e9;

@@ -1,6 +1,9 @@
 namespace ActOp.Staging.Measuring;
 
-/// <summary>The system's scheduler says how long a thread was ready without a processor, so that what is left of the wall-clock time was blocked: w = z - x - r.</summary>
+/// <summary>
+/// The system's scheduler says how long a thread was ready without a processor, so that what is left of the wall-clock time was blocked: w
+/// = z - x - r.
+/// </summary>
 public sealed class SchedulerSource : SampledSource
 {
     /// <inheritdoc/>

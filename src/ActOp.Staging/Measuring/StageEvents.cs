@@ -3,8 +3,8 @@ using System.Diagnostics.Tracing;
 namespace ActOp.Staging.Measuring;
 
 /// <summary>
-/// The measured busy times as events of the provider <c>ActOp-Stages</c>, for <c>dotnet-trace</c>, <c>dotnet-counters</c> and <see cref="TraceSource"/>. Nothing
-/// happens while nobody listens.
+/// The measured busy times as events of the provider <c>ActOp-Stages</c>, for <c>dotnet-trace</c>, <c>dotnet-counters</c> and
+/// <see cref="TraceSource"/>. Nothing happens while nobody listens.
 /// </summary>
 [EventSource(Name = ProviderName)]
 internal sealed class StageEvents : EventSource

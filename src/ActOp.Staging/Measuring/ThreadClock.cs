@@ -7,8 +7,8 @@ using Microsoft.Win32.SafeHandles;
 namespace ActOp.Staging.Measuring;
 
 /// <summary>
-/// Reads the clocks of the calling thread: wall time, its processor time, and where Linux says so (/proc/thread-self/schedstat) the time it was ready without
-/// a processor. About 2 microseconds a mark.
+/// Reads the clocks of the calling thread: wall time, its processor time, and where Linux says so (/proc/thread-self/schedstat) the time it
+/// was ready without a processor. About 2 microseconds a mark.
 /// </summary>
 internal static partial class ThreadClock
 {

@@ -6,8 +6,9 @@ using Microsoft.Diagnostics.Tracing;
 namespace ActOp.Staging.Measuring;
 
 /// <summary>
-/// Traces the own process: the runtime reports waits and lock contention, the stages report their busy times (<see cref="StageEvents"/>), and what of a busy time
-/// was spent in waits was blocked. Sees what blocks on .NET's own primitives, not what sleeps or blocks in the system.
+/// Traces the own process: the runtime reports waits and lock contention, the stages report their busy times (<see cref="StageEvents"/>),
+/// and what of a busy time was spent in waits was blocked. Sees what blocks on .NET's own primitives, not what sleeps or blocks in the
+/// system.
 /// </summary>
 /// <remarks>A thread of its own reads the trace; its sums are behind a lock.</remarks>
 public sealed class TraceSource : SampledSource

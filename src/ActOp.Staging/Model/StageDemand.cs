@@ -1,6 +1,8 @@
 namespace ActOp.Staging.Model;
 
-/// <summary>What one stage has to do (paper section 5.2, Table 1): the rate of its events and what one of them takes. Times are means, in seconds.</summary>
+/// <summary>
+/// What one stage has to do (paper section 5.2, Table 1): the rate of its events and what one of them takes. Times are means, in seconds.
+/// </summary>
 /// <param name="Arrivals">Events per second, lambda; not negative.</param>
 /// <param name="Compute">Processor time of an event, x; above zero if there are arrivals.</param>
 /// <param name="Blocked">Time an event waits in synchronous calls, w; not negative.</param>

@@ -3,11 +3,12 @@ using MathNet.Numerics.RootFinding;
 namespace ActOp.Staging.Model;
 
 /// <summary>
-/// How many threads each stage should have so that latency is least (paper section 5.3): minimises
-/// (*) = 1/lambda_tot sum lambda_i/(s_i t_i - lambda_i) + eta sum t_i, so that every stage is stable and sum beta_i t_i is at most p. Pure.
+/// How many threads each stage should have so that latency is least (paper section 5.3): minimises (*) = 1/lambda_tot sum lambda_i/(s_i t_i
+/// - lambda_i) + eta sum t_i, so that every stage is stable and sum beta_i t_i is at most p. Pure.
 /// </summary>
 /// <param name="processors">Processors that the process may use, p, above zero.</param>
-/// <param name="penalty">What a thread costs in latency, eta, in seconds per thread, above zero. The paper calibrated 100 microseconds.</param>
+/// <param name="penalty">What a thread costs in latency, eta, in seconds per thread, above zero. The paper calibrated 100
+/// microseconds.</param>
 public sealed class ThreadModel(double processors, double penalty)
 {
     private const double Accuracy = 1e-12;
@@ -27,7 +28,10 @@ public sealed class ThreadModel(double processors, double penalty)
     /// <exception cref="ArgumentOutOfRangeException">A stage has impossible figures.</exception>
     public bool IsFeasible(IReadOnlyList<StageDemand> stages) => Totals(stages).Processors < Processors;
 
-    /// <summary>The least penalty for which the processors do not bind, zeta of Theorem 2, in seconds per thread; infinite when the stages need all processors or more.</summary>
+    /// <summary>
+    /// The least penalty for which the processors do not bind, zeta of Theorem 2, in seconds per thread; infinite when the stages need all
+    /// processors or more.
+    /// </summary>
     /// <param name="stages">The stages.</param>
     /// <returns>Zeta; 0 without arrivals.</returns>
     /// <exception cref="ArgumentOutOfRangeException">A stage has impossible figures.</exception>
@@ -45,8 +49,9 @@ public sealed class ThreadModel(double processors, double penalty)
 
     /// <summary>
     /// The optimum over real numbers of threads: Theorem 2's closed form when the penalty is at least <see cref="Threshold"/>, else the
-    /// point where the processors are just used up, t_i = lambda_i/s_i + sqrt(lambda_i / (lambda_tot s_i (eta + theta beta_i))), theta by a root search.
-    /// Stages that together need all processors or more get them in proportion to their demand; that is not stable and marked as overload.
+    /// point where the processors are just used up, t_i = lambda_i/s_i + sqrt(lambda_i / (lambda_tot s_i (eta + theta beta_i))), theta by a
+    /// root search. Stages that together need all processors or more get them in proportion to their demand; that is not stable and marked
+    /// as overload.
     /// </summary>
     /// <param name="stages">The stages; one without arrivals gets 0 threads.</param>
     /// <returns>The threads of each stage.</returns>

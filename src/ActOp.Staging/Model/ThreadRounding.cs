@@ -1,12 +1,12 @@
 namespace ActOp.Staging.Model;
 
 /// <summary>
-/// From the optimum over real numbers to whole threads: of the two neighbours of each stage's optimum, those that keep every stage stable and the processors'
-/// limit and have the least value of (*). 2^K combinations, for K stages up to <see cref="MaxStages"/>. Pure.
+/// From the optimum over real numbers to whole threads: of the two neighbours of each stage's optimum, those that keep every stage stable
+/// and the processors' limit and have the least value of (*). 2^K combinations, for K stages up to <see cref="MaxStages"/>. Pure.
 /// </summary>
 /// <remarks>
-/// On few processors no combination may keep the limit: every stage needs a thread, however little it has to do. Then the processors are not
-/// forbidden but paid for, at the price that they have in the real optimum: the least (*) + theta sum beta_i t_i wins.
+/// On few processors no combination may keep the limit: every stage needs a thread, however little it has to do. Then the processors are
+/// not forbidden but paid for, at the price that they have in the real optimum: the least (*) + theta sum beta_i t_i wins.
 /// </remarks>
 /// <param name="model">The objective and its limit.</param>
 /// <param name="minimum">The fewest threads of a stage, at least 1.</param>
@@ -35,7 +35,9 @@ public sealed class ThreadRounding(ThreadModel model, int minimum, int maximum)
         return Judge(stages, Best(stages, [.. stages.Select((stage, i) => Fewest(stage, shares.Threads[i]))], shares.Multiplier));
     }
 
-    /// <summary>What a choice of whole threads is worth, the price of processors included; smaller is better. Infinite when a stage is not stable.</summary>
+    /// <summary>
+    /// What a choice of whole threads is worth, the price of processors included; smaller is better. Infinite when a stage is not stable.
+    /// </summary>
     internal double Value(IReadOnlyList<StageDemand> stages, IReadOnlyList<int> threads, double multiplier) =>
         model.Objective(stages, [.. threads.Select(static count => (double)count)]) + (multiplier * Used(stages, threads));
 

@@ -28,11 +28,17 @@ public static class TestingUtils
     /// <summary>A multiple of a time.</summary>
     public static TimeSpan Multiply(TimeSpan time, double value) => time * value;
 
-    /// <summary>Asks <paramref name="predicate"/> again and again until it says true; its argument is true when it is asked for the last time and may assert.</summary>
+    /// <summary>
+    /// Asks <paramref name="predicate"/> again and again until it says true; its argument is true when it is asked for the last time and
+    /// may assert.
+    /// </summary>
     public static Task WaitUntilAsync(Func<bool, Task<bool>> predicate, TimeSpan timeout, TimeSpan? delayOnFail = null) =>
         WaitUntilAsync((last, _) => predicate(last), timeout, delayOnFail);
 
-    /// <summary>Asks <paramref name="predicate"/> again and again until it says true; its first argument is true when it is asked for the last time and may assert.</summary>
+    /// <summary>
+    /// Asks <paramref name="predicate"/> again and again until it says true; its first argument is true when it is asked for the last time
+    /// and may assert.
+    /// </summary>
     /// <param name="predicate">The question.</param>
     /// <param name="timeout">How long to ask.</param>
     /// <param name="delayOnFail">Time between two questions. Default 1 s.</param>
@@ -46,7 +52,10 @@ public static class TestingUtils
             throw new TimeoutException("Not so within " + timeout + ": " + predicateExpression);
     }
 
-    /// <summary>Like <see cref="WaitUntilAsync(Func{bool, CancellationToken, Task{bool}}, TimeSpan, TimeSpan?, CancellationToken, string)"/>, but exceptions count as a no, and the outcome is returned.</summary>
+    /// <summary>
+    /// Like <see cref="WaitUntilAsync(Func{bool, CancellationToken, Task{bool}}, TimeSpan, TimeSpan?, CancellationToken, string)"/>, but
+    /// exceptions count as a no, and the outcome is returned.
+    /// </summary>
     public static Task<bool> WaitUntilSucceededAsync(Func<CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan? delayOnFail = null, CancellationToken cancellationToken = default) =>
         AskAsync(
             async (_, token) =>

@@ -9,7 +9,10 @@ internal sealed partial class SimulatedSilo : ILocalActivations
     /// <summary>Activations by grain; an epoch of 0 means that the registration is under way.</summary>
     public Dictionary<GrainId, Location> Activations { get; } = [];
 
-    /// <summary>Activations that have handed over their state and wait for the word of their target: they run nothing more, and they are reported until they leave.</summary>
+    /// <summary>
+    /// Activations that have handed over their state and wait for the word of their target: they run nothing more, and they are reported
+    /// until they leave.
+    /// </summary>
     public Dictionary<GrainId, Location> Leaving { get; } = [];
 
     /// <summary>Registered activations that the directory told to end although they ran.</summary>
@@ -35,7 +38,9 @@ internal sealed partial class SimulatedSilo : ILocalActivations
         }
     }
 
-    /// <summary>Moves the grain to the target, whose activation takes <paramref name="activationTime"/> from its registration to its answer.</summary>
+    /// <summary>
+    /// Moves the grain to the target, whose activation takes <paramref name="activationTime"/> from its registration to its answer.
+    /// </summary>
     public void Migrate(GrainId grain, SimulatedSilo target, int activationTime)
     {
         if (!MayRunTurns || target == this || !Activations.TryGetValue(grain, out var location) || location.Epoch == 0)

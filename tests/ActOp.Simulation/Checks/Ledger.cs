@@ -57,8 +57,8 @@ internal sealed class Ticket(long id, long counter, string kind, Machine caller,
 }
 
 /// <summary>
-/// What was sent, applied and acknowledged, seen by somebody who sees everything at once; says when it cannot be right. Lives of grains are seen
-/// from their hooks.
+/// What was sent, applied and acknowledged, seen by somebody who sees everything at once; says when it cannot be right. Lives of grains are
+/// seen from their hooks.
 /// </summary>
 internal sealed class Ledger(World.World world, Func<Faults> faults)
 {
@@ -83,7 +83,10 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
 
     private const string HookFailure = "The hook of a grain throws.";
 
-    /// <summary>A request that nobody waits for may still run this long after: the sweep of deadlines, clocks that differ, and the turn that it waits behind.</summary>
+    /// <summary>
+    /// A request that nobody waits for may still run this long after: the sweep of deadlines, clocks that differ, and the turn that it
+    /// waits behind.
+    /// </summary>
     private const long LatestTurn = 3 * Pump.Second;
 
     private readonly Dictionary<long, Life> _newest = [];
@@ -144,7 +147,10 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>One-way calls that were sent and have not been applied.</summary>
     internal int LostDrops => _drops.Count(id => !_appliedBy.ContainsKey(id));
 
-    /// <summary>The call has ended; <paramref name="exception"/> null when it has not failed, <paramref name="answer"/> null when it says nothing of the id.</summary>
+    /// <summary>
+    /// The call has ended; <paramref name="exception"/> null when it has not failed, <paramref name="answer"/> null when it says nothing of
+    /// the id.
+    /// </summary>
     internal void Close(Ticket ticket, long? answer, Exception? exception)
     {
         _open.Remove(ticket);
@@ -162,8 +168,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     }
 
     /// <summary>
-    /// What the grain did for a call it did at one moment between the call and its answer, in a life that may run turns and has all that was done before: so an
-    /// answer that is the one of that moment makes the history of the grain one that could have come about one call after the other.
+    /// What the grain did for a call it did at one moment between the call and its answer, in a life that may run turns and has all that
+    /// was done before: so an answer that is the one of that moment makes the history of the grain one that could have come about one call
+    /// after the other.
     /// </summary>
     private void CheckAnswer(Ticket ticket, long answer)
     {
@@ -239,7 +246,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
             Accuse("late tick", "A timer of grain " + life.Counter + " ticked after the end of its activation.");
     }
 
-    /// <summary>A hook of a grain on a machine: as the faults want it, it throws, or does not end and takes no notice of its token.</summary>
+    /// <summary>
+    /// A hook of a grain on a machine: as the faults want it, it throws, or does not end and takes no notice of its token.
+    /// </summary>
     /// <param name="machine">Where.</param>
     /// <param name="number">The grain that begins; 0 for one that ends.</param>
     internal async Task HookAsync(Machine machine, long number)
@@ -315,8 +324,8 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     }
 
     /// <summary>
-    /// Memory ends with its process, with an activation that ends to end, and with a move in which a hook of the next life failed, or a silo that had the
-    /// state ended.
+    /// Memory ends with its process, with an activation that ends to end, and with a move in which a hook of the next life failed, or a
+    /// silo that had the state ended.
     /// </summary>
     private bool MayForget(Life life)
     {
@@ -359,8 +368,8 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     }
 
     /// <summary>
-    /// Without a lease a silo that was evicted runs on until it hears of it. With one, only for the moment between the end of a pause and the next look at the
-    /// clock.
+    /// Without a lease a silo that was evicted runs on until it hears of it. With one, only for the moment between the end of a pause and
+    /// the next look at the clock.
     /// </summary>
     private bool MayRunOn(Life life)
     {

@@ -5,7 +5,9 @@ using ActOp.Simulation.World;
 
 namespace ActOp.Simulation.Checks;
 
-/// <summary>What must hold when nothing goes wrong any more and nobody calls: the parts of the nodes agree, and nothing is kept for anybody.</summary>
+/// <summary>
+/// What must hold when nothing goes wrong any more and nobody calls: the parts of the nodes agree, and nothing is kept for anybody.
+/// </summary>
 /// <remarks>The one place that looks into the nodes.</remarks>
 internal static class Quiet
 {

@@ -18,7 +18,10 @@ internal static partial class MutantRun
     /// <summary>Which seed has found a mutation, and by which oracle; null when none has within the budget.</summary>
     private sealed record Finding(Mutation Mutation, (int Seed, string Oracle)? First);
 
-    /// <summary>Plays the mutations with these numbers, or all, with no more than <paramref name="most"/> seeds each; returns how many were not found.</summary>
+    /// <summary>
+    /// Plays the mutations with these numbers, or all, with no more than <paramref name="most"/> seeds each; returns how many were not
+    /// found.
+    /// </summary>
     internal static int Play(int[] numbers, int most)
     {
         var root = FindRoot();

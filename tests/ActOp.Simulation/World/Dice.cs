@@ -1,6 +1,8 @@
 namespace ActOp.Simulation.World;
 
-/// <summary>One stream of random numbers (SplitMix64). Each domain of a run has its own, so that one more draw in one does not change the others.</summary>
+/// <summary>
+/// One stream of random numbers (SplitMix64). Each domain of a run has its own, so that one more draw in one does not change the others.
+/// </summary>
 internal sealed class Dice
 {
     private readonly ulong _seed;

@@ -21,7 +21,10 @@ internal enum MachineState
     Failed,
 }
 
-/// <summary>One process on one host: a silo or a client as it is, with time, threads and network from the simulation. A restart is another machine on the same host.</summary>
+/// <summary>
+/// One process on one host: a silo or a client as it is, with time, threads and network from the simulation. A restart is another machine
+/// on the same host.
+/// </summary>
 internal sealed class Machine : IHostApplicationLifetime
 {
     internal const int SiloPort = 11111;
@@ -77,7 +80,9 @@ internal sealed class Machine : IHostApplicationLifetime
 
     internal MachineClock Clock { get; }
 
-    /// <summary>The application's time, apart from the runtime's: what the application waits for is not left over from the runtime.</summary>
+    /// <summary>
+    /// The application's time, apart from the runtime's: what the application waits for is not left over from the runtime.
+    /// </summary>
     internal MachineClock AppClock { get; }
 
     internal MachineDriver Driver { get; }

@@ -1,6 +1,8 @@
 namespace ActOp.Simulation.World;
 
-/// <summary>The time of one machine: as fast as its rate says, its wall clock as wrong as the faults make it; its timers are events of the pump.</summary>
+/// <summary>
+/// The time of one machine: as fast as its rate says, its wall clock as wrong as the faults make it; its timers are events of the pump.
+/// </summary>
 internal sealed class MachineClock(Pump pump, Machine machine, Dice dice, double rate) : TimeProvider
 {
     private static readonly DateTimeOffset Start = new(2030, 1, 1, 0, 0, 0, TimeSpan.Zero);

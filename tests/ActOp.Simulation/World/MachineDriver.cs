@@ -11,8 +11,8 @@ internal sealed record Pace(int Threads, long Wait, double Hiccup, bool FlushesI
 
 /// <summary>Runs the stages of one machine's process: each item is an event of the pump.</summary>
 /// <remarks>
-/// A stage seems to have some threads, its lanes: items of one lane run in the order in which they were posted, those of different lanes in any. An
-/// item that was taken by a thread which then lost its processor is overtaken by those of the other lanes, as in life.
+/// A stage seems to have some threads, its lanes: items of one lane run in the order in which they were posted, those of different lanes in
+/// any. An item that was taken by a thread which then lost its processor is overtaken by those of the other lanes, as in life.
 /// </remarks>
 internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace pace) : StageDriver
 {

@@ -12,7 +12,9 @@ namespace ActOp.Simulation.World;
 internal sealed record Wires(long Latency, long Jitter, int Buffer, double Pieces, long BytesPerSecond);
 
 /// <summary>Byte streams between machines: in order, at their speed, with whatever faults are set.</summary>
-/// <remarks>Bytes under way between machines that cannot reach each other wait, as TCP sends them again and again, and arrive after the partition.</remarks>
+/// <remarks>
+/// Bytes under way between machines that cannot reach each other wait, as TCP sends them again and again, and arrive after the partition.
+/// </remarks>
 internal sealed class Network(Pump pump, Dice dice, Wires wires)
 {
     private readonly Dictionary<EndPoint, (Machine Machine, Action<ByteStream> Accepted)> _listeners = [];
@@ -108,7 +110,9 @@ internal sealed class Network(Pump pump, Dice dice, Wires wires)
             throw new System.Net.Sockets.SocketException((int)System.Net.Sockets.SocketError.TooManyOpenSockets);
     }
 
-    /// <summary>The process has ended: its listeners are gone, its connections closed, or silent when the machine has lost its power.</summary>
+    /// <summary>
+    /// The process has ended: its listeners are gone, its connections closed, or silent when the machine has lost its power.
+    /// </summary>
     internal void Crash(Machine machine, bool silent)
     {
         if (silent)

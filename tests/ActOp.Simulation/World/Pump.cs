@@ -35,12 +35,13 @@ internal sealed class PumpEvent(long time, Machine? owner, EventKind kind, strin
 }
 
 /// <summary>
-/// Virtual time and the order of everything: a queue of events, made one after the other by one thread. Time moves only from event to event.
+/// Virtual time and the order of everything: a queue of events, made one after the other by one thread. Time moves only from event to
+/// event.
 /// </summary>
 /// <remarks>
 /// The thread is the only worker of the thread pool (<see cref="OwnThePool"/>). Code that leaves its context (a continuation that runs
-/// asynchronously, one of the application's) puts an item into the pool; the pump sees it and steps aside until the pool is empty. So such code runs on
-/// the same thread, in the order in which it was queued, before the next event.
+/// asynchronously, one of the application's) puts an item into the pool; the pump sees it and steps aside until the pool is empty. So such
+/// code runs on the same thread, in the order in which it was queued, before the next event.
 /// </remarks>
 internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
 {
@@ -96,7 +97,9 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
         _events.Enqueue(step, (Now, _number++));
     }
 
-    /// <summary>Makes events until <paramref name="isOver"/>, which is asked before each, or until none is left. Blocks the calling thread.</summary>
+    /// <summary>
+    /// Makes events until <paramref name="isOver"/>, which is asked before each, or until none is left. Blocks the calling thread.
+    /// </summary>
     internal void Run(Func<bool> isOver)
     {
         _isOver = isOver;

@@ -4,9 +4,10 @@ using ActOp.Staging.Model;
 namespace ActOp.Staging.Tests.Measuring;
 
 /// <summary>
-/// Real stages with known work. What is asserted are ratios of measured to known costs, not how long anything takes: items compute until their thread's own
-/// processor clock has moved on, and wait for a handle that is never set. What a source cannot tell apart when other processes take the processors (the trace: ready
-/// from blocked; the ratio: a stage that was ready more often than the other) is taken from the scheduler's own count for the same sample.
+/// Real stages with known work. What is asserted are ratios of measured to known costs, not how long anything takes: items compute until
+/// their thread's own processor clock has moved on, and wait for a handle that is never set. What a source cannot tell apart when other
+/// processes take the processors (the trace: ready from blocked; the ratio: a stage that was ready more often than the other) is taken from
+/// the scheduler's own count for the same sample.
 /// </summary>
 [Collection(nameof(Exclusive))]
 public class SourceTests

@@ -10,7 +10,9 @@ internal static class SyntheticLoad
     private const long ComputeNanoseconds = 1_000_000;
     private const int BlockMilliseconds = 20;
 
-    /// <summary>A virtual machine that stands still for a while spoils a run: its clocks count that as something else than it was.</summary>
+    /// <summary>
+    /// A virtual machine that stands still for a while spoils a run: its clocks count that as something else than it was.
+    /// </summary>
     private const int Attempts = 5;
 
     internal static string[] StageNames { get; } = ["computing", "blocking"];
@@ -23,7 +25,9 @@ internal static class SyntheticLoad
     /// <summary>A thread whose wait is over and that has no processor yet still waits, by the trace.</summary>
     internal static (double Least, double Most) KnownAndReady(BusyTime[] busy) => (BlockMilliseconds / 1e3, (BlockMilliseconds / 1e3) + Ready(busy[1]));
 
-    /// <summary>The ratio takes both stages to be as often ready without a processor; where one was so more often, the estimate is off by just that.</summary>
+    /// <summary>
+    /// The ratio takes both stages to be as often ready without a processor; where one was so more often, the estimate is off by just that.
+    /// </summary>
     internal static (double Least, double Most) KnownButForTheRatio(BusyTime[] busy)
     {
         var seen = (BlockMilliseconds / 1e3) + Ready(busy[1]) - (Ready(busy[0]) * busy[0].Items / busy[0].Cpu * busy[1].Cpu / busy[1].Items);
@@ -33,7 +37,8 @@ internal static class SyntheticLoad
     /// <summary>Asserts that the source sees, in one of a few runs, what the items do, within a share of it.</summary>
     /// <param name="create">Makes the source.</param>
     /// <param name="tolerance">The share.</param>
-    /// <param name="blocked">What the source must say of the blocking stage in a run with these samples, in seconds per item, however busy the machine is.</param>
+    /// <param name="blocked">What the source must say of the blocking stage in a run with these samples, in seconds per item, however busy
+    /// the machine is.</param>
     internal static async Task AssertSourceSees(Func<IDemandSource> create, double tolerance, Func<BusyTime[], (double Least, double Most)> blocked)
     {
         const double Compute = ComputeNanoseconds / 1e9;

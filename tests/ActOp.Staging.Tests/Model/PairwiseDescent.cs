@@ -2,7 +2,10 @@ using ActOp.Staging.Model;
 
 namespace ActOp.Staging.Tests.Model;
 
-/// <summary>Minimises a convex function under one linear limit: single coordinates, then pairs along the limit, each by golden section, until nothing moves.</summary>
+/// <summary>
+/// Minimises a convex function under one linear limit: single coordinates, then pairs along the limit, each by golden section, until
+/// nothing moves.
+/// </summary>
 internal sealed class PairwiseDescent(Demands demands, ThreadModel model)
 {
     private const int Rounds = 400;

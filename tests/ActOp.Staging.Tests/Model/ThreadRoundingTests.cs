@@ -46,7 +46,9 @@ public class ThreadRoundingTests
         return true;
     }).QuickCheckThrowOnFailure();
 
-    /// <summary>Oracle: all whole numbers of a small server. Neighbours of the real optimum are not always the best of all whole numbers, but close.</summary>
+    /// <summary>
+    /// Oracle: all whole numbers of a small server. Neighbours of the real optimum are not always the best of all whole numbers, but close.
+    /// </summary>
     [Fact]
     public void Whole_numbers_are_close_to_the_best_of_all() => Prop.ForAll(Demands.Feasible, static demands =>
     {

@@ -16,7 +16,10 @@ public class AbandonedCallTests(AbandonedCallTests.Limited cluster) : IClassFixt
 
     private const int Burst = 1_000;
 
-    /// <summary>What pools, buffers and code compiled meanwhile may take in all: less than 8 bytes for each of the calls that fail, 2 for the others.</summary>
+    /// <summary>
+    /// What pools, buffers and code compiled meanwhile may take in all: less than 8 bytes for each of the calls that fail, 2 for the
+    /// others.
+    /// </summary>
     private const long Slack = 2_000_000;
 
     [Theory]
@@ -106,7 +109,8 @@ public class AbandonedCallTests(AbandonedCallTests.Limited cluster) : IClassFixt
         for (var refused = 0; refused < count;)
         {
             waiting.AddRange(Enumerable.Range(0, waiting.Count == 0 ? Limited.Mailbox : Burst).Select(index => grain.Answer(index)));
-            // It runs beside the request that holds the others back, or is refused like them. Either way those before it are in the mailbox by then, or refused.
+            // It runs beside the request that holds the others back, or is refused like them. Either way those before it are in the mailbox
+            // by then, or refused.
             await Record.ExceptionAsync(() => grain.Pass(""));
             refused += waiting.RemoveAll(call => call.IsFaulted);
             // The limit is no exact number while a turn takes what has come.

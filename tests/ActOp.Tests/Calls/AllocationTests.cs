@@ -5,8 +5,8 @@ using ActOp.Tests.Clusters;
 namespace ActOp.Tests.Calls;
 
 /// <summary>
-/// What a call costs in allocated bytes; the limits are in AllocationLimits.json. Time stands still: what silos do from time to time would be
-/// the more per call the slower the machine is.
+/// What a call costs in allocated bytes; the limits are in AllocationLimits.json. Time stands still: what silos do from time to time would
+/// be the more per call the slower the machine is.
 /// </summary>
 [Collection(nameof(Alone))]
 public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<AllocationTests.OneWorker>
@@ -40,7 +40,9 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
         Assert.InRange(await BestAsync(() => caller.AllocatedByProcess(callee, RemoteCalls)) / RemoteCalls, 0, Allowed.RemoteValueTask);
     }
 
-    /// <summary>Heap after full collections, of a grain without fields: its activation, its place in the tables, and its entry in the directory.</summary>
+    /// <summary>
+    /// Heap after full collections, of a grain without fields: its activation, its place in the tables, and its entry in the directory.
+    /// </summary>
     [Fact]
     public async Task An_activation_stays_within_its_limit()
     {

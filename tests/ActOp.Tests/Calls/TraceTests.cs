@@ -10,7 +10,10 @@ public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<Alloc
     private const string Runtime = "ActOp.Runtime";
     private const int Calls = 100_000;
 
-    /// <summary>What .NET itself takes to ask the listeners on both sides, two boxed contexts, until its code is optimised. The path by way of filters takes 1,300 bytes.</summary>
+    /// <summary>
+    /// What .NET itself takes to ask the listeners on both sides, two boxed contexts, until its code is optimised. The path by way of
+    /// filters takes 1,300 bytes.
+    /// </summary>
     private const double Sampling = 128;
 
     [Fact]

@@ -2,7 +2,9 @@ using System.Collections.Concurrent;
 
 namespace ActOp.Tests.Clusters;
 
-/// <summary>A named place where grain code stops until the test lets it go on. Grains get its name, so that gates work on every silo of the process.</summary>
+/// <summary>
+/// A named place where grain code stops until the test lets it go on. Grains get its name, so that gates work on every silo of the process.
+/// </summary>
 public sealed class Gate : IDisposable
 {
     /// <summary>Long enough for a slow machine; a test that waits so long has failed.</summary>

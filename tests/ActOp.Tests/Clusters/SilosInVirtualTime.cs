@@ -7,8 +7,8 @@ using ActOp.Runtime.Hosting;
 namespace ActOp.Tests.Clusters;
 
 /// <summary>
-/// Silos, two unless told otherwise, whose common clock stands still until a test moves it on. Nobody is suspected: the clock says nothing about how
-/// long an answer takes.
+/// Silos, two unless told otherwise, whose common clock stands still until a test moves it on. Nobody is suspected: the clock says nothing
+/// about how long an answer takes.
 /// </summary>
 internal sealed class SilosInVirtualTime : IAsyncDisposable
 {
@@ -63,7 +63,9 @@ internal sealed class SilosInVirtualTime : IAsyncDisposable
 
     public ValueTask DisposeAsync() => new(Pump(Clock, _cluster.DisposeAsync().AsTask()));
 
-    /// <summary>The answers of calls that may have to wait for time to pass, as a look-up does in a slot of the directory that is not ready yet.</summary>
+    /// <summary>
+    /// The answers of calls that may have to wait for time to pass, as a look-up does in a slot of the directory that is not ready yet.
+    /// </summary>
     public async Task<T[]> AskAll<T>(IEnumerable<Task<T>> calls)
     {
         var all = Task.WhenAll(calls);

@@ -2,7 +2,9 @@ using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Concurrency;
 
-/// <summary>Which request may run while another one does. A call that interleaves always shows that those sent before it have been looked at.</summary>
+/// <summary>
+/// Which request may run while another one does. A call that interleaves always shows that those sent before it have been looked at.
+/// </summary>
 public class AdmissionTests(TwoSilos cluster) : IClassFixture<TwoSilos>
 {
     [Fact]

@@ -3,8 +3,8 @@ using System.Net;
 namespace ActOp.Mesh.Transports.Memory;
 
 /// <summary>
-/// A network in memory: connects the transports of several nodes in one process, bytes in order as TCP has them, with faults on demand. Has no
-/// threads: bytes move when they are sent, or when the clock (<see cref="TimeProvider"/>) fires for a delay.
+/// A network in memory: connects the transports of several nodes in one process, bytes in order as TCP has them, with faults on demand. Has
+/// no threads: bytes move when they are sent, or when the clock (<see cref="TimeProvider"/>) fires for a delay.
 /// <para>Threads: every member from any thread; one gate guards everything (tests, not throughput).</para>
 /// </summary>
 public sealed class MemoryNetwork

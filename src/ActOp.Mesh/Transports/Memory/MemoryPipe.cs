@@ -1,8 +1,8 @@
 namespace ActOp.Mesh.Transports.Memory;
 
 /// <summary>
-/// One direction of an in-memory connection: a bounded ring of bytes. Bytes written become readable when they are due (delay) and the way is not
-/// cut (partition). Guarded by the network's gate.
+/// One direction of an in-memory connection: a bounded ring of bytes. Bytes written become readable when they are due (delay) and the way
+/// is not cut (partition). Guarded by the network's gate.
 /// </summary>
 internal sealed class MemoryPipe
 {

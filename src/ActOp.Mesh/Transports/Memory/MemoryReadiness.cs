@@ -1,6 +1,8 @@
 namespace ActOp.Mesh.Transports.Memory;
 
-/// <summary>The readiness set of in-memory streams: reports in the order of the changes, so that a single-threaded run is deterministic.</summary>
+/// <summary>
+/// The readiness set of in-memory streams: reports in the order of the changes, so that a single-threaded run is deterministic.
+/// </summary>
 internal sealed class MemoryReadiness(MemoryNetwork network) : Readiness
 {
     private readonly Queue<MemoryStreamEnd> _changed = [];

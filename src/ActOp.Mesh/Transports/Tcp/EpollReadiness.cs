@@ -5,9 +5,10 @@ using System.Runtime.InteropServices;
 namespace ActOp.Mesh.Transports.Tcp;
 
 /// <summary>
-/// Edge-triggered epoll: each stream is registered once for everything, so that neither reading nor a full send buffer costs a second system call.
-/// <para>Threads: the slot table is guarded by its gate; the event buffer belongs to the waiting thread. A token holds the slot and its generation, so
-/// that an event of a removed stream is recognised.</para>
+/// Edge-triggered epoll: each stream is registered once for everything, so that neither reading nor a full send buffer costs a second
+/// system call.
+/// <para>Threads: the slot table is guarded by its gate; the event buffer belongs to the waiting thread. A token holds the slot and its
+/// generation, so that an event of a removed stream is recognised.</para>
 /// </summary>
 internal sealed unsafe class EpollReadiness : Readiness
 {
@@ -110,7 +111,8 @@ internal sealed unsafe class EpollReadiness : Readiness
         {
             var mask = Unsafe.ReadUnaligned<uint>(at);
             var token = Unsafe.ReadUnaligned<ulong>(at + Linux.EventTokenAt);
-            // The wake descriptor is edge-triggered and never read: each write makes one event, and its count cannot overflow in practice (2^64).
+            // The wake descriptor is edge-triggered and never read: each write makes one event, and its count cannot overflow in practice
+            // (2^64).
             var slot = (uint)token;
             if (token != WakeToken && _streams[slot] is { } stream && _generations[slot] == (uint)(token >> 32))
             {

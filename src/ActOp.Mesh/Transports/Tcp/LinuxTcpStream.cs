@@ -6,12 +6,15 @@ using System.Runtime.InteropServices;
 namespace ActOp.Mesh.Transports.Tcp;
 
 /// <summary>
-/// A TCP stream on plain recv and send. The descriptor is used raw: the owner of the stream disposes it only while no call is under way (see
-/// <see cref="ByteStream"/>).
+/// A TCP stream on plain recv and send. The descriptor is used raw: the owner of the stream disposes it only while no call is under way
+/// (see <see cref="ByteStream"/>).
 /// </summary>
 internal sealed unsafe class LinuxTcpStream : TcpStream
 {
-    /// <summary>One in eight descriptors is kept for what is no stranger's connection, 64 at most: files that are opened now and then, dials, accepted peers' further links.</summary>
+    /// <summary>
+    /// One in eight descriptors is kept for what is no stranger's connection, 64 at most: files that are opened now and then, dials,
+    /// accepted peers' further links.
+    /// </summary>
     private static readonly int FirstReserved = ReadFirstReserved();
 
     private volatile int _connectError;

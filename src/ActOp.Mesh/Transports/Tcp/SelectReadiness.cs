@@ -5,8 +5,8 @@ using System.Net.Sockets;
 namespace ActOp.Mesh.Transports.Tcp;
 
 /// <summary>
-/// Select, for operating systems without epoll. A report per wait and stream as long as it is readable; room only for streams whose last send
-/// found none. A loopback datagram socket wakes it.
+/// Select, for operating systems without epoll. A report per wait and stream as long as it is readable; room only for streams whose last
+/// send found none. A loopback datagram socket wakes it.
 /// <para>Threads: the set is guarded by its gate; the lists belong to the waiting thread.</para>
 /// </summary>
 internal sealed class SelectReadiness : Readiness

@@ -5,10 +5,11 @@ using System.Net.Sockets;
 namespace ActOp.Mesh.Transports.Tcp;
 
 /// <summary>
-/// Accepts connections until disposed. Accepting is rare, so this one place uses the framework's asynchronous sockets; an accepted socket never does: it
-/// would then wake the framework's poll thread for every byte, beside ours.
-/// <para>Owns the listening socket, its event arguments and the timer of the pause, all made at the start: what is made when descriptors have run out may fail itself (a library that
-/// is loaded then fails to load). One thread at a time accepts: the constructor's, the event's, or the timer's. Whatever fails, the timer goes on with it.</para>
+/// Accepts connections until disposed. Accepting is rare, so this one place uses the framework's asynchronous sockets; an accepted socket
+/// never does: it would then wake the framework's poll thread for every byte, beside ours.
+/// <para>Owns the listening socket, its event arguments and the timer of the pause, all made at the start: what is made when descriptors
+/// have run out may fail itself (a library that is loaded then fails to load). One thread at a time accepts: the constructor's, the
+/// event's, or the timer's. Whatever fails, the timer goes on with it.</para>
 /// </summary>
 internal sealed class TcpAcceptor : Listener
 {

@@ -5,8 +5,8 @@ using System.Net.Sockets;
 namespace ActOp.Mesh.Transports.Tcp;
 
 /// <summary>
-/// Byte streams over TCP (<see cref="IPEndPoint"/>; names are resolved by the caller). On Linux plain system calls and epoll; elsewhere non-blocking
-/// sockets and select.
+/// Byte streams over TCP (<see cref="IPEndPoint"/>; names are resolved by the caller). On Linux plain system calls and epoll; elsewhere
+/// non-blocking sockets and select.
 /// </summary>
 public sealed class TcpTransport : Transport
 {
@@ -69,7 +69,8 @@ public sealed class TcpTransport : Transport
     {
         socket.Blocking = false;
         socket.NoDelay = true;
-        // A session hears when its peer is gone, but not when the way of one of its connections is (an address translator has forgotten it).
+        // A session hears when its peer is gone, but not when the way of one of its connections is (an address translator has forgotten
+        // it).
         socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
         socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, KeepAliveSeconds);
         socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, KeepAliveSeconds / 3);
