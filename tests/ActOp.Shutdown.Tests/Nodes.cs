@@ -92,6 +92,8 @@ public sealed class BusyGrain : Grain, IBusyGrain
 {
     private bool _hangs;
 
+    internal static TaskCompletionSource HangsInItsEnd { get; set; } = new();
+
     public async Task Begin()
     {
         this.RegisterGrainTimer(static (_, _) => Task.CompletedTask, 0, new GrainTimerCreationOptions(TimeSpan.FromMilliseconds(20), TimeSpan.FromMilliseconds(20)));
@@ -112,6 +114,11 @@ public sealed class BusyGrain : Grain, IBusyGrain
         return Task.CompletedTask;
     }
 
-    public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken) =>
-        _hangs ? new TaskCompletionSource().Task : Task.CompletedTask;
+    public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken)
+    {
+        if (!_hangs)
+            return Task.CompletedTask;
+        HangsInItsEnd.TrySetResult();
+        return new TaskCompletionSource().Task;
+    }
 }

@@ -65,9 +65,10 @@ public class StopTests
         await host.StartAsync();
         var grain = host.Services.GetRequiredService<IGrainFactory>().GetGrain<IBusyGrain>(1);
         await grain.Hang();
+        var hangs = BusyGrain.HangsInItsEnd = new TaskCompletionSource();
         await grain.End();
+        await hangs.Task.WaitAsync(Patience);
         var node = host.Services.GetRequiredService<Node>();
-        Assert.True(SpinWait.SpinUntil(() => node.Background.Running.Contains("activations (1)", StringComparison.Ordinal), Patience));
         node.Die("The test says so.");
         await host.StopAsync().WaitAsync(Patience);
         Assert.DoesNotContain(log.Lines(LogLevel.Warning), static line => line.Contains("ends while background work has not", StringComparison.Ordinal));
