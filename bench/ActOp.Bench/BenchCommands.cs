@@ -11,6 +11,7 @@ internal static class BenchCommands
     private static readonly Dictionary<string, Func<CallSettings, Action<Row>, Task>> Measurements = new()
     {
         ["local"] = LocalCalls.Measure,
+        ["hosted"] = HostedCalls.Measure,
         ["remote"] = RemoteCalls.Measure,
         ["client"] = ClientCalls.Measure,
         ["fanout"] = OtherCalls.FanOut,

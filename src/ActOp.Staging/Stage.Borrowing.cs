@@ -18,12 +18,8 @@ public sealed partial class Stage
     /// <summary>A run ends at the first pause after half of this, so it takes so long only if a single item does.</summary>
     private static readonly long LongRun = Stopwatch.Frequency * 2 / 1000;
 
-    private static readonly long LeastPause = Stopwatch.Frequency / 20;
-    private static readonly long LongestPause = Stopwatch.Frequency * 2;
-
     private long _borrowed;
-    private long _borrowPause;
-    private long _borrowFrom;
+    private Backoff _borrowBackoff;
 
     /// <summary>Items that borrowers have run.</summary>
     public long Borrowed => Interlocked.Read(ref _borrowed);
@@ -41,7 +37,7 @@ public sealed partial class Stage
 
     internal Worker? TryBorrow()
     {
-        if (!HasIdle || Worker.Current is not null || (_borrowPause > 0 && Stopwatch.GetTimestamp() < _borrowFrom) || _roster.TryTakeToBorrow() is not { } worker)
+        if (!HasIdle || Worker.Current is not null || _borrowBackoff.IsOn || _roster.TryTakeToBorrow() is not { } worker)
             return null;
         worker.Enter();
         StageMonitor.Shared.Arm();
@@ -54,7 +50,10 @@ public sealed partial class Stage
         var start = Stopwatch.GetTimestamp();
         var isDone = worker.RunBorrowed(Tuning.BorrowedRun, LongRun / 2, out var items);
         Interlocked.Add(ref _borrowed, items);
-        NoteRun(Stopwatch.GetTimestamp(), start);
+        if (Stopwatch.GetTimestamp() - start > LongRun)
+            _borrowBackoff.Lengthen();
+        else
+            _borrowBackoff.Shorten();
         worker.Leave();
         if (!isDone || !_roster.TryGoIdle(worker))
         {
@@ -65,22 +64,6 @@ public sealed partial class Stage
         else if (HasWork())
         {
             WakeOne();
-        }
-    }
-
-    /// <summary>Races between borrowers lose a note at worst.</summary>
-    private void NoteRun(long now, long start)
-    {
-        var pause = Volatile.Read(ref _borrowPause);
-        if (now - start > LongRun)
-        {
-            pause = Math.Clamp(2 * pause, LeastPause, LongestPause);
-            Volatile.Write(ref _borrowFrom, now + pause);
-            Volatile.Write(ref _borrowPause, pause);
-        }
-        else if (pause > 0)
-        {
-            Volatile.Write(ref _borrowPause, pause < LeastPause / 16 ? 0 : pause - (pause / 128));
         }
     }
 }

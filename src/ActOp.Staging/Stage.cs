@@ -51,6 +51,7 @@ public sealed partial class Stage : IDisposable, IWatched
         _onError = onError;
         _onPause = onPause;
         _roster = new Roster(OnEnded);
+        _visit = new Visit(this);
         if (mode == StageMode.OwnThreads)
         {
             SetThreads(threads);
@@ -71,6 +72,7 @@ public sealed partial class Stage : IDisposable, IWatched
         // Retired: what it posts takes the way of a foreign thread.
         _driven = new Worker(this, 0) { IsRetired = true };
         _roster = new Roster(OnEnded);
+        _visit = new Visit(this);
     }
 
     /// <summary>The stage's name.</summary>
@@ -212,7 +214,7 @@ public sealed partial class Stage : IDisposable, IWatched
         _shared.Enqueue(item);
         // Also the full fence between the item and the look for idle threads.
         Interlocked.Increment(ref _posted);
-        if (_roster.MayWake)
+        if (_roster.MayWake && !TryVisit())
             WakeOne();
     }
 
@@ -356,7 +358,9 @@ public sealed partial class Stage : IDisposable, IWatched
         }
 
         Volatile.Write(ref _held, held);
-        if (isLate && _roster.MayWake)
+        var visits = LookAtVisits();
+        isActive |= visits;
+        if ((isLate || visits) && _roster.MayWake)
             WakeOne();
         if (isHeld)
             OnHeld?.Invoke();

@@ -345,7 +345,9 @@ public sealed class StageTests
         var stage = Stages.New(4);
         Stages.Settle(stage);
         using var done = new ManualResetEventSlim();
-        stage.Post(new Item(_ => done.Set()));
+        // A thread of its own: one of the pool would run the item itself.
+        var poster = new Thread(() => stage.Post(new Item(_ => done.Set())));
+        poster.Start();
         Assert.True(done.Wait(Stages.Patience));
         Stages.Settle(stage);
         Assert.Equal(1, stage.Counters.Wakes);

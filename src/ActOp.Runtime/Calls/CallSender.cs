@@ -82,8 +82,8 @@ internal sealed class CallSender(Node node) : CallRuntime
 
     internal override void Resume(Call call)
     {
-#pragma warning disable RS0030 // Code of the application that is no grain goes on where .NET code does: on the thread pool.
-        ThreadPool.UnsafeQueueUserWorkItem(call, preferLocal: false);
+#pragma warning disable RS0030 // Code of the application that is no grain goes on where .NET code does: on the thread pool, and on this thread if it is one of it: it may be the caller's own.
+        ThreadPool.UnsafeQueueUserWorkItem(call, preferLocal: true);
 #pragma warning restore RS0030
     }
 

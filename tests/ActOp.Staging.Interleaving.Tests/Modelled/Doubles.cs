@@ -11,7 +11,7 @@ namespace ActOp.Staging;
 internal static class Point
 {
     private static readonly HashSet<string> Unimportant =
-        ["_steps", "_pauses", "_pauseInterval", "_posted", "_wakes", "_emptyWakes", "_borrowed", "_pooled", "_held", "_heldAt", "_borrowPause", "_borrowFrom", "_threads", "Steals"];
+        ["_steps", "_pauses", "_pauseInterval", "_posted", "_wakes", "_emptyWakes", "_borrowed", "_pooled", "_held", "_heldAt", "_visited", "_seenVisited", "_pause", "_until", "_threads", "Steals"];
 
     internal static void At(string location)
     {
@@ -40,6 +40,10 @@ internal static class Interlocked
         Point.Fence(name);
         return location += value;
     }
+
+    internal static int Increment(ref int location, [CallerArgumentExpression(nameof(location))] string name = "") => Add(ref location, 1, name);
+
+    internal static int Decrement(ref int location, [CallerArgumentExpression(nameof(location))] string name = "") => Add(ref location, -1, name);
 
     internal static long Increment(ref long location, [CallerArgumentExpression(nameof(location))] string name = "") => Add(ref location, 1, name);
 
@@ -160,11 +164,45 @@ internal sealed class ConcurrentQueue<T>
 
 internal sealed class Thread(Action body)
 {
+    internal static (bool IsThreadPoolThread, int Unused) CurrentThread => (ThreadPool.IsHere, 0);
+
     internal bool IsBackground { get; set; }
 
     internal string Name { get; set; } = "";
 
     internal void UnsafeStart() => Interleaver.Current.Spawn(Name, body);
+}
+
+/// <summary>What a thread of the pool queues for itself runs when it is back in the pool; no other thread takes it.</summary>
+internal static class ThreadPool
+{
+    [ThreadStatic]
+    private static Queue<IThreadPoolWorkItem>? t_queue;
+
+    internal static bool IsHere => t_queue is not null;
+
+    internal static void UnsafeQueueUserWorkItem(IThreadPoolWorkItem item, bool preferLocal) => t_queue!.Enqueue(item);
+
+    internal static void UnsafeQueueUserWorkItem<T>(Action<T> action, T state, bool preferLocal) => throw new NotSupportedException(nameof(UnsafeQueueUserWorkItem));
+
+    /// <summary>The calling thread is one of the pool, runs <paramref name="body"/> and then what that has queued.</summary>
+    internal static void Run(Action body)
+    {
+        t_queue = new Queue<IThreadPoolWorkItem>();
+        try
+        {
+            body();
+            while (t_queue.TryDequeue(out var item))
+            {
+                Interleaver.Current.Step();
+                item.Execute();
+            }
+        }
+        finally
+        {
+            t_queue = null;
+        }
+    }
 }
 
 /// <summary>No time passes.</summary>

@@ -121,6 +121,78 @@ public static class StageModels
                 model.Post(model.Item(() => model.Post(middle)));
             });
         }),
+        ["visit"] = static () => new StageModel(1, static model =>
+        {
+            model.SpawnPooled("caller", () => model.Post(model.Item()));
+            model.Spawn("poster", () => model.Post(model.Item()));
+        }),
+        ["visit, two callers"] = static () => new StageModel(2, static model =>
+        {
+            for (var caller = 0; caller < 2; caller++)
+            {
+                model.SpawnPooled("caller", () =>
+                {
+                    model.Post(model.Item());
+                    model.Post(model.Item());
+                });
+            }
+        }),
+        ["visit, a burst"] = static () => new StageModel(1, static model => model.SpawnPooled("caller", () =>
+        {
+            foreach (var item in model.Items(4))
+                model.Post(item);
+        })),
+        ["visit, borrowed"] = static () => new StageModel(1, static model =>
+        {
+            model.SpawnPooled("caller", () => model.Post(model.Item()));
+            model.Spawn("borrower", () =>
+            {
+                using var run = model.Stage.Borrow();
+                model.Post(model.Item());
+            });
+        }),
+        ["visit, an item that posts"] = static () => new StageModel(2, static model =>
+        {
+            var last = model.Item();
+            model.SpawnPooled("caller", () => model.Post(model.Item(() => model.Post(last))));
+            model.Spawn("poster", () => model.Post(model.Item()));
+        }),
+        ["visit, resize"] = static () => new StageModel(2, static model =>
+        {
+            model.SpawnPooled("caller", () => model.Post(model.Item()));
+            model.Spawn("resizer", () =>
+            {
+                model.Stage.SetThreads(1);
+                model.Stage.SetThreads(2);
+            });
+        }),
+        ["visit, that comes late"] = static () => new StageModel(1, static model =>
+        {
+            var hasRun = false;
+            var item = model.Item(() => hasRun = true);
+            model.SpawnPooled("caller that blocks", () =>
+            {
+                model.Post(item);
+                Interleaver.Current.Block(() => hasRun, isLock: false);
+            });
+            model.Spawn("monitor", () =>
+            {
+                for (var look = 0; look < 3; look++)
+                {
+                    Interleaver.Current.Block(() => hasRun || model.HasPosted(item), isLock: false);
+                    model.Stage.Look();
+                }
+            });
+        }),
+        ["visit, stop"] = static () => new StageModel(2, static model =>
+        {
+            model.SpawnPooled("caller", () =>
+            {
+                model.Post(model.Item());
+                model.Stop();
+            });
+        })
+        { Stops = true },
         ["resize, down"] = static () => new StageModel(2, static model =>
         {
             model.Spawn("poster", () => model.Post(model.Item()));
@@ -315,6 +387,11 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
         body();
     });
 
+    /// <summary>A thread of the pool; afterwards it is free for what it has queued.</summary>
+    internal void SpawnPooled(string name, Action body) => Spawn(name, () => ThreadPool.Run(body));
+
+    internal bool HasPosted(IStageItem item) => ((ModelItem)item).IsPosted;
+
     internal IStageItem Item(Action? action = null)
     {
         var item = new ModelItem(this, action);
@@ -350,6 +427,7 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
     {
         ((ModelItem)item).Posted++;
         Stage.Post(item);
+        ((ModelItem)item).IsPosted = true;
     }
 
     /// <summary>Changes the number of threads; after the end that must do nothing.</summary>
@@ -388,6 +466,8 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
     private sealed class ModelItem(StageModel model, Action? action) : IStageItem
     {
         internal int Posted { get; set; }
+
+        internal bool IsPosted { get; set; }
 
         internal int Runs { get; private set; }
 

@@ -1,0 +1,105 @@
+#pragma warning disable RS0030 // The stage is the sanctioned user of the thread pool, and the owner of the clock of its pauses.
+using System.Diagnostics;
+
+namespace ActOp.Staging;
+
+/// <content>
+/// A thread of the thread pool that posts mostly awaits the outcome, and so is free a moment later: then it runs the item itself, in the place of a parked
+/// worker, and what goes on from the item follows on the same thread. Nobody is woken, and nobody waits for a wake-up.
+/// </content>
+/// <remarks>
+/// <para>A post of such a thread leaves a visit in the thread's own queue of the pool instead of waking a worker. A visit borrows a worker, runs what waits and
+/// gives it back. Whatever a visit finds, afterwards somebody has looked at the shared queue: the borrower himself, or, when there is no worker to borrow, the
+/// workers that run, or one that is woken. So a visit that will come stands for the search of a woken worker, and the proof in <see cref="Roster"/> holds with it.</para>
+/// <para>The pool gives no promise of when: its threads may all compute or block, and so may this one after its post. The monitor wakes a worker when it sees a
+/// visit that has not begun; when it sees the same again, threads leave no visits for a while, twice as long each time.</para>
+/// </remarks>
+public sealed partial class Stage
+{
+    private readonly Visit _visit;
+    private int _visits;
+    private long _visited;
+    private long _seenVisited = -1;
+    private Backoff _visitBackoff;
+
+    /// <summary>Items are waiting for a visit instead of a wake-up; false when a worker must be woken.</summary>
+    private bool TryVisit()
+    {
+        if (!Thread.CurrentThread.IsThreadPoolThread || Worker.Current is not null || _visitBackoff.IsOn)
+            return false;
+        // More than there are workers to borrow: a burst, for which a thread of the stage is worth its wake-up.
+        if (Interlocked.Increment(ref _visits) > Threads)
+        {
+            Interlocked.Decrement(ref _visits);
+            return false;
+        }
+
+        StageMonitor.Shared.Arm();
+        ThreadPool.UnsafeQueueUserWorkItem(_visit, preferLocal: true);
+        return true;
+    }
+
+    private void PayVisit()
+    {
+        // Before the look at the queue: who posts from here on leaves a visit of his own.
+        Interlocked.Decrement(ref _visits);
+        Interlocked.Increment(ref _visited);
+        if (_shared.IsEmpty)
+            return;
+        _visitBackoff.Shorten();
+        using var run = Borrow();
+        if (!run.IsHeld && _roster.MayWake)
+            WakeOne();
+    }
+
+    /// <summary>Monitor only: true when there are visits that have not begun.</summary>
+    private bool LookAtVisits()
+    {
+        if (Volatile.Read(ref _visits) == 0)
+        {
+            _seenVisited = -1;
+            return false;
+        }
+
+        var visited = Interlocked.Read(ref _visited);
+        if (visited == _seenVisited)
+            _visitBackoff.Lengthen();
+        _seenVisited = visited;
+        return true;
+    }
+
+    private sealed class Visit(Stage stage) : IThreadPoolWorkItem
+    {
+        public void Execute() => stage.PayVisit();
+    }
+}
+
+/// <summary>
+/// A way that has failed is not tried for a while, twice as long every time, from 50 ms up to two seconds; ways that go well wear the time off again. Races
+/// lose a note at worst.
+/// </summary>
+internal struct Backoff
+{
+    private static readonly long Least = Stopwatch.Frequency / 20;
+    private static readonly long Longest = Stopwatch.Frequency * 2;
+
+    private long _pause;
+    private long _until;
+
+    /// <summary>The way is not to be tried now.</summary>
+    internal readonly bool IsOn => Volatile.Read(in _pause) > 0 && Stopwatch.GetTimestamp() < Volatile.Read(in _until);
+
+    internal void Lengthen()
+    {
+        var pause = Math.Clamp(2 * Volatile.Read(ref _pause), Least, Longest);
+        Volatile.Write(ref _until, Stopwatch.GetTimestamp() + pause);
+        Volatile.Write(ref _pause, pause);
+    }
+
+    internal void Shorten()
+    {
+        var pause = Volatile.Read(ref _pause);
+        if (pause > 0)
+            Volatile.Write(ref _pause, pause < Least / 16 ? 0 : pause - (pause / 128));
+    }
+}
