@@ -11,15 +11,19 @@ namespace ActOp.Staging;
 /// <para>A post of such a thread leaves a visit in the thread's own queue of the pool instead of waking a worker. A visit borrows a worker, runs what waits and
 /// gives it back. Whatever a visit finds, afterwards somebody has looked at the shared queue: the borrower himself, or, when there is no worker to borrow, the
 /// workers that run, or one that is woken. So a visit that will come stands for the search of a woken worker, and the proof in <see cref="Roster"/> holds with it.</para>
-/// <para>The pool gives no promise of when: its threads may all compute or block, and so may this one after its post. The monitor wakes a worker when it sees a
-/// visit that has not begun; when it sees the same again, threads leave no visits for a while, twice as long each time.</para>
+/// <para>The pool gives no promise of when: its threads may all compute or block, and so may this one after its post. The monitor, asked for a look soon, wakes a worker when it
+/// sees a visit that has not begun; when none begins for some looks, threads leave no visits for a while, twice as long each time.</para>
 /// </remarks>
 public sealed partial class Stage
 {
+    /// <summary>Looks at visits none of which begins, until the pool counts as busy: a thread that only lacks a processor should rarely.</summary>
+    private const int LooksUntilBackoff = 3;
+
     private readonly Visit _visit;
     private int _visits;
     private long _visited;
-    private long _seenVisited = -1;
+    private long _seenVisited;
+    private int _looksAtVisits;
     private Backoff _visitBackoff;
 
     /// <summary>Items are waiting for a visit instead of a wake-up; false when a worker must be woken.</summary>
@@ -34,7 +38,7 @@ public sealed partial class Stage
             return false;
         }
 
-        StageMonitor.Shared.Arm();
+        StageMonitor.Shared.LookSoon();
         ThreadPool.UnsafeQueueUserWorkItem(_visit, preferLocal: true);
         return true;
     }
@@ -52,20 +56,17 @@ public sealed partial class Stage
             WakeOne();
     }
 
-    /// <summary>Monitor only: true when there are visits that have not begun.</summary>
-    private bool LookAtVisits()
+    /// <summary>Monitor only: whether visits were left since the last look, and whether some have not begun.</summary>
+    private (bool Any, bool Wait) LookAtVisits()
     {
-        if (Volatile.Read(ref _visits) == 0)
-        {
-            _seenVisited = -1;
-            return false;
-        }
-
         var visited = Interlocked.Read(ref _visited);
-        if (visited == _seenVisited)
-            _visitBackoff.Lengthen();
+        var isNew = visited != _seenVisited;
+        var wait = Volatile.Read(ref _visits) > 0;
         _seenVisited = visited;
-        return true;
+        _looksAtVisits = wait && !isNew ? _looksAtVisits + 1 : 0;
+        if (_looksAtVisits == LooksUntilBackoff)
+            _visitBackoff.Lengthen();
+        return (isNew || wait, wait);
     }
 
     private sealed class Visit(Stage stage) : IThreadPoolWorkItem

@@ -359,12 +359,11 @@ public sealed partial class Stage : IDisposable, IWatched
 
         Volatile.Write(ref _held, held);
         var visits = LookAtVisits();
-        isActive |= visits;
-        if ((isLate || visits) && _roster.MayWake)
+        if ((isLate || visits.Wait) && _roster.MayWake)
             WakeOne();
         if (isHeld)
             OnHeld?.Invoke();
-        return sight;
+        return visits.Any ? Sight.Left : sight;
     }
 
     private void OnEnded()

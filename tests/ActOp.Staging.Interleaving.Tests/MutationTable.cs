@@ -94,7 +94,7 @@ public static class MutationTable
             "        using var run = Borrow();", "        while (TryTakeShared() is { } one)\n            Run(one);\n        using var run = Borrow();",
             "visit", "depth first, 1 preemption", 100),
         new("nobody looks after a visit that does not come", "Stage.cs",
-            "(isLate || visits)", "isLate",
+            "(isLate || visits.Wait)", "isLate",
             "visit, that comes late", "depth first, 1 preemption", 5),
         new("no thief takes the next item of a thread with a long one", "Worker.cs",
             "victim.Steal(all: victim.IsHeld)", "victim.Steal(all: false)",

@@ -45,6 +45,34 @@ public class StageMonitorTests
         Assert.True(_monitor.IsArmed);
     }
 
+    [Fact]
+    public void What_is_left_to_others_is_looked_at_after_a_millisecond_for_as_long_as_something_is()
+    {
+        _watched.Sees = Sight.Awake;
+        Assert.Equal([8], _time.NextDues(1));
+        _monitor.LookSoon();
+        _watched.Sees = Sight.Left;
+        Assert.Equal([1, 1, 1], _time.NextDues(3));
+        _watched.Sees = Sight.Awake;
+        Assert.Equal([1, 8], _time.NextDues(2));
+    }
+
+    [Fact]
+    public void A_look_that_was_asked_for_during_another_comes_soon()
+    {
+        _watched.Sees = Sight.Awake;
+        _watched.OnLook = _ => _monitor.LookSoon();
+        Assert.Equal([8, 1, 1], _time.NextDues(3));
+    }
+
+    [Fact]
+    public void A_monitor_that_sleeps_can_be_asked_for_a_look_soon()
+    {
+        Assert.Equal([8, 8, 8, 8, -1], _time.NextDues(5));
+        _monitor.LookSoon();
+        Assert.Equal([1], _time.NextDues(1));
+    }
+
     private sealed class Watched : IWatched
     {
         internal List<int> Intervals { get; } = [];

@@ -229,6 +229,7 @@ internal enum Sight
     Asleep,
     Awake,
     Inside,
+    Left,
 }
 
 internal interface IWatched
@@ -252,6 +253,10 @@ internal sealed class StageMonitor
     }
 
     internal void Arm()
+    {
+    }
+
+    internal void LookSoon()
     {
     }
 }

@@ -180,7 +180,7 @@ public static class StageModels
                 for (var look = 0; look < 3; look++)
                 {
                     Interleaver.Current.Block(() => hasRun || model.HasPosted(item), isLock: false);
-                    model.Stage.Look();
+                    model.Stage.Look(microseconds: 2000);
                 }
             });
         }),
