@@ -4,19 +4,23 @@ using System.Diagnostics;
 namespace ActOp.Staging;
 
 /// <content>
-/// A thread of the thread pool that posts mostly awaits the outcome, and so is free a moment later: then it runs the item itself, in the place of a parked
-/// worker, and what goes on from the item follows on the same thread. Nobody is woken, and nobody waits for a wake-up.
+/// A thread of the thread pool that posts mostly awaits the outcome, and so is free a moment later: then it runs the item itself, in the
+/// place of a parked worker, and what goes on from the item follows on the same thread. Nobody is woken, and nobody waits for a wake-up.
 /// </content>
 /// <remarks>
-/// <para>A post of such a thread leaves a visit in the thread's own queue of the pool instead of waking a worker. A visit borrows a worker, runs what waits and
-/// gives it back. Whatever a visit finds, afterwards somebody has looked at the shared queue: the borrower himself, or, when there is no worker to borrow, the
-/// workers that run, or one that is woken. So a visit that will come stands for the search of a woken worker, and the proof in <see cref="Roster"/> holds with it.</para>
-/// <para>The pool gives no promise of when: its threads may all compute or block, and so may this one after its post. The monitor, asked for a look soon, wakes a worker when it
-/// sees a visit that has not begun; when none begins for some looks, threads leave no visits for a while, twice as long each time.</para>
+/// <para>A post of such a thread leaves a visit in the thread's own queue of the pool instead of waking a worker. A visit borrows a worker,
+/// runs what waits and gives it back. Whatever a visit finds, afterwards somebody has looked at the shared queue: the borrower himself, or,
+/// when there is no worker to borrow, the workers that run, or one that is woken. So a visit that will come stands for the search of a
+/// woken worker, and the proof in <see cref="Roster"/> holds with it.</para>
+/// <para>The pool gives no promise of when: its threads may all compute or block, and so may this one after its post. The monitor, asked
+/// for a look soon, wakes a worker when it sees a visit that has not begun; when none begins for some looks, threads leave no visits for a
+/// while, twice as long each time.</para>
 /// </remarks>
 public sealed partial class Stage
 {
-    /// <summary>Looks at visits none of which begins, until the pool counts as busy: a thread that only lacks a processor should rarely.</summary>
+    /// <summary>
+    /// Looks at visits none of which begins, until the pool counts as busy: a thread that only lacks a processor should rarely.
+    /// </summary>
     private const int LooksUntilBackoff = 3;
 
     private readonly Visit _visit;
@@ -76,8 +80,8 @@ public sealed partial class Stage
 }
 
 /// <summary>
-/// A way that has failed is not tried for a while, twice as long every time, from 50 ms up to two seconds; ways that go well wear the time off again. Races
-/// lose a note at worst.
+/// A way that has failed is not tried for a while, twice as long every time, from 50 ms up to two seconds; ways that go well wear the time
+/// off again. Races lose a note at worst.
 /// </summary>
 internal struct Backoff
 {

@@ -12,7 +12,9 @@ internal enum Sight
     /// <summary>A thread runs something that the next look may find kept.</summary>
     Inside,
 
-    /// <summary>Items have been left to threads that nobody can wake since the last look, see <see cref="StageMonitor.LookSoon"/>.</summary>
+    /// <summary>
+    /// Items have been left to threads that nobody can wake since the last look, see <see cref="StageMonitor.LookSoon"/>.
+    /// </summary>
     Left,
 }
 
@@ -29,11 +31,11 @@ internal interface IWatched
 /// <remarks>
 /// A look costs little, but to wake a thread for it costs a tenth of a millisecond of a processor that had nothing else to do: at 500 looks
 /// a second that was a fifth of what a silo used under a light load. So a look that finds no thread inside an item is followed by the next
-/// one after <see cref="CalmMilliseconds"/>, otherwise after <see cref="AlertMilliseconds"/>; an item that takes long is known as such after
-/// at most the sum of both. Who leaves an item to a thread that may not come asks for a look after <see cref="SoonMilliseconds"/>.
+/// one after <see cref="CalmMilliseconds"/>, otherwise after <see cref="AlertMilliseconds"/>; an item that takes long is known as such
+/// after at most the sum of both. Who leaves an item to a thread that may not come asks for a look after <see cref="SoonMilliseconds"/>.
 /// <para>Who lets a thread of a stage run calls <see cref="Arm"/> afterwards: one read while the monitor is awake. The monitor, before it
-/// sleeps, says so and looks once more; one of the two sees the other
-/// (both pass a full fence in between). It looks on the thread of timers, never concurrently with itself.</para>
+/// sleeps, says so and looks once more; one of the two sees the other (both pass a full fence in between). It looks on the thread of
+/// timers, never concurrently with itself.</para>
 /// </remarks>
 internal sealed class StageMonitor
 {
@@ -98,7 +100,9 @@ internal sealed class StageMonitor
         LookAgainIn(CalmMilliseconds);
     }
 
-    /// <summary>As <see cref="Arm"/>, and the next look is to come soon: mostly one read, since looks that see such calls follow each other soon.</summary>
+    /// <summary>
+    /// As <see cref="Arm"/>, and the next look is to come soon: mostly one read, since looks that see such calls follow each other soon.
+    /// </summary>
     internal void LookSoon()
     {
         Arm();

@@ -5,7 +5,9 @@ using ActOp.Floors;
 
 namespace ActOp.Bench.Calls;
 
-/// <summary>Calls from code of the silo's own process that is no grain, as a web request handler makes them: on threads of the pool.</summary>
+/// <summary>
+/// Calls from code of the silo's own process that is no grain, as a web request handler makes them: on threads of the pool.
+/// </summary>
 internal static class HostedCalls
 {
     private const int Pausing = 16;
