@@ -24,6 +24,9 @@ internal sealed class CallSender(Node node) : CallRuntime
     /// <summary>Calls that wait for their answers; 0 in a quiet node. Walks all slots: for tests and diagnosis.</summary>
     internal int InFlight => Registry.InFlight;
 
+    /// <summary>Callers that wait for a thread of the pool.</summary>
+    internal PoolBatches Batches { get; } = new(node.Time);
+
     /// <summary>Slots made for calls in flight.</summary>
     internal int Slots => Registry.Capacity;
 
@@ -80,9 +83,12 @@ internal sealed class CallSender(Node node) : CallRuntime
         node.Metrics.CallLost();
     }
 
+    /// <summary>On this thread if it is one of the pool: it may be the caller's own.</summary>
     internal override void Resume(Call call)
     {
-#pragma warning disable RS0030 // Code of the application that is no grain goes on where .NET code does: on the thread pool, and on this thread if it is one of it: it may be the caller's own.
+        if (PoolBatches.TryAdd(call))
+            return;
+#pragma warning disable RS0030 // Code of the application that is no grain goes on where .NET code does: on the thread pool.
         ThreadPool.UnsafeQueueUserWorkItem(call, preferLocal: true);
 #pragma warning restore RS0030
     }

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Net;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
+using ActOp.Runtime.Calls;
 using ActOp.Runtime.Hosting;
 using ActOp.Staging;
 using ActOp.Staging.Measuring;
@@ -34,7 +35,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _node = node;
         Mesh = new MeshNode(IdOf(node.Address), options, transport, this, node.Time, node.MeshLogger);
         Action woken = () => _receive!.EndWait();
-        _receive = new PollStage("receive", index => Mesh.GetPoller(index).Poll(-1, woken) >= 0, index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception))
+        _receive = new PollStage("receive", index => Receive(Mesh.GetPoller(index), woken), index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception))
         {
             IsMeasured = node.MeasuresStages,
             Driver = driver,
@@ -187,8 +188,16 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (link.Channel == Channel.Data)
             PollStage.BorrowUntilStepEnds(_node.WorkStage);
         PollStage.CountItems(frames.Count);
-        foreach (var frame in frames)
-            _node.Reader.Read(entry.Address, frame);
+        PoolBatches.BeginRead();
+        try
+        {
+            foreach (var frame in frames)
+                _node.Reader.Read(entry.Address, frame);
+        }
+        finally
+        {
+            _node.Calls.Batches.EndRead();
+        }
     }
 
     /// <summary>Has the frames written that a thread is kept from writing by a turn that takes long.</summary>
@@ -225,6 +234,13 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     }
 
     internal static NodeId IdOf(SiloAddress address) => new(address.ToParsableString(), address.IsClient ? NodeKind.Client : NodeKind.Silo);
+
+    private bool Receive(Poller poller, Action woken)
+    {
+        var goesOn = poller.Poll(_node.Calls.Batches.Patience, woken) >= 0;
+        _node.Calls.Batches.Look();
+        return goesOn;
+    }
 
     private SiloAddress? ConnectedAt(EndPoint endPoint)
     {

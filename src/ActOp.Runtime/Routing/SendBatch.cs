@@ -1,4 +1,5 @@
 using ActOp.Mesh;
+using ActOp.Runtime.Calls;
 using ActOp.Staging;
 
 namespace ActOp.Runtime.Routing;
@@ -18,11 +19,11 @@ internal static class SendBatch
     [ThreadStatic]
     private static int t_count;
 
-    /// <summary>Puts a frame into the link, to be flushed by this thread's next pause, or at once where there is none.</summary>
+    /// <summary>Puts a frame into the link, to be flushed by this thread's next pause, with its batch of callers, or at once where there is none.</summary>
     internal static SendResult Append(Link link, ReadOnlySpan<byte> frame)
     {
         if (!Stage.WillPause)
-            return link.TryAppend(frame);
+            return PoolBatch.Current is { } batch ? batch.Append(link, frame) : link.TryAppend(frame);
         var result = link.TryAppendDeferred(frame);
         if (result == SendResult.Accepted)
             Add(link);
