@@ -19,6 +19,7 @@ internal sealed partial class Activation
 
     private GrainLifecycle? _lifecycle;
     private IServiceScope? _scope;
+    private volatile bool _hasScope;
     private List<IDisposable>? _timers;
     private Beginning? _beginning;
     private Departure? _departure;
@@ -261,13 +262,19 @@ internal sealed partial class Activation
         }
     }
 
-    /// <summary>Constructs the instance in its own service scope, with this activation as the ambient context.</summary>
+    /// <summary>
+    /// The services of the activation's own scope, which begins when somebody wants something of it: most grains never do. Those of the
+    /// silo before the construction and after the end. Any thread.
+    /// </summary>
+    internal IServiceProvider Services => _hasScope ? (Volatile.Read(ref _scope) ?? BeginScope()).ServiceProvider : Node.Services;
+
+    /// <summary>Constructs the instance, with this activation as the ambient context.</summary>
     internal void Construct()
     {
-        _scope = Node.Services.CreateScope();
-        Services = _scope.ServiceProvider;
+        _hasScope = true;
+        var construction = Node.Classes.ConstructionOf(Class);
         using (GrainContextScope.Enter(this))
-            Instance = Node.Classes.Create(Class, Services, this);
+            Instance = construction.Make(construction.TakesServices ? Services : Node.Services, this);
         if (Instance is ILifecycleParticipant<IGrainLifecycle> participant)
             participant.Participate(Lifecycle);
         if (Instance is IGrainMigrationParticipant migrant)
@@ -358,10 +365,12 @@ internal sealed partial class Activation
 
     internal async Task DisposeScopeAsync()
     {
-        if (_scope is IAsyncDisposable asyncScope)
+        _hasScope = false;
+        var scope = Interlocked.Exchange(ref _scope, null);
+        if (scope is IAsyncDisposable asyncScope)
             await asyncScope.DisposeAsync();
         else
-            _scope?.Dispose();
+            scope?.Dispose();
     }
 
     /// <summary>
@@ -370,7 +379,7 @@ internal sealed partial class Activation
     internal void HasEnded()
     {
         Instance = null;
-        Services = Node.Services;
+        _hasScope = false;
         _scope = null;
         _lifecycle = null;
         _components = null;
@@ -392,6 +401,15 @@ internal sealed partial class Activation
     {
         Accepts = false;
         _stopped = true;
+    }
+
+    private IServiceScope BeginScope()
+    {
+        var made = Node.Services.CreateScope();
+        if (Interlocked.CompareExchange(ref _scope, made, null) is not { } other)
+            return made;
+        made.Dispose();
+        return other;
     }
 
     private TaskCompletionSource MakeDeactivated()

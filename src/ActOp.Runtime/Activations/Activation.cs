@@ -21,18 +21,21 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     private readonly Stage _stage;
     private readonly ActivationScheduler _scheduler;
     private Dictionary<Type, object>? _components;
+    private readonly MembershipVersion _version;
+    private GrainAddress? _address;
     private GrainReference? _reference;
     private WeakReference<object>? _weakInstance;
 
-    internal Activation(Node node, GrainAddress address, GrainClass grainClass, Stage stage)
+    internal Activation(Node node, GrainId id, GrainClass grainClass, Stage stage)
     {
         Node = node;
-        Address = address;
+        GrainId = id;
+        ActivationId = new ActivationId(node.NewId());
+        _version = node.Silos.Version;
         Class = grainClass;
         _stage = stage;
         _scheduler = new ActivationScheduler(this);
         _inbox = Idle;
-        Services = node.Services;
         LastUsed = node.Clock.Now;
     }
 
@@ -41,8 +44,6 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     internal GrainClass Class { get; }
 
     internal object? Instance { get; private set; }
-
-    internal IServiceProvider Services { get; private set; }
 
     /// <summary>Where the activation is in its life; written on its turns.</summary>
     internal volatile ActivationState State;
@@ -56,11 +57,17 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     /// <summary>The directory's epoch of the registration; says which of two addresses is newer.</summary>
     internal long Epoch { get; set; }
 
-    public GrainAddress Address { get; }
+    public GrainAddress Address => _address ??= new GrainAddress
+    {
+        GrainId = GrainId,
+        ActivationId = ActivationId,
+        SiloAddress = Node.Address,
+        MembershipVersion = _version,
+    };
 
-    public ActivationId ActivationId => Address.ActivationId;
+    public ActivationId ActivationId { get; }
 
-    public GrainId GrainId => Address.GrainId;
+    public GrainId GrainId { get; }
 
     /// <summary>The place of this activation, as far as it is registered.</summary>
     internal Location Location => new(Node.Address, ActivationId, Epoch);
@@ -75,11 +82,11 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
 
     public IWorkItemScheduler Scheduler => this;
 
-    internal override GrainId HostId => Address.GrainId;
+    internal override GrainId HostId => GrainId;
 
     /// <summary>For observers and system targets: the object exists already and nothing is registered.</summary>
     internal static Activation ForInstance(Node node, GrainId id, GrainClass grainClass, object? instance, Stage stage) =>
-        new(node, new GrainAddress { GrainId = id, ActivationId = new ActivationId(node.NewId()), SiloAddress = node.Address }, grainClass, stage)
+        new(node, id, grainClass, stage)
         {
             Instance = instance,
             State = ActivationState.Active,

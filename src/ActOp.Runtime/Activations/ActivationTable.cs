@@ -111,17 +111,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     }
 
     /// <summary>An activation of a grain that is in no table yet.</summary>
-    internal Activation New(GrainId id, GrainClass grainClass)
-    {
-        var address = new GrainAddress
-        {
-            GrainId = id,
-            ActivationId = new ActivationId(node.NewId()),
-            SiloAddress = node.Address,
-            MembershipVersion = node.Silos.Version,
-        };
-        return new Activation(node, address, grainClass, node.WorkStage);
-    }
+    internal Activation New(GrainId id, GrainClass grainClass) => new(node, id, grainClass, node.WorkStage);
 
     public IEnumerator<Activation> GetEnumerator()
     {

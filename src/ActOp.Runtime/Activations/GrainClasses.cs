@@ -18,7 +18,7 @@ internal sealed class GrainClasses
 {
     private readonly ConcurrentDictionary<GrainType, GrainClass> _byGrainType = new();
     private readonly ConcurrentDictionary<(Type, string?), GrainType> _byInterface = new();
-    private readonly ConcurrentDictionary<Type, ObjectFactory> _factories = new();
+    private readonly ConcurrentDictionary<Type, GrainConstruction> _constructions = new();
     private readonly PlacementStrategy _defaultPlacement;
     private readonly bool _hasClasses;
     private volatile GrainTypeEntry[] _entries = [];
@@ -70,13 +70,9 @@ internal sealed class GrainClasses
 
     internal bool TryGetWorker(GrainId id, [NotNullWhen(true)] out GrainClass? found) => TryGet(id.Type, out found) && found.Worker is not null;
 
-    /// <summary>Makes an instance with constructor injection; the activation itself can be injected as its context.</summary>
-    internal object Create(GrainClass grainClass, IServiceProvider services, Activation activation)
-    {
-        var takesContext = grainClass.Type.GetConstructors().Any(constructor => constructor.GetParameters().Any(parameter => parameter.ParameterType == typeof(IGrainContext)));
-        var factory = _factories.GetOrAdd(grainClass.Type, static (type, withContext) => ActivatorUtilities.CreateFactory(type, withContext ? [typeof(IGrainContext)] : []), takesContext);
-        return factory(services, takesContext ? [activation] : []);
-    }
+    /// <summary>How instances of the class are made.</summary>
+    internal GrainConstruction ConstructionOf(GrainClass grainClass) =>
+        _constructions.TryGetValue(grainClass.Type, out var found) ? found : _constructions.GetOrAdd(grainClass.Type, static type => new GrainConstruction(type));
 
     private static IEnumerable<ActOp.Serialization.GrainClass> Unique(IEnumerable<ActOp.Serialization.GrainClass> classes)
     {
@@ -149,4 +145,24 @@ internal sealed class GrainClasses
             return entry?.Type;
         return entry.Type.MakeGenericType(TypeManifest.ParseArguments(grainType[(arguments + 2)..^2]));
     }
+}
+
+/// <summary>How instances of one grain class are made: its constructors are read once.</summary>
+internal sealed class GrainConstruction
+{
+    private readonly ObjectFactory _factory;
+    private readonly bool _takesContext;
+
+    internal GrainConstruction(Type type)
+    {
+        var parameters = type.GetConstructors().SelectMany(static constructor => constructor.GetParameters()).Select(static parameter => parameter.ParameterType).ToArray();
+        _takesContext = parameters.Contains(typeof(IGrainContext));
+        TakesServices = Array.Exists(parameters, static parameter => parameter != typeof(IGrainContext));
+        _factory = ActivatorUtilities.CreateFactory(type, _takesContext ? [typeof(IGrainContext)] : []);
+    }
+
+    /// <summary>Whether a constructor may want something of the service provider.</summary>
+    internal bool TakesServices { get; }
+
+    internal object Make(IServiceProvider services, Activation activation) => _factory(services, _takesContext ? [activation] : []);
 }

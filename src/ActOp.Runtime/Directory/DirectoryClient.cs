@@ -93,7 +93,7 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
             {
                 try
                 {
-                    var reply = await ask(node.Factory.GetSystemTarget<IDirectoryTarget>(DirectoryService.Name, owner), argument).ConfigureAwait(true);
+                    var reply = await ask(TargetAt(owner), argument).ConfigureAwait(true);
                     if (reply.Status is DirectoryStatus.Ok or DirectoryStatus.NotFound or DirectoryStatus.Conflict)
                         return reply;
                     if (reply.Status == DirectoryStatus.WrongOwner && reply.View > node.Silos.View.Number)
@@ -114,4 +114,8 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
             await changed.WaitAsync(wait, node.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
+
+    /// <summary>The slots of this silo are asked here and now: they are made for any thread.</summary>
+    private IDirectoryTarget TargetAt(SiloAddress owner) =>
+        owner.Equals(node.Address) ? service : node.Factory.GetSystemTarget<IDirectoryTarget>(DirectoryService.Name, owner);
 }
