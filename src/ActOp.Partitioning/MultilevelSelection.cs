@@ -12,6 +12,9 @@ internal sealed class MultilevelSelection(PartitioningOptions options)
     // Below this a level is small enough to be searched as it is.
     private const int CoarsestCount = 8;
 
+    // A level that is hardly smaller than the one before adds nothing: what is left has no neighbour on its side that it could join.
+    private const double LeastShrinkage = 0.95;
+
     // Clusters clump differently in each cycle; two in a row without gain end the search.
     private const int CyclesWithoutGain = 2;
 
@@ -52,7 +55,7 @@ internal sealed class MultilevelSelection(PartitioningOptions options)
         while (level.Count > CoarsestCount)
         {
             int[] clusters = new ProblemClusters(level, limit).Join(random, out ExchangeProblem coarser);
-            if (coarser.Count == level.Count)
+            if (coarser.Count > LeastShrinkage * level.Count)
                 break;
             finer.Add((level, clusters));
             level = coarser;

@@ -45,17 +45,19 @@ public class MultilevelSelectionTests
     [Fact]
     public void Two_groups_change_places_where_vertex_by_vertex_something_cheaper_is_always_in_the_way()
     {
-        const int Group = 5, Loners = 25;
+        const int Group = 5, Others = 25;
         ExchangeProblem problem = new();
-        problem.Reset(2 * (Group + Loners));
+        problem.Reset(2 * (Group + Others));
         for (int i = 0; i < problem.Count; i++)
         {
             bool grouped = i < 2 * Group;
             problem.Home[i] = i % 2;
             problem.Load[i] = 1;
-            // Each member would be better off on the other side, a loner worse off.
+            // Each member would be better off on the other side. All others would not, and are loosely tied in a chain.
             double pull = grouped ? 1 : -3;
             problem.External[i] = problem.Home[i] == 0 ? pull : -pull;
+            if (!grouped && i >= (2 * Group) + 2)
+                problem.AddPair(i, i - 2, 0.5);
             for (int j = 0; grouped && j < i; j++)
             {
                 if (j % 2 == i % 2)
