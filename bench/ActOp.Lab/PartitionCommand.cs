@@ -82,7 +82,7 @@ internal static class PartitionCommand
         List<RoundReport> played = [new(graph.CutShare(cluster.Place), cluster.MaxImbalance, 0, 0)];
         for (int round = 0, quiet = 0; round < rounds && quiet < QuietRounds; round++)
         {
-            (int moves, double seconds) = cluster.PlayRound();
+            (int moves, double seconds) = cluster.PlayRound(() => cluster.See(graph));
             quiet = moves == 0 ? quiet + 1 : 0;
             played.Add(new(graph.CutShare(cluster.Place), cluster.MaxImbalance, moves, seconds));
         }
