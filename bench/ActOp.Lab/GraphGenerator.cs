@@ -43,11 +43,11 @@ internal static class GraphGenerator
     }
 
     /// <summary>
-    /// A power law with clusters (P. Holme and B. J. Kim, Growing scale-free networks with tunable clustering, 2002): each new vertex is tied
-    /// to <paramref name="links"/> different earlier ones. The first is chosen in proportion to its degree; each other one is, with probability
-    /// <paramref name="triads"/>, a neighbour of the last that was chosen so, else chosen so itself. The share of vertices with degree d falls
-    /// as d^-3. With <paramref name="triads"/> 0 it is the preferential attachment of A.-L. Barabasi and R. Albert 1999, which has no clusters.
-    /// It starts with a clique of <paramref name="links"/> + 1 vertices. Numbers of vertices are shuffled.
+    /// A power law with clusters (P. Holme and B. J. Kim, Growing scale-free networks with tunable clustering, 2002): each new vertex is
+    /// tied to <paramref name="links"/> different earlier ones. The first is chosen in proportion to its degree; each other one is, with
+    /// probability <paramref name="triads"/>, a neighbour of the last that was chosen so, else chosen so itself. The share of vertices with
+    /// degree d falls as d^-3. With <paramref name="triads"/> 0 it is the preferential attachment of A.-L. Barabasi and R. Albert 1999,
+    /// which has no clusters. It starts with a clique of <paramref name="links"/> + 1 vertices. Numbers of vertices are shuffled.
     /// </summary>
     /// <exception cref="LabException">There are not more vertices than the first clique has.</exception>
     public static LabGraph PowerLaw(int vertices, int seed, int links = 4, double triads = 0.9)

@@ -57,7 +57,8 @@ internal sealed class LabCluster
     }
 
     /// <summary>
-    /// Traffic goes on: every silo sees the edges of its vertices that it does not know, because a migration carries only the heaviest along.
+    /// Traffic goes on: every silo sees the edges of its vertices that it does not know, because a migration carries only the heaviest
+    /// along.
     /// </summary>
     public void See(LabGraph graph)
     {

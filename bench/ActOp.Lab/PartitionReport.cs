@@ -10,4 +10,5 @@ internal sealed record PartitionReport(
 }
 
 /// <summary>The result of the partition command with --seeds as it is written with --json.</summary>
-internal sealed record SeedsReport(string Graph, int Vertices, int Edges, double MeanCutShare, double? MeanMetisRatio, IReadOnlyList<PartitionReport> Runs);
+internal sealed record SeedsReport(
+    string Graph, int Vertices, int Edges, double MeanCutShare, double? MeanMetisRatio, IReadOnlyList<PartitionReport> Runs);

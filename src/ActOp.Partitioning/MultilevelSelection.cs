@@ -3,8 +3,8 @@ namespace ActOp.Partitioning;
 /// <summary>
 /// Lets groups of candidates that are tied to each other change sides together. In each cycle the candidates of one side are joined to
 /// clusters along their heaviest edges, the clusters to larger ones and so on; then the sides are chosen from the coarsest level to single
-/// vertices, each level from where the coarser one ended (iterated multilevel refinement, Walshaw 2004). Clusters never cross sides, so each
-/// cycle begins with the result of the one before and can only improve it. All of it is local to the silo that decides.
+/// vertices, each level from where the coarser one ended (iterated multilevel refinement, Walshaw 2004). Clusters never cross sides, so
+/// each cycle begins with the result of the one before and can only improve it. All of it is local to the silo that decides.
 /// </summary>
 /// <param name="options">The limits.</param>
 internal sealed class MultilevelSelection(PartitioningOptions options)

@@ -9,7 +9,7 @@ internal sealed class ProblemClusters(ExchangeProblem problem, double limit)
     private readonly double[] _load = new double[problem.Count];
     private int _count;
 
-    /// <summary>Joins each vertex, in random order, to the neighbour of its side to which its edge is heaviest for the loads of both.</summary>
+    /// <summary>Joins each vertex, in random order, to the neighbour of its side to which its edge is heaviest for its load.</summary>
     /// <param name="random">Decides the order.</param>
     /// <param name="coarser">The problem of the clusters; any choice of sides is worth the same there as here.</param>
     /// <returns>The cluster of each vertex.</returns>
