@@ -13,6 +13,7 @@ internal sealed class LabCluster
     private readonly ExchangeProtocol<int>[] _protocols;
     private readonly int[] _counts;
     private readonly int[] _place;
+    private readonly long[] _epochs;
     private readonly Random _random;
     private int _round;
     private TimeSpan _now;
@@ -23,6 +24,7 @@ internal sealed class LabCluster
         _random = new(seed);
         _counts = new int[silos];
         _place = new int[vertexCount];
+        _epochs = new long[vertexCount];
         _tables = new HeavyEdgeTable<int>[silos];
         _protocols = new ExchangeProtocol<int>[silos];
         for (int silo = 0; silo < silos; silo++)
@@ -54,6 +56,20 @@ internal sealed class LabCluster
             _tables[y].Add(b, 0, a, x, 0, weight);
     }
 
+    /// <summary>
+    /// Traffic goes on: every silo sees the edges of its vertices that it does not know, because a migration carries only the heaviest
+    /// along.
+    /// </summary>
+    public void See(LabGraph graph)
+    {
+        foreach ((int a, int b, double weight) in graph.Edges)
+        {
+            See(a, b, weight);
+            if (_place[a] != _place[b])
+                See(b, a, weight);
+        }
+    }
+
     /// <summary>Lets all known traffic age.</summary>
     public void Decay(double factor)
     {
@@ -79,6 +95,13 @@ internal sealed class LabCluster
 
         _round++;
         return (moves, Stopwatch.GetElapsedTime(start).TotalSeconds);
+    }
+
+    private void See(int local, int other, double weight)
+    {
+        HeavyEdgeTable<int> table = _tables[_place[local]];
+        if (!table.TryGetEdge(local, other, out _))
+            table.Add(local, _epochs[local], other, _place[other], _epochs[other], weight);
     }
 
     private int Exchange(int silo)
@@ -143,6 +166,7 @@ internal sealed class LabCluster
     private void Relocate(int vertex, int from, int to, long epoch)
     {
         _place[vertex] = to;
+        _epochs[vertex] = epoch;
         _counts[from]--;
         _counts[to]++;
         foreach (HeavyEdgeTable<int> table in _tables)

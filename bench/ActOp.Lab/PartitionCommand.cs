@@ -4,7 +4,7 @@ using Spectre.Console;
 
 namespace ActOp.Lab;
 
-/// <summary>partition: a graph from a file, from random placement to no more gain.</summary>
+/// <summary>partition: a graph from a file or a generator, from random placement to no more gain.</summary>
 internal static class PartitionCommand
 {
     // A round without moves may only mean that the order of silos was unlucky.
@@ -12,22 +12,28 @@ internal static class PartitionCommand
 
     public static Command Create()
     {
-        Option<FileInfo> graph = new("--graph") { Description = "Edge list: u v [weight] a line.", Required = true };
+        GraphOptions graph = new();
         Option<int> parts = new("--parts") { Description = "Silos.", DefaultValueFactory = static _ => 10 };
+        Option<string?> seeds = new("--seeds") { Description = "Plays every seed of a range, for instance 1-5, and prints a table with the mean. Replaces --seed." };
         Option<FileInfo?> json = new("--json") { Description = "Write the result here." };
         LabOptions common = new(rounds: 60);
-        Command command = new("partition", "Partitions a graph by pairwise exchanges and compares with METIS.") { graph, parts, json };
+        Command command = new("partition", "Partitions a graph by pairwise exchanges and compares with METIS.") { parts, seeds, json };
+        graph.AddTo(command);
         common.AddTo(command);
         command.SetAction(result =>
         {
             try
             {
-                LabGraph read = LabGraph.Read(result.GetValue(graph)!.FullName);
+                (int First, int Last)? range = result.GetValue(seeds) is { } text ? Range(text) : null;
+                (string name, LabGraph read) = graph.Read(result);
                 Check(read, result.GetValue(parts), result.GetValue(common.Rounds));
-                (PartitionReport report, Metis metis) = Play(read, result.GetValue(parts), result.GetValue(common.Rounds), common.Read(result), result.GetValue(common.Seed));
-                Print(report, metis);
-                if (result.GetValue(json) is { } file)
-                    LabJson.Write(file, report);
+                PartitioningOptions options = common.Read(result);
+                Metis metis = Metis.Run(read, result.GetValue(parts), options.Tolerance);
+                PartitionReport PlaySeed(int seed) => Play(read, result.GetValue(parts), result.GetValue(common.Rounds), options, seed, metis);
+                if (range is { } all)
+                    Show(Compare(name, read, all, PlaySeed), metis, result.GetValue(json));
+                else
+                    Show(PlaySeed(result.GetValue(common.Seed)), metis, result.GetValue(json));
                 if (metis.Problem is null)
                     return 0;
                 result.InvocationConfiguration.Error.WriteLine($"METIS failed: {metis.Problem}");
@@ -42,6 +48,22 @@ internal static class PartitionCommand
         return command;
     }
 
+    private static (int First, int Last) Range(string text)
+    {
+        string[] ends = text.Split('-');
+        if (ends.Length is 1 or 2 && int.TryParse(ends[0], out int first) && int.TryParse(ends[^1], out int last) && first <= last)
+            return (first, last);
+        throw new LabException($"--seeds must be a range as 1-5, but is {text}.");
+    }
+
+    private static SeedsReport Compare(string name, LabGraph graph, (int First, int Last) seeds, Func<int, PartitionReport> play)
+    {
+        List<PartitionReport> runs = [];
+        for (long seed = seeds.First; seed <= seeds.Last; seed++)
+            runs.Add(play((int)seed));
+        return new(name, graph.VertexCount, graph.Edges.Length, runs.Average(static r => r.CutShare), runs.Average(static r => r.MetisRatio), runs);
+    }
+
     private static void Check(LabGraph graph, int parts, int rounds)
     {
         if (parts < 2)
@@ -52,7 +74,7 @@ internal static class PartitionCommand
             throw new LabException($"--rounds must be at least 1, but is {rounds}.");
     }
 
-    private static (PartitionReport Report, Metis Metis) Play(LabGraph graph, int parts, int rounds, PartitioningOptions options, int seed)
+    private static PartitionReport Play(LabGraph graph, int parts, int rounds, PartitioningOptions options, int seed, Metis metis)
     {
         LabCluster cluster = new(graph.VertexCount, parts, options, seed);
         foreach ((int a, int b, double weight) in graph.Edges)
@@ -60,19 +82,35 @@ internal static class PartitionCommand
         List<RoundReport> played = [new(graph.CutShare(cluster.Place), cluster.MaxImbalance, 0, 0)];
         for (int round = 0, quiet = 0; round < rounds && quiet < QuietRounds; round++)
         {
-            (int moves, double seconds) = cluster.PlayRound();
+            (int moves, double seconds) = cluster.PlayRound(() => cluster.See(graph));
             quiet = moves == 0 ? quiet + 1 : 0;
             played.Add(new(graph.CutShare(cluster.Place), cluster.MaxImbalance, moves, seconds));
         }
 
-        Metis metis = Metis.Run(graph, parts, options.Tolerance);
-        PartitionReport report = new(
+        return new(
             parts, seed, options.Tolerance, options.Algorithm.ToString(), options.CandidateCount, played[^1].CutShare,
             played.Max(static r => r.MaxImbalanceShare), played[1..], metis.CutShare, metis.Problem);
-        return (report, metis);
     }
 
-    private static void Print(PartitionReport report, Metis metis)
+    private static void Show(SeedsReport report, Metis metis, FileInfo? json)
+    {
+        Table table = new Table().AddColumns("seed", "cut", "cut / METIS", "max part / mean - 1", "rounds", "moves", "seconds");
+        foreach (PartitionReport run in report.Runs)
+        {
+            table.AddRow(
+                $"{run.Seed}", $"{run.CutShare:P2}", $"{run.MetisRatio:F3}", $"{run.MaxImbalanceShare:P2}", $"{run.Rounds.Count}",
+                $"{run.Rounds.Sum(static r => r.Moves)}", $"{run.Rounds.Sum(static r => r.Seconds):F1}");
+        }
+
+        table.AddRow("mean", $"{report.MeanCutShare:P2}", $"{report.MeanMetisRatio:F3}", "", "", "", "");
+        AnsiConsole.WriteLine($"{report.Graph}: {report.Vertices} vertices, {report.Edges} edges, {report.Runs[0].Parts} parts, {report.Runs[0].Algorithm}, k = {report.Runs[0].Candidates}");
+        AnsiConsole.Write(table);
+        ShowReference(metis);
+        if (json is not null)
+            LabJson.Write(json, report);
+    }
+
+    private static void Show(PartitionReport report, Metis metis, FileInfo? json)
     {
         Table table = new Table().AddColumns("round", "cut", "max part / mean - 1", "moves", "seconds");
         for (int i = 0; i < report.Rounds.Count; i++)
@@ -84,6 +122,13 @@ internal static class PartitionCommand
         AnsiConsole.Write(table);
         AnsiConsole.MarkupLineInterpolated($"[bold]cut {report.CutShare:P2}[/] with {report.Parts} parts, {report.Algorithm}, k = {report.Candidates}, seed {report.Seed}");
         AnsiConsole.MarkupLineInterpolated($"largest imbalance in any round {report.MaxImbalanceShare:P2} (tolerance {report.Tolerance:P2}: largest part over the mean part, less 1)");
+        ShowReference(metis);
+        if (json is not null)
+            LabJson.Write(json, report);
+    }
+
+    private static void ShowReference(Metis metis)
+    {
         if (metis.CutShare is { } reference)
             AnsiConsole.WriteLine($"METIS {reference:P2}");
         else if (!metis.IsInstalled)

@@ -2,7 +2,7 @@ namespace ActOp.Partitioning;
 
 /// <summary>
 /// The decision of silo q about an offer. It scores the offered vertices anew: q's own table is the better witness of q's side, the offer
-/// of p's side. O(nV log k + k^2), like the paper's. Not thread safe.
+/// of p's side. O(nV log k + k^2), like the paper's, times the passes and cycles of the search. Not thread safe.
 /// </summary>
 /// <typeparam name="TVertex">The key of a vertex.</typeparam>
 /// <param name="table">The edges of q.</param>
@@ -13,7 +13,7 @@ public sealed class ExchangeDecision<TVertex>(
     where TVertex : notnull, IEquatable<TVertex>
 {
     private readonly ExchangeProblem _problem = new();
-    private readonly ExchangeSelection _exchange = new(options);
+    private readonly MultilevelSelection _exchange = new(options);
     private readonly Dictionary<TVertex, int> _index = [];
     private readonly List<int> _offered = [];
 

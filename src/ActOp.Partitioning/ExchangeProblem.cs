@@ -29,6 +29,9 @@ internal sealed class ExchangeProblem
 
     public double[] Weights { get; private set; } = [];
 
+    /// <summary>The number of edges between candidates.</summary>
+    public int Edges => Others.Length / 2;
+
     public SiloLoad Left { get; set; }
 
     public SiloLoad Right { get; set; }
@@ -77,6 +80,36 @@ internal sealed class ExchangeProblem
             Put(at[(int)(key >> 32)]++, (int)(uint)key, weight);
             Put(at[(int)(uint)key]++, (int)(key >> 32), weight);
         }
+    }
+
+    /// <summary>
+    /// The same problem with other homes, and without costs: what a move away from the old home costs pulls towards it. Any choice of sides
+    /// gains as much here as what it gains there beyond <paramref name="sides"/>.
+    /// </summary>
+    public ExchangeProblem From(ReadOnlySpan<int> sides)
+    {
+        double change = 0;
+        double[] external = new double[Count];
+        for (int i = 0; i < Count; i++)
+        {
+            external[i] = External[i] + (Home[i] == 0 ? -Cost[i] : Cost[i]);
+            change += (sides[i] - Home[i]) * Load[i];
+        }
+
+        return new()
+        {
+            Count = Count,
+            Home = sides.ToArray(),
+            Size = Size,
+            Load = Load,
+            External = external,
+            Cost = new double[Count],
+            Starts = Starts,
+            Others = Others,
+            Weights = Weights,
+            Left = Left with { Current = Left.Current - change },
+            Right = Right with { Current = Right.Current + change },
+        };
     }
 
     /// <summary>What moving a candidate from its side to the other one gains, computed from scratch.</summary>

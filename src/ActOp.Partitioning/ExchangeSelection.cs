@@ -7,7 +7,7 @@ namespace ActOp.Partitioning;
 /// </summary>
 internal sealed class ExchangeSelection(PartitioningOptions options)
 {
-    private const double Epsilon = 1e-9;
+    public const double Epsilon = 1e-9;
 
     private readonly IndexedMaxHeap[] _heaps = [new(), new()];
     private readonly List<int> _picks = [];
@@ -17,6 +17,7 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
     private double[] _score = [];
     private double _left;
     private double _right;
+    private double _overshoot;
 
     /// <summary>The side of each candidate in the result.</summary>
     public ReadOnlySpan<int> Sides => _side.AsSpan(0, _problem.Count);
@@ -29,10 +30,14 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
 
     /// <summary>Decides the sides.</summary>
     /// <param name="problem">A sealed problem.</param>
+    /// <param name="overshoot">Whether both loads may leave their bands by the heaviest vertex between picks. The result does not: a prefix
+    /// that is worse balanced than the start is never kept.</param>
     /// <returns>By how much the cut falls, less the cost of the moves.</returns>
-    public double Run(ExchangeProblem problem)
+    public double Run(ExchangeProblem problem, bool overshoot = false)
     {
         _problem = problem;
+        // A move takes a load out of one band at its lower end and out of the other at its upper one.
+        _overshoot = overshoot && problem.Count > 0 ? 2 * problem.Load.Max() : 0;
         _side = problem.Home.AsSpan().ToArray();
         _score = new double[problem.Count];
         _left = problem.Left.Current;
@@ -143,8 +148,9 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
     {
         double left = side == 0 ? _left - load : _left + load;
         double right = side == 0 ? _right + load : _right - load;
-        relief = Violation(_left, _right) - Violation(left, right);
-        return relief >= -Epsilon;
+        double violation = Violation(left, right);
+        relief = Violation(_left, _right) - violation;
+        return relief >= -Epsilon || violation <= _overshoot + Epsilon;
     }
 
     private void Flip(int vertex)

@@ -34,6 +34,12 @@ public sealed record PartitioningOptions
     /// <summary>How often the look-ahead selection starts over from its best result. It stops earlier when a pass gains nothing.</summary>
     public int LookAheadPasses { get; init; } = 8;
 
+    /// <summary>
+    /// How often the look-ahead selection joins candidates to clusters that change sides together. It stops earlier when two cycles in a
+    /// row gain nothing. 0 moves single vertices only, in about half the time, and ends in larger cuts.
+    /// </summary>
+    public int ClusterCycles { get; init; } = 10;
+
     /// <summary>The most silos that one round asks, best first, before it gives up.</summary>
     public int PartnersPerRound { get; init; } = 16;
 
@@ -77,6 +83,7 @@ public sealed record PartitioningOptions
         Require(Enum.IsDefined(Balance), nameof(Balance), Balance, "Count or Size");
         Require(Enum.IsDefined(Algorithm), nameof(Algorithm), Algorithm, "LookAhead, Plain or OneSided");
         Require(LookAheadPasses >= 1, nameof(LookAheadPasses), LookAheadPasses, "at least 1");
+        Require(ClusterCycles >= 0, nameof(ClusterCycles), ClusterCycles, "at least 0");
         Require(PartnersPerRound >= 1, nameof(PartnersPerRound), PartnersPerRound, "at least 1");
         Require(MigrationCost >= 0 && double.IsFinite(MigrationCost), nameof(MigrationCost), MigrationCost, "finite and at least 0");
         Require(RejectionWindow >= TimeSpan.Zero, nameof(RejectionWindow), RejectionWindow, "at least zero");

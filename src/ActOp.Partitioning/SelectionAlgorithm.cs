@@ -5,7 +5,8 @@ public enum SelectionAlgorithm
 {
     /// <summary>
     /// Kernighan-Lin / Fiduccia-Mattheyses style: candidates grow around the best vertex, the choice goes on through picks with a
-    /// negative score and keeps the best prefix. Every exchange still lowers the cut.
+    /// negative score and keeps the best prefix, and groups that are tied to each other are picked as one. Every exchange still lowers
+    /// the cut.
     /// </summary>
     LookAhead,
 

@@ -49,6 +49,40 @@ public sealed class PartitionCommandTests : IDisposable
     }
 
     [Fact]
+    public void Every_seed_of_a_range_is_played_and_their_mean_is_told()
+    {
+        var json = Path.Combine(_folder.FullName, "seeds.json");
+        string[] arguments = ["--generate", "communities", "--vertices", "300", "--graph-seed", "2", "--parts", "3", "--seeds", "4-6", "--json", json];
+        Assert.Equal(0, Play(out var errors, arguments));
+        Assert.Empty(errors);
+        using var report = JsonDocument.Parse(File.ReadAllText(json));
+        var runs = report.RootElement.GetProperty("runs").EnumerateArray().ToArray();
+        Assert.Equal([4, 5, 6], runs.Select(run => run.GetProperty("seed").GetInt32()));
+        var mean = runs.Average(run => run.GetProperty("cutShare").GetDouble());
+        Assert.Equal(mean, report.RootElement.GetProperty("meanCutShare").GetDouble(), 9);
+        Assert.Equal(300, report.RootElement.GetProperty("vertices").GetInt32());
+    }
+
+    [Theory]
+    [InlineData("--seeds", "5-1")]
+    [InlineData("--seeds", "one")]
+    [InlineData("--seeds", "1-2-3")]
+    public void A_range_that_is_none_is_refused(string option, string value)
+    {
+        Assert.Equal(1, Play(out var errors, "--generate", "powerlaw", "--vertices", "100", option, value));
+        Assert.Contains("1-5", errors, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData]
+    [InlineData("--graph", "some.txt", "--generate", "powerlaw")]
+    public void One_graph_must_be_named(params string[] arguments)
+    {
+        Assert.Equal(1, Play(out var errors, arguments));
+        Assert.Contains("--generate", errors, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void A_graph_that_cannot_be_read_is_refused_by_its_path()
     {
         Assert.Equal(1, Run(Path.Combine(_folder.FullName, "nowhere.txt"), out var errors));
@@ -99,10 +133,12 @@ public sealed class PartitionCommandTests : IDisposable
         return Run(path, out errors, arguments);
     }
 
-    private static int Run(string path, out string errors, params string[] arguments)
+    private static int Run(string path, out string errors, params string[] arguments) => Play(out errors, ["--graph", path, .. arguments]);
+
+    private static int Play(out string errors, params string[] arguments)
     {
         using StringWriter output = new(), error = new();
-        var code = PartitionCommand.Create().Parse(["--graph", path, .. arguments]).Invoke(new InvocationConfiguration { Output = output, Error = error });
+        var code = PartitionCommand.Create().Parse(arguments).Invoke(new InvocationConfiguration { Output = output, Error = error });
         errors = error.ToString();
         return code;
     }
