@@ -154,10 +154,10 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         StageMonitor.Shared.Remove(this);
     }
 
-    /// <summary>Replaces threads that have run what one and the same step brought for some looks.</summary>
-    Sight IWatched.Look(int microseconds) => Look();
+    /// <summary>Replaces threads that have run what one and the same step brought for some milliseconds.</summary>
+    Sight IWatched.Look(int microseconds) => Look(microseconds);
 
-    internal Sight Look()
+    internal Sight Look(int microseconds)
     {
         var isBeyond = false;
         // Who changes the stage may wait for a step.
@@ -167,7 +167,7 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         {
             for (var index = 0; index < _posts.Count; index++)
             {
-                if (_posts[index].TryLose(ref isBeyond))
+                if (_posts[index].TryLose(microseconds, ref isBeyond))
                 {
                     _replaced++;
                     Keep(_posts[index]);
@@ -236,15 +236,15 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     private sealed class Post(string stage)
     {
         /// <summary>
-        /// Looks at one and the same step until the thread has lost its post: a thread that only lacks a processor should rarely.
+        /// For how long looks see one and the same step until the thread has lost its post: one that only lacks a processor should rarely.
         /// </summary>
-        private const int LooksUntilLost = 2;
+        private const int LostMicroseconds = 2 * 1000 * StageMonitor.AlertMilliseconds;
 
         private readonly Lock _stepping = new();
         private long _itemsMeasured;
         private long _steps;
         private long _seen = -1;
-        private int _looks;
+        private long _keptMicroseconds;
 
         internal readonly BusyMeter Meter = new(stage);
 
@@ -284,17 +284,17 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         }
 
         /// <summary>
-        /// Takes the post from a thread that has been beyond one and the same step for some looks. One that has made no step yet is about
+        /// Takes the post from a thread that has been beyond one and the same step for some milliseconds. One that has made no step yet is about
         /// to begin.
         /// </summary>
-        internal bool TryLose(ref bool isBeyond)
+        internal bool TryLose(int microseconds, ref bool isBeyond)
         {
             if (!_stepping.TryEnter())
                 return false;
             isBeyond = true;
-            _looks = _steps == _seen ? _looks + 1 : 0;
+            _keptMicroseconds = _steps == _seen ? _keptMicroseconds + microseconds : 0;
             _seen = _steps;
-            IsLost = _steps > 0 && _looks >= LooksUntilLost;
+            IsLost = _steps > 0 && _keptMicroseconds >= LostMicroseconds;
             _stepping.Exit();
             return IsLost;
         }

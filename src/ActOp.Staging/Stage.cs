@@ -354,7 +354,7 @@ public sealed partial class Stage : IDisposable, IWatched
             sight = worker.IsSeenInside ? Sight.Inside : sight == Sight.Asleep ? Sight.Awake : sight;
             isLate |= waits;
             isHeld |= looks is 1 or 2;
-            held += looks >= StageMonitor.LooksOfHeld ? 1 : 0;
+            held += worker.KeptMicroseconds >= StageMonitor.HeldMicroseconds ? 1 : 0;
         }
 
         Volatile.Write(ref _held, held);

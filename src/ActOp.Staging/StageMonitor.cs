@@ -49,9 +49,9 @@ internal sealed class StageMonitor
     internal const int SoonMilliseconds = 1;
 
     /// <summary>
-    /// A thread that one item has kept for so many looks counts as held in <see cref="Measuring.StageUsage"/>: a quarter of a second.
+    /// A thread that looks have seen inside one item for so long counts as held in <see cref="Measuring.StageUsage"/>.
     /// </summary>
-    internal const int LooksOfHeld = 250 / AlertMilliseconds;
+    internal const int HeldMicroseconds = 250_000;
 
     /// <summary>
     /// Looks in a row that see nothing run, until the monitor sleeps: going to sleep for each request would cost a wake-up for each.

@@ -42,6 +42,7 @@ internal sealed class Worker
     private long _heldAt = -1;
     private bool _isWoken;
     private int _looks;
+    private long _keptMicroseconds;
     private long _pauses;
     private long _seenPauses;
     private int _nextRuns;
@@ -87,6 +88,9 @@ internal sealed class Worker
     /// <summary>What <see cref="Look"/> saw last; negative when the worker did not run. Belongs to the monitor.</summary>
     internal long SeenSteps { get; set; } = -1;
 
+    /// <summary>For how long looks have seen one and the same item. Belongs to the monitor.</summary>
+    internal long KeptMicroseconds => _keptMicroseconds;
+
     /// <summary>What the last <see cref="Look"/> saw was inside an item. Belongs to the monitor.</summary>
     internal bool IsSeenInside => SeenSteps % 2 == 1;
 
@@ -114,6 +118,7 @@ internal sealed class Worker
         var isSame = steps == SeenSteps && steps % 2 != 0;
         SeenSteps = steps;
         _looks = isSame ? _looks + 1 : 0;
+        _keptMicroseconds = isSame ? _keptMicroseconds + microseconds : 0;
         if (_looks == 1)
             Volatile.Write(ref _heldAt, steps);
         // No pause for so long, but items that end: the owner is to pause after the present one.

@@ -139,17 +139,8 @@ public sealed class BorrowingTests
     {
         const int Threads = 2;
         var stage = Stages.New(Threads);
-        var running = 0;
-        var most = 0;
-        void Run(Item item)
-        {
-            var now = Interlocked.Increment(ref running);
-            if (now > Volatile.Read(ref most))
-                Volatile.Write(ref most, now);
-            Interlocked.Decrement(ref running);
-        }
-
-        var items = Enumerable.Range(0, 40_000).Select(_ => new Item(Run)).ToArray();
+        var occupancy = new Occupancy();
+        var items = Enumerable.Range(0, 40_000).Select(_ => new Item(occupancy.Run)).ToArray();
         var workers = Enumerable.Range(0, 4).Select(part => Task.Run(() =>
         {
             for (var index = part; index < items.Length; index += 4)
@@ -161,7 +152,7 @@ public sealed class BorrowingTests
         await Task.WhenAll(workers);
         await Stages.Stop(stage);
         Assert.All(items, item => Assert.Equal(1, item.Runs));
-        Assert.InRange(most, 1, Threads);
+        Assert.InRange(occupancy.Most, 1, Threads);
     }
 
     [Fact]

@@ -13,3 +13,21 @@ internal sealed class Item(Action<Item>? action = null) : IStageItem
         action?.Invoke(this);
     }
 }
+
+/// <summary>Counts how many threads run items at once.</summary>
+internal sealed class Occupancy
+{
+    private int _running;
+    private int _most;
+
+    internal int Most => Volatile.Read(ref _most);
+
+    /// <summary>What the items do.</summary>
+    internal void Run(Item item)
+    {
+        var now = Interlocked.Increment(ref _running);
+        if (now > Most)
+            Volatile.Write(ref _most, now);
+        Interlocked.Decrement(ref _running);
+    }
+}

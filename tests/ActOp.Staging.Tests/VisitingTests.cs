@@ -26,17 +26,8 @@ public sealed class VisitingTests
     {
         const int Threads = 2;
         var stage = Stages.New(Threads);
-        var running = 0;
-        var most = 0;
-        void Run(Item item)
-        {
-            var now = Interlocked.Increment(ref running);
-            if (now > Volatile.Read(ref most))
-                Volatile.Write(ref most, now);
-            Interlocked.Decrement(ref running);
-        }
-
-        var items = Enumerable.Range(0, 40_000).Select(_ => new Item(Run)).ToArray();
+        var occupancy = new Occupancy();
+        var items = Enumerable.Range(0, 40_000).Select(_ => new Item(occupancy.Run)).ToArray();
         await Task.WhenAll(Enumerable.Range(0, 4).Select(part => Task.Run(async () =>
         {
             for (var index = part; index < items.Length; index += 4)
@@ -49,7 +40,7 @@ public sealed class VisitingTests
         Stages.Until(() => Array.TrueForAll(items, static item => item.Runs > 0));
         await Stages.Stop(stage);
         Assert.All(items, item => Assert.Equal(1, item.Runs));
-        Assert.InRange(most, 1, Threads);
+        Assert.InRange(occupancy.Most, 1, Threads);
     }
 
     [Fact]

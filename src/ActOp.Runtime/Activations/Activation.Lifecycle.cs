@@ -272,9 +272,8 @@ internal sealed partial class Activation
     internal void Construct()
     {
         _hasScope = true;
-        var construction = Node.Classes.ConstructionOf(Class);
         using (GrainContextScope.Enter(this))
-            Instance = construction.Make(construction.TakesServices ? Services : Node.Services, this);
+            Instance = Class.Construction.Make(Class.Construction.TakesServices ? Services : Node.Services, this);
         if (Instance is ILifecycleParticipant<IGrainLifecycle> participant)
             participant.Participate(Lifecycle);
         if (Instance is IGrainMigrationParticipant migrant)

@@ -1,5 +1,6 @@
 using System.Reflection;
 using ActOp.Calls;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Concurrency;
 using Orleans.Placement;
@@ -11,6 +12,7 @@ namespace ActOp.Runtime.Activations;
 internal sealed class GrainClass
 {
     private readonly Func<Call, object?, bool>? _mayInterleave;
+    private GrainConstruction? _construction;
 
     internal GrainClass(GrainType grainType, Type type, PlacementStrategy placement)
     {
@@ -66,6 +68,9 @@ internal sealed class GrainClass
     /// <summary>The class itself is an incoming call filter.</summary>
     internal bool Filters { get; }
 
+    /// <summary>How instances are made; read with the first one, since system targets and observers exist already.</summary>
+    internal GrainConstruction Construction => _construction ??= new GrainConstruction(Type);
+
     internal bool UsesDirectory => Worker is null;
 
     internal bool MayInterleave(Call call, object? instance) => _mayInterleave is not null && _mayInterleave(call, instance);
@@ -78,4 +83,24 @@ internal sealed class GrainClass
             throw new OrleansConfigurationException("[MayInterleave] on " + type + ": " + name + " must take one IInvokable and return bool.");
         return (call, instance) => (bool)method.Invoke(method.IsStatic ? null : instance, [call])!;
     }
+}
+
+/// <summary>How instances of one grain class are made: its constructors are read once.</summary>
+internal sealed class GrainConstruction
+{
+    private readonly ObjectFactory _factory;
+    private readonly bool _takesContext;
+
+    internal GrainConstruction(Type type)
+    {
+        var parameters = type.GetConstructors().SelectMany(static constructor => constructor.GetParameters()).Select(static parameter => parameter.ParameterType).ToArray();
+        _takesContext = parameters.Contains(typeof(IGrainContext));
+        TakesServices = Array.Exists(parameters, static parameter => parameter != typeof(IGrainContext));
+        _factory = ActivatorUtilities.CreateFactory(type, _takesContext ? [typeof(IGrainContext)] : []);
+    }
+
+    /// <summary>Whether a constructor may want something of the service provider.</summary>
+    internal bool TakesServices { get; }
+
+    internal object Make(IServiceProvider services, Activation activation) => _factory(services, _takesContext ? [activation] : []);
 }

@@ -3,7 +3,6 @@ using System.Diagnostics.CodeAnalysis;
 using System.Reflection;
 using ActOp.Runtime.Placement;
 using ActOp.Serialization;
-using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Metadata;
 using Orleans.Placement;
@@ -12,13 +11,12 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Activations;
 
 /// <summary>
-/// Which class implements which grain interface, and how instances are made. Filled at start from the type manifest; any thread.
+/// Which class implements which grain interface. Filled at start from the type manifest; any thread.
 /// </summary>
 internal sealed class GrainClasses
 {
     private readonly ConcurrentDictionary<GrainType, GrainClass> _byGrainType = new();
     private readonly ConcurrentDictionary<(Type, string?), GrainType> _byInterface = new();
-    private readonly ConcurrentDictionary<Type, GrainConstruction> _constructions = new();
     private readonly PlacementStrategy _defaultPlacement;
     private readonly bool _hasClasses;
     private volatile GrainTypeEntry[] _entries = [];
@@ -69,10 +67,6 @@ internal sealed class GrainClasses
     }
 
     internal bool TryGetWorker(GrainId id, [NotNullWhen(true)] out GrainClass? found) => TryGet(id.Type, out found) && found.Worker is not null;
-
-    /// <summary>How instances of the class are made.</summary>
-    internal GrainConstruction ConstructionOf(GrainClass grainClass) =>
-        _constructions.TryGetValue(grainClass.Type, out var found) ? found : _constructions.GetOrAdd(grainClass.Type, static type => new GrainConstruction(type));
 
     private static IEnumerable<ActOp.Serialization.GrainClass> Unique(IEnumerable<ActOp.Serialization.GrainClass> classes)
     {
@@ -145,24 +139,4 @@ internal sealed class GrainClasses
             return entry?.Type;
         return entry.Type.MakeGenericType(TypeManifest.ParseArguments(grainType[(arguments + 2)..^2]));
     }
-}
-
-/// <summary>How instances of one grain class are made: its constructors are read once.</summary>
-internal sealed class GrainConstruction
-{
-    private readonly ObjectFactory _factory;
-    private readonly bool _takesContext;
-
-    internal GrainConstruction(Type type)
-    {
-        var parameters = type.GetConstructors().SelectMany(static constructor => constructor.GetParameters()).Select(static parameter => parameter.ParameterType).ToArray();
-        _takesContext = parameters.Contains(typeof(IGrainContext));
-        TakesServices = Array.Exists(parameters, static parameter => parameter != typeof(IGrainContext));
-        _factory = ActivatorUtilities.CreateFactory(type, _takesContext ? [typeof(IGrainContext)] : []);
-    }
-
-    /// <summary>Whether a constructor may want something of the service provider.</summary>
-    internal bool TakesServices { get; }
-
-    internal object Make(IServiceProvider services, Activation activation) => _factory(services, _takesContext ? [activation] : []);
 }

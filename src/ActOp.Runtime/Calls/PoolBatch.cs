@@ -101,11 +101,11 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
         {
             if (_links is null)
                 return false;
+            // The list that callers add to is not to be read outside of the gate.
+            if (!close && _links.Count == 0)
+                return true;
             links = _links;
-            if (close)
-                _links = null;
-            else if (links.Count > 0)
-                _links = [];
+            _links = close ? null : [];
         }
 
         // More: somebody else's frames, who flushes them himself or has asked for it. Blocked: the poller asks for it.

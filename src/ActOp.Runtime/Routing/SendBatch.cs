@@ -19,7 +19,9 @@ internal static class SendBatch
     [ThreadStatic]
     private static int t_count;
 
-    /// <summary>Puts a frame into the link, to be flushed by this thread's next pause, with its batch of callers, or at once where there is none.</summary>
+    /// <summary>
+    /// Puts a frame into the link, to be flushed by this thread's next pause, with its batch of callers, or at once where there is none.
+    /// </summary>
     internal static SendResult Append(Link link, ReadOnlySpan<byte> frame)
     {
         if (!Stage.WillPause)

@@ -240,7 +240,7 @@ internal interface IWatched
 /// <summary>Never looks by itself: models do.</summary>
 internal sealed class StageMonitor
 {
-    internal const int LooksOfHeld = 125;
+    internal const int HeldMicroseconds = 250_000;
 
     internal static StageMonitor Shared { get; } = new();
 
