@@ -54,6 +54,7 @@ public sealed partial class Stage
             _borrowBackoff.Lengthen();
         else
             _borrowBackoff.Shorten();
+        Volatile.Write(ref _visitItems, Tuning.ItemsPerWake(worker.ItemMicroseconds));
         worker.Leave();
         if (!isDone || !_roster.TryGoIdle(worker))
         {

@@ -11,7 +11,9 @@ namespace ActOp.Staging;
 /// <para>A post of such a thread leaves a visit in the thread's own queue of the pool instead of waking a worker. A visit borrows a worker,
 /// runs what waits and gives it back. Whatever a visit finds, afterwards somebody has looked at the shared queue: the borrower himself, or,
 /// when there is no worker to borrow, the workers that run, or one that is woken. So a visit that will come stands for the search of a
-/// woken worker, and the proof in <see cref="Roster"/> holds with it.</para>
+/// woken worker, and the proof in <see cref="Roster"/> holds with it. A visit that has not begun stands for all items that are in the queue
+/// when it begins: who posts puts the item into the queue, passes a full fence and sees the count of such visits above zero; the visit
+/// takes itself out of that count, by a full fence, before it looks.</para>
 /// <para>The pool gives no promise of when: its threads may all compute or block, and so may this one after its post. The monitor, asked
 /// for a look soon, wakes a worker when it sees a visit that has not begun; when none begins for some looks, threads leave no visits for a
 /// while, twice as long each time.</para>
@@ -24,7 +26,15 @@ public sealed partial class Stage
     private const int LooksUntilBackoff = 3;
 
     private readonly Visit _visit;
+
+    /// <summary>Visits that have not begun; each looks at the shared queue when it begins. At most <see cref="Threads"/>.</summary>
     private int _visits;
+
+    /// <summary>Items that stand in the queue for visits that have not begun. Approximate: it only decides about wake-ups.</summary>
+    private int _leftToVisits;
+
+    /// <summary>Items that a thread runs in the time of a wake-up, by what borrowers have run.</summary>
+    private int _visitItems = Tuning.ItemsPerWake(itemMicroseconds: 1);
     private long _visited;
     private long _seenVisited;
     private int _looksAtVisits;
@@ -35,16 +45,26 @@ public sealed partial class Stage
     {
         if (!Thread.CurrentThread.IsThreadPoolThread || Worker.Current is not null || _visitBackoff.IsOn)
             return false;
-        // More than there are workers to borrow: a burst, for which a thread of the stage is worth its wake-up.
-        if (Interlocked.Increment(ref _visits) > Threads)
-        {
-            Interlocked.Decrement(ref _visits);
-            return false;
-        }
-
+        // More visits than there are workers to borrow: a burst. The visits that have not begun look at the queue, in which the item is,
+        // so a thread of the stage is woken only for more than they run in the time of its wake-up.
+        if (!TryCountVisit())
+            return Interlocked.Increment(ref _leftToVisits) < Volatile.Read(ref _visitItems);
         StageMonitor.Shared.LookSoon();
         ThreadPool.UnsafeQueueUserWorkItem(_visit, preferLocal: true);
         return true;
+    }
+
+    /// <summary>False when there are as many visits as workers. By compare-and-swap: every visit that is ever counted is made.</summary>
+    private bool TryCountVisit()
+    {
+        while (true)
+        {
+            var visits = Volatile.Read(ref _visits);
+            if (visits >= Threads)
+                return false;
+            if (Interlocked.CompareExchange(ref _visits, visits + 1, visits) == visits)
+                return true;
+        }
     }
 
     private void PayVisit()
@@ -52,6 +72,7 @@ public sealed partial class Stage
         // Before the look at the queue: who posts from here on leaves a visit of his own.
         Interlocked.Decrement(ref _visits);
         Interlocked.Increment(ref _visited);
+        Volatile.Write(ref _leftToVisits, 0);
         if (_shared.IsEmpty)
             return;
         _visitBackoff.Shorten();

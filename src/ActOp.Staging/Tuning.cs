@@ -23,4 +23,7 @@ internal static class Tuning
 
     /// <summary>Items that a borrower runs before it leaves the rest to the worker's own thread: it has its own stage to serve.</summary>
     internal const int BorrowedRun = 128;
+
+    /// <summary>How many items a thread runs while another one would be woken.</summary>
+    internal static int ItemsPerWake(double itemMicroseconds) => (int)(WakeWorthMicroseconds / itemMicroseconds);
 }

@@ -103,6 +103,9 @@ internal sealed class Worker
     /// <summary>What waits would not be run before a thief is awake.</summary>
     internal bool NeedsHelp => Queue.Count * _itemMicroseconds > Tuning.WakeWorthMicroseconds || (IsHeld && HasWaiting);
 
+    /// <summary>What an item takes, the mean of the last few hundred. Belongs to who runs the worker.</summary>
+    internal double ItemMicroseconds => _itemMicroseconds;
+
     private bool HasWaiting => Queue.Count > 0 || Volatile.Read(ref _next) is not null;
 
     /// <summary>

@@ -11,7 +11,7 @@ namespace ActOp.Staging;
 internal static class Point
 {
     private static readonly HashSet<string> Unimportant =
-        ["_steps", "_pauses", "_pauseInterval", "_posted", "_wakes", "_emptyWakes", "_borrowed", "_pooled", "_held", "_heldAt", "_visited", "_seenVisited", "_pause", "_until", "_threads", "Steals"];
+        ["_steps", "_pauses", "_pauseInterval", "_posted", "_wakes", "_emptyWakes", "_borrowed", "_pooled", "_held", "_heldAt", "_visited", "_seenVisited", "_visitItems", "_pause", "_until", "_threads", "Steals"];
 
     internal static void At(string location)
     {
@@ -58,6 +58,15 @@ internal static class Interlocked
         Point.Fence(name);
         var before = location;
         location = value;
+        return before;
+    }
+
+    internal static int CompareExchange(ref int location, int value, int comparand, [CallerArgumentExpression(nameof(location))] string name = "")
+    {
+        Point.Fence(name);
+        var before = location;
+        if (before == comparand)
+            location = value;
         return before;
     }
 
@@ -222,6 +231,9 @@ internal static class Tuning
     /// <summary>Any item that waits is worth a wake-up.</summary>
     internal const double WakeWorthMicroseconds = 0;
     internal const int BorrowedRun = 2;
+
+    /// <summary>Two items of a burst may be left to a visit, the next one wakes a worker.</summary>
+    internal static int ItemsPerWake(double itemMicroseconds) => 3;
 }
 
 internal enum Sight

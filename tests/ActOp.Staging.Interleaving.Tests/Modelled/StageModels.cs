@@ -137,9 +137,51 @@ public static class StageModels
                 });
             }
         }),
+        ["visit, that finds nothing"] = static () => new StageModel(1, static model =>
+        {
+            var hasRun = false;
+            var first = model.Item(() => hasRun = true);
+            var second = model.Item();
+            model.SpawnPooled("first caller", () =>
+            {
+                model.Post(first);
+                Interleaver.Current.Block(() => hasRun && model.IsIdle, isLock: false);
+            });
+            model.Spawn("poster", () =>
+            {
+                Interleaver.Current.Block(() => model.HasPosted(first), isLock: false);
+                model.Post(model.Item());
+            });
+            model.SpawnPooled("second caller", () =>
+            {
+                Interleaver.Current.Block(() => hasRun && model.IsIdle, isLock: false);
+                model.Post(second);
+            });
+        }),
+        ["visit, while others post"] = static () => new StageModel(1, static model =>
+        {
+            var (hasRun, hasBegun) = (false, false);
+            var first = model.Item(() => hasRun = true);
+            var (second, third) = (model.Item(), model.Item());
+            model.SpawnPooled("first caller", () =>
+            {
+                model.Post(first);
+                Interleaver.Current.Block(() => hasBegun, isLock: false);
+            });
+            model.SpawnPooled("second caller", () =>
+            {
+                hasBegun = true;
+                model.Post(second);
+            });
+            model.SpawnPooled("third caller", () =>
+            {
+                Interleaver.Current.Block(() => hasRun && model.IsIdle, isLock: false);
+                model.Post(third);
+            });
+        }),
         ["visit, a burst"] = static () => new StageModel(1, static model => model.SpawnPooled("caller", () =>
         {
-            foreach (var item in model.Items(4))
+            foreach (var item in model.Items(5))
                 model.Post(item);
         })),
         ["visit, borrowed"] = static () => new StageModel(1, static model =>
@@ -336,8 +378,12 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
     private Task? _stopped;
     private int _running;
     private int _waiting;
+    private Worker _first = null!;
 
     internal Stage Stage { get; private set; } = null!;
+
+    /// <summary>The stage's only worker has nothing to do. Read by conditions, so it is no place to switch.</summary>
+    internal bool IsIdle => _first.Place == Place.Idle;
 
     /// <summary>Set by a model that lets one item post another.</summary>
     internal IStageItem? Waiting { get; set; }
@@ -359,6 +405,7 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
                 _findings.Add(exception.ToString());
         });
         run.Settle();
+        _first = Stage.Workers[0];
         BeforeBegin?.Invoke(this);
         spawn(this);
         run.Begin();
