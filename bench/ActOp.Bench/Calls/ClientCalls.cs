@@ -2,6 +2,7 @@ using System.Diagnostics;
 using ActOp.Bench.Grains;
 using ActOp.Bench.Hosting;
 using ActOp.Floors;
+using Harness.Load;
 
 namespace ActOp.Bench.Calls;
 
@@ -9,28 +10,92 @@ namespace ActOp.Bench.Calls;
 internal static class ClientCalls
 {
     private const int FrameBytes = 50;
+    private const int Many = 128;
+
+    /// <summary>The rate of the open loop as a share of the closed loop's: a load that a service would run at.</summary>
+    private const double OpenShare = 0.3;
 
     internal static async Task Measure(CallSettings settings, Action<Row> report)
     {
         using var silo = SiloProcess.Start(null);
         await using var client = await BenchHost.StartClient(silo.Gateway);
-        foreach (var callers in new[] { 1, 128 })
-        {
-            await Run(client.Grains, callers, settings.Milliseconds);
-            var rates = new double[settings.Runs];
-            var ratios = new double[settings.Runs];
-            for (var run = 0; run < settings.Runs; run++)
-            {
-                var floor = SocketFloor.Measure(FrameBytes, callers, 1, settings.Duration).EchoesPerSecond.Median;
-                rates[run] = await Run(client.Grains, callers, settings.Milliseconds);
-                ratios[run] = floor / rates[run];
-            }
-
-            report(new Row("client to silo, " + callers + (callers == 1 ? " caller" : " callers"), "calls/s", Spread.Of(rates), Spread.Of(ratios).Median));
-        }
+        await Closed(client.Grains, 1, settings, report);
+        var peak = await Closed(client.Grains, Many, settings, report);
+        await Open(client.Grains, OpenShare * peak, settings, report);
     }
 
-    private static async Task<double> Run(IGrainFactory grains, int callers, int milliseconds)
+    /// <summary>Callers that each have one call in flight. Returns the median of the rates.</summary>
+    private static async Task<double> Closed(IGrainFactory grains, int callers, CallSettings settings, Action<Row> report)
+    {
+        await Run(grains, callers, settings.Milliseconds);
+        var rates = new double[settings.Runs];
+        var ratios = new double[settings.Runs];
+        var cpu = new double[settings.Runs];
+        for (var run = 0; run < settings.Runs; run++)
+        {
+            var floor = SocketFloor.Measure(FrameBytes, callers, 1, settings.Duration).EchoesPerSecond.Median;
+            var busy = Environment.CpuUsage.TotalTime;
+            var (calls, seconds) = await Run(grains, callers, settings.Milliseconds);
+            cpu[run] = (Environment.CpuUsage.TotalTime - busy).TotalMicroseconds / calls;
+            rates[run] = calls / seconds;
+            ratios[run] = floor / rates[run];
+        }
+
+        var (isMany, name) = (callers == Many, "client to silo, " + callers + (callers == 1 ? " caller" : " callers"));
+        var (rate, cost) = (Spread.Of(rates), Spread.Of(cpu));
+        var spread = rate.Max / rate.Min;
+        report(new Row(name, "calls/s", rate, Spread.Of(ratios).Median, isMany ? "at least 700,000" : null, isMany ? rate.Median >= 700_000 : null));
+        report(new Row(name + ", client CPU", "us/call", cost, null, isMany ? "at most 1.5" : null, isMany ? cost.Median <= 1.5 : null));
+        if (isMany)
+            report(new Row(name + ", largest over smallest", "", new Spread(spread, spread, spread), null, "at most 1.3", spread <= 1.3));
+        return rate.Median;
+    }
+
+    /// <summary>Calls that begin at the times of a Poisson process, however long others take; latency counts from there.</summary>
+    private static async Task Open(IGrainFactory grains, double rate, CallSettings settings, Action<Row> report)
+    {
+        var echoes = Enumerable.Range(0, Many).Select(index => grains.GetGrain<IEchoGrain>(index)).ToArray();
+        var clock = new MonotonicClock();
+        var medians = new double[settings.Runs];
+        var tails = new double[settings.Runs];
+        for (var run = 0; run < settings.Runs; run++)
+        {
+            var (latency, tally, next) = (new LatencyHistogram(), new RequestTally(), 0);
+            var loop = new OpenLoop(clock, () => Ask(echoes[next++ % Many]), maxOutstanding: 100_000);
+            // A thread of its own: the pool belongs to the callers that go on there.
+            await Task.Factory.StartNew(() => Pace(loop, clock, rate, run, settings.Duration, latency, tally), TaskCreationOptions.LongRunning);
+            if (tally.Errors > 0)
+                throw new InvalidOperationException("Calls of the open loop failed: " + string.Join("; ", tally.ErrorTexts));
+            medians[run] = latency.Quantile(0.5).TotalMicroseconds;
+            tails[run] = latency.Quantile(0.99).TotalMicroseconds;
+        }
+
+        var name = string.Create(System.Globalization.CultureInfo.InvariantCulture, $"client to silo, open loop, {OpenShare:0%} of that");
+        report(new Row(name + ", p50", "us", Spread.Of(medians)));
+        report(new Row(name + ", p99", "us", Spread.Of(tails), null, "at most 833", Spread.Of(tails).Median <= 833));
+    }
+
+    private static void Pace(OpenLoop loop, MonotonicClock clock, double rate, int seed, TimeSpan duration, LatencyHistogram latency, RequestTally tally)
+    {
+        var start = clock.Now;
+        var until = start + duration;
+        var arrivals = new PoissonArrivals(rate, start, seed + 1);
+        while (arrivals.Next < until)
+        {
+            clock.WaitUntil(arrivals.Next);
+            loop.SendDue(arrivals, clock.Now, until, latency, tally);
+        }
+
+        loop.Drain(TimeSpan.FromSeconds(10), tally, CancellationToken.None);
+    }
+
+    private static async ValueTask<int> Ask(IEchoGrain grain)
+    {
+        await grain.Next(1).ConfigureAwait(false);
+        return 1;
+    }
+
+    private static async Task<(long Calls, double Seconds)> Run(IGrainFactory grains, int callers, int milliseconds)
     {
         var start = Stopwatch.GetTimestamp();
         var end = Environment.TickCount64 + milliseconds;
@@ -38,7 +103,7 @@ internal static class ClientCalls
         for (var index = 0; index < callers; index++)
             loops[index] = Loop(grains.GetGrain<IEchoGrain>(index), end);
         var calls = (await Task.WhenAll(loops)).Sum();
-        return calls / Stopwatch.GetElapsedTime(start).TotalSeconds;
+        return (calls, Stopwatch.GetElapsedTime(start).TotalSeconds);
     }
 
     private static async Task<long> Loop(IEchoGrain grain, long end)
