@@ -22,6 +22,9 @@ internal sealed class MeshMetrics : IDisposable
         Observe("actop.mesh.bytes.sent", Total.BytesSent, "By");
         Observe("actop.mesh.bytes.received", Total.BytesReceived, "By");
         Observe("actop.mesh.flushes", Total.Flushes, "{send}");
+        _meter.CreateObservableCounter("actop.mesh.sleeps", () => _node.Pollers.Sum(static poller => poller.Spin.Sleeps), "{sleep}");
+        _meter.CreateObservableCounter("actop.mesh.spins", () => _node.Pollers.Sum(static poller => poller.Spin.Found), "{spin}");
+        _meter.CreateObservableCounter("actop.mesh.looks", () => _node.Pollers.Sum(static poller => poller.Spin.Looks), "{look}");
         _meter.CreateObservableUpDownCounter("actop.mesh.links", () => _node.LinkCount, "{link}");
         _meter.CreateObservableUpDownCounter("actop.mesh.send_queue", QueuedBytes, "By");
         HandshakeFailures = _meter.CreateCounter<long>("actop.mesh.handshake.failures", "{handshake}");

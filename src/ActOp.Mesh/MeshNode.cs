@@ -94,7 +94,11 @@ public sealed partial class MeshNode : IDisposable
 
     internal PendingHandshakes PendingHandshakes { get; }
 
+    internal IReadOnlyList<Poller> Pollers => _pollers;
+
     internal MeshOptions Options { get; }
+
+    internal TimeProvider Time => _time;
 
     internal MeshEvents Events { get; }
 

@@ -24,6 +24,12 @@ public sealed class MeshOptions
     /// <summary>Size of each poller's receive buffer: the most one read takes.</summary>
     public int ReceiveBufferBytes { get; set; } = 256 << 10;
 
+    /// <summary>
+    /// For how long a data poller looks for something to read before its thread sleeps, while that pays: when waits are short, one after the
+    /// other, and no other thread wants the processor. <see cref="TimeSpan.Zero"/>: never. Default 50 us: about what a sleep and its end cost.
+    /// </summary>
+    public TimeSpan Spin { get; set; } = TimeSpan.FromMicroseconds(50);
+
     /// <summary>A link's buffer that has grown beyond this is given back once it is empty.</summary>
     public int RetainedBufferBytes { get; set; } = 1 << 20;
 
@@ -88,6 +94,7 @@ public sealed class MeshOptions
         Check(MaxFrameBytes is >= 64 and <= 1 << 30, nameof(MaxFrameBytes), "must be 64 bytes to 1 GiB");
         // A handshake frame must fit one read so that it never needs the large-frame path.
         Check(ReceiveBufferBytes is >= 2 * WireLimits.HandshakeBytes and <= 64 << 20, nameof(ReceiveBufferBytes), "must be 8 KiB to 64 MiB");
+        Check(Spin >= TimeSpan.Zero && Spin <= TimeSpan.FromMilliseconds(10), nameof(Spin), "must be zero (never) or up to 10 ms");
         Check(RetainedBufferBytes >= 4096, nameof(RetainedBufferBytes), "must be at least 4 KiB");
         Check(DeferredBytes >= 0, nameof(DeferredBytes), "must not be negative");
         Check(HandshakeTimeout > TimeSpan.Zero, nameof(HandshakeTimeout), "must be positive");

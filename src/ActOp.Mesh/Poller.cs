@@ -19,6 +19,7 @@ public sealed class Poller
 
     private readonly MeshNode _node;
     private readonly Readiness _readiness;
+    private readonly Spin _spin;
     private readonly Lock _gate = new();
     private readonly Ready[] _reports = new Ready[256];
     private readonly List<Link> _unread = [];
@@ -33,6 +34,8 @@ public sealed class Poller
     {
         _node = node;
         _readiness = readiness;
+        // The control plane has time.
+        _spin = new Spin(readiness, node.Time, index < 0 ? TimeSpan.Zero : node.Options.Spin);
         Index = index;
         Buffer = GC.AllocateUninitializedArray<byte>(node.Options.ReceiveBufferBytes, pinned: true);
     }
@@ -42,6 +45,9 @@ public sealed class Poller
 
     /// <summary>Whether links are assigned to it; a data poller beyond the count of <see cref="MeshNode.SetPollers"/> is not.</summary>
     public bool IsActive => Index < _node.PollerCount;
+
+    /// <summary>How it waits.</summary>
+    internal Spin Spin => _spin;
 
     /// <summary>The receive buffer that all links of this poller share; guarded by the gate.</summary>
     internal byte[] Buffer { get; }
@@ -83,7 +89,7 @@ public sealed class Poller
                 }
             }
 
-            var count = _readiness.Wait(_reports, timeoutMs);
+            var count = _spin.Wait(_reports, timeoutMs);
             woken?.Invoke();
             lock (_gate)
             {

@@ -18,6 +18,23 @@ public abstract class Readiness : IDisposable
     /// <param name="timeoutMs">Milliseconds; 0 only looks, -1 waits for ever.</param>
     public abstract int Wait(Span<Ready> reports, int timeoutMs);
 
+    /// <summary>
+    /// Whether <see cref="TryLook"/> looks and is cheap: then whoever waits may spin for a moment before it sleeps. Default false.
+    /// </summary>
+    public virtual bool CanLook => false;
+
+    /// <summary>
+    /// Looks without waiting. False when there was nothing, not even a <see cref="Wake"/>; then another thread that wanted the processor had
+    /// it.
+    /// </summary>
+    /// <param name="reports">Filled from the start.</param>
+    /// <param name="found">The number of reports.</param>
+    public virtual bool TryLook(Span<Ready> reports, out int found)
+    {
+        found = 0;
+        return false;
+    }
+
     /// <summary>Ends the current wait, or else the next one.</summary>
     public abstract void Wake();
 

@@ -104,6 +104,13 @@ public sealed class StageOptions
     /// </summary>
     public int MailboxLimit { get; set; } = 100_000;
 
+    /// <summary>
+    /// For how long a thread that reads looks for something to read before it sleeps, while that pays: when its last waits were short, one
+    /// after the other, and no other thread wants the processor. <see cref="TimeSpan.Zero"/>: never. Default 50 us: about what a sleep and its
+    /// end cost.
+    /// </summary>
+    public TimeSpan ReceiveSpin { get; set; } = TimeSpan.FromMicroseconds(50);
+
     internal void Validate()
     {
         foreach (var (name, value) in new[] { (nameof(ReceiveThreads), ReceiveThreads), (nameof(WorkThreads), WorkThreads), (nameof(SiloSendThreads), SiloSendThreads), (nameof(ClientSendThreads), ClientSendThreads) })
@@ -119,6 +126,7 @@ public sealed class StageOptions
         Check(Smoothing is > 0 and <= 1, nameof(Smoothing), "above 0 to 1", Smoothing);
         Check(QueueLow >= 0, nameof(QueueLow), "0 or more", QueueLow);
         Check(QueueHigh >= QueueLow, nameof(QueueHigh), "QueueLow or more", QueueHigh);
+        Check(ReceiveSpin >= TimeSpan.Zero && ReceiveSpin <= TimeSpan.FromMilliseconds(10), nameof(ReceiveSpin), "0 to 10 ms", ReceiveSpin);
         Check(MailboxLimit >= 1, nameof(MailboxLimit), "positive", MailboxLimit);
     }
 

@@ -88,6 +88,7 @@ internal static class SetupReader
                 ServiceId = cluster.ServiceId,
                 LinksPerPeer = Math.Max(1, Option<ConnectionOptions>(services).ConnectionsPerEndpoint),
                 MaxFrameBytes = messaging.MaxMessageBodySize,
+                Spin = stages.ReceiveSpin,
                 Seed = address.GetHashCode(),
             },
             Transport = services.GetService<Transport>() ?? new TcpTransport(new TcpOptions(), time),

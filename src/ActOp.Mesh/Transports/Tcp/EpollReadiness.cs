@@ -56,26 +56,20 @@ internal sealed unsafe class EpollReadiness : Readiness
         }
     }
 
-    public override int Wait(Span<Ready> reports, int timeoutMs)
+    public override bool CanLook => true;
+
+    public override int Wait(Span<Ready> reports, int timeoutMs) => Ask(reports, timeoutMs, out _);
+
+    public override bool TryLook(Span<Ready> reports, out int found)
     {
-        if (_events.Length < reports.Length * Linux.EventBytes)
+        found = Ask(reports, 0, out var events);
+        if (events > 0)
         {
-            _events = GC.AllocateUninitializedArray<byte>(reports.Length * Linux.EventBytes, pinned: true);
+            return true;
         }
 
-        fixed (byte* events = _events)
-        {
-            var count = Linux.EpollWait(_epoll, events, reports.Length, timeoutMs);
-            if (count < 0)
-            {
-                return Marshal.GetLastPInvokeError() == Linux.Interrupted ? 0 : throw new Win32Exception();
-            }
-
-            lock (_gate)
-            {
-                return Translate(events, count, reports);
-            }
-        }
+        _ = Linux.Yield();
+        return false;
     }
 
     public override void Wake()
@@ -100,6 +94,36 @@ internal sealed unsafe class EpollReadiness : Readiness
                 _disposed = true;
                 _ = Linux.Close(_epoll);
                 _ = Linux.Close(_wake);
+            }
+        }
+    }
+
+    /// <param name="reports">Filled from the start.</param>
+    /// <param name="timeoutMs">As in <see cref="Wait"/>.</param>
+    /// <param name="events">What there was, wake-ups and stale reports included.</param>
+    private int Ask(Span<Ready> reports, int timeoutMs, out int events)
+    {
+        if (_events.Length < reports.Length * Linux.EventBytes)
+        {
+            _events = GC.AllocateUninitializedArray<byte>(reports.Length * Linux.EventBytes, pinned: true);
+        }
+
+        fixed (byte* buffer = _events)
+        {
+            events = Linux.EpollWait(_epoll, buffer, reports.Length, timeoutMs);
+            if (events < 0)
+            {
+                return Marshal.GetLastPInvokeError() == Linux.Interrupted ? 0 : throw new Win32Exception();
+            }
+
+            if (events == 0)
+            {
+                return 0;
+            }
+
+            lock (_gate)
+            {
+                return Translate(buffer, events, reports);
             }
         }
     }

@@ -49,6 +49,9 @@ internal static unsafe partial class Linux
     [LibraryImport("libc", EntryPoint = "epoll_wait", SetLastError = true)]
     public static partial int EpollWait(int epoll, byte* events, int maxEvents, int timeoutMs);
 
+    [LibraryImport("libc", EntryPoint = "sched_yield")]
+    public static partial int Yield();
+
     [LibraryImport("libc", EntryPoint = "eventfd", SetLastError = true)]
     public static partial int EventDescriptor(uint initial, int flags);
 
