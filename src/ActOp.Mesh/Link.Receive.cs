@@ -26,12 +26,12 @@ public sealed partial class Link
     private int MaxBodyBytes => _phase is LinkPhase.Open ? _node.Options.MaxFrameBytes : WireLimits.HandshakeBytes;
 
     /// <summary>
-    /// Reads and delivers what is there. Returns true if there may be more to read without a new report. The link may have been closed or
-    /// moved to another poller when this returns. Poller's gate.
+    /// Reads and delivers what is there, as far as the poller may read. Returns true if there may be more to read without a new report. The
+    /// link may have been closed or moved to another poller when this returns. Poller's gate.
     /// </summary>
-    internal bool Receive(Poller poller, bool toTheEnd)
+    internal bool Receive(Poller poller)
     {
-        for (var reads = 0; reads < WireLimits.ReadsPerTurn; reads++)
+        do
         {
             if (!MayRead(poller))
             {
@@ -41,20 +41,22 @@ public sealed partial class Link
             var need = FrameUnderWay();
             var result = need > poller.Buffer.Length
                 ? ReceiveLarge(need, out var asked)
-                : ReceiveShared(poller.Buffer, out asked);
+                : ReceiveShared(poller.Buffer, need, out asked);
             if (result <= 0)
             {
+                ReadsToTheEnd = false;
                 EndReading(poller, result);
                 return false;
             }
 
+            poller.CountRead(result);
             // A short read has emptied the stream: the next byte makes a new report.
-            if (result < asked && !toTheEnd)
+            if (result < asked && !ReadsToTheEnd)
             {
                 return false;
             }
         }
-
+        while (poller.MayReadMore);
         return MayRead(poller);
     }
 
@@ -98,11 +100,12 @@ public sealed partial class Link
     private int FrameUnderWay()
         => _tailCount < WireLimits.PrefixBytes ? 0 : WireLimits.PrefixBytes + BinaryPrimitives.ReadInt32LittleEndian(_tail);
 
-    private int ReceiveShared(byte[] buffer, out int asked)
+    private int ReceiveShared(byte[] buffer, int need, out int asked)
     {
         _tail.AsSpan(0, _tailCount).CopyTo(buffer);
-        asked = buffer.Length - _tailCount;
-        var read = _stream.Receive(buffer.AsSpan(_tailCount));
+        // A frame that has begun comes whole: reading it by small pieces would copy its tail over and over.
+        asked = Math.Min(buffer.Length, Math.Max(need, _tailCount + _node.Options.ReadBytes)) - _tailCount;
+        var read = _stream.Receive(buffer.AsSpan(_tailCount, asked));
         if (read > 0)
         {
             _bytesReceived += read;

@@ -74,6 +74,12 @@ public sealed partial class Link
     /// <summary>Whether the link stands in its poller's list of unread links; guarded by the poller's gate.</summary>
     internal bool IsUnread { get; set; }
 
+    /// <summary>
+    /// Whether a read that brings less than was asked for does not show that the stream is empty: there is an end to be found, which makes no
+    /// further report. Guarded by the poller's gate.
+    /// </summary>
+    internal bool ReadsToTheEnd { get; set; }
+
     /// <summary>The place among the pending handshakes while it has one, and since when; guarded by their gate.</summary>
     internal LinkedListNode<Link>? Handshake { get; set; }
 

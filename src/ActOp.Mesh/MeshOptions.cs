@@ -21,8 +21,15 @@ public sealed class MeshOptions
     /// <summary>The largest frame body either way; a longer one that arrives closes the link.</summary>
     public int MaxFrameBytes { get; set; } = 100 << 20;
 
-    /// <summary>Size of each poller's receive buffer: the most one read takes.</summary>
+    /// <summary>Size of each poller's receive buffer; a longer frame is collected in a buffer of its link.</summary>
     public int ReceiveBufferBytes { get; set; } = 256 << 10;
+
+    /// <summary>
+    /// About how many bytes <see cref="Poller.Poll"/> reads and delivers before it returns, so that what they bring about is done while it is in
+    /// the processor's caches, and answers leave before more is read. A frame longer than this is read whole. Default 8 KiB: some hundred
+    /// small frames.
+    /// </summary>
+    public int ReadBytes { get; set; } = 8 << 10;
 
     /// <summary>
     /// For how long a data poller looks for something to read before its thread sleeps, while that pays: when waits are short, one after the
@@ -95,6 +102,7 @@ public sealed class MeshOptions
         // A handshake frame must fit one read so that it never needs the large-frame path.
         Check(ReceiveBufferBytes is >= 2 * WireLimits.HandshakeBytes and <= 64 << 20, nameof(ReceiveBufferBytes), "must be 8 KiB to 64 MiB");
         Check(Spin >= TimeSpan.Zero && Spin <= TimeSpan.FromMilliseconds(10), nameof(Spin), "must be zero (never) or up to 10 ms");
+        Check(ReadBytes >= 1024 && ReadBytes <= ReceiveBufferBytes, nameof(ReadBytes), "must be 1 KiB to ReceiveBufferBytes");
         Check(RetainedBufferBytes >= 4096, nameof(RetainedBufferBytes), "must be at least 4 KiB");
         Check(DeferredBytes >= 0, nameof(DeferredBytes), "must not be negative");
         Check(HandshakeTimeout > TimeSpan.Zero, nameof(HandshakeTimeout), "must be positive");

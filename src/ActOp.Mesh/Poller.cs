@@ -22,12 +22,12 @@ public sealed class Poller
     private readonly Spin _spin;
     private readonly Lock _gate = new();
     private readonly Ready[] _reports = new Ready[256];
-    private readonly List<Link> _unread = [];
-    private readonly List<Link> _reading = [];
+    private readonly Queue<Link> _unread = [];
     private readonly Lock _postGate = new();
     private List<(Action Work, Link? Link)> _posted = [];
     private List<(Action Work, Link? Link)> _running = [];
     private int _polling;
+    private int _mayRead;
     private bool _disposed;
 
     internal Poller(MeshNode node, Readiness readiness, int index)
@@ -51,6 +51,9 @@ public sealed class Poller
 
     /// <summary>The receive buffer that all links of this poller share; guarded by the gate.</summary>
     internal byte[] Buffer { get; }
+
+    /// <summary>Whether a link may be read on before the thread does what has come; under the gate.</summary>
+    internal bool MayReadMore => _mayRead > 0;
 
     /// <summary>Whether this thread is inside a callback of this poller.</summary>
     internal bool IsHeldByCaller => _gate.IsHeldByCurrentThread;
@@ -125,6 +128,9 @@ public sealed class Poller
         Wake();
     }
 
+    /// <summary>Told by a link what it has read. Under the gate.</summary>
+    internal void CountRead(int bytes) => _mayRead -= bytes;
+
     /// <summary>Begins to read a link whose Poller is this; does nothing if it has moved on meanwhile. Posted work.</summary>
     internal void Attach(Link link)
     {
@@ -147,6 +153,7 @@ public sealed class Poller
 
         // What arrived behind the last handshake frame, or while the link was held, makes no new report.
         link.DeliverTail(this);
+        link.ReadsToTheEnd = true;
         MarkUnread(link);
     }
 
@@ -215,10 +222,12 @@ public sealed class Poller
         DisposeReadinessIfIdle();
     }
 
+    /// <summary>
+    /// Reads the links one after the other, what was left unread before first, until about <see cref="MeshOptions.ReadBytes"/> have come: then
+    /// the polling thread does first what has come of them.
+    /// </summary>
     private int Handle(int count)
     {
-        _reading.AddRange(_unread);
-        _unread.Clear();
         for (var i = 0; i < count; i++)
         {
             var (stream, kinds) = _reports[i];
@@ -237,15 +246,22 @@ public sealed class Poller
             }
         }
 
-        var unread = _reading.Count;
-        foreach (var link in _reading)
+        _mayRead = _node.Options.ReadBytes;
+        var read = 0;
+        for (var links = _unread.Count; links > 0 && MayReadMore; links--)
         {
+            var link = _unread.Dequeue();
+            // One that was detached meanwhile has lost its mark, but not its place.
             if (link.IsUnread && link.Poller == this)
             {
                 link.IsUnread = false;
+                read++;
                 try
                 {
-                    Read(link, toTheEnd: true);
+                    if (link.Receive(this))
+                    {
+                        MarkUnread(link);
+                    }
                 }
                 catch (Exception exception)
                 {
@@ -254,8 +270,7 @@ public sealed class Poller
             }
         }
 
-        _reading.Clear();
-        return count + unread;
+        return count + read;
     }
 
     private void Handle(Link link, ReadyKinds kinds)
@@ -269,16 +284,9 @@ public sealed class Poller
         {
             CloseNow(link, DisconnectReason.PeerClosed);
         }
-        else if ((kinds & (ReadyKinds.Read | ReadyKinds.Hangup)) != 0 && !link.IsUnread)
+        else if ((kinds & (ReadyKinds.Read | ReadyKinds.Hangup)) != 0)
         {
-            Read(link, (kinds & ReadyKinds.Hangup) != 0);
-        }
-    }
-
-    private void Read(Link link, bool toTheEnd)
-    {
-        if (link.Receive(this, toTheEnd))
-        {
+            link.ReadsToTheEnd |= (kinds & ReadyKinds.Hangup) != 0;
             MarkUnread(link);
         }
     }
@@ -288,14 +296,13 @@ public sealed class Poller
         if (!link.IsUnread && link.Poller == this && link.IsRegistered)
         {
             link.IsUnread = true;
-            _unread.Add(link);
+            _unread.Enqueue(link);
         }
     }
 
     private void Detach(Link link)
     {
         link.IsUnread = false;
-        _unread.Remove(link);
         if (link.IsRegistered)
         {
             link.IsRegistered = false;

@@ -21,9 +21,6 @@ internal static class WireLimits
 
     public const int LinksPerPeer = 64;
 
-    /// <summary>Reads of one link per readiness report before the other links get their turn.</summary>
-    public const int ReadsPerTurn = 4;
-
     public const int Pollers = 64;
 
     public static bool IsName(string? text, int maxBytes)

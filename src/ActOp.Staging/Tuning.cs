@@ -22,7 +22,7 @@ internal static class Tuning
     internal const double WakeWorthMicroseconds = 60;
 
     /// <summary>Items that a borrower runs before it leaves the rest to the worker's own thread: it has its own stage to serve.</summary>
-    internal const int BorrowedRun = 128;
+    internal const int BorrowedRun = 256;
 
     /// <summary>How many items a thread runs while another one would be woken.</summary>
     internal static int ItemsPerWake(double itemMicroseconds) => (int)(WakeWorthMicroseconds / itemMicroseconds);
