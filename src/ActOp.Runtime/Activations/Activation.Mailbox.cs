@@ -184,14 +184,15 @@ internal sealed partial class Activation
     {
         while (true)
         {
-            var stack = Interlocked.Exchange(ref _inbox, null);
-            if (stack is null)
+            // Mostly nothing has come during the turn.
+            if (Volatile.Read(ref _inbox) is null)
             {
                 if (Interlocked.CompareExchange(ref _inbox, Idle, null) is null)
                     return null;
-                continue;
             }
 
+            // Not null: only the turn takes what is there.
+            var stack = Interlocked.Exchange(ref _inbox, null);
             Work? oldest = null;
             while (stack is not null)
             {
