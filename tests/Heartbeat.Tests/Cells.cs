@@ -51,6 +51,7 @@ internal static class Cells
             From = from,
             Seconds = 10,
             Rate = Rate,
+            CpuSeconds = 2,
             Requests = (long)(10 * Rate),
             Errors = 0,
             ErrorTexts = [],

@@ -1,6 +1,7 @@
 using Harness.Load;
 using Heartbeat.Load;
 using Heartbeat.Options;
+using Heartbeat.Runs;
 
 namespace Heartbeat.Tests;
 
@@ -8,7 +9,7 @@ public sealed class LoadTests
 {
     private static readonly HeartbeatOptions Options = new() { Clients = 100, ReadPercent = 30 };
     private static readonly Segment[] Segments = [new("warmup", 10, 500), new("measure", 40, 1000, Entries: 7)];
-    private static readonly CellOptions Cell = new() { Schedule = Schedule.Print(Segments), BlockingPercent = 10 };
+    private static readonly CellOptions Cell = new() { Schedule = Schedule.Print(Segments), BlockingPercent = 10, ComputeUs = 200 };
 
     [Fact]
     public void A_schedule_survives_the_way_to_the_child()
@@ -33,7 +34,7 @@ public sealed class LoadTests
     }
 
     [Fact]
-    public void Reads_blocking_calls_and_large_answers_come_as_asked()
+    public void Reads_blocking_calls_computing_and_large_answers_come_as_asked()
     {
         var target = new FakeTarget();
         Run(Cell, target);
@@ -41,7 +42,8 @@ public sealed class LoadTests
         Assert.InRange(beats.Count(beat => beat.IsRead) / (double)beats.Length, 0.29, 0.31);
         Assert.InRange(beats.Count(beat => beat.BlockMs > 0) / (double)beats.Length, 0.09, 0.11);
         Assert.All(beats.Where(beat => beat.BlockMs > 0), beat => Assert.Equal(Options.BlockingMs, beat.BlockMs));
-        Assert.All(target.Beats.Take(100), beat => Assert.Equal(0, beat.BlockMs));
+        Assert.All(beats, beat => Assert.Equal(200, beat.ComputeUs));
+        Assert.All(target.Beats.Take(100), beat => Assert.Equal((0, 0), (beat.BlockMs, beat.ComputeUs)));
         Assert.Equal(7, beats[^1].Entries);
         Assert.Equal(0, beats[0].Entries);
     }
@@ -121,8 +123,51 @@ public sealed class LoadTests
     {
         Assert.True(PeakStep.Of(1000, 2, 2.001, 2000, 3).KeptUp);
         Assert.False(PeakStep.Of(1000, 2, 2.1, 2000, 0).KeptUp);
-        Assert.False(PeakStep.Of(1000, 2, 2.001, 2000, 20).KeptUp);
+        Assert.False(PeakStep.Of(1000, 2, 2.001, 2000, 65).KeptUp);
         Assert.False(PeakStep.Of(1000, 2, 2.001, 1900, 0).KeptUp);
+    }
+
+    [Theory]
+    [InlineData(3000)]
+    [InlineData(12_000)]
+    public void A_few_slow_requests_in_flight_are_no_backlog(double rate)
+    {
+        // At 3,000 requests/s 5 ms of arrivals are 15 requests.
+        Assert.True(PeakStep.Of(rate, 2, 2.001, (long)(2 * rate), 64).KeptUp);
+        Assert.False(PeakStep.Of(rate, 2, 2.001, (long)(2 * rate), 100).KeptUp);
+        Assert.False(PeakStep.Of(rate, 2, 2.006, (long)(2 * rate), 64).KeptUp);
+    }
+
+    [Fact]
+    public void Fast_requests_may_be_as_many_in_flight_as_arrive_in_five_ms()
+    {
+        Assert.True(PeakStep.Of(100_000, 2, 2, 200_000, 490).KeptUp);
+        Assert.False(PeakStep.Of(100_000, 2, 2, 200_000, 510).KeptUp);
+    }
+
+    [Fact]
+    public void A_rest_lasts_until_everything_is_answered_or_its_time_is_over()
+    {
+        Segment[] segments = [new("one", 1, 100), new("rest", 4, 0), new("two", 1, 100)];
+        var cell = new CellOptions { Schedule = Schedule.Print(segments) };
+        BeatReport answered = Run(cell, new FakeTarget());
+        Assert.Equal(["one", "two"], answered.Segments.Select(segment => segment.Name));
+        Assert.Equal(1, answered.Segments[1].From - answered.Segments[0].From, 1);
+        BeatReport silent = Run(cell, new FakeTarget { AnswersOnly = 150 });
+        Assert.Equal(5, silent.Segments[1].From - silent.Segments[0].From, 1);
+        // What the first load left is counted where the load ends.
+        Assert.Equal(0, silent.Segments[0].Errors);
+        Assert.True(silent.Segments[1].Errors > 0);
+    }
+
+    [Fact]
+    public void A_segment_says_what_the_load_client_itself_used()
+    {
+        var clock = new VirtualClock();
+        BeatReport last = new BeatClient(Options, Cell, new FakeTarget(), clock, _ => { }, () => 0.25 * clock.Now.TotalSeconds).Run(default);
+        Assert.Equal([2.5, 10], last.Segments.Select(segment => Math.Round(segment.CpuSeconds, 2)));
+        Assert.Equal(20, Math.Round(BeatReports.Merge([last, last]).Segments[1].CpuSeconds, 2));
+        Assert.Equal(25.0 / Environment.ProcessorCount, CellRun.ClientPercent(last.Segments[1]), 1);
     }
 
     [Fact]

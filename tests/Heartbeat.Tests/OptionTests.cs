@@ -12,7 +12,10 @@ public sealed class OptionTests
     [InlineData("")]
     [InlineData("compare --loads low,high --blocking 0,10 --repeat 3 --json out.json")]
     [InlineData("compare --allocations cores,model,threadPool --peak 10000")]
-    [InlineData("breakdown --load middle --json out.json")]
+    [InlineData("compare --allocations oneReader,cores,eight,threadPool,model --compute-us 0,200 --blocking 0,10 --repeat 5 --peak 95000,7000.5")]
+    [InlineData("compare --compute-us 0,200 --peak 7000,7000")]
+    [InlineData("breakdown --load middle --compute-us 200 --peak 5000 --json out.json")]
+    [InlineData("peak --compute-us 200")]
     [InlineData("heatmap --workers 1,2 --senders 1,2 --passes 1 --json out.json")]
     [InlineData("calibrate --threads 1,2 --json out.json")]
     [InlineData("step --allocations model --hold 5 --json out.json")]
@@ -25,6 +28,10 @@ public sealed class OptionTests
     [InlineData("compare --loads ,", "--loads is empty")]
     [InlineData("heatmap --workers 0", "--workers does not take '0'")]
     [InlineData("heatmap --senders 1,-2", "--senders does not take '-2'")]
+    [InlineData("compare --compute-us 200,-1", "--compute-us does not take '-1'")]
+    [InlineData("compare --compute-us 1000001", "--compute-us does not take '1000001'")]
+    [InlineData("compare --peak 1e9", "--peak does not take '1e9'")]
+    [InlineData("compare --peak -1", "--peak does not take '-1'")]
     public void A_wrong_list_is_named_with_what_is_wrong(string line, string error) =>
         Assert.Contains(Commands.Build().Parse(line).Errors, found => found.Message.Contains(error, StringComparison.Ordinal));
 
@@ -37,6 +44,13 @@ public sealed class OptionTests
         Assert.Equal([0], command.Parse("").GetValue(option)!);
     }
 
+    [Fact]
+    public void A_list_of_numbers_may_repeat_one()
+    {
+        Option<double[]> option = ListOption.OfNumbers("--peak", "", 0, 100, 0);
+        Assert.Equal([7, 7.5, 7], new RootCommand { option }.Parse("--peak 7,7.5,7").GetValue(option)!);
+    }
+
     [Theory]
     [InlineData("--clients")]
     [InlineData("--reads")]
@@ -45,7 +59,6 @@ public sealed class OptionTests
     [InlineData("--eta")]
     [InlineData("--warmup")]
     [InlineData("--measure")]
-    [InlineData("--peak")]
     [InlineData("--processes")]
     [InlineData("--max-outstanding")]
     public void A_wrong_option_is_named(string name)
@@ -60,7 +73,6 @@ public sealed class OptionTests
             "--eta" => options with { ThreadPenalty = -1 },
             "--warmup" => options with { Warmup = double.NaN },
             "--measure" => options with { Measure = 0 },
-            "--peak" => options with { Peak = -1 },
             "--processes" => options with { Processes = 0 },
             _ => options with { MaxOutstanding = 0 },
         };
@@ -71,6 +83,12 @@ public sealed class OptionTests
     [Theory]
     [InlineData("compare --repeat 0")]
     [InlineData("compare --measure 0")]
+    [InlineData("compare --compute-us 200,200")]
+    [InlineData("compare --compute-us 0,200 --peak 7000")]
+    [InlineData("compare --compute-us 200 --peak 7000,8000")]
+    [InlineData("breakdown --compute-us -1")]
+    [InlineData("breakdown --peak -1")]
+    [InlineData("peak --compute-us 1000001")]
     [InlineData("breakdown --blocking 101")]
     [InlineData("heatmap --passes 0")]
     [InlineData("step --hold 0")]
@@ -82,8 +100,8 @@ public sealed class OptionTests
     [Fact]
     public void A_child_reads_the_options_that_its_parent_printed()
     {
-        var options = new HeartbeatOptions { Application = Application.Counter, BlockingMs = 2.5, Peak = 12345.678, Seed = 7 };
-        var cell = new CellOptions { Allocation = Allocation.QueueLength, WorkThreads = 3, BlockingPercent = 0.5, Schedule = "warmup:3:2000:0:0", FindPeak = true };
+        var options = new HeartbeatOptions { Application = Application.Counter, BlockingMs = 2.5, Seed = 7 };
+        var cell = new CellOptions { Allocation = Allocation.QueueLength, WorkThreads = 3, BlockingPercent = 0.5, ComputeUs = 187.5, Schedule = "warmup:3:2000:0:0", FindPeak = true };
         var table = new HeartbeatOptionTable(new HeartbeatOptions());
         var cells = new CellOptionTable();
         var root = new RootCommand();
@@ -110,6 +128,16 @@ public sealed class OptionTests
         Assert.Equal([threads, threads, threads, threads], (int?[])[stages.ReceiveThreads, stages.WorkThreads, stages.SiloSendThreads, stages.ClientSendThreads]);
         Assert.Equal(TimeSpan.FromSeconds(2), stages.QueuePeriod);
         Assert.Equal(12.5, stages.ThreadPenalty.TotalMicroseconds);
+    }
+
+    [Fact]
+    public void One_reader_has_two_workers_and_nobody_changes_that()
+    {
+        var stages = new StageOptions();
+        SiloHost.Configure(stages, new HeartbeatOptions(), new CellOptions { Allocation = Allocation.OneReader });
+        Assert.Equal(StageController.Fixed, stages.Controller);
+        Assert.Equal(StageMode.OwnThreads, stages.Mode);
+        Assert.Equal([1, 2, null, null], (int?[])[stages.ReceiveThreads, stages.WorkThreads, stages.SiloSendThreads, stages.ClientSendThreads]);
     }
 
     [Fact]

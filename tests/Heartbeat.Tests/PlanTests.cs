@@ -1,5 +1,6 @@
 using Heartbeat.Compare;
 using Heartbeat.Heatmap;
+using Heartbeat.Load;
 using Heartbeat.Options;
 using Heartbeat.Runs;
 
@@ -8,7 +9,7 @@ namespace Heartbeat.Tests;
 public sealed class PlanTests
 {
     private static readonly Allocation[] All = Enum.GetValues<Allocation>();
-    private static readonly LoadLevel[] Loads = [LoadLevel.Low, LoadLevel.High];
+    private static readonly double[] Compute = [0, 200];
     private static readonly double[] Blocking = [0, 10];
 
     [Theory]
@@ -16,23 +17,48 @@ public sealed class PlanTests
     [InlineData(3)]
     public void A_comparison_has_every_cell_as_often_as_asked(int repeats)
     {
-        IReadOnlyList<PlannedCell> plan = CellPlan.Build(All, Loads, Blocking, repeats);
-        Assert.Equal(All.Length * Loads.Length * Blocking.Length * repeats, plan.Count);
+        IReadOnlyList<PlannedRun> plan = ComparePlan.Build(All, Compute, Blocking, repeats);
+        Assert.Equal(All.Length * Compute.Length * Blocking.Length * repeats, plan.Count);
         Assert.Equal(plan.Count, plan.Distinct().Count());
-        Assert.All(plan.GroupBy(cell => (cell.Allocation, cell.Load, cell.BlockingPercent)), cells =>
+        Assert.All(plan.GroupBy(cell => (cell.Allocation, cell.ComputeUs, cell.BlockingPercent)), cells =>
             Assert.Equal(Enumerable.Range(1, repeats), cells.Select(cell => cell.Repeat)));
     }
 
-    [Fact]
-    public void Allocations_alternate_and_each_is_first_in_its_turn()
+    [Theory]
+    [InlineData(2)]
+    [InlineData(4)]
+    [InlineData(5)]
+    public void Allocations_alternate_and_in_another_pass_another_one_is_first(int count)
     {
-        PlannedCell[][] rows = [.. CellPlan.Build(All, Loads, Blocking, 5).Chunk(All.Length)];
+        PlannedRun[][] rows = [.. ComparePlan.Build(All[..count], Compute, Blocking, count).Chunk(count)];
+        Assert.Equal(count * Compute.Length * Blocking.Length, rows.Length);
         Assert.All(rows, row =>
         {
-            Assert.Equal(All, row.Select(cell => cell.Allocation).Order());
-            Assert.Single(row.Select(cell => (cell.Repeat, cell.Load, cell.BlockingPercent)).Distinct());
+            Assert.Equal(All[..count], row.Select(run => run.Allocation).Order());
+            Assert.Single(row.Select(run => (run.Repeat, run.ComputeUs, run.BlockingPercent)).Distinct());
         });
-        Assert.Equal([4, 4, 4, 4, 4], rows.GroupBy(row => row[0].Allocation).Select(group => group.Count()));
+        Assert.All(rows.GroupBy(row => (row[0].ComputeUs, row[0].BlockingPercent)), passes =>
+            Assert.Equal(All[..count], passes.Select(row => row[0].Allocation).Order()));
+    }
+
+    [Fact]
+    public void Every_load_of_a_run_has_a_warm_up_and_begins_with_nothing_in_flight()
+    {
+        Segment[] segments = [.. ComparePlan.Segments(new HeartbeatOptions { Warmup = 4, Measure = 2 }, [(LoadLevel.Low, 500), (LoadLevel.High, 800)])];
+        Assert.Equal(["compile", "warmup", "measure Low", "rest", "warmup", "measure High"], segments.Select(segment => segment.Name));
+        Assert.Equal([0, 500, 500, 0, 800, 800], segments.Select(segment => segment.Rate));
+        Assert.Equal([4, 2], segments[1..3].Select(segment => segment.Seconds));
+        Assert.Equal(0, segments[3].Concurrency);
+    }
+
+    [Fact]
+    public void The_time_of_a_comparison_grows_with_runs_loads_and_searches()
+    {
+        HeartbeatOptions options = new() { Warmup = 4, Measure = 2 };
+        double few = ComparePlan.Seconds(options, 1, 1, 0);
+        Assert.Equal(12, ComparePlan.Seconds(options, 1, 3, 0) - few, 6);
+        Assert.Equal(few, ComparePlan.Seconds(options, 2, 1, 0) - few, 6);
+        Assert.True(ComparePlan.Seconds(options, 1, 1, 1) > few);
     }
 
     [Fact]

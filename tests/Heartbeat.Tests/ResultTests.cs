@@ -24,6 +24,7 @@ public sealed class ResultTests
         Assert.Equal(10_000, result.Requests);
         Assert.Equal(1000, result.AchievedRate);
         Assert.Equal(40, result.CpuPercent, 3);
+        Assert.Equal(20.0 / Environment.ProcessorCount, result.ClientPercent, 3);
         Assert.Equal(new ThreadNumbers(2, 3, 1, 1), result.Threads);
         Assert.Equal(1, result.ThreadChanges);
         Assert.InRange(result.LatencyMs.P50, 0.99, 1.01);
@@ -32,21 +33,28 @@ public sealed class ResultTests
     [Fact]
     public void The_JSON_has_the_agreed_names()
     {
-        using JsonDocument json = JsonDocument.Parse(JsonSerializer.Serialize(new[] { Result(Allocation.ThreadPool) }, JsonLines.File));
-        JsonElement cell = json.RootElement[0];
-        string[] agreed = ["allocation", "load", "rate", "blockingPercent", "repeat", "latencyMs", "requests", "errors", "cpuPercent", "threads", "threadChanges"];
+        var compared = new CompareResult([Result(Allocation.ThreadPool), Result(Allocation.Model)]);
+        using JsonDocument json = JsonDocument.Parse(JsonSerializer.Serialize(compared, JsonLines.File));
+        Assert.Equal(["cells", "regret", "regretCount"], Names(json.RootElement));
+        JsonElement cell = json.RootElement.GetProperty("cells")[0];
+        string[] agreed = ["allocation", "load", "rate", "computeUs", "blockingPercent", "repeat", "latencyMs", "requests", "errors", "cpuPercent", "clientPercent", "threads", "threadChanges"];
         Assert.Empty(agreed.Except(Names(cell)));
         Assert.Empty(((string[])["p50", "p95", "p99", "max"]).Except(Names(cell.GetProperty("latencyMs"))));
         Assert.Equal(["receive", "work", "siloSend", "clientSend"], Names(cell.GetProperty("threads")));
         Assert.Equal("threadPool", cell.GetProperty("allocation").GetString());
         Assert.Equal("high", cell.GetProperty("load").GetString());
+        JsonElement regret = json.RootElement.GetProperty("regret")[0];
+        string[] names = ["computeUs", "blockingPercent", "load", "rate", "best", "bestP99Ms", "modelP99Ms", "ratio", "modelThreads"];
+        Assert.Empty(names.Except(Names(regret)));
+        Assert.Equal("threadPool", regret.GetProperty("best").GetString());
+        Assert.Equal(["receive", "work"], Names(regret.GetProperty("modelThreads")[0]));
     }
 
     [Fact]
     public void A_cell_that_failed_is_an_error_in_a_table_that_goes_on()
     {
-        var planned = new PlannedCell(1, 0, LoadLevel.High, Allocation.Cores);
-        CellResult failed = CellResult.Of(planned, 1000, new CellRun(new CellTimeline(), null, "silo 0 ended early"));
+        var planned = new PlannedRun(1, 200, 0, Allocation.Cores);
+        CellResult failed = CellResult.Of(planned, LoadLevel.High, 1000, new CellRun(new CellTimeline(), null, "silo 0 ended early"));
         Assert.Equal(1, failed.Errors);
         Assert.Equal(["silo 0 ended early"], failed.ErrorTexts);
         IReadOnlyList<string[]> rows = CompareTable.Rows([failed, Result(Allocation.Model)]);
@@ -133,7 +141,7 @@ public sealed class ResultTests
     {
         CellResult[] compared = [Result(Allocation.Cores), Result(Allocation.Model)];
         BreakdownResult breakdown = BreakdownResult.Of(Allocation.Cores, Cells.Run("warmup", "measure"), 0.03);
-        AssertAlone(CompareReport.Render(Options, compared), 1);
+        AssertAlone(CompareReport.Render(Options, new CompareResult(compared)), 1);
         AssertAlone(BreakdownExperiment.Render([breakdown]), 1);
         AssertAlone(HeatmapExperiment.Render(Map()), 1);
         AssertAlone(StepExperiment.Render(Options, [StepResult.Of(Allocation.Model, Cells.Run("low", "high"))]), 2);
@@ -141,7 +149,7 @@ public sealed class ResultTests
 
     private static CellResult Result(Allocation allocation, double p50 = 0)
     {
-        CellResult result = CellResult.Of(new PlannedCell(1, 0, LoadLevel.High, allocation), Cells.Rate, Cells.Run("warmup", "measure"));
+        CellResult result = CellResult.Of(new PlannedRun(1, 200, 0, allocation), LoadLevel.High, Cells.Rate, Cells.Run("warmup", SegmentNames.MeasureOf(LoadLevel.High)));
         return p50 == 0 ? result : result with { LatencyMs = result.LatencyMs with { P50 = p50 } };
     }
 

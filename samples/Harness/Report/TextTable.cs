@@ -5,7 +5,7 @@ namespace Harness.Report;
 /// <summary>Prints a table of texts: the first column to the left, numbers to the right.</summary>
 public static class TextTable
 {
-    private const int RedirectedWidth = 160;
+    private const int RedirectedWidth = 220;
 
     /// <summary>Prints to the console; redirected output is wide enough for any of our tables.</summary>
     public static void Print(IReadOnlyList<string> titles, IEnumerable<IReadOnlyList<string>> rows)

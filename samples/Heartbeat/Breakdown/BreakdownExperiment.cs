@@ -26,7 +26,7 @@ public sealed class BreakdownExperiment() : Experiment(new HeartbeatOptions { Ap
         var results = new List<BreakdownResult>();
         foreach (Allocation allocation in parsed.GetValue(_allocations)!)
         {
-            var cell = new CellOptions { Allocation = allocation, BlockingPercent = _load.Blocking(parsed) };
+            CellOptions cell = _load.Cell(parsed) with { Allocation = allocation };
             CellRun run = await runner.MeasureAsync($"{ListOption.Camel(allocation.ToString())}, {rate:N0}/s", cell, rate).ConfigureAwait(false);
             results.Add(BreakdownResult.Of(allocation, run, networkMs));
         }

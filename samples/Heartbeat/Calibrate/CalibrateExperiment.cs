@@ -29,14 +29,14 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
     {
-        double blocking = _load.Blocking(parsed);
+        CellOptions work = _load.Cell(parsed);
         double rate = await _load.RateAsync(parsed, runner).ConfigureAwait(false);
         int cores = Environment.ProcessorCount;
         var start = new ThreadPoint(cores, cores, cores);
-        await MeasureAsync(runner, start, rate, blocking).ConfigureAwait(false);
+        await MeasureAsync(runner, start, rate, work).ConfigureAwait(false);
         StageDemand[] demands = DemandReading.Of(_runs[start]);
         int[] busy = [.. Enumerable.Range(0, ThreadPoint.Count).Where(stage => demands[stage].Arrivals > 0)];
-        var search = new ThreadSearch(busy, point => MeasureAsync(runner, point, rate, blocking));
+        var search = new ThreadSearch(busy, point => MeasureAsync(runner, point, rate, work));
         ThreadPoint best = await search.VaryAsync(start, parsed.GetValue(_threads)!).ConfigureAwait(false);
         double configured = runner.Options.ThreadPenalty > 0 ? runner.Options.ThreadPenalty / 1e6 : new StageOptions().ThreadPenalty.TotalSeconds;
         FittedPenalty fit = Fit(best, configured);
@@ -47,7 +47,7 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
         ThreadPoint near = await search.PlayOffAsync(Vary(present), Finalists, PlayOffRounds, start).ConfigureAwait(false);
         fit = Fit(near, configured);
         CellRun model = await runner.With(runner.Options with { ThreadPenalty = Micros(fit.Eta) })
-            .MeasureAsync("model with this eta", new CellOptions { Allocation = Allocation.Model, BlockingPercent = blocking }, rate).ConfigureAwait(false);
+            .MeasureAsync("model with this eta", work with { Allocation = Allocation.Model }, rate).ConfigureAwait(false);
         var result = new CalibrationResult
         {
             Rate = rate,
@@ -100,9 +100,9 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
         return PenaltyFit.Fit(demands, Headroom(), best, configured);
     }
 
-    private async Task<double> MeasureAsync(CellRunner runner, ThreadPoint point, double rate, double blocking)
+    private async Task<double> MeasureAsync(CellRunner runner, ThreadPoint point, double rate, CellOptions work)
     {
-        var cell = new CellOptions { Allocation = Allocation.Cores, ReceiveThreads = point.Receive, WorkThreads = point.Work, ClientSendThreads = point.ClientSend, BlockingPercent = blocking };
+        CellOptions cell = work with { Allocation = Allocation.Cores, ReceiveThreads = point.Receive, WorkThreads = point.Work, ClientSendThreads = point.ClientSend };
         CellRun run = await runner.MeasureAsync($"{_runs.Count + 1}: threads {point}, {rate:N0}/s", cell, rate).ConfigureAwait(false);
         _runs[point] = run;
         return run.MeasuredMedianMs();

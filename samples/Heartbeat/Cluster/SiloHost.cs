@@ -50,8 +50,9 @@ public sealed class SiloHost : IAsyncDisposable
         if (options.ThreadPenalty > 0)
             stages.ThreadPenalty = TimeSpan.FromMicroseconds(options.ThreadPenalty);
         int? all = cell.Allocation == Allocation.Eight ? EightThreads : null;
-        stages.ReceiveThreads = Pin(cell.ReceiveThreads) ?? all;
-        stages.WorkThreads = Pin(cell.WorkThreads) ?? all;
+        bool isOneReader = cell.Allocation == Allocation.OneReader;
+        stages.ReceiveThreads = Pin(cell.ReceiveThreads) ?? (isOneReader ? 1 : all);
+        stages.WorkThreads = Pin(cell.WorkThreads) ?? (isOneReader ? 2 : all);
         stages.SiloSendThreads = all;
         stages.ClientSendThreads = Pin(cell.ClientSendThreads) ?? all;
     }

@@ -37,11 +37,11 @@ public sealed class SiloTarget : IBeatTarget
     public async ValueTask<int> Send(Beat beat)
     {
         if (_counts)
-            await _client.GetGrain<ICounterGrain>(beat.Client).Increment(beat.BlockMs).ConfigureAwait(false);
+            await _client.GetGrain<ICounterGrain>(beat.Client).Increment(beat.BlockMs, beat.ComputeUs).ConfigureAwait(false);
         else if (beat.IsRead)
-            await _client.GetGrain<IStatusGrain>(beat.Client).Read(beat.Entries, beat.BlockMs).ConfigureAwait(false);
+            await _client.GetGrain<IStatusGrain>(beat.Client).Read(beat.Entries, beat.BlockMs, beat.ComputeUs).ConfigureAwait(false);
         else
-            await _client.GetGrain<IStatusGrain>(beat.Client).Update(beat.Number, beat.BlockMs).ConfigureAwait(false);
+            await _client.GetGrain<IStatusGrain>(beat.Client).Update(beat.Number, beat.BlockMs, beat.ComputeUs).ConfigureAwait(false);
         return Messages;
     }
 

@@ -18,6 +18,9 @@ public sealed record CellResult
     /// <summary>Requests per second asked for.</summary>
     public required double Rate { get; init; }
 
+    /// <summary>Microseconds of processor time that every request used.</summary>
+    public required double ComputeUs { get; init; }
+
     /// <summary>Percent of the requests that blocked their thread.</summary>
     public required double BlockingPercent { get; init; }
 
@@ -45,6 +48,9 @@ public sealed record CellResult
     /// <summary>Processor use of the silo; 100 is one core.</summary>
     public double CpuPercent { get; init; }
 
+    /// <summary>Processor use of the load clients; 100 is the whole machine.</summary>
+    public double ClientPercent { get; init; }
+
     /// <summary>Threads at the end.</summary>
     public ThreadNumbers Threads { get; init; } = new(0, 0, 0, 0);
 
@@ -55,13 +61,21 @@ public sealed record CellResult
     [JsonIgnore]
     public LatencyHistogram Latency { get; init; } = new();
 
-    /// <summary>The result of a cell; one whose run failed has the failure for its only error.</summary>
-    public static CellResult Of(PlannedCell cell, double rate, CellRun run)
+    /// <summary>The result of one load of a run; of one that failed it has the failure for its only error.</summary>
+    public static CellResult Of(PlannedRun planned, LoadLevel load, double rate, CellRun run)
     {
-        var result = new CellResult { Allocation = cell.Allocation, Load = cell.Load, Rate = rate, BlockingPercent = cell.BlockingPercent, Repeat = cell.Repeat };
+        var result = new CellResult
+        {
+            Allocation = planned.Allocation,
+            Load = load,
+            Rate = rate,
+            ComputeUs = planned.ComputeUs,
+            BlockingPercent = planned.BlockingPercent,
+            Repeat = planned.Repeat,
+        };
         if (run.Failure is not null)
             return result with { Errors = 1, ErrorTexts = [run.Failure] };
-        SegmentReport measured = run.Segment(SegmentNames.Measure);
+        SegmentReport measured = run.Segment(SegmentNames.MeasureOf(load));
         return result with
         {
             LatencyMs = measured.LatencyMs,
@@ -71,6 +85,7 @@ public sealed record CellResult
             AchievedRate = measured.Requests / measured.Seconds,
             ClientMaxLagMs = run.Report!.MaxLagMs,
             CpuPercent = run.CpuPercent(measured),
+            ClientPercent = CellRun.ClientPercent(measured),
             Threads = run.Threads(measured),
             ThreadChanges = run.Changes(measured),
             Latency = LatencyHistogram.FromPairs(measured.Histogram),

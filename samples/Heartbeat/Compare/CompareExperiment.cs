@@ -1,55 +1,103 @@
 using System.CommandLine;
+using System.Diagnostics;
+using System.Globalization;
 using Harness.Report;
+using Heartbeat.Load;
 using Heartbeat.Options;
 using Heartbeat.Runs;
 
 namespace Heartbeat.Compare;
 
 /// <summary>Compares allocations under load.</summary>
-public sealed class CompareExperiment() : Experiment(new HeartbeatOptions(), "heartbeat.json", "heartbeat.html")
+public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warmup = 4, Measure = 2 }, "heartbeat.json", "heartbeat.html")
 {
-    /// <summary>Starting and stopping the processes of a cell, in seconds; only to say how long it will take.</summary>
-    private const double Overhead = 2.5;
     private readonly Option<Allocation[]> _allocations = ListOption.OfNames("--allocations", "What to compare.", Enum.GetValues<Allocation>());
     private readonly Option<LoadLevel[]> _loads = ListOption.OfNames("--loads", "50, 65 and 80 percent of the baseline's peak.", Enum.GetValues<LoadLevel>());
+    private readonly Option<double[]> _compute = ListOption.OfNumbers("--compute-us", "Microseconds of processor time that every request uses in its turn; several are compared one by one. Paper: 200.", 0, WorkChoice.MostComputeUs, 200);
     private readonly Option<double[]> _blocking = ListOption.OfPercents("--blocking", "Percent of the requests that block their thread.", 0, 10);
+    private readonly Option<double[]> _peak = ListOption.OfNumbers("--peak", "The baseline's peak in requests per second, one for each value of --compute-us, of which loads are shares; 0 = search for it.", 0, WorkChoice.MostPeak, 0);
     private readonly Option<int> _repeat = new("--repeat") { Description = "Passes over all cells, 1 to 100.", DefaultValueFactory = _ => 1 };
 
     /// <inheritdoc/>
-    protected override IEnumerable<Option> OwnOptions => [_allocations, _loads, _blocking, _repeat];
+    protected override IEnumerable<Option> OwnOptions => [_allocations, _loads, _compute, _blocking, _peak, _repeat];
 
     /// <inheritdoc/>
-    protected override string? FindError(ParseResult parsed) =>
-        parsed.GetValue(_repeat) is < 1 or > 100 ? $"--repeat must be 1 to 100, not {parsed.GetValue(_repeat)}." : null;
+    protected override string? FindError(ParseResult parsed)
+    {
+        if (parsed.GetValue(_repeat) is < 1 or > 100) return $"--repeat must be 1 to 100, not {parsed.GetValue(_repeat)}.";
+        double[] compute = parsed.GetValue(_compute)!;
+        double[] peaks = parsed.GetValue(_peak)!;
+        if (compute.Distinct().Count() < compute.Length) return "--compute-us names a value twice.";
+        if (peaks is not [0] && peaks.Length != compute.Length) return $"--peak must have one value for each of --compute-us, {compute.Length}, not {peaks.Length}.";
+        return null;
+    }
 
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
     {
-        HeartbeatOptions options = runner.Options;
-        IReadOnlyList<PlannedCell> plan = CellPlan.Build(parsed.GetValue(_allocations)!, parsed.GetValue(_loads)!, parsed.GetValue(_blocking)!, parsed.GetValue(_repeat));
-        Console.WriteLine($"{plan.Count} cells, about {plan.Count * (CellRunner.CompileSeconds + options.Warmup + options.Measure + Overhead) / 60:0.0} minutes");
-        var peaks = new Peaks(runner);
+        double[] compute = parsed.GetValue(_compute)!;
+        double[] given = parsed.GetValue(_peak)!;
+        (double ComputeUs, double Peak)[] peaks = [.. compute.Select((computeUs, i) => (computeUs, given[Math.Min(i, given.Length - 1)]))];
+        IReadOnlyList<PlannedRun> plan = ComparePlan.Build(parsed.GetValue(_allocations)!, compute, parsed.GetValue(_blocking)!, parsed.GetValue(_repeat));
+        LoadLevel[] loads = [.. parsed.GetValue(_loads)!.Order()];
+        double seconds = ComparePlan.Seconds(runner.Options, plan.Count, loads.Length, peaks.Count(one => one.Peak == 0));
+        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{plan.Count * loads.Length} cells in {plan.Count} runs, about {seconds / 60:0.0} minutes"));
         var results = new List<CellResult>();
-        foreach (PlannedCell cell in plan)
+        try
         {
-            double rate = await peaks.RateAsync(cell.Load, cell.BlockingPercent).ConfigureAwait(false);
-            string title = $"{results.Count + 1}/{plan.Count} {ListOption.Camel(cell.Allocation.ToString())}, {ListOption.Camel(cell.Load.ToString())} {rate:N0}/s, {cell.BlockingPercent} % blocking";
-            var own = new CellOptions { Allocation = cell.Allocation, BlockingPercent = cell.BlockingPercent };
-            results.Add(CellResult.Of(cell, rate, await runner.MeasureAsync(title, own, rate).ConfigureAwait(false)));
+            await MeasureAsync(runner, plan, loads, new Peaks(runner, peaks), results).ConfigureAwait(false);
         }
-        Print(options, results);
-        Write(parsed, results, () => CompareReport.Render(options, results));
+        finally
+        {
+            // One that is stopped early shows what it has.
+            if (results.Count > 0)
+                Show(parsed, runner.Options, new CompareResult(results));
+        }
     }
 
-    private static void Print(HeartbeatOptions options, List<CellResult> results)
+    private static async Task MeasureAsync(CellRunner runner, IReadOnlyList<PlannedRun> plan, LoadLevel[] loads, Peaks peaks, List<CellResult> results)
     {
-        TextTable.Print(CompareTable.Titles, CompareTable.Rows(results));
-        foreach (string note in CompareTable.Notes(options, results))
-            Console.WriteLine(note);
-        foreach (CellResult result in results)
+        long start = Stopwatch.GetTimestamp();
+        for (int i = 0; i < plan.Count; i++)
         {
-            foreach (string text in result.ErrorTexts)
-                Console.WriteLine($"{ListOption.Camel(result.Allocation.ToString())}, {ListOption.Camel(result.Load.ToString())}, {result.BlockingPercent} % blocking: {text}");
+            PlannedRun planned = plan[i];
+            var rates = new List<(LoadLevel Load, double Rate)>();
+            foreach (LoadLevel load in loads)
+                rates.Add((load, await peaks.RateAsync(load, planned.ComputeUs, planned.BlockingPercent).ConfigureAwait(false)));
+            var cell = new CellOptions
+            {
+                Allocation = planned.Allocation,
+                ComputeUs = planned.ComputeUs,
+                BlockingPercent = planned.BlockingPercent,
+                Schedule = Schedule.Print(ComparePlan.Segments(runner.Options, rates)),
+            };
+            CellRun run = await runner.RunAsync($"{i + 1}/{plan.Count} {planned}", cell).ConfigureAwait(false);
+            CellResult[] measured = [.. rates.Select(rate => CellResult.Of(planned, rate.Load, rate.Rate, run))];
+            results.AddRange(measured);
+            double left = Stopwatch.GetElapsedTime(start).TotalMinutes / (i + 1) * (plan.Count - i - 1);
+            Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{i + 1}/{plan.Count} {planned}: {string.Join("; ", measured.Select(Brief))}; {left:0.0} minutes left"));
         }
+    }
+
+    private static string Brief(CellResult cell) => string.Create(
+        CultureInfo.InvariantCulture, $"{ListOption.Camel(cell.Load.ToString())} {cell.Rate:N0}/s p99 {cell.LatencyMs.P99:0.00} ms, threads {cell.Threads}, client {cell.ClientPercent:0.0} %");
+
+    private void Show(ParseResult parsed, HeartbeatOptions options, CompareResult result)
+    {
+        TextTable.Print(CompareTable.Titles, CompareTable.Rows(result.Cells));
+        foreach (string note in CompareTable.Notes(options, result.Cells))
+            Console.WriteLine(note);
+        foreach (CellResult cell in result.Cells)
+        {
+            foreach (string text in cell.ErrorTexts)
+                Console.WriteLine($"{ListOption.Camel(cell.Allocation.ToString())}, {CompareTable.Describe(cell.Load, cell.Rate, cell.ComputeUs, cell.BlockingPercent)}: {text}");
+        }
+        if (result.Regret.Count > 0)
+        {
+            TextTable.Print(RegretTable.Titles, RegretTable.Rows(result.Regret));
+            foreach (string note in RegretTable.Notes(result.Regret))
+                Console.WriteLine(note);
+        }
+        Write(parsed, result, () => CompareReport.Render(options, result));
     }
 }

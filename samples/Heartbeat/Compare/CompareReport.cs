@@ -9,21 +9,26 @@ namespace Heartbeat.Compare;
 public static class CompareReport
 {
     /// <summary>Writes it.</summary>
-    public static string Render(HeartbeatOptions options, IReadOnlyList<CellResult> results)
+    public static string Render(HeartbeatOptions options, CompareResult result)
     {
+        IReadOnlyList<CellResult> results = result.Cells;
         var page = new HtmlPage("Heartbeat");
         page.Paragraph(string.Create(CultureInfo.InvariantCulture, $"One silo, {options.Clients:N0} {ListOption.Camel(options.Application.ToString())} grains, open-loop load, {Environment.ProcessorCount} cores that the silo and the load client share."));
         page.Table(CompareTable.Titles, CompareTable.Rows(results));
         foreach (string note in CompareTable.Notes(options, results))
             page.Paragraph(note);
-        foreach (var load in results.GroupBy(result => (result.BlockingPercent, result.Load)).OrderBy(group => group.Key))
+        if (result.Regret.Count > 0)
+            page.Table(RegretTable.Titles, RegretTable.Rows(result.Regret));
+        foreach (string note in RegretTable.Notes(result.Regret).TakeWhile(_ => result.Regret.Count > 0))
+            page.Paragraph(note);
+        foreach (var load in results.GroupBy(CompareTable.Key).OrderBy(group => group.Key))
             page.Figure(Chart([.. load]).Render());
-        return page.End(results);
+        return page.End(result);
     }
 
     private static SvgChart Chart(CellResult[] cells) => new()
     {
-        Title = string.Create(CultureInfo.InvariantCulture, $"Latency: cumulative distribution, {ListOption.Camel(cells[0].Load.ToString())} load, {cells[0].BlockingPercent:0.##} % blocking"),
+        Title = $"Latency: cumulative distribution, {CompareTable.Describe(cells[0].Load, cells[0].Rate, cells[0].ComputeUs, cells[0].BlockingPercent)}",
         XLabel = "ms since the intended start (logarithmic)",
         LogX = true,
         Percent = true,

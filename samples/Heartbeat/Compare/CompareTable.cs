@@ -13,13 +13,20 @@ public static class CompareTable
 
     /// <summary>Column titles that fit <see cref="Rows"/>.</summary>
     public static string[] Titles { get; } =
-        ["load", "allocation", "p50 ms", "p95 ms", "p99 ms", "max ms", "p50 x", "p99 x", "answered/s", "errors", "CPU %", "threads", "changes"];
+        ["load", "allocation", "p50 ms", "p95 ms", "p99 ms", "max ms", "p50 x", "p99 x", "answered/s", "errors", "CPU %", "client %", "threads", "changes"];
+
+    /// <summary>What tells one load from another, in the order of the table.</summary>
+    public static (double ComputeUs, double BlockingPercent, LoadLevel Load) Key(CellResult result) => (result.ComputeUs, result.BlockingPercent, result.Load);
+
+    /// <summary>A load as text.</summary>
+    public static string Describe(LoadLevel load, double rate, double computeUs, double blockingPercent) =>
+        string.Create(CultureInfo.InvariantCulture, $"{ListOption.Camel(load.ToString())} {rate:N0}/s, {PlannedRun.Describe(computeUs, blockingPercent)}");
 
     /// <summary>One row for each load and allocation.</summary>
     public static IReadOnlyList<string[]> Rows(IReadOnlyList<CellResult> results)
     {
         var rows = new List<string[]>();
-        foreach (var load in results.GroupBy(result => (result.BlockingPercent, result.Load)).OrderBy(group => group.Key))
+        foreach (var load in results.GroupBy(Key).OrderBy(group => group.Key))
         {
             CellResult[] cores = [.. load.Where(result => result.Allocation == Allocation.Cores)];
             foreach (var cells in load.GroupBy(result => result.Allocation).OrderBy(group => group.Key))
@@ -31,8 +38,8 @@ public static class CompareTable
     /// <summary>What one must know to read the table.</summary>
     public static IEnumerable<string> Notes(HeartbeatOptions options, IReadOnlyList<CellResult> results)
     {
-        yield return "Latency since the intended start; x = relative to cores; threads = receive/work/silo send/client send at the end; changes of threads while measured. Medians over repeats.";
-        yield return string.Create(CultureInfo.InvariantCulture, $"queueLength decides every {options.QueuePeriod:0.##} s here (paper: 30 s, which a cell of {options.Warmup + options.Measure:0.##} s would never see).");
+        yield return "Latency since the intended start; x = relative to cores; CPU: 100 is a core, of the silo; client: 100 is the machine, of the load client; threads = receive/work/silo send/client send at the end; changes of threads while measured. Medians over repeats.";
+        yield return string.Create(CultureInfo.InvariantCulture, $"queueLength decides every {options.QueuePeriod:0.##} s here (paper: 30 s, which a load of {options.Warmup + options.Measure:0.##} s would never see).");
         foreach (double percent in results.Select(result => result.BlockingPercent).Where(percent => percent > 0).Distinct().Order())
         {
             double Limit(int workers) => Peaks.Limit(workers, percent, options.BlockingMs);
@@ -44,7 +51,7 @@ public static class CompareTable
 
     private static string[] Row(CellResult[] cells, CellResult[] cores) =>
     [
-        string.Create(CultureInfo.InvariantCulture, $"{ListOption.Camel(cells[0].Load.ToString())} {cells[0].Rate:N0}/s, {cells[0].BlockingPercent:0.##} % block"),
+        Describe(cells[0].Load, cells[0].Rate, cells[0].ComputeUs, cells[0].BlockingPercent),
         ListOption.Camel(cells[0].Allocation.ToString()),
         Text(cells, cell => cell.LatencyMs.P50, "0.00"),
         Text(cells, cell => cell.LatencyMs.P95, "0.00"),
@@ -55,6 +62,7 @@ public static class CompareTable
         Text(cells, cell => cell.AchievedRate, "N0") + (cells.Any(IsBehind) ? " !" : ""),
         Text(cells, cell => cell.Errors, "N0"),
         Text(cells, cell => cell.CpuPercent, "0"),
+        Text(cells, cell => cell.ClientPercent, "0.0"),
         cells[^1].Threads.ToString(),
         Text(cells, cell => cell.ThreadChanges, "0"),
     ];

@@ -7,9 +7,10 @@ public sealed class CounterGrain : Grain, ICounterGrain, IGrainMigrationParticip
     private long _count;
 
     /// <inheritdoc/>
-    public ValueTask<long> Increment(double blockMs)
+    public ValueTask<long> Increment(double blockMs, double computeUs)
     {
         Blocking.Wait(blockMs);
+        Computing.Spin(computeUs);
         return new ValueTask<long>(++_count);
     }
 

@@ -5,6 +5,7 @@ public interface ICounterGrain : IGrainWithIntegerKey
 {
     /// <summary>Counts.</summary>
     /// <param name="blockMs">How long the call blocks its thread.</param>
+    /// <param name="computeUs">Microseconds of processor time that the call uses.</param>
     /// <returns>The count.</returns>
-    ValueTask<long> Increment(double blockMs);
+    ValueTask<long> Increment(double blockMs, double computeUs);
 }

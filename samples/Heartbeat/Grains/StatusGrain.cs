@@ -9,17 +9,19 @@ public sealed class StatusGrain : Grain, IStatusGrain, IGrainMigrationParticipan
     private long _lastBeat;
 
     /// <inheritdoc/>
-    public ValueTask<long> Update(long beat, double blockMs)
+    public ValueTask<long> Update(long beat, double blockMs, double computeUs)
     {
         Blocking.Wait(blockMs);
+        Computing.Spin(computeUs);
         _lastBeat = Math.Max(_lastBeat, beat);
         return new ValueTask<long>(++_updates);
     }
 
     /// <inheritdoc/>
-    public ValueTask<ClientStatus> Read(int entries, double blockMs)
+    public ValueTask<ClientStatus> Read(int entries, double blockMs, double computeUs)
     {
         Blocking.Wait(blockMs);
+        Computing.Spin(computeUs);
         var history = entries == 0 ? [] : new long[entries];
         for (int i = 0; i < entries; i++)
             history[i] = _lastBeat - i;

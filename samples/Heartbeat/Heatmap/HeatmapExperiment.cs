@@ -33,11 +33,11 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
         HeartbeatOptions options = runner.Options;
         var plan = HeatPlan.Build(parsed.GetValue(_workers)!, parsed.GetValue(_senders)!, parsed.GetValue(_passes));
         Console.WriteLine($"{plan.Count} cells, about {plan.Count * (CellRunner.CompileSeconds + options.Warmup + options.Measure + Overhead) / 60:0} minutes");
-        double blocking = _load.Blocking(parsed);
+        CellOptions work = _load.Cell(parsed);
         double rate = await _load.RateAsync(parsed, runner).ConfigureAwait(false);
         async Task<double> Measure(string title, int workers, int senders)
         {
-            var cell = new CellOptions { Allocation = Allocation.Cores, WorkThreads = workers, ClientSendThreads = senders, BlockingPercent = blocking };
+            CellOptions cell = work with { Allocation = Allocation.Cores, WorkThreads = workers, ClientSendThreads = senders };
             CellRun run = await runner.MeasureAsync($"{title}: {workers} workers x {senders} senders, {rate:N0}/s", cell, rate).ConfigureAwait(false);
             return run.MeasuredMedianMs();
         }
@@ -50,7 +50,7 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
         }
         HeatCell[] cells = [.. medians.Select(pair => new HeatCell(pair.Key.Workers, pair.Key.Senders, pair.Value))];
         HeatCell best = cells.MinBy(cell => cell.MedianMs)!;
-        CellRun model = await runner.MeasureAsync($"model, {rate:N0}/s", new CellOptions { Allocation = Allocation.Model, BlockingPercent = blocking }, rate).ConfigureAwait(false);
+        CellRun model = await runner.MeasureAsync($"model, {rate:N0}/s", work with { Allocation = Allocation.Model }, rate).ConfigureAwait(false);
         ThreadNumbers chosen = model.Threads(model.Segment(SegmentNames.Measure));
         List<double> modelAgain = [];
         List<double> bestAgain = [];
@@ -62,7 +62,7 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
         var result = new HeatmapResult
         {
             Rate = rate,
-            BlockingPercent = blocking,
+            BlockingPercent = work.BlockingPercent,
             Cells = cells,
             ModelThreads = chosen,
             Model = new HeatCell(chosen.Work, chosen.ClientSend, modelAgain),

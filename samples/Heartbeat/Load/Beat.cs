@@ -6,4 +6,5 @@ namespace Heartbeat.Load;
 /// <param name="IsRead">Whether the status is read instead of updated.</param>
 /// <param name="Entries">Entries of history in the answer of a read.</param>
 /// <param name="BlockMs">How long the call blocks its thread.</param>
-public readonly record struct Beat(long Client, long Number, bool IsRead, int Entries, double BlockMs);
+/// <param name="ComputeUs">Microseconds of processor time that the call uses.</param>
+public readonly record struct Beat(long Client, long Number, bool IsRead, int Entries, double BlockMs, double ComputeUs = 0);

@@ -26,6 +26,7 @@ public sealed class BeatClient
     private readonly IBeatTarget _target;
     private readonly IClock _clock;
     private readonly Action<BeatReport> _report;
+    private readonly Func<double> _cpuSeconds;
     private readonly BeatSource _source;
     private readonly OpenLoop _openLoop;
     private readonly List<SegmentRun> _runs = [];
@@ -34,15 +35,19 @@ public sealed class BeatClient
     private int _entries;
     private bool _isDone;
 
-    /// <summary>Creates the client; <paramref name="report"/> is called about once a second from the pacing thread.</summary>
-    public BeatClient(HeartbeatOptions options, CellOptions cell, IBeatTarget target, IClock clock, Action<BeatReport> report)
+    /// <summary>
+    /// Creates the client; <paramref name="report"/> is called about once a second from the pacing thread, <paramref name="cpuSeconds"/>
+    /// says the processor time of this process so far.
+    /// </summary>
+    public BeatClient(HeartbeatOptions options, CellOptions cell, IBeatTarget target, IClock clock, Action<BeatReport> report, Func<double>? cpuSeconds = null)
     {
         _options = options;
         _cell = cell;
         _target = target;
         _clock = clock;
         _report = report;
-        _source = new BeatSource(options, cell.BlockingPercent);
+        _cpuSeconds = cpuSeconds ?? (static () => 0);
+        _source = new BeatSource(options, cell);
         _openLoop = new OpenLoop(clock, Ask, options.MaxOutstanding);
     }
 
@@ -55,8 +60,10 @@ public sealed class BeatClient
         {
             if (segment.Rate > 0)
                 RunOpen(segment, _options.Seed + 2 + number++, cancellation);
-            else
+            else if (segment.Concurrency > 0)
                 RunClosed(segment, cancellation);
+            else
+                Rest(_clock.Now + TimeSpan.FromSeconds(segment.Seconds), cancellation);
         }
         if (_runs.Count > 0)
             _openLoop.Drain(DrainLimit, _runs[^1].Tally, cancellation);
@@ -86,7 +93,7 @@ public sealed class BeatClient
 
     private SegmentRun Begin(Segment segment)
     {
-        var run = new SegmentRun(segment, _clock.Now);
+        var run = new SegmentRun(segment, _clock.Now, _cpuSeconds());
         _runs.Add(run);
         Volatile.Write(ref _entries, segment.Entries);
         ReportNow();
@@ -104,7 +111,10 @@ public sealed class BeatClient
             _openLoop.SendDue(arrivals, now, until, run.Latency, run.Tally);
             ReportWhenDue();
             if (now >= until)
+            {
+                run.End(_cpuSeconds());
                 return run;
+            }
             Wait(arrivals.Next < until ? arrivals.Next : until, cancellation);
         }
     }
@@ -118,9 +128,17 @@ public sealed class BeatClient
         loop.Start(until);
         while (_clock.Now < until)
             Wait(until, cancellation);
+        run.End(_cpuSeconds());
         for (TimeSpan limit = until + DrainLimit; !loop.IsIdle && _clock.Now < limit;)
             Wait(_clock.Now + TimeSpan.FromMilliseconds(1), cancellation);
         return loop.Tally.Answered / segment.Seconds;
+    }
+
+    /// <summary>What a level has left in flight is none of the next one's.</summary>
+    private void Rest(TimeSpan until, CancellationToken cancellation)
+    {
+        while (_openLoop.Outstanding > 0 && _clock.Now < until)
+            Wait(_clock.Now + TimeSpan.FromMilliseconds(1), cancellation);
     }
 
     private ValueTask<int> Ask() => _target.Send(_source.Next(Volatile.Read(ref _entries)));

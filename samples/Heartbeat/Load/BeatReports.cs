@@ -33,6 +33,7 @@ public static class BeatReports
         {
             From = parts.Max(part => part.From),
             Rate = parts.Sum(part => part.Rate),
+            CpuSeconds = parts.Sum(part => part.CpuSeconds),
             Requests = parts.Sum(part => part.Requests),
             Errors = parts.Sum(part => part.Errors),
             ErrorTexts = [.. parts.SelectMany(part => part.ErrorTexts).Distinct()],

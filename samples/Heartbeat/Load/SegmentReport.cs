@@ -17,6 +17,9 @@ public sealed record SegmentReport
     /// <summary>The rate that was asked for; 0 in a closed loop.</summary>
     public required double Rate { get; init; }
 
+    /// <summary>Processor time of the load client in it, in seconds.</summary>
+    public double CpuSeconds { get; init; }
+
     /// <summary>Requests answered.</summary>
     public required long Requests { get; init; }
 

@@ -3,6 +3,9 @@ namespace Heartbeat.Options;
 /// <summary>Who gives the silo's stages their threads.</summary>
 public enum Allocation
 {
+    /// <summary>One thread that reads and two that run turns, fixed.</summary>
+    OneReader,
+
     /// <summary>As many threads per stage as cores, fixed: the paper's baseline.</summary>
     Cores,
 

@@ -18,6 +18,9 @@ public sealed record CellOptions
     /// <summary>Percent of the requests that block their thread.</summary>
     public double BlockingPercent { get; init; }
 
+    /// <summary>Microseconds of processor time that every request uses in its turn.</summary>
+    public double ComputeUs { get; init; }
+
     /// <summary>The segments of the load, see <see cref="Load.Schedule"/>.</summary>
     public string Schedule { get; init; } = "";
 

@@ -16,7 +16,6 @@ public sealed class HeartbeatOptionTable : OptionTable<HeartbeatOptions>
         Add("--eta", "The model's price of a thread in microseconds; 0 = the runtime's default. Paper: 100.", defaults.ThreadPenalty, o => o.ThreadPenalty, (o, v) => o with { ThreadPenalty = v });
         Add("--warmup", "Seconds of load before measuring a cell.", defaults.Warmup, o => o.Warmup, (o, v) => o with { Warmup = v });
         Add("--measure", "Seconds measured in a cell.", defaults.Measure, o => o.Measure, (o, v) => o with { Measure = v });
-        Add("--peak", "The baseline's peak in requests per second, of which loads are shares; 0 = search for it.", defaults.Peak, o => o.Peak, (o, v) => o with { Peak = v });
         Add("--processes", "Load processes, which share the rate. Paper: 8 servers.", defaults.Processes, o => o.Processes, (o, v) => o with { Processes = v });
         Add("--max-outstanding", "Most requests in flight; one beyond counts as an error.", defaults.MaxOutstanding, o => o.MaxOutstanding, (o, v) => o with { MaxOutstanding = v });
         Add("--seed", "Seed of the load's random choices.", defaults.Seed, o => o.Seed, (o, v) => o with { Seed = v });

@@ -31,9 +31,6 @@ public sealed record HeartbeatOptions
     /// <summary>Seconds measured.</summary>
     public double Measure { get; init; } = 3.5;
 
-    /// <summary>The baseline's peak in requests per second; 0 means to search for it.</summary>
-    public double Peak { get; init; }
-
     /// <summary>Load processes, which share the rate (paper: 8 servers).</summary>
     public int Processes { get; init; } = 1;
 
@@ -55,7 +52,6 @@ public sealed record HeartbeatOptions
         if (!(ThreadPenalty is >= 0 and <= 1e6)) return $"--eta must be 0 to 1000000 us, not {ThreadPenalty}.";
         if (!(Warmup is >= 0 and <= Hour)) return $"--warmup must be 0 to 3600 seconds, not {Warmup}.";
         if (!(Measure is > 0 and <= Hour)) return $"--measure must be above 0 and at most 3600 seconds, not {Measure}.";
-        if (!(Peak is >= 0 and <= 1e7)) return $"--peak must be 0 (search) to 10000000 requests per second, not {Peak}.";
         if (Processes is < 1 or > 64) return $"--processes must be 1 to 64, not {Processes}.";
         if (MaxOutstanding is < 1 or > 10_000_000) return $"--max-outstanding must be 1 to 10000000, not {MaxOutstanding}.";
         return null;

@@ -24,24 +24,29 @@ public static class ListOption
         Create(name, text, defaults, (string item, out double value) =>
             double.TryParse(item, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out value) && value is >= 0 and <= 100);
 
+    /// <summary>A list of numbers in a range, which may repeat.</summary>
+    public static Option<double[]> OfNumbers(string name, string text, double least, double most, params double[] defaults) =>
+        Create(name, text, defaults, (string item, out double value) =>
+            double.TryParse(item, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out value) && value >= least && value <= most, repeats: true);
+
     /// <summary>A name as it is written on the command line and in JSON.</summary>
     public static string Camel(string name) => char.ToLowerInvariant(name[0]) + name[1..];
 
-    private static Option<T[]> Create<T>(string name, string text, T[] defaults, Parser<T> parse) => new(name)
+    private static Option<T[]> Create<T>(string name, string text, T[] defaults, Parser<T> parse, bool repeats = false) => new(name)
     {
         Description = text,
         DefaultValueFactory = _ => defaults,
-        CustomParser = result => Parse(name, result, parse),
+        CustomParser = result => Parse(name, result, parse, repeats),
     };
 
-    private static T[] Parse<T>(string name, ArgumentResult result, Parser<T> parse)
+    private static T[] Parse<T>(string name, ArgumentResult result, Parser<T> parse, bool repeats)
     {
         var values = new List<T>();
         foreach (string item in result.Tokens.SelectMany(token => token.Value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)))
         {
             if (parse(item, out T value))
             {
-                if (!values.Contains(value))
+                if (repeats || !values.Contains(value))
                     values.Add(value);
             }
             else

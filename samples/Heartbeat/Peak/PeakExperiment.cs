@@ -11,13 +11,14 @@ public sealed class PeakExperiment() : Experiment(new HeartbeatOptions())
 {
     private readonly Option<Allocation[]> _allocations = ListOption.OfNames("--allocations", "What to compare.", Allocation.ThreadPool, Allocation.Model);
     private readonly Option<int> _repeat = new("--repeat") { Description = "Passes over all allocations, 1 to 100.", DefaultValueFactory = _ => 3 };
+    private readonly Option<double> _compute = WorkChoice.ComputeOption();
 
     /// <inheritdoc/>
-    protected override IEnumerable<Option> OwnOptions => [_allocations, _repeat];
+    protected override IEnumerable<Option> OwnOptions => [_allocations, _repeat, _compute];
 
     /// <inheritdoc/>
     protected override string? FindError(ParseResult parsed) =>
-        parsed.GetValue(_repeat) is < 1 or > 100 ? $"--repeat must be 1 to 100, not {parsed.GetValue(_repeat)}." : null;
+        parsed.GetValue(_repeat) is < 1 or > 100 ? $"--repeat must be 1 to 100, not {parsed.GetValue(_repeat)}." : WorkChoice.FindComputeError(parsed.GetValue(_compute));
 
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
@@ -27,7 +28,7 @@ public sealed class PeakExperiment() : Experiment(new HeartbeatOptions())
         for (int pass = 1; pass <= parsed.GetValue(_repeat); pass++)
         {
             foreach (Allocation allocation in allocations)
-                peaks[allocation].Add(await Peaks.SearchAsync(runner, allocation, $"pass {pass}, peak of {ListOption.Camel(allocation.ToString())}").ConfigureAwait(false));
+                peaks[allocation].Add(await Peaks.SearchAsync(runner, allocation, parsed.GetValue(_compute), $"pass {pass}, peak of {ListOption.Camel(allocation.ToString())}").ConfigureAwait(false));
         }
         PeakResult[] results = [.. allocations.Select(allocation => new PeakResult(allocation, [.. peaks[allocation]]))];
         TextTable.Print(Titles, Rows(results));

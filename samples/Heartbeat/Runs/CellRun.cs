@@ -22,6 +22,9 @@ public sealed record CellRun(CellTimeline Timeline, BeatReport? Report, string? 
     public double CpuPercent(SegmentReport segment) =>
         100 * Timeline.Growth(segment.From, segment.From + segment.Seconds, sample => sample.CpuSeconds) / segment.Seconds;
 
+    /// <summary>Processor use of the load clients in a segment, in percent of the whole machine.</summary>
+    public static double ClientPercent(SegmentReport segment) => 100 * segment.CpuSeconds / segment.Seconds / Environment.ProcessorCount;
+
     /// <summary>Changes of the stages' threads in a segment.</summary>
     public int Changes(SegmentReport segment) => (int)Math.Round(
         Timeline.Growth(segment.From, segment.From + segment.Seconds, sample => sample.Stages.Sum(stage => stage.Changes)));

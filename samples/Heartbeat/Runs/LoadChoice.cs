@@ -7,18 +7,17 @@ namespace Heartbeat.Runs;
 public sealed class LoadChoice(LoadLevel load)
 {
     private readonly Option<LoadLevel> _load = new("--load") { Description = "low, middle or high: 50, 65 or 80 percent of the baseline's peak.", DefaultValueFactory = _ => load };
-    private readonly Option<double> _blocking = new("--blocking") { Description = "Percent of the requests that block their thread.", DefaultValueFactory = _ => 0 };
+    private readonly WorkChoice _work = new();
 
-    /// <summary>Both.</summary>
-    public IReadOnlyList<Option> Options => [_load, _blocking];
+    /// <summary>All of them.</summary>
+    public IReadOnlyList<Option> Options => [_load, .. _work.Options];
 
     /// <summary>The first thing wrong; null when all is fine.</summary>
-    public string? FindError(ParseResult parsed) =>
-        Blocking(parsed) is >= 0 and <= 100 ? null : $"--blocking must be 0 to 100 percent, not {Blocking(parsed)}.";
+    public string? FindError(ParseResult parsed) => _work.FindError(parsed);
 
-    /// <summary>Percent of the requests that block.</summary>
-    public double Blocking(ParseResult parsed) => parsed.GetValue(_blocking);
+    /// <summary>A cell with such requests.</summary>
+    public CellOptions Cell(ParseResult parsed) => _work.Cell(parsed);
 
     /// <summary>Requests per second, after a search for the peak when none was given.</summary>
-    public Task<double> RateAsync(ParseResult parsed, CellRunner runner) => new Peaks(runner).RateAsync(parsed.GetValue(_load), Blocking(parsed));
+    public Task<double> RateAsync(ParseResult parsed, CellRunner runner) => _work.RateAsync(parsed, runner, parsed.GetValue(_load));
 }

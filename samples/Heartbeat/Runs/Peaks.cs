@@ -3,19 +3,23 @@ using Heartbeat.Options;
 
 namespace Heartbeat.Runs;
 
-/// <summary>The rates that loads mean: shares of the baseline's peak, which is searched for when first needed.</summary>
-public sealed class Peaks(CellRunner runner)
+/// <summary>
+/// The rates that loads mean: shares of the baseline's peak. There is one for each cost of a request; it is searched for when first needed.
+/// </summary>
+/// <param name="runner">Runs the searches.</param>
+/// <param name="given">Peaks that need no search, by the microseconds that a request computes; 0 is none.</param>
+public sealed class Peaks(CellRunner runner, IEnumerable<(double ComputeUs, double Peak)> given)
 {
     /// <summary>With blocking calls loads are shares of so many times what as many workers as cores can answer.</summary>
     public const double BlockingFactor = 2;
 
     private const double WarmupSeconds = 2;
     private const int WarmupConcurrency = 64;
-    private double _baseline = runner.Options.Peak;
+    private readonly Dictionary<double, double> _baselines = given.Where(one => one.Peak > 0).ToDictionary(one => one.ComputeUs, one => one.Peak);
 
     /// <summary>Requests per second of a load.</summary>
-    public async Task<double> RateAsync(LoadLevel load, double blockingPercent) =>
-        Rate(load, await BaselineAsync().ConfigureAwait(false), Limit(Environment.ProcessorCount, blockingPercent, runner.Options.BlockingMs));
+    public async Task<double> RateAsync(LoadLevel load, double computeUs, double blockingPercent) =>
+        Rate(load, await BaselineAsync(computeUs).ConfigureAwait(false), Limit(Environment.ProcessorCount, blockingPercent, runner.Options.BlockingMs));
 
     /// <summary>
     /// A share of the baseline's peak. With blocking calls that would be many times what its workers can answer, so that its latency would
@@ -28,22 +32,21 @@ public sealed class Peaks(CellRunner runner)
     public static double Limit(int workers, double blockingPercent, double blockingMs) => workers / (blockingPercent / 100 * blockingMs / 1000);
 
     /// <summary>The peak of the baseline (threads = cores) without blocking calls.</summary>
-    private async Task<double> BaselineAsync()
+    private async Task<double> BaselineAsync(double computeUs)
     {
-        if (_baseline == 0)
-            _baseline = await SearchAsync().ConfigureAwait(false);
-        return _baseline;
+        if (!_baselines.TryGetValue(computeUs, out double baseline))
+            _baselines[computeUs] = baseline = await SearchAsync(runner, Allocation.Cores, computeUs, FormattableString.Invariant($"peak of cores, {computeUs:0.##} us")).ConfigureAwait(false);
+        return baseline;
     }
-
-    private Task<double> SearchAsync() => SearchAsync(runner, Allocation.Cores, "peak of cores");
 
     /// <summary>Searches for the peak of an allocation, in requests per second, and prints it with the rates that were tried.</summary>
     /// <exception cref="InvalidOperationException">Nothing was found.</exception>
-    public static async Task<double> SearchAsync(CellRunner runner, Allocation allocation, string title)
+    public static async Task<double> SearchAsync(CellRunner runner, Allocation allocation, double computeUs, string title)
     {
         CellRun run = await runner.RunAsync(title, new CellOptions
         {
             Allocation = allocation,
+            ComputeUs = computeUs,
             Schedule = Schedule.Print(new Segment(SegmentNames.Warmup, WarmupSeconds, 0, WarmupConcurrency)),
             FindPeak = true,
         }).ConfigureAwait(false);

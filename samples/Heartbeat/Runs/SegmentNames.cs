@@ -1,3 +1,5 @@
+using Heartbeat.Options;
+
 namespace Heartbeat.Runs;
 
 /// <summary>Names of the segments that most cells have.</summary>
@@ -13,4 +15,10 @@ public static class SegmentNames
 
     /// <summary>Load that counts.</summary>
     public const string Measure = "measure";
+
+    /// <summary>No load, until what is in flight is answered.</summary>
+    public const string Rest = "rest";
+
+    /// <summary>The load that counts of one of several levels.</summary>
+    public static string MeasureOf(LoadLevel load) => $"{Measure} {load}";
 }

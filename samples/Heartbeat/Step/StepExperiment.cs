@@ -14,13 +14,13 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     private const double HighShare = 0.8;
     private const int MostEntries = 1_000_000;
     private readonly Option<Allocation[]> _allocations = ListOption.OfNames("--allocations", "What to look at.", Allocation.Model, Allocation.QueueLength);
-    private readonly Option<double> _blocking = new("--blocking") { Description = "Percent of the requests that block their thread.", DefaultValueFactory = _ => 0 };
+    private readonly WorkChoice _work = new();
     private readonly Option<double> _hold = new("--hold") { Description = "Seconds between steps, 1 to 3600.", DefaultValueFactory = _ => 8 };
     private readonly Option<int> _entries = new("--reply-entries") { Description = "Entries of history in a large reply, 0 to 1000000.", DefaultValueFactory = _ => 20_000 };
     private readonly Option<double> _replyRate = new("--reply-rate") { Description = "Requests per second while replies are large, above 0 to 1000000; half of them read.", DefaultValueFactory = _ => 3000 };
 
     /// <inheritdoc/>
-    protected override IEnumerable<Option> OwnOptions => [_allocations, _blocking, _hold, _entries, _replyRate];
+    protected override IEnumerable<Option> OwnOptions => [_allocations, .. _work.Options, _hold, _entries, _replyRate];
 
     /// <summary>The segments for a peak.</summary>
     public static Segment[] Segments(double warmup, double hold, double peak, double replyRate, int entries) =>
@@ -37,7 +37,7 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     /// <inheritdoc/>
     protected override string? FindError(ParseResult parsed)
     {
-        if (parsed.GetValue(_blocking) is not (>= 0 and <= 100)) return $"--blocking must be 0 to 100 percent, not {parsed.GetValue(_blocking)}.";
+        if (_work.FindError(parsed) is { } error) return error;
         if (parsed.GetValue(_hold) is not (>= 1 and <= 3600)) return $"--hold must be 1 to 3600 seconds, not {parsed.GetValue(_hold)}.";
         if (parsed.GetValue(_entries) is < 0 or > MostEntries) return $"--reply-entries must be 0 to {MostEntries}, not {parsed.GetValue(_entries)}.";
         if (parsed.GetValue(_replyRate) is not (> 0 and <= 1_000_000)) return $"--reply-rate must be above 0 and at most 1000000 requests per second, not {parsed.GetValue(_replyRate)}.";
@@ -47,14 +47,13 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
     {
-        double blocking = parsed.GetValue(_blocking);
-        double high = await new Peaks(runner).RateAsync(LoadLevel.High, blocking).ConfigureAwait(false);
+        double high = await _work.RateAsync(parsed, runner, LoadLevel.High).ConfigureAwait(false);
         Segment[] segments = Segments(
             runner.Options.Warmup, parsed.GetValue(_hold), high / LoadShare.Of(LoadLevel.High), parsed.GetValue(_replyRate), parsed.GetValue(_entries));
         var results = new List<StepResult>();
         foreach (Allocation allocation in parsed.GetValue(_allocations)!)
         {
-            var cell = new CellOptions { Allocation = allocation, BlockingPercent = blocking, Schedule = Schedule.Print(segments) };
+            CellOptions cell = _work.Cell(parsed) with { Allocation = allocation, Schedule = Schedule.Print(segments) };
             results.Add(StepResult.Of(allocation, await runner.RunAsync(ListOption.Camel(allocation.ToString()), cell).ConfigureAwait(false)));
         }
         TextTable.Print(Titles, Rows(results));

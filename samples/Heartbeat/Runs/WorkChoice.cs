@@ -1,0 +1,48 @@
+using System.CommandLine;
+using Heartbeat.Options;
+
+namespace Heartbeat.Runs;
+
+/// <summary>The options of a command that looks at one kind of request: what it costs, and the peak of which loads are shares.</summary>
+public sealed class WorkChoice
+{
+    /// <summary>The most that a request may compute, in microseconds.</summary>
+    public const double MostComputeUs = 1_000_000;
+
+    /// <summary>The highest peak that can be given, in requests per second.</summary>
+    public const double MostPeak = 1e7;
+
+    private readonly Option<double> _blocking = new("--blocking") { Description = "Percent of the requests that block their thread.", DefaultValueFactory = _ => 0 };
+    private readonly Option<double> _compute = ComputeOption();
+    private readonly Option<double> _peak = new("--peak") { Description = "The baseline's peak in requests per second, of which loads are shares; 0 = search for it.", DefaultValueFactory = _ => 0 };
+
+    /// <summary>All of them.</summary>
+    public IReadOnlyList<Option> Options => [_blocking, _compute, _peak];
+
+    /// <summary>The option that says what a request computes.</summary>
+    public static Option<double> ComputeOption() =>
+        new("--compute-us") { Description = "Microseconds of processor time that every request uses in its turn. Paper: 200.", DefaultValueFactory = _ => 0 };
+
+    /// <summary>What is wrong with the value of <see cref="ComputeOption"/>; null when it is fine.</summary>
+    public static string? FindComputeError(double computeUs) =>
+        computeUs is >= 0 and <= MostComputeUs ? null : $"--compute-us must be 0 to {MostComputeUs} microseconds, not {computeUs}.";
+
+    /// <summary>The first thing wrong; null when all is fine.</summary>
+    public string? FindError(ParseResult parsed)
+    {
+        CellOptions cell = Cell(parsed);
+        if (cell.BlockingPercent is not (>= 0 and <= 100)) return $"--blocking must be 0 to 100 percent, not {cell.BlockingPercent}.";
+        if (parsed.GetValue(_peak) is not (>= 0 and <= MostPeak)) return $"--peak must be 0 (search) to {MostPeak} requests per second, not {parsed.GetValue(_peak)}.";
+        return FindComputeError(cell.ComputeUs);
+    }
+
+    /// <summary>A cell with such requests.</summary>
+    public CellOptions Cell(ParseResult parsed) => new() { BlockingPercent = parsed.GetValue(_blocking), ComputeUs = parsed.GetValue(_compute) };
+
+    /// <summary>Requests per second of a load, after a search for the peak when none was given.</summary>
+    public Task<double> RateAsync(ParseResult parsed, CellRunner runner, LoadLevel load)
+    {
+        CellOptions cell = Cell(parsed);
+        return new Peaks(runner, [(cell.ComputeUs, parsed.GetValue(_peak))]).RateAsync(load, cell.ComputeUs, cell.BlockingPercent);
+    }
+}
