@@ -10,6 +10,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
 {
     private readonly ConcurrentDictionary<GrainId, Activation> _activations = new();
     private readonly ConcurrentDictionary<GrainId, StatelessWorkers> _workers = new();
+    private readonly RecentActivations _recent = new();
 
     private readonly BackgroundPart _lives = node.Background.Part("activations");
     private readonly TaskCompletionSource _stopped = new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -37,6 +38,12 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     }
 
     internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGetValue(id, out activation);
+
+    /// <summary>As <see cref="TryGet"/>, by the bytes of an id from the wire, if the grain was remembered lately; null says nothing.</summary>
+    internal Activation? FindRecent(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => _recent.Find(hash, type, key);
+
+    /// <summary>Has <see cref="FindRecent"/> find an activation of the table.</summary>
+    internal void Remember(Activation activation) => _recent.Put(activation, this);
 
     /// <summary>
     /// The activation of the grain, a new one when there is none. Whoever has <paramref name="created"/> it must begin it, after it has
@@ -69,6 +76,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         returned.PrepareBegin(state);
         if (!_activations.TryUpdate(leaving.GrainId, returned, leaving))
             return false;
+        _recent.Forget(leaving);
         returned.BeginPrepared();
         return true;
     }
@@ -107,6 +115,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         {
             if (_activations.TryRemove(KeyValuePair.Create(activation.GrainId, activation)) && !activation.Class.IsOrdinary)
                 Interlocked.Decrement(ref _special);
+            _recent.Forget(activation);
         }
     }
 

@@ -45,9 +45,12 @@ internal sealed class FrameReader(Node node)
         var forwards = reader.ReadByte();
         var replyTo = reader.ReadFixed64();
         var methodId = reader.ReadFixed64();
-        var ids = IdIntern.Current;
-        var target = ids.Read(ref reader);
-        var source = ids.Read(ref reader);
+        var hash = reader.ReadFixed32();
+        var type = reader.ReadBytes();
+        var key = reader.ReadBytes();
+        var activation = node.Activations.FindRecent(hash, type, key);
+        var target = activation is null ? IdIntern.Current.Find(hash, type, key) : activation.GrainId;
+        var source = IdIntern.Current.Read(ref reader);
         var origin = peer;
         SiloAddress? via = null;
         if ((flags & FrameFlags.HasOrigin) != 0)
@@ -98,7 +101,7 @@ internal sealed class FrameReader(Node node)
             return;
         }
 
-        node.Router.RouteArrived(call);
+        node.Router.RouteArrived(call, activation);
     }
 
     private void ReadReply(ref WireReader reader)

@@ -32,6 +32,12 @@ internal sealed class IdIntern
         var hash = reader.ReadFixed32();
         var type = reader.ReadBytes();
         var key = reader.ReadBytes();
+        return Find(hash, type, key);
+    }
+
+    /// <summary>The id with these bytes.</summary>
+    internal GrainId Find(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key)
+    {
         if (type.IsEmpty && key.IsEmpty)
             return default;
         ref var cached = ref _ids[hash & (Size - 1)];

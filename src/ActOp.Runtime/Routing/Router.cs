@@ -53,13 +53,24 @@ internal sealed class Router(Node node)
     }
 
     /// <summary>A request that came over the wire.</summary>
-    internal void RouteArrived(Call call)
+    /// <param name="call">The request.</param>
+    /// <param name="known">The activation that the bytes of its target's id have led to, if they have.</param>
+    internal void RouteArrived(Call call, Activation? known)
     {
         var target = call.RemoteTarget;
-        if (node.Activations.TryGet(target, out var activation))
+        if (known is not null)
+        {
+            EnterLocal(call, known);
+        }
+        else if (node.Activations.TryGet(target, out var activation))
+        {
             EnterLocal(call, activation);
+            node.Activations.Remember(activation);
+        }
         else
+        {
             RouteByTable(call, target, null);
+        }
     }
 
     /// <summary>A request whose activation ended before it ran: it goes where the grain is now.</summary>
