@@ -21,6 +21,11 @@ public static partial class TypeManifest
     private static readonly ConcurrentDictionary<Type, GrainClass> ClassesByType = new();
     private static readonly ConcurrentDictionary<ulong, GrainMethod> MethodsById = new();
 
+    /// <summary>The methods that were found last, by the remainder of their ids: most processes use few.</summary>
+    private static readonly GrainMethod?[] RecentMethods = new GrainMethod?[RecentCount];
+
+    private const int RecentCount = 256;
+
     /// <summary>All grain interfaces registered so far; constructed generic ones are left out.</summary>
     public static IEnumerable<GrainInterface> Interfaces => InterfacesByType.Values.Where(static i => !i.Type.IsConstructedGenericType);
 
@@ -92,7 +97,15 @@ public static partial class TypeManifest
         ClassesByType.TryGetValue(type.IsConstructedGenericType ? type.GetGenericTypeDefinition() : type, out entry);
 
     /// <summary>The method with this id on the wire; null when it is not registered.</summary>
-    public static GrainMethod? FindMethod(ulong id) => MethodsById.GetValueOrDefault(id);
+    public static GrainMethod? FindMethod(ulong id)
+    {
+        ref var recent = ref RecentMethods[id % RecentCount];
+        if (Volatile.Read(ref recent) is { } found && found.Id == id)
+            return found;
+        if (MethodsById.TryGetValue(id, out found))
+            Volatile.Write(ref recent, found);
+        return found;
+    }
 
     /// <summary>True for the first call with this class: the module initializer goes on. Called by generated code.</summary>
     [EditorBrowsable(EditorBrowsableState.Never)]

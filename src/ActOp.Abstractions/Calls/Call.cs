@@ -50,9 +50,6 @@ public abstract class Call : Work, IThreadPoolWorkItem
     /// <summary>For calls from the wire: the caller's own id of the call, sent back with the answer.</summary>
     internal ulong ReplyTo;
 
-    /// <summary>For calls from the wire: who called. Calls of this process take it from <see cref="Caller"/>.</summary>
-    internal GrainId RemoteSource;
-
     /// <summary>For calls from the wire: which grain is called. Calls of this process take it from <see cref="Reference"/>.</summary>
     internal GrainId RemoteTarget;
 
@@ -86,6 +83,7 @@ public abstract class Call : Work, IThreadPoolWorkItem
     /// Why the call was ended by others than its holder, who may write <see cref="Error"/> at any time; see <see cref="Abandon"/>.
     /// </summary>
     private Exception? _abandonment;
+    private RemoteId _source;
     private Action<object?>? _continuation;
     private object? _continuationState;
     private object? _continuationContext;
@@ -95,6 +93,15 @@ public abstract class Call : Work, IThreadPoolWorkItem
 
     /// <summary>The grain or client that calls; default when unknown.</summary>
     internal GrainId SourceId => Caller is { } caller ? caller.HostId : RemoteSource;
+
+    /// <summary>For calls from the wire: whether it says who called.</summary>
+    internal bool HasRemoteSource => !_source.IsDefault;
+
+    /// <summary>
+    /// For calls from the wire: who called. Calls of this process take it from <see cref="Caller"/>. Few ask, so only the bytes are kept until
+    /// somebody does.
+    /// </summary>
+    internal GrainId RemoteSource => _source.IsDefault ? default : Runtime!.FindId(_source.Hash, _source.Type, _source.Key);
 
     internal bool IsOneWay => (Flags & InvokeMethodOptions.OneWay) != 0;
 
@@ -158,6 +165,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
 
     /// <summary>The call is in the registry; called by the registry.</summary>
     internal void Register(long ticket) => Volatile.Write(ref _ticket, ticket);
+
+    /// <summary>For calls from the wire: keeps the id of who called.</summary>
+    internal void SetRemoteSource(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => _source.Set(hash, type, key);
 
     /// <summary>The registry has not taken the call after all.</summary>
     internal void Unregister() => Volatile.Write(ref _ticket, Unregistered);
@@ -281,7 +291,7 @@ public abstract class Call : Work, IThreadPoolWorkItem
         Remote = null;
         Via = null;
         // Else the next caller without a grain would go by the name of this one.
-        RemoteSource = default;
+        _source.Clear();
         Error = null;
         Deadline = 0;
         Flags = InvokeMethodOptions.None;

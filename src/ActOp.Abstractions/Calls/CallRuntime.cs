@@ -27,6 +27,9 @@ public abstract class CallRuntime
     /// <summary>A one-way call never ran, for the reason that it carries, and nobody waits who could be told.</summary>
     internal abstract void Lost(Call call);
 
+    /// <summary>The id of a grain with these bytes.</summary>
+    internal abstract GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key);
+
     /// <summary>Runs the rest of a caller that is no activation (application threads) away from the stages.</summary>
     internal abstract void Resume(Call call);
 

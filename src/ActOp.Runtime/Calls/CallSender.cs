@@ -4,6 +4,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;
@@ -72,6 +73,8 @@ internal sealed class CallSender(Node node) : CallRuntime
             ? new SiloUnavailableException(text + " got no answer: its caller's silo " + node.Address + " has stopped.")
             : new ObjectDisposedException(nameof(IClusterClient), text + " got no answer: the client " + node.Address + " has stopped.");
     }
+
+    internal override GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => IdIntern.Current.Find(hash, type, key);
 
     internal override void SendReply(Call call) => node.Messages.SendReply(call);
 

@@ -108,14 +108,15 @@ internal sealed class EdgeCounters
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void CountIncoming(Activation callee, Call call)
     {
-        if (call.Caller is null && CountsEdges && !call.RemoteSource.IsDefault)
+        if (call.Caller is null && CountsEdges && call.HasRemoteSource)
             CountFromAfar(callee, call);
     }
 
     private void CountFromAfar(Activation callee, Call call)
     {
-        if (callee.Class.IsOrdinary && !Routing.WellKnown.IsWellKnown(call.RemoteSource) && IsSampled(Current(), out var weight))
-            callee.CountEdge(call.RemoteSource, weight * MessagesOf(call));
+        // Whether it counts is known only of those that are looked at, the same share of which are grains.
+        if (callee.Class.IsOrdinary && IsSampled(Current(), out var weight) && call.RemoteSource is var source && !Routing.WellKnown.IsWellKnown(source))
+            callee.CountEdge(source, weight * MessagesOf(call));
     }
 
     private void CountOutgoing(Call call, Activation caller, Activation? callee)

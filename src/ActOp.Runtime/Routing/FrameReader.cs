@@ -50,7 +50,9 @@ internal sealed class FrameReader(Node node)
         var key = reader.ReadBytes();
         var activation = node.Activations.FindRecent(hash, type, key);
         var target = activation is null ? IdIntern.Current.Find(hash, type, key) : activation.GrainId;
-        var source = IdIntern.Current.Read(ref reader);
+        var sourceHash = reader.ReadFixed32();
+        var sourceType = reader.ReadBytes();
+        var sourceKey = reader.ReadBytes();
         var origin = peer;
         SiloAddress? via = null;
         if ((flags & FrameFlags.HasOrigin) != 0)
@@ -84,7 +86,7 @@ internal sealed class FrameReader(Node node)
         call.Via = via;
         call.ReplyTo = replyTo;
         call.RemoteTarget = target;
-        call.RemoteSource = source;
+        call.SetRemoteSource(sourceHash, sourceType, sourceKey);
         call.Forwards = (byte)(forwards & ~Messages.PlacedHereBit);
         call.Deadline = deadline;
         call.PlacedHere = (forwards & Messages.PlacedHereBit) != 0;

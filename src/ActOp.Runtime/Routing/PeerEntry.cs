@@ -28,6 +28,9 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
 
     internal SiloAddress Address => address;
 
+    /// <summary>The table has the entry no more: who remembers it must ask again.</summary>
+    internal volatile bool IsRemoved;
+
     internal bool IsConnected => _peer is not null;
 
     /// <summary>Whether the node listens at an endpoint, or is connected by it.</summary>

@@ -21,8 +21,12 @@ namespace ActOp.Runtime.Routing;
 /// </remarks>
 internal sealed class PeerTable : MeshEvents, IDisposable
 {
+    /// <summary>Entries that are found without the table: one for each remainder of the address' hash.</summary>
+    private const int RecentCount = 64;
+
     private readonly Node _node;
     private readonly ConcurrentDictionary<SiloAddress, PeerEntry> _entries = new();
+    private readonly PeerEntry?[] _recent = new PeerEntry?[RecentCount];
     private readonly ConcurrentDictionary<EndPoint, EndPointSearch> _searches = new();
     private readonly PollStage _receive;
     private readonly PollStage _control;
@@ -115,7 +119,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Dials a silo unless it is connected, so that the first call need not wait.</summary>
     internal void Connect(SiloAddress silo) => EntryOf(silo)?.EnsureDialled();
 
-    internal bool IsConnected(SiloAddress address) => _entries.TryGetValue(address, out var entry) && entry.IsConnected;
+    internal bool IsConnected(SiloAddress address) => Present(address) is { IsConnected: true };
 
     /// <summary>Connected nodes that are clients, or silos.</summary>
     internal int Count(bool clients) => _entries.Count(pair => pair.Key.IsClient == clients && pair.Value.IsConnected);
@@ -139,7 +143,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>The silo is dead, or the client gone: nothing more is sent to it.</summary>
     internal void Remove(SiloAddress address)
     {
-        if (_entries.TryRemove(address, out var entry))
+        if (TryRemove(address) is { } entry)
             entry.Close();
     }
 
@@ -163,7 +167,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             return;
         entry.Disconnected(peer);
         if (entry.Address.IsClient)
-            _entries.TryRemove(entry.Address, out _);
+            TryRemove(entry.Address);
         if (!_closing)
             _node.Log.PeerDisconnected(entry.Address, reason.ToString());
         _node.ControlStage.Post(new StageAction(() => _node.EndCallsTo(entry.Address, "its link was lost")));
@@ -275,12 +279,33 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     private PeerEntry? EntryOf(SiloAddress address)
     {
-        if (_entries.TryGetValue(address, out var entry))
+        if (Present(address) is { } entry)
             return entry;
         if (address.IsClient || _closing || _node.Silos.IsDead(address))
             return null;
         return _entries.GetOrAdd(address, static (key, node) => new PeerEntry(node, key), _node);
     }
+
+    private PeerEntry? Present(SiloAddress address)
+    {
+        ref var recent = ref RecentOf(address);
+        if (Volatile.Read(ref recent) is { IsRemoved: false } found && found.Address.Equals(address))
+            return found;
+        if (_entries.TryGetValue(address, out found))
+            Volatile.Write(ref recent, found);
+        return found;
+    }
+
+    private PeerEntry? TryRemove(SiloAddress address)
+    {
+        if (!_entries.TryRemove(address, out var entry))
+            return null;
+        entry.IsRemoved = true;
+        Interlocked.CompareExchange(ref RecentOf(address), null, entry);
+        return entry;
+    }
+
+    private ref PeerEntry? RecentOf(SiloAddress address) => ref _recent[(uint)address.GetHashCode() % RecentCount];
 
     /// <summary>Somebody waits for the silo at an endpoint.</summary>
     private sealed class EndPointSearch

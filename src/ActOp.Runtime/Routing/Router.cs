@@ -43,7 +43,7 @@ internal sealed class Router(Node node)
             return;
         }
 
-        if (reference.Hint is CachedLocation { IsStale: false } known && MayTrust(known.Silo.Address))
+        if (reference.Hint is CachedLocation { IsStale: false } known && MayTrust(known.Silo))
         {
             ToSilo(call, known.Silo.Address, counted: false);
             return;
@@ -145,7 +145,7 @@ internal sealed class Router(Node node)
             return;
         }
 
-        if (call.Forwards < TrustedForwards && node.Locations.Find(target) is { } found && MayTrust(found.Silo.Address))
+        if (call.Forwards < TrustedForwards && node.Locations.Find(target) is { } found && MayTrust(found.Silo))
         {
             if (reference is not null)
                 reference.Hint = found;
@@ -161,7 +161,18 @@ internal sealed class Router(Node node)
     /// A silo that is on its way out sends its grains elsewhere, so a cached location there is asked for again. A client that has lost its
     /// link to a silo takes another way while the silos find out whether that one is dead; a silo has no other way.
     /// </summary>
-    private bool MayTrust(SiloAddress silo) => !silo.Equals(node.Address) && node.Silos.IsActive(silo) && (node.IsSilo || node.Peers.IsConnected(silo));
+    private bool MayTrust(CachedSilo silo)
+    {
+        var view = node.Silos.View;
+        if (!ReferenceEquals(silo.TrustedBy, view))
+        {
+            if (silo.Address.Equals(node.Address) || view.StatusOf(silo.Address) != SiloStatus.Active)
+                return false;
+            silo.TrustedBy = view;
+        }
+
+        return node.IsSilo || node.Peers.IsConnected(silo.Address);
+    }
 
     /// <summary>
     /// Begins the life of a new activation, if there is none, with the request in its mailbox: should the begin fail, the request fails
