@@ -333,6 +333,7 @@ internal sealed partial class Node
     {
         foreach (var stage in SizedStages)
             stage.Look((now - _lastLook) / 1000.0);
+        _stageControl?.Look();
         _lastLook = now;
         if (now - _lastSweep < SweepPeriodMs)
             return;

@@ -20,8 +20,7 @@ internal sealed class StageControl : IDisposable
     private readonly IThreadController _controller;
     private readonly IDemandSource _source;
     private readonly CoupledStages _coupled = new();
-    private readonly Neighbours _neighbours;
-    private readonly LostTime[] _lost;
+    private readonly Starvation? _starvation;
     private readonly TimeSpan _period;
     private readonly Lock _gate = new();
     private long _borrowed;
@@ -36,8 +35,7 @@ internal sealed class StageControl : IDisposable
         _stages = stages;
         var processors = ProcessorQuota.Read();
         var isModel = options.Controller == StageController.Model;
-        _neighbours = Neighbours.OfThisProcess(processors);
-        _lost = [.. stages.Select(static _ => new LostTime())];
+        _starvation = isModel ? new Starvation(stages, processors) : null;
         _period = isModel ? options.ModelPeriod : options.QueuePeriod;
         _controller = isModel
             ? new ModelController(new ModelControllerSettings(processors, options.ThreadPenalty.TotalSeconds)
@@ -61,6 +59,9 @@ internal sealed class StageControl : IDisposable
         _since = _node.Time.GetTimestamp();
         _timer = _node.Background.Part("stages").Every(_period, () => _node.ControlStage.Post(new StageAction(Step)));
     }
+
+    /// <summary>Called several times in a period, by one timer.</summary>
+    internal void Look() => _starvation?.Look();
 
     public void Dispose()
     {
@@ -91,21 +92,12 @@ internal sealed class StageControl : IDisposable
         if (seconds < _period.TotalSeconds / 2)
             return;
         StageUsage[] usage = [.. _stages.Select(static stage => stage.Usage())];
-        var demands = WithLostTime(_source.Estimate([.. _usage.Zip(usage)], seconds), usage, seconds);
+        var demands = _source.Estimate([.. _usage.Zip(usage)], seconds);
+        demands = _starvation?.AddTo(demands, _usage, usage, seconds) ?? demands;
         NoteBorrowing(usage[1].Executed - _usage[1].Executed);
         (_usage, _since) = (usage, now);
         var periods = _stages.Select((stage, i) => new StagePeriod(stage.Threads(), usage[i].Queued, demands[i], usage[i].Held));
         Apply(_controller.Decide(_coupled.Join([.. periods])));
-    }
-
-    /// <summary>Counts the time that neighbours take as a wait.</summary>
-    private StageDemand[] WithLostTime(IReadOnlyList<StageDemand> demands, StageUsage[] usage, double seconds)
-    {
-        var share = _neighbours.Share(seconds);
-        return [.. demands.Select((demand, i) => demand with
-        {
-            Blocked = demand.Blocked + _lost[i].PerEvent(demand, _usage[i], usage[i], _stages[i].Threads(), _stages[i].TakeLeastQueued(), seconds, share),
-        })];
     }
 
     private void NoteBorrowing(long executed)

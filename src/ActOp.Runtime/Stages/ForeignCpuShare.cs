@@ -3,16 +3,16 @@ using System.Globalization;
 namespace ActOp.Runtime.Stages;
 
 /// <summary>
-/// How much of the time that our threads are ready without a processor is due to other processes. The paper's servers have none (section
-/// 5.2), so there ready time is our own threads' competition, which more threads make worse. What neighbours cause is like a wait: a stage
-/// with one thread gets one share of the processors among theirs, one with two gets two.
+/// How much of the processors other processes use, and so which share of the time that our threads are ready without one is due to them.
+/// The paper's servers have no other processes (section 5.2), so there ready time is our own threads' competition, which more threads make
+/// worse.
 /// </summary>
 /// <remarks>One thread at a time.</remarks>
-/// <param name="processors">Processors that the process may use, p.</param>
+/// <param name="processors">Processors that the process may use, p: with a quota, a fraction.</param>
 /// <param name="ownTime">Reads the processor time that the process has used, in seconds.</param>
 /// <param name="machineTime">Reads the processor time that all have used, in seconds; null where the system does not say, and then nothing
-/// is due to neighbours.</param>
-internal sealed class Neighbours(double processors, Func<double> ownTime, Func<double?> machineTime)
+/// is due to others.</param>
+internal sealed class ForeignCpuShare(double processors, Func<double> ownTime, Func<double?> machineTime)
 {
     private const string Statistics = "/proc/stat";
     private const double TicksPerSecond = 100;
@@ -26,20 +26,23 @@ internal sealed class Neighbours(double processors, Func<double> ownTime, Func<d
     private double? _machine = machineTime();
 
     /// <summary>Of this process and this machine.</summary>
-    internal static Neighbours OfThisProcess(double processors) =>
+    internal static ForeignCpuShare OfThisProcess(double processors) =>
         new(processors, static () => Environment.CpuUsage.TotalTime.TotalSeconds, static () => ParseBusy(SystemFile.FirstLine(Statistics)));
 
-    /// <summary>The share of the ready time since the last call that is due to neighbours, 0 to 1.</summary>
+    /// <summary>
+    /// The share of the ready time since the last call that is due to other processes, 0 to 1, and how many processors they used.
+    /// </summary>
     /// <param name="seconds">Seconds since the last call.</param>
-    internal double Share(double seconds)
+    internal (double Share, double Processors) Take(double seconds)
     {
         var (own, machine) = (ownTime(), machineTime());
         var (usedByUs, usedByAll) = (own - _own, machine - _machine);
         (_own, _machine) = (own, machine);
         if (usedByAll is not > 0)
-            return 0;
+            return (0, 0);
         // With a quota we may have to wait on an idle machine: a process that uses up what it may use waits for itself.
-        return Math.Clamp(1 - Math.Max(usedByUs / usedByAll.Value, usedByUs / (processors * seconds)), 0, 1);
+        var share = Math.Clamp(1 - Math.Max(usedByUs / usedByAll.Value, usedByUs / (processors * seconds)), 0, 1);
+        return (share, share * usedByAll.Value / seconds);
     }
 
     /// <summary>Processor time that all have used, in seconds, from the first line of /proc/stat; null when it is not understood.</summary>

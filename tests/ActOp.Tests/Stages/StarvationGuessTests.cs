@@ -4,21 +4,21 @@ using ActOp.Staging.Model;
 
 namespace ActOp.Tests.Stages;
 
-public class LostTimeTests
+public class StarvationGuessTests
 {
     private const long Microsecond = 1000;
     private static readonly StageDemand Demand = new(1000, 100e-6);
-    private readonly LostTime _lost = new();
+    private readonly StarvationGuess _lost = new();
 
     [Fact]
-    public void Ready_time_counts_as_far_as_neighbours_cause_it()
+    public void Ready_time_counts_as_far_as_others_cause_it()
     {
         Assert.Equal(45e-6, Period(ready: 60, leastQueued: 0, share: 0.75), 9);
         Assert.Equal(0, Period(ready: 60, leastQueued: 0, share: 0), 9);
     }
 
     [Fact]
-    public void A_stage_that_was_never_idle_beside_neighbours_used_all_the_time_of_its_threads()
+    public void A_stage_that_was_never_idle_beside_others_used_all_the_time_of_its_threads()
     {
         // 2 threads for a second, 1000 events: 2 ms each, of which 0.1 are accounted for.
         Assert.Equal(1.9e-3, Period(ready: 60, leastQueued: 5000, share: 0.75), 9);
@@ -41,35 +41,6 @@ public class LostTimeTests
         for (var period = 0; period < 2000; period++)
             later = Period(ready: 0, leastQueued: 0, share: 0.75);
         Assert.InRange(later, 0, 1e-6);
-    }
-
-    [Theory]
-    [InlineData(2, 0.5, 1, 0.5)] // Half of what is used is ours.
-    [InlineData(2, 2, 2, 0)] // We use all that is used.
-    [InlineData(1, 1, 8, 0)] // The machine has more, but we may use no more.
-    [InlineData(4, 1, 4, 0.75)]
-    public void The_neighbours_share_is_what_we_do_not_use_ourselves(double processors, double ours, double all, double expected)
-    {
-        double own = 10;
-        double? machine = 100;
-        var neighbours = new Neighbours(processors, () => own, () => machine);
-        own += ours;
-        machine += all;
-        Assert.Equal(expected, neighbours.Share(1), 9);
-        own += ours;
-        machine = null;
-        Assert.Equal(0, neighbours.Share(1));
-        Assert.Equal(0, neighbours.Share(1));
-    }
-
-    [Fact]
-    public void What_the_machine_has_used_is_read_from_its_statistics()
-    {
-        Assert.Equal(3.0, Neighbours.ParseBusy("cpu  100 20 80 5000 7 40 60 0 0 0"));
-        Assert.Null(Neighbours.ParseBusy(""));
-        Assert.Null(Neighbours.ParseBusy("cpu 1 2 x 4 5 6 7 8"));
-        Assert.Null(Neighbours.ParseBusy("intr 1 2 3 4 5 6 7 8"));
-        Assert.InRange(Neighbours.OfThisProcess(Environment.ProcessorCount).Share(1), 0, 1);
     }
 
     private double Period(long ready, int leastQueued, double share)
