@@ -6,12 +6,25 @@ namespace ActOp.Runtime.Stages;
 
 /// <summary>
 /// While the threads of the receive stage run most turns themselves, in the places of parked workers, the two stages are one: each of its
-/// threads reads, runs and writes. A controller then sees them as one stage, and both get its threads.
+/// threads reads, runs and writes. A controller then sees them as one stage, whose threads are the threads of work. As many read as reading
+/// is worth: a thread that runs a long turn reads nothing meanwhile, and one that has read hands the next long turns to other threads.
 /// </summary>
 internal sealed class CoupledStages
 {
     private const double CouplingShare = 0.6;
     private const double UncouplingShare = 0.3;
+
+    /// <summary>
+    /// The share of their time for which the reading threads are expected to read. Half: where reading takes as long as running, all threads
+    /// read.
+    /// </summary>
+    private const double ReadingShare = 0.5;
+
+    /// <summary>By which part of a thread the readers must be wrong before their number changes: noise must not flip it.</summary>
+    private const double Slack = 0.2;
+
+    private double _reading = 1;
+    private int _readers;
 
     /// <summary>Whether the two are one at present.</summary>
     internal bool IsCoupled { get; private set; }
@@ -20,11 +33,29 @@ internal sealed class CoupledStages
     internal void Note(double share) => IsCoupled = IsCoupled ? share > UncouplingShare : share > CouplingShare;
 
     /// <summary>What the controller sees of receive, work and the rest.</summary>
-    internal IReadOnlyList<StagePeriod> Join(IReadOnlyList<StagePeriod> stages) => IsCoupled ? [Join(stages[0], stages[1]), .. stages.Skip(2)] : stages;
+    internal IReadOnlyList<StagePeriod> Join(IReadOnlyList<StagePeriod> stages)
+    {
+        if (!IsCoupled)
+            return stages;
+        var (receive, joined) = (stages[0].Demand, Join(stages[0], stages[1]));
+        _reading = joined.Demand.BusyThreads > 0 ? receive.BusyThreads / joined.Demand.BusyThreads : 1;
+        return [joined, .. stages.Skip(2)];
+    }
 
-    /// <summary>What its decision means for receive, work and the rest. More receive threads than processors read no faster.</summary>
-    internal IReadOnlyList<int> Split(IReadOnlyList<int> threads) =>
-        IsCoupled ? [Math.Min(threads[0], StageOptions.DefaultThreads), .. threads] : threads;
+    /// <summary>
+    /// What its decision means for receive, work and the rest: all threads read when reading is at least half of what they do, fewer when it
+    /// is less.
+    /// </summary>
+    internal IReadOnlyList<int> Split(IReadOnlyList<int> threads) => IsCoupled ? [Readers(threads[0]), .. threads] : threads;
+
+    private int Readers(int threads)
+    {
+        var wanted = threads * _reading / ReadingShare;
+        if (wanted > _readers + Slack || wanted < _readers - 1 - Slack)
+            _readers = (int)Math.Ceiling(wanted);
+        // More than there are processors read no faster.
+        return Math.Clamp(_readers, 1, Math.Min(threads, StageOptions.DefaultThreads));
+    }
 
     private static StagePeriod Join(StagePeriod receive, StagePeriod work)
     {
