@@ -54,6 +54,8 @@ internal sealed class DirectRuntime(object target) : CallRuntime, ITargetHolder
         return entry.CreateReference(new GrainReferenceShared(grainId.Type, GrainInterfaceType.Create(entry.Name), entry.Name, this), grainId.Key);
     }
 
+    internal override GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => throw new NotSupportedException();
+
     internal override object Cast(GrainReference reference, Type interfaceType) => throw new NotSupportedException();
 
     private Call Travel(Call call)
