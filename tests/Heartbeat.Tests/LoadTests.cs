@@ -164,7 +164,8 @@ public sealed class LoadTests
     public void A_segment_says_what_the_load_client_itself_used()
     {
         var clock = new VirtualClock();
-        BeatReport last = new BeatClient(Options, Cell, new FakeTarget(), clock, _ => { }, () => 0.25 * clock.Now.TotalSeconds).Run(default);
+        var client = new BeatClient(Options, Cell, new FakeTarget(), clock, _ => { }, () => 0.25 * clock.Now.TotalSeconds);
+        BeatReport last = client.Run(default);
         Assert.Equal([2.5, 10], last.Segments.Select(segment => Math.Round(segment.CpuSeconds, 2)));
         Assert.Equal(20, Math.Round(BeatReports.Merge([last, last]).Segments[1].CpuSeconds, 2));
         Assert.Equal(25.0 / Environment.ProcessorCount, CellRun.ClientPercent(last.Segments[1]), 1);

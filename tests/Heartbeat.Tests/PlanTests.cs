@@ -44,7 +44,8 @@ public sealed class PlanTests
     [Fact]
     public void Every_load_of_a_run_has_a_warm_up_and_begins_with_nothing_in_flight()
     {
-        Segment[] segments = [.. ComparePlan.Segments(new HeartbeatOptions { Warmup = 4, Measure = 2 }, [(LoadLevel.Low, 500), (LoadLevel.High, 800)])];
+        var options = new HeartbeatOptions { Warmup = 4, Measure = 2 };
+        Segment[] segments = [.. ComparePlan.Segments(options, [(LoadLevel.Low, 500), (LoadLevel.High, 800)])];
         Assert.Equal(["compile", "warmup", "measure Low", "rest", "warmup", "measure High"], segments.Select(segment => segment.Name));
         Assert.Equal([0, 500, 500, 0, 800, 800], segments.Select(segment => segment.Rate));
         Assert.Equal([4, 2], segments[1..3].Select(segment => segment.Seconds));

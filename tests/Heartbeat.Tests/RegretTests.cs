@@ -94,7 +94,15 @@ public sealed class RegretTests
         Assert.Equal(2, RegretTable.Rows(regrets).Count(row => row[4].EndsWith('!')));
     }
 
-    private static Regret Of(double ratio) => new() { ComputeUs = 0, BlockingPercent = 0, Load = LoadLevel.Low, Rate = 1000, BestP99Ms = 1, ModelP99Ms = ratio };
+    private static Regret Of(double ratio) => new()
+    {
+        ComputeUs = 0,
+        BlockingPercent = 0,
+        Load = LoadLevel.Low,
+        Rate = 1000,
+        BestP99Ms = 1,
+        ModelP99Ms = ratio,
+    };
 
     /// <summary>A cell for each p99 in ms; 0 is one that failed.</summary>
     private static IEnumerable<CellResult> Cells(Allocation allocation, params double[] p99s) => p99s.Select((p99, i) => new CellResult

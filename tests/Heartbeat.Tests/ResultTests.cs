@@ -37,7 +37,11 @@ public sealed class ResultTests
         using JsonDocument json = JsonDocument.Parse(JsonSerializer.Serialize(compared, JsonLines.File));
         Assert.Equal(["cells", "regret", "regretCount"], Names(json.RootElement));
         JsonElement cell = json.RootElement.GetProperty("cells")[0];
-        string[] agreed = ["allocation", "load", "rate", "computeUs", "blockingPercent", "repeat", "latencyMs", "requests", "errors", "cpuPercent", "clientPercent", "threads", "threadChanges"];
+        string[] agreed =
+        [
+            "allocation", "load", "rate", "computeUs", "blockingPercent", "repeat", "latencyMs", "requests", "errors", "cpuPercent",
+            "clientPercent", "threads", "threadChanges",
+        ];
         Assert.Empty(agreed.Except(Names(cell)));
         Assert.Empty(((string[])["p50", "p95", "p99", "max"]).Except(Names(cell.GetProperty("latencyMs"))));
         Assert.Equal(["receive", "work", "siloSend", "clientSend"], Names(cell.GetProperty("threads")));
@@ -149,7 +153,8 @@ public sealed class ResultTests
 
     private static CellResult Result(Allocation allocation, double p50 = 0)
     {
-        CellResult result = CellResult.Of(new PlannedRun(1, 200, 0, allocation), LoadLevel.High, Cells.Rate, Cells.Run("warmup", SegmentNames.MeasureOf(LoadLevel.High)));
+        CellRun run = Cells.Run("warmup", SegmentNames.MeasureOf(LoadLevel.High));
+        CellResult result = CellResult.Of(new PlannedRun(1, 200, 0, allocation), LoadLevel.High, Cells.Rate, run);
         return p50 == 0 ? result : result with { LatencyMs = result.LatencyMs with { P50 = p50 } };
     }
 

@@ -102,7 +102,13 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
 
     private async Task<double> MeasureAsync(CellRunner runner, ThreadPoint point, double rate, CellOptions work)
     {
-        CellOptions cell = work with { Allocation = Allocation.Cores, ReceiveThreads = point.Receive, WorkThreads = point.Work, ClientSendThreads = point.ClientSend };
+        CellOptions cell = work with
+        {
+            Allocation = Allocation.Cores,
+            ReceiveThreads = point.Receive,
+            WorkThreads = point.Work,
+            ClientSendThreads = point.ClientSend,
+        };
         CellRun run = await runner.MeasureAsync($"{_runs.Count + 1}: threads {point}, {rate:N0}/s", cell, rate).ConfigureAwait(false);
         _runs[point] = run;
         return run.MeasuredMedianMs();

@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.Diagnostics;
-using System.Globalization;
 using Harness.Report;
 using Heartbeat.Load;
 using Heartbeat.Options;
@@ -13,9 +12,13 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
 {
     private readonly Option<Allocation[]> _allocations = ListOption.OfNames("--allocations", "What to compare.", Enum.GetValues<Allocation>());
     private readonly Option<LoadLevel[]> _loads = ListOption.OfNames("--loads", "50, 65 and 80 percent of the baseline's peak.", Enum.GetValues<LoadLevel>());
-    private readonly Option<double[]> _compute = ListOption.OfNumbers("--compute-us", "Microseconds of processor time that every request uses in its turn; several are compared one by one. Paper: 200.", 0, WorkChoice.MostComputeUs, 200);
+    private readonly Option<double[]> _compute = ListOption.OfNumbers(
+        "--compute-us", "Microseconds of processor time that every request uses in its turn; several are compared one by one. Paper: 200.",
+        0, WorkChoice.MostComputeUs, 200);
     private readonly Option<double[]> _blocking = ListOption.OfPercents("--blocking", "Percent of the requests that block their thread.", 0, 10);
-    private readonly Option<double[]> _peak = ListOption.OfNumbers("--peak", "The baseline's peak in requests per second, one for each value of --compute-us, of which loads are shares; 0 = search for it.", 0, WorkChoice.MostPeak, 0);
+    private readonly Option<double[]> _peak = ListOption.OfNumbers(
+        "--peak", "The baseline's peak in requests/s, of which loads are shares, one for each value of --compute-us; 0 = search for it.",
+        0, WorkChoice.MostPeak, 0);
     private readonly Option<int> _repeat = new("--repeat") { Description = "Passes over all cells, 1 to 100.", DefaultValueFactory = _ => 1 };
 
     /// <inheritdoc/>
@@ -28,7 +31,8 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
         double[] compute = parsed.GetValue(_compute)!;
         double[] peaks = parsed.GetValue(_peak)!;
         if (compute.Distinct().Count() < compute.Length) return "--compute-us names a value twice.";
-        if (peaks is not [0] && peaks.Length != compute.Length) return $"--peak must have one value for each of --compute-us, {compute.Length}, not {peaks.Length}.";
+        if (peaks is not [0] && peaks.Length != compute.Length)
+            return $"--peak must have one value for each of --compute-us, {compute.Length}, not {peaks.Length}.";
         return null;
     }
 
@@ -38,10 +42,12 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
         double[] compute = parsed.GetValue(_compute)!;
         double[] given = parsed.GetValue(_peak)!;
         (double ComputeUs, double Peak)[] peaks = [.. compute.Select((computeUs, i) => (computeUs, given[Math.Min(i, given.Length - 1)]))];
-        IReadOnlyList<PlannedRun> plan = ComparePlan.Build(parsed.GetValue(_allocations)!, compute, parsed.GetValue(_blocking)!, parsed.GetValue(_repeat));
+        IReadOnlyList<PlannedRun> plan = ComparePlan.Build(
+            parsed.GetValue(_allocations)!, compute, parsed.GetValue(_blocking)!, parsed.GetValue(_repeat));
         LoadLevel[] loads = [.. parsed.GetValue(_loads)!.Order()];
         double seconds = ComparePlan.Seconds(runner.Options, plan.Count, loads.Length, peaks.Count(one => one.Peak == 0));
-        Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{plan.Count * loads.Length} cells in {plan.Count} runs, about {seconds / 60:0.0} minutes"));
+        int cells = plan.Count * loads.Length;
+        Console.WriteLine(FormattableString.Invariant($"{cells} cells in {plan.Count} runs, about {seconds / 60:0.0} minutes"));
         var results = new List<CellResult>();
         try
         {
@@ -55,7 +61,8 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
         }
     }
 
-    private static async Task MeasureAsync(CellRunner runner, IReadOnlyList<PlannedRun> plan, LoadLevel[] loads, Peaks peaks, List<CellResult> results)
+    private static async Task MeasureAsync(
+        CellRunner runner, IReadOnlyList<PlannedRun> plan, LoadLevel[] loads, Peaks peaks, List<CellResult> results)
     {
         long start = Stopwatch.GetTimestamp();
         for (int i = 0; i < plan.Count; i++)
@@ -75,12 +82,17 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
             CellResult[] measured = [.. rates.Select(rate => CellResult.Of(planned, rate.Load, rate.Rate, run))];
             results.AddRange(measured);
             double left = Stopwatch.GetElapsedTime(start).TotalMinutes / (i + 1) * (plan.Count - i - 1);
-            Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{i + 1}/{plan.Count} {planned}: {string.Join("; ", measured.Select(Brief))}; {left:0.0} minutes left"));
+            string brief = string.Join("; ", measured.Select(Brief));
+            Console.WriteLine(FormattableString.Invariant($"{i + 1}/{plan.Count} {planned}: {brief}; {left:0.0} minutes left"));
         }
     }
 
-    private static string Brief(CellResult cell) => string.Create(
-        CultureInfo.InvariantCulture, $"{ListOption.Camel(cell.Load.ToString())} {cell.Rate:N0}/s p99 {cell.LatencyMs.P99:0.00} ms, threads {cell.Threads}, client {cell.ClientPercent:0.0} %");
+    private static string Brief(CellResult cell)
+    {
+        string load = ListOption.Camel(cell.Load.ToString());
+        return FormattableString.Invariant(
+            $"{load} {cell.Rate:N0}/s p99 {cell.LatencyMs.P99:0.00} ms, {cell.Threads}, client {cell.ClientPercent:0.0} %");
+    }
 
     private void Show(ParseResult parsed, HeartbeatOptions options, CompareResult result)
     {
@@ -90,7 +102,7 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
         foreach (CellResult cell in result.Cells)
         {
             foreach (string text in cell.ErrorTexts)
-                Console.WriteLine($"{ListOption.Camel(cell.Allocation.ToString())}, {CompareTable.Describe(cell.Load, cell.Rate, cell.ComputeUs, cell.BlockingPercent)}: {text}");
+                Console.WriteLine($"{ListOption.Camel(cell.Allocation.ToString())}, {CompareTable.Describe(cell)}: {text}");
         }
         if (result.Regret.Count > 0)
         {

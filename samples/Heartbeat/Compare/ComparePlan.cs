@@ -14,13 +14,14 @@ public static class ComparePlan
     private const double LongestRest = 4;
 
     /// <summary>Starting and stopping the processes of a run, in seconds; only to say how long it will take.</summary>
-    private const double RunOverhead = 2.2;
+    private const double RunOverhead = 2.5;
 
     /// <summary>A search for a peak, in seconds; only to say how long it will take.</summary>
-    private const double SearchSeconds = 35;
+    private const double SearchSeconds = 40;
 
     /// <summary>Every combination, <paramref name="repeats"/> times.</summary>
-    public static IReadOnlyList<PlannedRun> Build(IReadOnlyList<Allocation> allocations, IReadOnlyList<double> compute, IReadOnlyList<double> blocking, int repeats)
+    public static IReadOnlyList<PlannedRun> Build(
+        IReadOnlyList<Allocation> allocations, IReadOnlyList<double> compute, IReadOnlyList<double> blocking, int repeats)
     {
         var runs = new List<PlannedRun>();
         for (int repeat = 1; repeat <= repeats; repeat++)

@@ -28,7 +28,7 @@ public static class CompareReport
 
     private static SvgChart Chart(CellResult[] cells) => new()
     {
-        Title = $"Latency: cumulative distribution, {CompareTable.Describe(cells[0].Load, cells[0].Rate, cells[0].ComputeUs, cells[0].BlockingPercent)}",
+        Title = $"Latency: cumulative distribution, {CompareTable.Describe(cells[0])}",
         XLabel = "ms since the intended start (logarithmic)",
         LogX = true,
         Percent = true,

@@ -13,14 +13,21 @@ public static class CompareTable
 
     /// <summary>Column titles that fit <see cref="Rows"/>.</summary>
     public static string[] Titles { get; } =
-        ["load", "allocation", "p50 ms", "p95 ms", "p99 ms", "max ms", "p50 x", "p99 x", "answered/s", "errors", "CPU %", "client %", "threads", "changes"];
+    [
+        "load", "allocation", "p50 ms", "p95 ms", "p99 ms", "max ms", "p50 x", "p99 x", "answered/s", "errors", "CPU %", "client %",
+        "threads", "changes",
+    ];
 
     /// <summary>What tells one load from another, in the order of the table.</summary>
-    public static (double ComputeUs, double BlockingPercent, LoadLevel Load) Key(CellResult result) => (result.ComputeUs, result.BlockingPercent, result.Load);
+    public static (double ComputeUs, double BlockingPercent, LoadLevel Load) Key(CellResult result) =>
+        (result.ComputeUs, result.BlockingPercent, result.Load);
 
     /// <summary>A load as text.</summary>
     public static string Describe(LoadLevel load, double rate, double computeUs, double blockingPercent) =>
-        string.Create(CultureInfo.InvariantCulture, $"{ListOption.Camel(load.ToString())} {rate:N0}/s, {PlannedRun.Describe(computeUs, blockingPercent)}");
+        FormattableString.Invariant($"{ListOption.Camel(load.ToString())} {rate:N0}/s, {PlannedRun.Describe(computeUs, blockingPercent)}");
+
+    /// <summary>The load of a cell as text.</summary>
+    public static string Describe(CellResult cell) => Describe(cell.Load, cell.Rate, cell.ComputeUs, cell.BlockingPercent);
 
     /// <summary>One row for each load and allocation.</summary>
     public static IReadOnlyList<string[]> Rows(IReadOnlyList<CellResult> results)
@@ -38,8 +45,12 @@ public static class CompareTable
     /// <summary>What one must know to read the table.</summary>
     public static IEnumerable<string> Notes(HeartbeatOptions options, IReadOnlyList<CellResult> results)
     {
-        yield return "Latency since the intended start; x = relative to cores; CPU: 100 is a core, of the silo; client: 100 is the machine, of the load client; threads = receive/work/silo send/client send at the end; changes of threads while measured. Medians over repeats.";
-        yield return string.Create(CultureInfo.InvariantCulture, $"queueLength decides every {options.QueuePeriod:0.##} s here (paper: 30 s, which a load of {options.Warmup + options.Measure:0.##} s would never see).");
+        yield return "Latency since the intended start; x = relative to cores; CPU = the silo's, 100 is a core; client = the load "
+            + "client's, 100 is the machine; threads = receive/work/silo send/client send at the end; changes of threads while measured. "
+            + "Medians over repeats.";
+        double seconds = options.Warmup + options.Measure;
+        yield return FormattableString.Invariant(
+            $"queueLength decides every {options.QueuePeriod:0.##} s (paper: 30 s, which a load of {seconds:0.##} s would never see).");
         foreach (double percent in results.Select(result => result.BlockingPercent).Where(percent => percent > 0).Distinct().Order())
         {
             double Limit(int workers) => Peaks.Limit(workers, percent, options.BlockingMs);
@@ -51,7 +62,7 @@ public static class CompareTable
 
     private static string[] Row(CellResult[] cells, CellResult[] cores) =>
     [
-        Describe(cells[0].Load, cells[0].Rate, cells[0].ComputeUs, cells[0].BlockingPercent),
+        Describe(cells[0]),
         ListOption.Camel(cells[0].Allocation.ToString()),
         Text(cells, cell => cell.LatencyMs.P50, "0.00"),
         Text(cells, cell => cell.LatencyMs.P95, "0.00"),

@@ -85,8 +85,10 @@ public sealed record Regret
     }
 
     /// <summary>The median; a measurement without an answer is worse than any other.</summary>
-    private static double P99(CellResult[] cells) =>
-        cells.Select(cell => cell.Requests > 0 ? cell.LatencyMs.P99 : double.PositiveInfinity).DefaultIfEmpty(double.PositiveInfinity).Median();
+    private static double P99(CellResult[] cells) => cells
+        .Select(cell => cell.Requests > 0 ? cell.LatencyMs.P99 : double.PositiveInfinity)
+        .DefaultIfEmpty(double.PositiveInfinity)
+        .Median();
 
     private static double? Finite(double p99) => double.IsFinite(p99) ? p99 : null;
 
@@ -102,9 +104,15 @@ public sealed record RegretCount(int Cells, int Good, int Bad, int NotMeasured)
 {
     /// <summary>Counts them.</summary>
     public static RegretCount Of(IReadOnlyList<Regret> regrets) => new(
-        regrets.Count, regrets.Count(one => one.Ratio <= Regret.Good), regrets.Count(one => one.Ratio > Regret.Bad), regrets.Count(one => one.Ratio is null));
+        regrets.Count,
+        regrets.Count(one => one.Ratio <= Regret.Good),
+        regrets.Count(one => one.Ratio > Regret.Bad),
+        regrets.Count(one => one.Ratio is null));
 
     /// <inheritdoc/>
-    public override string ToString() => FormattableString.Invariant(
-        $"Regret: at most {Regret.Good} in {Good} of {Cells} cells, above {Regret.Bad} in {Bad}{(NotMeasured > 0 ? $"; {NotMeasured} not measured" : "")}.");
+    public override string ToString()
+    {
+        string rest = NotMeasured > 0 ? $"; {NotMeasured} not measured" : "";
+        return FormattableString.Invariant($"Regret: at most {Regret.Good} in {Good} of {Cells} cells, above {Regret.Bad} in {Bad}{rest}.");
+    }
 }

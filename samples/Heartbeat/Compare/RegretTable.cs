@@ -12,7 +12,8 @@ public static class RegretTable
     /// <summary>What one must know to read the table.</summary>
     public static IEnumerable<string> Notes(IReadOnlyList<Regret> regrets) =>
     [
-        "regret = p99 of model over p99 of the best other allocation, medians over repeats; all: the least and the most of them; threads = receive/work at the end of each measurement.",
+        "regret = p99 of model over p99 of the best other allocation, medians over repeats; all: the least and the most of them; "
+            + "threads = receive/work at the end of each measurement.",
         RegretCount.Of(regrets).ToString(),
     ];
 
@@ -30,5 +31,6 @@ public static class RegretTable
     private static string Latency(double? median, double[] all) =>
         all.Length == 0 ? "-" : $"{Text(median, "0.00")} ({Text(all.Min(), "0.00")}-{Text(all.Max(), "0.00")})";
 
-    private static string Text(double? value, string format) => value is null ? "-" : value.Value.ToString(format, CultureInfo.InvariantCulture);
+    private static string Text(double? value, string format) =>
+        value is null ? "-" : value.Value.ToString(format, CultureInfo.InvariantCulture);
 }

@@ -50,7 +50,8 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
         }
         HeatCell[] cells = [.. medians.Select(pair => new HeatCell(pair.Key.Workers, pair.Key.Senders, pair.Value))];
         HeatCell best = cells.MinBy(cell => cell.MedianMs)!;
-        CellRun model = await runner.MeasureAsync($"model, {rate:N0}/s", work with { Allocation = Allocation.Model }, rate).ConfigureAwait(false);
+        CellOptions chooses = work with { Allocation = Allocation.Model };
+        CellRun model = await runner.MeasureAsync($"model, {rate:N0}/s", chooses, rate).ConfigureAwait(false);
         ThreadNumbers chosen = model.Threads(model.Segment(SegmentNames.Measure));
         List<double> modelAgain = [];
         List<double> bestAgain = [];

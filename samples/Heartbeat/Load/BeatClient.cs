@@ -39,7 +39,9 @@ public sealed class BeatClient
     /// Creates the client; <paramref name="report"/> is called about once a second from the pacing thread, <paramref name="cpuSeconds"/>
     /// says the processor time of this process so far.
     /// </summary>
-    public BeatClient(HeartbeatOptions options, CellOptions cell, IBeatTarget target, IClock clock, Action<BeatReport> report, Func<double>? cpuSeconds = null)
+    public BeatClient(
+        HeartbeatOptions options, CellOptions cell, IBeatTarget target, IClock clock, Action<BeatReport> report,
+        Func<double>? cpuSeconds = null)
     {
         _options = options;
         _cell = cell;

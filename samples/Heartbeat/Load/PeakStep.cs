@@ -3,7 +3,10 @@ namespace Heartbeat.Load;
 /// <summary>One step of the search for the peak: an open loop for some seconds.</summary>
 /// <param name="Rate">Requests per second asked for.</param>
 /// <param name="Answered">Requests answered per second.</param>
-/// <param name="BehindMs">How far silo and client were behind at the end, in ms of arrivals: requests not yet sent, and those in flight when they are more than a few.</param>
+/// <param name="BehindMs">
+/// How far silo and client were behind at the end, in ms of arrivals: requests not yet sent, and those in flight when they are more than a
+/// few.
+/// </param>
 public sealed record PeakStep(double Rate, double Answered, double BehindMs)
 {
     private const double LeastAnswered = 0.98;
@@ -14,7 +17,7 @@ public sealed record PeakStep(double Rate, double Answered, double BehindMs)
     /// </summary>
     private const double MostBehindMs = 5;
 
-    /// <summary>Where requests are slow, a few milliseconds of arrivals are a handful: so many in flight are no backlog at any rate.</summary>
+    /// <summary>Of slow requests a few milliseconds of arrivals are a handful: so many in flight are no backlog at any rate.</summary>
     private const long NoBacklog = 64;
 
     /// <summary>A step that has run.</summary>

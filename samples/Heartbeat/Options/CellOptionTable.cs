@@ -14,7 +14,7 @@ public sealed class CellOptionTable : OptionTable<CellOptions>
         Add("--work-threads", "Threads that run turns; 0 = by the allocation.", defaults.WorkThreads, o => o.WorkThreads, (o, v) => o with { WorkThreads = v });
         Add("--client-send-threads", "Threads that write to clients; 0 = by the allocation.", defaults.ClientSendThreads, o => o.ClientSendThreads, (o, v) => o with { ClientSendThreads = v });
         Add("--blocking-percent", "Percent of the requests that block their thread.", defaults.BlockingPercent, o => o.BlockingPercent, (o, v) => o with { BlockingPercent = v });
-        Add("--compute-us", "Microseconds of processor time that every request uses.", defaults.ComputeUs, o => o.ComputeUs, (o, v) => o with { ComputeUs = v });
+        Add("--compute-us", "Microseconds of every turn.", defaults.ComputeUs, o => o.ComputeUs, (o, v) => o with { ComputeUs = v });
         Add("--schedule", "Segments of the load.", defaults.Schedule, o => o.Schedule, (o, v) => o with { Schedule = v });
         Add("--find-peak", "Search for the peak.", defaults.FindPeak, o => o.FindPeak, (o, v) => o with { FindPeak = v });
     }

@@ -27,7 +27,8 @@ public static class ListOption
     /// <summary>A list of numbers in a range, which may repeat.</summary>
     public static Option<double[]> OfNumbers(string name, string text, double least, double most, params double[] defaults) =>
         Create(name, text, defaults, (string item, out double value) =>
-            double.TryParse(item, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out value) && value >= least && value <= most, repeats: true);
+            double.TryParse(item, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out value)
+            && value >= least && value <= most, repeats: true);
 
     /// <summary>A name as it is written on the command line and in JSON.</summary>
     public static string Camel(string name) => char.ToLowerInvariant(name[0]) + name[1..];

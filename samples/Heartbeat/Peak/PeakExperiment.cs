@@ -18,7 +18,9 @@ public sealed class PeakExperiment() : Experiment(new HeartbeatOptions())
 
     /// <inheritdoc/>
     protected override string? FindError(ParseResult parsed) =>
-        parsed.GetValue(_repeat) is < 1 or > 100 ? $"--repeat must be 1 to 100, not {parsed.GetValue(_repeat)}." : WorkChoice.FindComputeError(parsed.GetValue(_compute));
+        parsed.GetValue(_repeat) is < 1 or > 100
+            ? $"--repeat must be 1 to 100, not {parsed.GetValue(_repeat)}."
+            : WorkChoice.FindComputeError(parsed.GetValue(_compute));
 
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
@@ -28,7 +30,10 @@ public sealed class PeakExperiment() : Experiment(new HeartbeatOptions())
         for (int pass = 1; pass <= parsed.GetValue(_repeat); pass++)
         {
             foreach (Allocation allocation in allocations)
-                peaks[allocation].Add(await Peaks.SearchAsync(runner, allocation, parsed.GetValue(_compute), $"pass {pass}, peak of {ListOption.Camel(allocation.ToString())}").ConfigureAwait(false));
+            {
+                string title = $"pass {pass}, peak of {ListOption.Camel(allocation.ToString())}";
+                peaks[allocation].Add(await Peaks.SearchAsync(runner, allocation, parsed.GetValue(_compute), title).ConfigureAwait(false));
+            }
         }
         PeakResult[] results = [.. allocations.Select(allocation => new PeakResult(allocation, [.. peaks[allocation]]))];
         TextTable.Print(Titles, Rows(results));

@@ -15,11 +15,15 @@ public sealed class Peaks(CellRunner runner, IEnumerable<(double ComputeUs, doub
 
     private const double WarmupSeconds = 2;
     private const int WarmupConcurrency = 64;
-    private readonly Dictionary<double, double> _baselines = given.Where(one => one.Peak > 0).ToDictionary(one => one.ComputeUs, one => one.Peak);
+    private readonly Dictionary<double, double> _baselines =
+        given.Where(one => one.Peak > 0).ToDictionary(one => one.ComputeUs, one => one.Peak);
 
     /// <summary>Requests per second of a load.</summary>
-    public async Task<double> RateAsync(LoadLevel load, double computeUs, double blockingPercent) =>
-        Rate(load, await BaselineAsync(computeUs).ConfigureAwait(false), Limit(Environment.ProcessorCount, blockingPercent, runner.Options.BlockingMs));
+    public async Task<double> RateAsync(LoadLevel load, double computeUs, double blockingPercent)
+    {
+        double baseline = await BaselineAsync(computeUs).ConfigureAwait(false);
+        return Rate(load, baseline, Limit(Environment.ProcessorCount, blockingPercent, runner.Options.BlockingMs));
+    }
 
     /// <summary>
     /// A share of the baseline's peak. With blocking calls that would be many times what its workers can answer, so that its latency would
@@ -34,9 +38,10 @@ public sealed class Peaks(CellRunner runner, IEnumerable<(double ComputeUs, doub
     /// <summary>The peak of the baseline (threads = cores) without blocking calls.</summary>
     private async Task<double> BaselineAsync(double computeUs)
     {
-        if (!_baselines.TryGetValue(computeUs, out double baseline))
-            _baselines[computeUs] = baseline = await SearchAsync(runner, Allocation.Cores, computeUs, FormattableString.Invariant($"peak of cores, {computeUs:0.##} us")).ConfigureAwait(false);
-        return baseline;
+        if (_baselines.TryGetValue(computeUs, out double known))
+            return known;
+        string title = FormattableString.Invariant($"peak of cores, {computeUs:0.##} us");
+        return _baselines[computeUs] = await SearchAsync(runner, Allocation.Cores, computeUs, title).ConfigureAwait(false);
     }
 
     /// <summary>Searches for the peak of an allocation, in requests per second, and prints it with the rates that were tried.</summary>

@@ -12,16 +12,29 @@ public sealed class WorkChoice
     /// <summary>The highest peak that can be given, in requests per second.</summary>
     public const double MostPeak = 1e7;
 
-    private readonly Option<double> _blocking = new("--blocking") { Description = "Percent of the requests that block their thread.", DefaultValueFactory = _ => 0 };
+    private readonly Option<double> _blocking = new("--blocking")
+    {
+        Description = "Percent of the requests that block their thread.",
+        DefaultValueFactory = _ => 0,
+    };
+
     private readonly Option<double> _compute = ComputeOption();
-    private readonly Option<double> _peak = new("--peak") { Description = "The baseline's peak in requests per second, of which loads are shares; 0 = search for it.", DefaultValueFactory = _ => 0 };
+
+    private readonly Option<double> _peak = new("--peak")
+    {
+        Description = "The baseline's peak in requests per second, of which loads are shares; 0 = search for it.",
+        DefaultValueFactory = _ => 0,
+    };
 
     /// <summary>All of them.</summary>
     public IReadOnlyList<Option> Options => [_blocking, _compute, _peak];
 
     /// <summary>The option that says what a request computes.</summary>
-    public static Option<double> ComputeOption() =>
-        new("--compute-us") { Description = "Microseconds of processor time that every request uses in its turn. Paper: 200.", DefaultValueFactory = _ => 0 };
+    public static Option<double> ComputeOption() => new("--compute-us")
+    {
+        Description = "Microseconds of processor time that every request uses in its turn. Paper: 200.",
+        DefaultValueFactory = _ => 0,
+    };
 
     /// <summary>What is wrong with the value of <see cref="ComputeOption"/>; null when it is fine.</summary>
     public static string? FindComputeError(double computeUs) =>
@@ -31,13 +44,18 @@ public sealed class WorkChoice
     public string? FindError(ParseResult parsed)
     {
         CellOptions cell = Cell(parsed);
+        double peak = parsed.GetValue(_peak);
         if (cell.BlockingPercent is not (>= 0 and <= 100)) return $"--blocking must be 0 to 100 percent, not {cell.BlockingPercent}.";
-        if (parsed.GetValue(_peak) is not (>= 0 and <= MostPeak)) return $"--peak must be 0 (search) to {MostPeak} requests per second, not {parsed.GetValue(_peak)}.";
+        if (peak is not (>= 0 and <= MostPeak)) return $"--peak must be 0 (search) to {MostPeak} requests per second, not {peak}.";
         return FindComputeError(cell.ComputeUs);
     }
 
     /// <summary>A cell with such requests.</summary>
-    public CellOptions Cell(ParseResult parsed) => new() { BlockingPercent = parsed.GetValue(_blocking), ComputeUs = parsed.GetValue(_compute) };
+    public CellOptions Cell(ParseResult parsed) => new()
+    {
+        BlockingPercent = parsed.GetValue(_blocking),
+        ComputeUs = parsed.GetValue(_compute),
+    };
 
     /// <summary>Requests per second of a load, after a search for the peak when none was given.</summary>
     public Task<double> RateAsync(ParseResult parsed, CellRunner runner, LoadLevel load)
