@@ -75,8 +75,8 @@ public sealed partial class Link
     internal bool IsUnread { get; set; }
 
     /// <summary>
-    /// Whether a read that brings less than was asked for does not show that the stream is empty: there is an end to be found, which makes no
-    /// further report. Guarded by the poller's gate.
+    /// Whether a read that brings less than was asked for does not show that the stream is empty: there is an end to be found, which makes
+    /// no further report. Guarded by the poller's gate.
     /// </summary>
     internal bool ReadsToTheEnd { get; set; }
 

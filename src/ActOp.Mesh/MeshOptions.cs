@@ -25,15 +25,16 @@ public sealed class MeshOptions
     public int ReceiveBufferBytes { get; set; } = 256 << 10;
 
     /// <summary>
-    /// About how many bytes <see cref="Poller.Poll"/> reads and delivers before it returns, so that what they bring about is done while it is in
-    /// the processor's caches, and answers leave before more is read. A frame longer than this is read whole. Default 8 KiB: some hundred
-    /// small frames.
+    /// About how many bytes <see cref="Poller.Poll"/> reads and delivers before it returns, so that what they bring about is done while it
+    /// is in the processor's caches, and answers leave before more is read. A frame longer than this is read whole. Default 8 KiB: some
+    /// hundred small frames.
     /// </summary>
     public int ReadBytes { get; set; } = 8 << 10;
 
     /// <summary>
-    /// For how long a data poller looks for something to read before its thread sleeps, while that pays: when waits are short, one after the
-    /// other, and no other thread wants the processor. <see cref="TimeSpan.Zero"/>: never. Default 50 us: about what a sleep and its end cost.
+    /// For how long a data poller looks for something to read before its thread sleeps, while that pays: when waits are short, one after
+    /// the other, and no other thread wants the processor. <see cref="TimeSpan.Zero"/>: never. Default 50 us: about what a sleep and its
+    /// end cost.
     /// </summary>
     public TimeSpan Spin { get; set; } = TimeSpan.FromMicroseconds(50);
 

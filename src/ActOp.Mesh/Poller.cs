@@ -223,8 +223,8 @@ public sealed class Poller
     }
 
     /// <summary>
-    /// Reads the links one after the other, what was left unread before first, until about <see cref="MeshOptions.ReadBytes"/> have come: then
-    /// the polling thread does first what has come of them.
+    /// Reads the links one after the other, what was left unread before first, until about <see cref="MeshOptions.ReadBytes"/> have come:
+    /// then the polling thread does first what has come of them.
     /// </summary>
     private int Handle(int count)
     {

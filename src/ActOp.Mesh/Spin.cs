@@ -19,7 +19,7 @@ internal sealed class Spin(Readiness readiness, TimeProvider time, TimeSpan leng
     /// <summary>Sleeps in a row that a spin would have spared, before there is one: chance alone rarely brings so many.</summary>
     internal const int ShortSleeps = 16;
 
-    /// <summary>The same after a look that took long, the first time: an interrupt, or the machine's own host, is no other thread.</summary>
+    /// <summary>The same after a look that took long, the first time: an interrupt, or the machine's host, is no other thread.</summary>
     internal const int SleepsIfTaken = 4;
 
     /// <summary>The most after one that took long.</summary>

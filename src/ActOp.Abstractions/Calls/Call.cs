@@ -98,8 +98,8 @@ public abstract class Call : Work, IThreadPoolWorkItem
     internal bool HasRemoteSource => !_source.IsDefault;
 
     /// <summary>
-    /// For calls from the wire: who called. Calls of this process take it from <see cref="Caller"/>. Few ask, so only the bytes are kept until
-    /// somebody does.
+    /// For calls from the wire: who called. Calls of this process take it from <see cref="Caller"/>. Few ask, so only the bytes are kept
+    /// until somebody does.
     /// </summary>
     internal GrainId RemoteSource => _source.IsDefault ? default : Runtime!.FindId(_source.Hash, _source.Type, _source.Key);
 

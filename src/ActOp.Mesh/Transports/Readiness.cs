@@ -24,8 +24,8 @@ public abstract class Readiness : IDisposable
     public virtual bool CanLook => false;
 
     /// <summary>
-    /// Looks without waiting. False when there was nothing, not even a <see cref="Wake"/>; then another thread that wanted the processor had
-    /// it.
+    /// Looks without waiting. False when there was nothing, not even a <see cref="Wake"/>; then another thread that wanted the processor
+    /// had it.
     /// </summary>
     /// <param name="reports">Filled from the start.</param>
     /// <param name="found">The number of reports.</param>

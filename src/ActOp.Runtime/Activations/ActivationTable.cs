@@ -39,7 +39,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
 
     internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGetValue(id, out activation);
 
-    /// <summary>As <see cref="TryGet"/>, by the bytes of an id from the wire, if the grain was remembered lately; null says nothing.</summary>
+    /// <summary>As <see cref="TryGet"/>, by the bytes of an id from the wire, for grains remembered lately; null says nothing.</summary>
     internal Activation? FindRecent(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => _recent.Find(hash, type, key);
 
     /// <summary>Has <see cref="FindRecent"/> find an activation of the table.</summary>

@@ -7,10 +7,10 @@ namespace ActOp.Runtime.Activations;
 /// activation for each remainder of the hash, the one that was asked for last; what it does not know is found in the table.
 /// </summary>
 /// <remarks>
-/// <para>Any thread, without a lock: a slot is one reference, and an activation that is found is compared with the bytes. What a peer says is
-/// the hash decides nothing but where to look.</para>
-/// <para>No activation stays after its end: whoever enters one looks into the table afterwards, and whoever takes one out of the table looks
-/// into its slot afterwards, with a full fence between. One of them sees the other.</para>
+/// <para>Any thread, without a lock: a slot is one reference, and an activation that is found is compared with the bytes. What a peer says
+/// is the hash decides nothing but where to look.</para>
+/// <para>No activation stays after its end: whoever enters one looks into the table afterwards, and whoever takes one out of the table
+/// looks into its slot afterwards, with a full fence between. One of them sees the other.</para>
 /// </remarks>
 internal sealed class RecentActivations
 {

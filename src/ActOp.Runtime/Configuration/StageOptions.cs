@@ -106,8 +106,8 @@ public sealed class StageOptions
 
     /// <summary>
     /// For how long a thread that reads looks for something to read before it sleeps, while that pays: when its last waits were short, one
-    /// after the other, and no other thread wants the processor. <see cref="TimeSpan.Zero"/>: never. Default 50 us: about what a sleep and its
-    /// end cost.
+    /// after the other, and no other thread wants the processor. <see cref="TimeSpan.Zero"/>: never. Default 50 us: about what a sleep and
+    /// its end cost.
     /// </summary>
     public TimeSpan ReceiveSpin { get; set; } = TimeSpan.FromMicroseconds(50);
 

@@ -115,7 +115,10 @@ internal sealed class EdgeCounters
     private void CountFromAfar(Activation callee, Call call)
     {
         // Whether it counts is known only of those that are looked at, the same share of which are grains.
-        if (callee.Class.IsOrdinary && IsSampled(Current(), out var weight) && call.RemoteSource is var source && !Routing.WellKnown.IsWellKnown(source))
+        if (!callee.Class.IsOrdinary || !IsSampled(Current(), out var weight))
+            return;
+        var source = call.RemoteSource;
+        if (!Routing.WellKnown.IsWellKnown(source))
             callee.CountEdge(source, weight * MessagesOf(call));
     }
 
