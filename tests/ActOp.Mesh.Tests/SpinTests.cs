@@ -1,4 +1,5 @@
 using ActOp.Mesh.Transports;
+using ActOp.Mesh.Transports.Tcp;
 
 namespace ActOp.Mesh.Tests;
 
@@ -115,6 +116,21 @@ public class SpinTests
         Assert.Equal(0, FindAfter(looks: 2));
 
         Assert.Equal(Spin.ShortSleeps, _spin.Sleeps);
+    }
+
+    /// <summary>Else work that was posted while a poller spins would wait for the next bytes.</summary>
+    [Fact]
+    public void A_look_at_sockets_tells_a_wake_from_nothing()
+    {
+        using var sockets = new TcpTransport(new TcpOptions(), _clock).CreateReadiness();
+        Assert.SkipUnless(sockets.CanLook, "Only with epoll.");
+        Assert.False(sockets.TryLook(_reports, out _));
+
+        sockets.Wake();
+
+        Assert.True(sockets.TryLook(_reports, out var found));
+        Assert.Equal(0, found);
+        Assert.False(sockets.TryLook(_reports, out _));
     }
 
     [Fact]
