@@ -20,10 +20,10 @@ internal sealed class Spin(Readiness readiness, TimeProvider time, TimeSpan leng
     internal const int ShortSleeps = 16;
 
     /// <summary>The same after a look that took long, the first time: an interrupt, or the machine's host, is no other thread.</summary>
-    internal const int SleepsIfTaken = 4;
+    internal const int SleepsIfTaken = 2;
 
-    /// <summary>The most after one that took long.</summary>
-    internal const int MostSleepsIfTaken = 1024;
+    /// <summary>The most after one that took long: one look and one yield in so many sleeps cost nothing.</summary>
+    internal const int MostSleepsIfTaken = 64;
 
     /// <summary>Looks of one spin at most, whatever the clock says: it may be one that only a test moves.</summary>
     internal const int MostLooks = 1024;
@@ -90,7 +90,7 @@ internal sealed class Spin(Readiness readiness, TimeProvider time, TimeSpan leng
             if (readiness.TryLook(reports, out found))
             {
                 _found++;
-                _sleepsIfTaken = Math.Max(SleepsIfTaken, _sleepsIfTaken - (_sleepsIfTaken / 8) - 1);
+                _sleepsIfTaken = Math.Max(SleepsIfTaken, _sleepsIfTaken / 2);
                 return true;
             }
 
