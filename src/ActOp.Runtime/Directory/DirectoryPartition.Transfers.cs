@@ -197,10 +197,7 @@ internal sealed partial class DirectoryPartition
                     continue;
                 }
 
-                foreach (var (grain, location) in slot.Entries ?? [])
-                {
-                    entries.Add(new Registration(grain, location));
-                }
+                slot.Entries?.CopyTo(entries);
 
                 if (slot.LeaseUntil > now)
                 {
@@ -266,7 +263,7 @@ internal sealed partial class DirectoryPartition
             var slot = _slots[number];
             lock (slot)
             {
-                Keep(slot.Entries ??= [], registration);
+                Keep(slot.Entries ??= new SlotEntries(), registration);
             }
         }
     }
@@ -276,21 +273,27 @@ internal sealed partial class DirectoryPartition
     // target's word. An epoch is given only to the grain's sole registration or to the one that names its predecessor, so the highest is
     // the one that
     // has, or gets, the grain's state; what it superseded serves nothing any more.
-    private void Keep(Dictionary<GrainId, Location> entries, Registration registration)
+    private void Keep(SlotEntries entries, Registration registration)
     {
-        if (!entries.TryAdd(registration.Grain, registration.Location))
+        if (!entries.TryGet(registration.Grain, out var held))
         {
-            var held = entries[registration.Grain];
-            if (held.IsSameActivation(registration.Location))
-            {
-                return;
-            }
-
-            var wins = IsNewer(registration.Location, held);
-            var loser = wins ? held : registration.Location;
-            entries[registration.Grain] = wins ? registration.Location : held;
-            Actions.Add(new DirectoryAction.Deactivate(loser.Silo, new Registration(registration.Grain, loser)));
+            entries.Set(registration.Grain, registration.Location, _residences);
+            return;
         }
+
+        if (held.IsSameActivation(registration.Location))
+        {
+            return;
+        }
+
+        var wins = IsNewer(registration.Location, held);
+        if (wins)
+        {
+            entries.Set(registration.Grain, registration.Location, _residences);
+        }
+
+        var loser = wins ? held : registration.Location;
+        Actions.Add(new DirectoryAction.Deactivate(loser.Silo, new Registration(registration.Grain, loser)));
     }
 
     private static bool IsNewer(in Location one, in Location other) =>

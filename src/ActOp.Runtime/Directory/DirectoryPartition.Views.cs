@@ -61,6 +61,7 @@ internal sealed partial class DirectoryPartition
 
         _leases = leases;
         _sweep = 0;
+        _residences.Forget(silo => !view.MayHost(silo));
     }
 
     private void EndLeases(long now)
@@ -90,13 +91,7 @@ internal sealed partial class DirectoryPartition
                 return;
             }
 
-            foreach (var (grain, entry) in slot.Entries)
-            {
-                if (!_map.View.MayHost(entry.Silo) && _leases.GetValueOrDefault(entry.Silo) <= now)
-                {
-                    slot.Entries.Remove(grain);
-                }
-            }
+            slot.Entries.RemoveWhere(silo => !_map.View.MayHost(silo) && _leases.GetValueOrDefault(silo) <= now);
         }
     }
 

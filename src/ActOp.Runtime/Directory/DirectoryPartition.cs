@@ -19,6 +19,7 @@ internal sealed partial class DirectoryPartition
     private readonly DirectoryLimits _limits;
     private readonly ILocalActivations _activations;
     private readonly RegistrationFence _fence;
+    private readonly Residences _residences = new();
     private readonly Slot[] _slots = new Slot[SlotMap.SlotCount];
     private volatile SlotMap _map = new(View.Empty);
     private volatile Dictionary<SiloAddress, long> _leases = [];
@@ -96,7 +97,7 @@ internal sealed partial class DirectoryPartition
 
             var found = Find(slot, request.Grain);
             var entry = default(Location);
-            var known = slot.Entries is not null && slot.Entries.TryGetValue(request.Grain, out entry);
+            var known = slot.Entries is not null && slot.Entries.TryGet(request.Grain, out entry);
             if (known && entry.Activation.Equals(request.Activation) && entry.Silo.Equals(request.Silo))
             {
                 return new DirectoryReply(DirectoryStatus.Ok, entry, slot.ServedView);
@@ -116,7 +117,7 @@ internal sealed partial class DirectoryPartition
             }
 
             var location = new Location(request.Silo, request.Activation, slot.NextEpoch());
-            (slot.Entries ??= [])[request.Grain] = location;
+            (slot.Entries ??= new SlotEntries()).Set(request.Grain, location, _residences);
             return new DirectoryReply(DirectoryStatus.Ok, location, slot.ServedView);
         }
     }
@@ -134,7 +135,7 @@ internal sealed partial class DirectoryPartition
                 return NotServed(slot);
             }
 
-            if (slot.Entries is null || !slot.Entries.TryGetValue(grain, out var entry) || !entry.Activation.Equals(activation))
+            if (slot.Entries is null || !slot.Entries.TryGet(grain, out var entry) || !entry.Activation.Equals(activation))
             {
                 return new DirectoryReply(DirectoryStatus.NotFound, default, slot.ServedView);
             }
@@ -169,7 +170,7 @@ internal sealed partial class DirectoryPartition
     private DirectoryReply Find(Slot slot, in GrainId grain)
     {
         var now = Volatile.Read(ref _now);
-        if (slot.Entries is not null && slot.Entries.TryGetValue(grain, out var entry))
+        if (slot.Entries is not null && slot.Entries.TryGet(grain, out var entry))
         {
             if (_map.View.MayHost(entry.Silo))
             {

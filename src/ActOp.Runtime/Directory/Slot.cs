@@ -14,7 +14,7 @@ internal sealed class Slot
     public SlotState State { get; set; }
 
     /// <summary>The registrations; null for none.</summary>
-    public Dictionary<GrainId, Location>? Entries { get; set; }
+    public SlotEntries? Entries { get; set; }
 
     /// <summary>Ready: the newest view in which the slot is surely served by this silo alone.</summary>
     public long ServedView { get; private set; }
@@ -30,6 +30,9 @@ internal sealed class Slot
 
     /// <summary>The epoch of the next registration.</summary>
     public long NextEpoch() => (ServedView << CountBits) | (++_count & ((1L << CountBits) - 1));
+
+    /// <summary>The view in which a registration with this epoch was made.</summary>
+    public static long ViewOf(long epoch) => epoch >> CountBits;
 
     /// <summary>Serves from this view on.</summary>
     public void Serve(long view)
