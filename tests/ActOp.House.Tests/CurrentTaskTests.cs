@@ -19,6 +19,28 @@ public class CurrentTaskTests
         Assert.NotSame(scheduler, TaskScheduler.Current);
     }
 
+    [Fact]
+    public void The_scheduler_that_a_turn_writes_into_its_task_is_the_current_one()
+    {
+        var scheduler = new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
+        var task = new Task(static () => { }, TaskCreationOptions.DenyChildAttach);
+        Task? outer = CurrentTask();
+        CurrentTask() = task;
+        SchedulerOf(task) = scheduler;
+        TaskScheduler seen = TaskScheduler.Current;
+        var child = new Task(static () => { }, TaskCreationOptions.AttachedToParent);
+        SchedulerOf(task) = null;
+        TaskScheduler after = TaskScheduler.Current;
+        CurrentTask() = outer;
+        Assert.Same(scheduler, seen);
+        Assert.Same(TaskScheduler.Default, after);
+        child.RunSynchronously(TaskScheduler.Default);
+        Assert.Equal(TaskStatus.Created, task.Status);
+    }
+
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "m_taskScheduler")]
+    private static extern ref TaskScheduler? SchedulerOf(Task task);
+
     [UnsafeAccessor(UnsafeAccessorKind.StaticField, Name = "t_currentTask")]
     private static extern ref Task? CurrentTask(Task? type = null);
 }

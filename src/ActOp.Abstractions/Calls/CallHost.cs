@@ -1,19 +1,20 @@
 namespace ActOp.Calls;
 
 /// <summary>
-/// What sends calls and gets answers on its own turns: an activation, or the client that is hosted in the process.
+/// What sends calls and gets answers on its own turns: an activation. It is the task scheduler that code on its turns sees; a scheduler of
+/// its own would be one more object for every grain in memory.
 /// </summary>
 /// <remarks>
 /// <see cref="Current"/> is set by the worker for the length of a turn, and read by everything that must know on whose
 /// behalf the thread runs.
 /// </remarks>
-public abstract class CallHost
+public abstract class CallHost : TaskScheduler
 {
     [ThreadStatic]
     private static CallHost? t_current;
 
     /// <summary>The host whose turn runs on this thread, or null outside of turns.</summary>
-    internal static CallHost? Current
+    internal static new CallHost? Current
     {
         get => t_current;
         set => t_current = value;

@@ -17,36 +17,46 @@ internal sealed partial class Activation
 {
     private static readonly TaskCompletionSource HasLeft = Completed();
 
-    private GrainLifecycle? _lifecycle;
-    private IServiceScope? _scope;
+    /// <summary>
+    /// A <see cref="Beginning"/> as long as the activation begins, which keeps what is wanted of its end meanwhile; then null, or its
+    /// <see cref="Departure"/> from the first wish for that on.
+    /// </summary>
+    private object? _life;
     private volatile bool _hasScope;
-    private List<IDisposable>? _timers;
-    private Beginning? _beginning;
-    private Departure? _departure;
-    private TaskCompletionSource? _deactivated;
-    private long _keepAliveUntil;
     private volatile bool _stopped;
 
     /// <summary>Completes when the activation has left and what it held is given back. Any thread.</summary>
-    public Task Deactivated => (Volatile.Read(ref _deactivated) ?? MakeDeactivated()).Task;
+    public Task Deactivated => (Volatile.Read(ref Extras.Deactivated) ?? MakeDeactivated()).Task;
 
     /// <summary>The activation has moved: where to.</summary>
-    internal Location MovedTo => _departure?.MovedTo ?? default;
+    internal Location MovedTo => Departing?.MovedTo ?? default;
 
-    internal GrainLifecycle Lifecycle => _lifecycle ??= new GrainLifecycle();
+    internal GrainLifecycle Lifecycle => Extras.Lifecycle ??= new GrainLifecycle();
+
+    private Departure? Departing
+    {
+        get => _life is null ? null : _life as Departure ?? ((Beginning)_life).Departure;
+        set
+        {
+            if (_life is Beginning beginning)
+                beginning.Departure = value;
+            else
+                _life = value;
+        }
+    }
 
     /// <summary>The end is decided: no request begins any more, except beside one that runs.</summary>
-    private bool IsLeaving => _departure is { IsDecided: true };
+    private bool IsLeaving => Departing is { IsDecided: true };
 
     /// <summary>True when the collector may end the activation at coarse time <paramref name="now"/>.</summary>
     internal bool MayCollect(long now, long ageMs) =>
-        State == ActivationState.Active && IsIdle && now - Volatile.Read(ref LastUsed) >= ageMs && now >= Volatile.Read(ref _keepAliveUntil);
+        State == ActivationState.Active && IsIdle && now - Volatile.Read(ref LastUsed) >= ageMs && (_extras is not { } extras || now >= Volatile.Read(ref extras.KeepAliveUntil));
 
     internal void KeepAliveFor(TimeSpan time) =>
-        Volatile.Write(ref _keepAliveUntil, time > TimeSpan.Zero ? Node.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
+        Volatile.Write(ref Extras.KeepAliveUntil, time > TimeSpan.Zero ? Node.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
 
     /// <summary>The grain, or a part of it, carries its state along when it moves. Any thread; a moment's truth.</summary>
-    internal bool TakesPartInMigration => Volatile.Read(ref _lifecycle) is { HasMigrationParticipants: true };
+    internal bool TakesPartInMigration => Volatile.Read(ref _extras)?.Lifecycle is { HasMigrationParticipants: true };
 
     /// <summary>
     /// A timer was begun after the activation: <c>OnActivateAsync</c> does not bring it back on another silo. Any thread; a moment's truth.
@@ -59,11 +69,11 @@ internal sealed partial class Activation
         if (State >= ActivationState.Deactivating)
             return false;
         HasLateTimer |= State == ActivationState.Active;
-        (_timers ??= []).Add(timer);
+        (Extras.Timers ??= []).Add(timer);
         return true;
     }
 
-    internal void RemoveTimer(IDisposable timer) => _timers?.Remove(timer);
+    internal void RemoveTimer(IDisposable timer) => _extras?.Timers?.Remove(timer);
 
     public void Activate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default) => Begin(null, ContextOf(requestContext));
 
@@ -80,15 +90,15 @@ internal sealed partial class Activation
     /// <summary>
     /// From here on the activation answers for the registration that it takes over; to be called before anybody can find it.
     /// </summary>
-    internal void PrepareBegin(MigrationState? state, RequestContextData? context = null) => _beginning = new Beginning(this, state, context);
+    internal void PrepareBegin(MigrationState? state, RequestContextData? context = null) => _life = new Beginning(this, state, context);
 
-    internal void BeginPrepared() => Enqueue(new ActionWork(static beginning => ((Beginning)beginning!).Start(), _beginning));
+    internal void BeginPrepared() => Enqueue((Beginning)_life!);
 
     /// <summary>
     /// What this silo reports of the grain when its slot is rebuilt, none for nothing. Any thread; exact for a collector that has raised
     /// the fence before, see <see cref="RegistrationFence"/>.
     /// </summary>
-    internal Location RegisteredAs => Registered ? Location : Volatile.Read(ref _beginning)?.Kept ?? default;
+    internal Location RegisteredAs => Registered ? Location : (Volatile.Read(ref _life) as Beginning)?.Kept ?? default;
 
     public void Rehydrate(IRehydrationContext context) =>
         throw new InvalidOperationException("State is handed over when the activation begins; see MigrateOnIdle.");
@@ -105,7 +115,7 @@ internal sealed partial class Activation
             reason =>
             {
                 WishToEnd((DeactivationReason)reason!);
-                _beginning?.Cancel();
+                (_life as Beginning)?.Cancel();
             },
             deactivationReason));
     }
@@ -125,13 +135,13 @@ internal sealed partial class Activation
     internal void TryMigrate(MigrationRequest request) => Enqueue(new ActionWork(state =>
     {
         var migration = (MigrationRequest)state!;
-        if (State != ActivationState.Active || _departure is not null || !Node.Locality.MayMove(this))
+        if (State != ActivationState.Active || _life is not null || !Node.Locality.MayMove(this))
         {
             migration.Report(MigrationOutcome.Busy);
             return;
         }
 
-        _departure = new Departure(this, migration);
+        Departing = new Departure(this, migration);
         if (_runningCount == 0)
             AtRest();
     }, request));
@@ -139,8 +149,8 @@ internal sealed partial class Activation
     /// <summary>Takes the wish to move back if the activation has not come to rest yet.</summary>
     internal void GiveUpMigration(MigrationRequest request) => Enqueue(new ActionWork(state =>
     {
-        if (_departure is { IsDecided: false } departure && departure.GiveUp((MigrationRequest)state!))
-            _departure = null;
+        if (Departing is { IsDecided: false } departure && departure.GiveUp((MigrationRequest)state!))
+            Departing = null;
     }, request));
 
     /// <summary>The end is wanted: it begins when no request runs, and for an activation that begins, when that is done.</summary>
@@ -148,7 +158,7 @@ internal sealed partial class Activation
     {
         if (State >= ActivationState.Deactivating || IsLeaving)
             return;
-        (_departure ??= new Departure(this)).Decide(reason);
+        (Departing ??= new Departure(this)).Decide(reason);
         // Not here: the caller may be code of the grain.
         if (State == ActivationState.Active && _runningCount == 0)
             Enqueue(new ActionWork(static state => ((Activation)state!).AtRest(), this));
@@ -157,21 +167,21 @@ internal sealed partial class Activation
     private void WishToMove(Dictionary<string, object>? requestContext)
     {
         if (State != ActivationState.Gone && Class.UsesDirectory)
-            (_departure ??= new Departure(this)).Move(ContextOf(requestContext));
+            (Departing ??= new Departure(this)).Move(ContextOf(requestContext));
     }
 
     /// <summary>No place was found to move to, and nothing else is wanted.</summary>
     internal void ForgetDeparture()
     {
-        if (_departure is { IsDecided: false, IsWanted: false })
-            _departure = null;
+        if (Departing is { IsDecided: false, IsWanted: false })
+            Departing = null;
     }
 
     /// <summary>No request runs: what waited for that begins. Until this moment a wish of the runtime to move has held no request
     /// back.</summary>
     private void AtRest()
     {
-        if (_departure is not { } departure || State != ActivationState.Active || _runningCount > 0 || !departure.DecideAtRest())
+        if (Departing is not { } departure || State != ActivationState.Active || _runningCount > 0 || !departure.DecideAtRest())
             return;
         Leave(departure);
     }
@@ -179,11 +189,11 @@ internal sealed partial class Activation
     /// <summary>The begin has succeeded.</summary>
     internal void Begun(MigrationState? state)
     {
-        _beginning = null;
+        _life = Departing;
         State = ActivationState.Active;
         state?.Arrived(Location);
         if (IsLeaving)
-            Leave(_departure!);
+            Leave(Departing!);
         else
             Accepts = true;
         if (state is null)
@@ -194,8 +204,8 @@ internal sealed partial class Activation
     /// <summary>The begin has failed, or another activation of the grain is registered: what was begun is undone.</summary>
     internal void Unbegin(DeactivationReason reason)
     {
-        _beginning = null;
-        var departure = _departure ??= new Departure(this);
+        var departure = Departing ?? new Departure(this);
+        _life = departure;
         if (!departure.IsDecided)
             departure.Decide(reason);
         Leave(departure);
@@ -230,7 +240,7 @@ internal sealed partial class Activation
             {
                 Remove();
                 SendWaitingOn();
-                _departure?.Abandon();
+                Departing?.Abandon();
                 Node.Log.LifeFailed(GrainId, exception);
             }
             finally
@@ -266,7 +276,7 @@ internal sealed partial class Activation
     /// The services of the activation's own scope, which begins when somebody wants something of it: most grains never do. Those of the
     /// silo before the construction and after the end. Any thread.
     /// </summary>
-    internal IServiceProvider Services => _hasScope ? (Volatile.Read(ref _scope) ?? BeginScope()).ServiceProvider : Node.Services;
+    internal IServiceProvider Services => _hasScope ? (Volatile.Read(ref Extras.Scope) ?? BeginScope()).ServiceProvider : Node.Services;
 
     /// <summary>Constructs the instance, with this activation as the ambient context.</summary>
     internal void Construct()
@@ -283,7 +293,7 @@ internal sealed partial class Activation
     /// <summary>Ends the timers, each of which signals its token.</summary>
     internal void StopTimers()
     {
-        foreach (var timer in _timers?.ToArray() ?? [])
+        foreach (var timer in _extras?.Timers?.ToArray() ?? [])
         {
             try
             {
@@ -295,14 +305,18 @@ internal sealed partial class Activation
             }
         }
 
-        _timers = null;
+        if (_extras is { } extras)
+            extras.Timers = null;
     }
 
-    internal IReadOnlyList<IGrainMigrationParticipant> MigrationParticipants => _lifecycle?.MigrationParticipants ?? [];
+    internal IReadOnlyList<IGrainMigrationParticipant> MigrationParticipants => _extras?.Lifecycle?.MigrationParticipants ?? [];
 
-    internal Task StartLifecycleAsync(CancellationToken cancellation) => _lifecycle?.OnStart(cancellation) ?? Task.CompletedTask;
+    /// <summary>Something is to be run before the activation serves: a stage of its lifecycle, or a hook of its class.</summary>
+    internal bool HasHooks => _extras?.Lifecycle is not null || Class.HasActivationHook;
 
-    internal Task StopLifecycleAsync(CancellationToken cancellation) => _lifecycle?.OnStop(cancellation) ?? Task.CompletedTask;
+    internal Task StartLifecycleAsync(CancellationToken cancellation) => _extras?.Lifecycle?.OnStart(cancellation) ?? Task.CompletedTask;
+
+    internal Task StopLifecycleAsync(CancellationToken cancellation) => _extras?.Lifecycle?.OnStop(cancellation) ?? Task.CompletedTask;
 
     internal async Task UnregisterAsync()
     {
@@ -365,7 +379,7 @@ internal sealed partial class Activation
     internal async Task DisposeScopeAsync()
     {
         _hasScope = false;
-        var scope = Interlocked.Exchange(ref _scope, null);
+        var scope = Volatile.Read(ref _extras) is { } extras ? Interlocked.Exchange(ref extras.Scope, null) : null;
         if (scope is IAsyncDisposable asyncScope)
             await asyncScope.DisposeAsync();
         else
@@ -379,12 +393,13 @@ internal sealed partial class Activation
     {
         Instance = null;
         _hasScope = false;
-        _scope = null;
-        _lifecycle = null;
-        _components = null;
-        _sections = null;
         _edges = null;
-        Interlocked.CompareExchange(ref _deactivated, HasLeft, null)?.TrySetResult();
+        var extras = Extras;
+        extras.Scope = null;
+        extras.Lifecycle = null;
+        extras.Components = null;
+        extras.Sections = null;
+        Interlocked.CompareExchange(ref extras.Deactivated, HasLeft, null)?.TrySetResult();
     }
 
     /// <summary>An observer that was deleted or collected: calls to it are refused from here on. Any thread.</summary>
@@ -405,7 +420,7 @@ internal sealed partial class Activation
     private IServiceScope BeginScope()
     {
         var made = Node.Services.CreateScope();
-        if (Interlocked.CompareExchange(ref _scope, made, null) is not { } other)
+        if (Interlocked.CompareExchange(ref Extras.Scope, made, null) is not { } other)
             return made;
         made.Dispose();
         return other;
@@ -414,7 +429,7 @@ internal sealed partial class Activation
     private TaskCompletionSource MakeDeactivated()
     {
         var made = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        return Interlocked.CompareExchange(ref _deactivated, made, null) ?? made;
+        return Interlocked.CompareExchange(ref Extras.Deactivated, made, null) ?? made;
     }
 
     private static RequestContextData? ContextOf(Dictionary<string, object>? values) => values is null ? null : new RequestContextData { Values = values };

@@ -26,9 +26,7 @@ internal sealed partial class Activation
 
     /// <summary>Requests that arrived but may not run yet, in order; linked by <see cref="Work.Next"/>.</summary>
     private Work? _waiting;
-    private Work? _waitingTail;
     private int _waitingCount;
-    private long _lastDrop;
 
     /// <summary>True when nothing is queued and no turn runs; a moment's truth.</summary>
     internal bool IsIdle => ReferenceEquals(Volatile.Read(ref _inbox), Idle) && _runningCount == 0 && _waitingCount == 0;
@@ -56,7 +54,7 @@ internal sealed partial class Activation
         while (!ReferenceEquals(Interlocked.CompareExchange(ref _inbox, work, head), head));
 
         if (ReferenceEquals(head, Idle))
-            _stage.Post(this);
+            _home.Stage.Post(this);
     }
 
     /// <summary>
@@ -65,14 +63,11 @@ internal sealed partial class Activation
     /// </summary>
     internal void EnqueueRequest(Call call)
     {
-        if (IsLimited && (Volatile.Read(ref _inbox)?.Depth ?? 0) >= Node.MailboxLimit)
+        if (_home.HasLimit && (Volatile.Read(ref _inbox)?.Depth ?? 0) >= Node.MailboxLimit)
             Refuse(call);
         else
             Enqueue(call);
     }
-
-    /// <summary>The runtime's own targets have no limit: a registration that is refused is lost.</summary>
-    private bool IsLimited => !ReferenceEquals(_stage, Node.ControlStage);
 
     private void Refuse(Call call) => Fail(call, new LimitExceededException(
         "The mailbox of " + GrainId + " is full: " + Node.MailboxLimit + " requests wait. The call " + call.Method.ActivityName + " was refused."));
@@ -88,9 +83,9 @@ internal sealed partial class Activation
     private bool MakeRoom()
     {
         var now = Node.Clock.Now;
-        if (now - _lastDrop < DropPeriodMs)
+        if (now - Extras.LastDrop < DropPeriodMs)
             return false;
-        _lastDrop = now;
+        Extras.LastDrop = now;
         DropWaiting();
         return _waitingCount < Node.MailboxLimit;
     }
@@ -123,21 +118,26 @@ internal sealed partial class Activation
         var outer = Current;
         ref var currentTask = ref Turn.CurrentTask();
         var outerTask = currentTask;
+        var task = Turn.TaskOfThread;
+        ref var scheduler = ref Turn.SchedulerOf(task);
+        var outerScheduler = scheduler;
         Current = this;
-        currentTask = _scheduler.Anchor;
+        currentTask = task;
+        scheduler = this;
         var began = Node.Clock.Now;
         var more = RunItems();
+        scheduler = outerScheduler;
         currentTask = outerTask;
         Current = outer;
         var took = Node.Clock.Now - began;
         if (took > Node.LongTurnMs)
             Node.Log.LongTurn(GrainId, took);
         if (more)
-            _stage.Post(this);
+            _home.Stage.Post(this);
     }
 
     /// <summary>Gives the activation back to its stage after <see cref="Cluster.LeaseGate"/> has held its turn.</summary>
-    internal void PostTurn() => _stage.Post(this);
+    internal void PostTurn() => _home.Stage.Post(this);
 
     /// <summary>True when the quantum ended before the mailbox was empty.</summary>
     private bool RunItems()
@@ -220,18 +220,24 @@ internal sealed partial class Activation
             Node.Router.Drops(first);
         }
 
-        if (_waitingCount >= Node.MailboxLimit && IsLimited && call is not TimerCall && !MakeRoom())
+        if (_waitingCount >= Node.MailboxLimit && _home.HasLimit && call is not TimerCall && !MakeRoom())
         {
             Refuse(call);
             return;
         }
 
         call.Next = null;
-        if (_waitingTail is null)
+        if (_waiting is null)
+        {
             _waiting = call;
+        }
         else
-            _waitingTail.Next = call;
-        _waitingTail = call;
+        {
+            // Most activations never have two waiting: the call that begins one waits alone.
+            (_waitingCount == 1 ? _waiting : Extras.LastWaiting!).Next = call;
+            Extras.LastWaiting = call;
+        }
+
         _waitingCount++;
     }
 
@@ -277,8 +283,8 @@ internal sealed partial class Activation
             _waiting = call.Next;
         else
             before.Next = call.Next;
-        if (ReferenceEquals(_waitingTail, call))
-            _waitingTail = before;
+        if (call.Next is null && _extras is { } extras)
+            extras.LastWaiting = before;
         call.Next = null;
         _waitingCount--;
     }

@@ -17,30 +17,24 @@ internal sealed partial class Activation
     /// <summary>The running request that others wait for; null while only interleaving ones run.</summary>
     private Call? _blocking;
 
-    /// <summary>
-    /// Further running requests that would block, admitted beside <see cref="_blocking"/> (reentrant, read-only, same chain).
-    /// </summary>
-    private List<Call>? _alsoBlocking;
-
-    private Dictionary<Guid, int>? _sections;
-
     /// <summary>False when the running request keeps every ordinary request out, so that scanning the waiting ones is useless.</summary>
-    private bool MayOthersRun => _runningCount == 0 || _blocking is null || Class.Reentrant || _sections is { Count: > 0 } || (_blocking.Flags & InvokeMethodOptions.ReadOnly) != 0;
+    private bool MayOthersRun => _runningCount == 0 || _blocking is null || Class.Reentrant || _extras?.Sections is { Count: > 0 }
+        || (_blocking.Flags & InvokeMethodOptions.ReadOnly) != 0;
 
     public void OnEnterReentrantSection(Guid reentrancyId)
     {
-        _sections ??= [];
-        _sections[reentrancyId] = _sections.GetValueOrDefault(reentrancyId) + 1;
+        var sections = Extras.Sections ??= [];
+        sections[reentrancyId] = sections.GetValueOrDefault(reentrancyId) + 1;
     }
 
     public void OnExitReentrantSection(Guid reentrancyId)
     {
-        if (_sections is null || !_sections.TryGetValue(reentrancyId, out var count))
+        if (_extras?.Sections is not { } sections || !sections.TryGetValue(reentrancyId, out var count))
             return;
         if (count > 1)
-            _sections[reentrancyId] = count - 1;
+            sections[reentrancyId] = count - 1;
         else
-            _sections.Remove(reentrancyId);
+            sections.Remove(reentrancyId);
     }
 
     internal override void FinishInTurn(Call call)
@@ -71,14 +65,14 @@ internal sealed partial class Activation
             return;
         if (State == ActivationState.Gone)
             SendOn(call);
-        else if (State == ActivationState.Active && (_waiting is null || MayOthersRun || MayAlways(call)) && (_departure is null || MayJoin) && MayRun(call))
+        else if (State == ActivationState.Active && (_waiting is null || MayOthersRun || MayAlways(call)) && (_life is null || MayJoin) && MayRun(call))
             StartRequest(call);
         else
             Wait(call);
     }
 
     /// <summary>Whether a request may begin although a wish to end is there.</summary>
-    private bool MayJoin => !IsLeaving || (_runningCount > 0 && _departure!.MayJoin);
+    private bool MayJoin => !IsLeaving || (_runningCount > 0 && Departing!.MayJoin);
 
     private static bool MayAlways(Call call) => (call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0;
 
@@ -89,7 +83,7 @@ internal sealed partial class Activation
             return true;
         if ((_blocking.Flags & call.Flags & InvokeMethodOptions.ReadOnly) != 0)
             return true;
-        if (_sections is not null && call.Context is { } context && context.ReentrancyId != Guid.Empty && _sections.ContainsKey(context.ReentrancyId))
+        if (_extras?.Sections is { } sections && call.Context is { } context && context.ReentrancyId != Guid.Empty && sections.ContainsKey(context.ReentrancyId))
             return true;
         if (Class.Reentrant)
             return true;
@@ -125,7 +119,7 @@ internal sealed partial class Activation
             if (_blocking is null)
                 _blocking = call;
             else
-                (_alsoBlocking ??= []).Add(call);
+                (Extras.AlsoBlocking ??= []).Add(call);
         }
 
         call.Callee = this;
@@ -182,7 +176,7 @@ internal sealed partial class Activation
         if (ReferenceEquals(_blocking, call))
         {
             _blocking = null;
-            if (_alsoBlocking is { Count: > 0 } others)
+            if (_extras?.AlsoBlocking is { Count: > 0 } others)
             {
                 _blocking = others[^1];
                 others.RemoveAt(others.Count - 1);
@@ -190,11 +184,11 @@ internal sealed partial class Activation
         }
         else
         {
-            _alsoBlocking?.Remove(call);
+            _extras?.AlsoBlocking?.Remove(call);
         }
 
         Answer(call);
-        if (_runningCount == 0 && _departure is not null)
+        if (_runningCount == 0 && _life is not null)
             AtRest();
     }
 

@@ -2,7 +2,6 @@ using ActOp.Calls;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Staging;
-using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Core.Internal;
 using Orleans.Runtime;
@@ -11,37 +10,35 @@ namespace ActOp.Runtime.Activations;
 
 /// <summary>One grain in memory: its instance, its mailbox and its place in the life cycle.</summary>
 /// <remarks>
-/// Any thread may <see cref="Enqueue"/> and read <see cref="CallHost.Accepts"/>, <see cref="State"/> and
+/// <para>Any thread may <see cref="Enqueue"/> and read <see cref="CallHost.Accepts"/>, <see cref="State"/> and
 /// <see cref="LastUsed"/>. Everything else belongs to the activation's turn: the stage runs at most one turn of an
 /// activation at a time. The parts: <c>Activation.Mailbox.cs</c> (what waits and what runs next),
-/// <c>Activation.Requests.cs</c> (who may run beside whom), <c>Activation.Lifecycle.cs</c> (who may ask for begin and end).
+/// <c>Activation.Requests.cs</c> (who may run beside whom), <c>Activation.Lifecycle.cs</c> (who may ask for begin and end).</para>
+/// <para>A silo has a million of these, nearly all idle. So it has fields for what every activation needs; what its class shares is in
+/// <see cref="ActivationHome"/>, what few need in <see cref="ActivationExtras"/>, and what belongs to begin and end in one reference to
+/// either. It is the task scheduler of its own turns.</para>
 /// </remarks>
 internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, ICallChainReentrantGrainContext, IWorkItemScheduler
 {
-    private readonly Stage _stage;
-    private readonly ActivationScheduler _scheduler;
-    private Dictionary<Type, object>? _components;
-    private readonly MembershipVersion _version;
-    private GrainAddress? _address;
-    private GrainReference? _reference;
-    private WeakReference<object>? _weakInstance;
+    private readonly ActivationHome _home;
+    private readonly byte[]? _key;
+    private readonly int _keyHash;
+    private ActivationExtras? _extras;
 
     internal Activation(Node node, GrainId id, GrainClass grainClass, Stage stage)
     {
-        Node = node;
-        GrainId = id;
+        // The type of the id is the class's, whose bytes are shared.
+        _home = grainClass.HomeOn(node, stage);
+        _key = IdSpan.UnsafeGetArray(id.Key);
+        _keyHash = id.Key.GetHashCode();
         ActivationId = new ActivationId(node.NewId());
-        _version = node.Silos.Version;
-        Class = grainClass;
-        _stage = stage;
-        _scheduler = new ActivationScheduler(this);
         _inbox = Idle;
         LastUsed = node.Clock.Now;
     }
 
-    internal Node Node { get; }
+    internal Node Node => _home.Node;
 
-    internal GrainClass Class { get; }
+    internal GrainClass Class => _home.Class;
 
     internal object? Instance { get; private set; }
 
@@ -57,17 +54,17 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     /// <summary>The directory's epoch of the registration; says which of two addresses is newer.</summary>
     internal long Epoch { get; set; }
 
-    public GrainAddress Address => _address ??= new GrainAddress
+    public GrainAddress Address => Extras.Address ??= new GrainAddress
     {
         GrainId = GrainId,
         ActivationId = ActivationId,
         SiloAddress = Node.Address,
-        MembershipVersion = _version,
+        MembershipVersion = Epoch > 0 ? new MembershipVersion(Slot.ViewOf(Epoch)) : Node.Silos.Version,
     };
 
     public ActivationId ActivationId { get; }
 
-    public GrainId GrainId { get; }
+    public GrainId GrainId => new(_home.Class.GrainType, IdSpan.UnsafeCreate(_key, _keyHash));
 
     /// <summary>The place of this activation, as far as it is registered.</summary>
     internal Location Location => new(Node.Address, ActivationId, Epoch);
@@ -76,13 +73,18 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
 
     public IServiceProvider ActivationServices => Services;
 
-    public GrainReference GrainReference => _reference ??= Node.Factory.CreateUntyped(GrainId);
+    public GrainReference GrainReference => Extras.Reference ??= Node.Factory.CreateUntyped(GrainId);
 
     public IGrainLifecycle ObservableLifecycle => Lifecycle;
 
     public IWorkItemScheduler Scheduler => this;
 
     internal override GrainId HostId => GrainId;
+
+    /// <summary>Made when it is needed. Any thread.</summary>
+    private ActivationExtras Extras => Volatile.Read(ref _extras) ?? MakeExtras();
+
+    public override int MaximumConcurrencyLevel => 1;
 
     /// <summary>For observers and system targets: the object exists already and nothing is registered.</summary>
     internal static Activation ForInstance(Node node, GrainId id, GrainClass grainClass, object? instance, Stage stage) =>
@@ -97,31 +99,31 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     internal static Activation ForObserver(Node node, GrainId id, GrainClass grainClass, object observer)
     {
         var activation = ForInstance(node, id, grainClass, null, node.WorkStage);
-        activation._weakInstance = new WeakReference<object>(observer);
+        activation.Extras.WeakInstance = new WeakReference<object>(observer);
         return activation;
     }
 
     /// <summary>An observer whose object the application has dropped.</summary>
-    internal bool IsLostObserver => _weakInstance is { } weak && !weak.TryGetTarget(out _);
+    internal bool IsLostObserver => _extras?.WeakInstance is { } weak && !weak.TryGetTarget(out _);
 
     public object? GetComponent(Type componentType)
     {
         if (componentType.IsInstanceOfType(this))
             return this;
-        if (_components is { } components && components.TryGetValue(componentType, out var component))
+        if (_extras?.Components is { } components && components.TryGetValue(componentType, out var component))
             return component;
         return componentType.IsInstanceOfType(Instance) ? Instance : Services.GetService(componentType);
     }
 
-    public object? GetTarget() => Instance ?? (_weakInstance is { } weak && weak.TryGetTarget(out var observer) ? observer : null);
+    public object? GetTarget() => Instance ?? (_extras?.WeakInstance is { } weak && weak.TryGetTarget(out var observer) ? observer : null);
 
     public void SetComponent<TComponent>(TComponent? value)
         where TComponent : class
     {
         if (value is null)
-            _components?.Remove(typeof(TComponent));
+            _extras?.Components?.Remove(typeof(TComponent));
         else
-            (_components ??= [])[typeof(TComponent)] = value;
+            (Extras.Components ??= [])[typeof(TComponent)] = value;
     }
 
     public void ReceiveMessage(object message) => Enqueue((Work)message);
@@ -130,7 +132,23 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
 
     void IWorkItemScheduler.QueueAction(Action<object> action, object state) => Enqueue(new ActionWork(action!, state));
 
-    void IWorkItemScheduler.QueueTask(Task task) => task.Start(_scheduler);
+    void IWorkItemScheduler.QueueTask(Task task) => task.Start(this);
+
+    internal void RunTask(Task task) => TryExecuteTask(task);
+
+    /// <summary>Tasks and continuations of grain code run one at a time, on turns.</summary>
+    protected override void QueueTask(Task task) => Enqueue(new TaskWork(task));
+
+    protected override bool TryExecuteTaskInline(Task task, bool taskWasPreviouslyQueued) =>
+        !taskWasPreviouslyQueued && ReferenceEquals(Current, this) && TryExecuteTask(task);
+
+    protected override IEnumerable<Task> GetScheduledTasks() => [];
 
     public override string ToString() => "[" + GrainId + " @" + Node.Address + " " + State + "]";
+
+    private ActivationExtras MakeExtras()
+    {
+        var made = new ActivationExtras();
+        return Interlocked.CompareExchange(ref _extras, made, null) ?? made;
+    }
 }

@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
 using Orleans;
@@ -5,7 +6,10 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>The begin of one activation: registered, constructed, its hooks run. The object lives as long as that takes.</summary>
+/// <summary>
+/// The begin of one activation: registered, constructed, its hooks run. It is the item of the mailbox that starts it, and lives as long as
+/// it takes; nothing else is made for a begin that waits for nobody.
+/// </summary>
 /// <remarks>
 /// Runs on the activation's turns. What can go wrong, step by step:
 /// <list type="table">
@@ -31,20 +35,29 @@ namespace ActOp.Runtime.Activations;
 /// <param name="state">What it carries, or null.</param>
 /// <param name="context">What the constructor and the hooks see, and the calls that they make; null when nobody has sent anything
 /// along.</param>
-internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context)
+internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context) : Work
 {
     /// <summary>Between two attempts of <see cref="RegisterAsync"/>, each of which waits for the directory itself.</summary>
     private static readonly TimeSpan RegistrationPause = TimeSpan.FromMilliseconds(200);
 
-    private readonly CancellationTokenSource _cancellation = new();
+    private CancellationTokenSource? _cancellation;
+    private bool _isCancelled;
+
+    /// <summary>What is wanted already of the activation's end, if anything is.</summary>
+    internal Departure? Departure { get; set; }
 
     /// <summary>The registration of an activation of this silo that this one takes over, as long as it has none of its own.</summary>
     internal Location Kept => state is { HasReturned: true } ? state.Previous.Location : default;
 
-    internal void Start() => activation.Supervise(RunAsync());
+    internal override void Run(CallHost host) => activation.Supervise(RunAsync());
 
     /// <summary>The end of the activation is wanted: its hooks need not begin, and those that heed their token need not go on.</summary>
-    internal void Cancel() => activation.Cancel(_cancellation);
+    internal void Cancel()
+    {
+        _isCancelled = true;
+        if (_cancellation is not null)
+            activation.Cancel(_cancellation);
+    }
 
     private async Task RunAsync()
     {
@@ -60,12 +73,14 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
                 }
             }
 
-            _cancellation.Token.ThrowIfCancellationRequested();
+            if (_isCancelled)
+                throw new OperationCanceledException();
             RequestContext.Current = context;
             activation.Construct();
             if (state is not null)
                 Restore(state);
-            await RunHooksAsync();
+            if (activation.HasHooks)
+                await RunHooksAsync();
         }
         catch (Exception exception)
         {
@@ -118,6 +133,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     private async Task RunHooksAsync()
     {
         var limit = new TimeLimit(activation.Node.Time, activation.Node.CollectionOptions.ActivationTimeout);
+        _cancellation = new CancellationTokenSource();
         var hooks = CallHooksAsync(_cancellation.Token);
         if (hooks.IsCompleted || await limit.EndsAsync(hooks))
         {
@@ -126,7 +142,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         }
 
         activation.LeaveBehind(hooks, "OnActivateAsync");
-        activation.Cancel(_cancellation);
+        Cancel();
         throw new TimeoutException(
             "The activation of " + activation.GrainId + " on the silo " + activation.Node.Address + " has not ended within ActivationTimeout (" + limit.Length + "): "
             + "OnActivateAsync of " + activation.Class.Type + " or a stage of its lifecycle hangs. It was given up; the next call begins a new one.");
@@ -153,7 +169,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     {
         state?.Refused(default);
         // Whoever heeds the token that the end has signalled has not failed: the requests go on with the activation's end.
-        if (exception is not OperationCanceledException || !_cancellation.IsCancellationRequested)
+        if (exception is not OperationCanceledException || !_isCancelled)
         {
             activation.Node.Log.ActivationFailed(activation.GrainId, exception);
             activation.FailWaiting(exception);

@@ -1,5 +1,7 @@
 using System.Reflection;
 using ActOp.Calls;
+using ActOp.Runtime.Hosting;
+using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Concurrency;
@@ -13,6 +15,7 @@ internal sealed class GrainClass
 {
     private readonly Func<Call, object?, bool>? _mayInterleave;
     private GrainConstruction? _construction;
+    private ActivationHome? _home;
 
     internal GrainClass(GrainType grainType, Type type, PlacementStrategy placement)
     {
@@ -26,6 +29,7 @@ internal sealed class GrainClass
         Immovable = type.GetCustomAttribute<ImmovableAttribute>(inherit: true) is not null;
         Movable = type.IsDefined(typeof(ActOp.Placement.MovableAttribute), inherit: true);
         HoldsNoState = ActOp.Serialization.TypeManifest.HoldsNoState(type);
+        HasActivationHook = HasHook(type);
         Filters = typeof(IIncomingGrainCallFilter).IsAssignableFrom(type);
         if (type.GetCustomAttribute<MayInterleaveAttribute>(inherit: true) is { } mayInterleave)
             _mayInterleave = BindPredicate(type, mayInterleave.CallbackMethodName);
@@ -68,12 +72,28 @@ internal sealed class GrainClass
     /// <summary>The class itself is an incoming call filter.</summary>
     internal bool Filters { get; }
 
+    /// <summary>The class has an OnActivateAsync of its own.</summary>
+    internal bool HasActivationHook { get; }
+
+    /// <summary>What the activations of this class share; all of a node's are on one stage.</summary>
+    internal ActivationHome HomeOn(Node node, Stage stage) => _home ??= new ActivationHome(node, this, stage);
+
     /// <summary>How instances are made; read with the first one, since system targets and observers exist already.</summary>
     internal GrainConstruction Construction => _construction ??= new GrainConstruction(Type);
 
     internal bool UsesDirectory => Worker is null;
 
     internal bool MayInterleave(Call call, object? instance) => _mayInterleave is not null && _mayInterleave(call, instance);
+
+    /// <summary>That of <see cref="Grain"/>, and that of the interface, do nothing.</summary>
+    private static bool HasHook(Type type)
+    {
+        if (type.IsInterface || !typeof(IGrainBase).IsAssignableFrom(type))
+            return false;
+        var map = type.GetInterfaceMap(typeof(IGrainBase));
+        var hook = Array.FindIndex(map.InterfaceMethods, static method => method.Name == nameof(IGrainBase.OnActivateAsync));
+        return map.TargetMethods[hook].DeclaringType is var owner && owner != typeof(Grain) && owner != typeof(IGrainBase);
+    }
 
     private static Func<Call, object?, bool> BindPredicate(Type type, string name)
     {

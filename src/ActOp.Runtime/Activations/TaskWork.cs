@@ -3,7 +3,7 @@ using ActOp.Calls;
 namespace ActOp.Runtime.Activations;
 
 /// <summary>A task or continuation of grain code, waiting for a turn.</summary>
-internal sealed class TaskWork(ActivationScheduler scheduler, Task task) : Work
+internal sealed class TaskWork(Task task) : Work
 {
-    internal override void Run(CallHost host) => scheduler.Run(task);
+    internal override void Run(CallHost host) => ((Activation)host).RunTask(task);
 }

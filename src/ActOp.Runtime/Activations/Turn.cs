@@ -7,12 +7,26 @@ internal static class Turn
 {
     private static readonly ExecutionContext? Clean = ExecutionContextOfNewThread();
 
+    [ThreadStatic]
+    private static Task? t_task;
+
+    /// <summary>
+    /// A task that never runs and belongs to this thread: while it is the thread's current task, <see cref="TaskScheduler.Current"/> is what
+    /// <see cref="SchedulerOf"/> says. One for all turns of the thread, because a turn is over before the next one begins, and one within
+    /// another puts back what it found.
+    /// </summary>
+    internal static Task TaskOfThread => t_task ??= new Task(static () => { }, TaskCreationOptions.DenyChildAttach);
+
     /// <summary>
     /// The thread's current task. Running a turn as a task of its own would make grain code see its scheduler too, but at
     /// the price of one task per turn; a test checks that the field still means what it meant.
     /// </summary>
     [UnsafeAccessor(UnsafeAccessorKind.StaticField, Name = "t_currentTask")]
     internal static extern ref Task? CurrentTask(Task? type = null);
+
+    /// <summary>The scheduler that a task runs on, as <see cref="TaskScheduler.Current"/> reads it.</summary>
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "m_taskScheduler")]
+    internal static extern ref TaskScheduler? SchedulerOf(Task task);
 
     /// <summary>Undoes what a method left in the thread's execution context (values of <see cref="AsyncLocal{T}"/>).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
