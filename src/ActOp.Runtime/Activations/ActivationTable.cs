@@ -8,7 +8,7 @@ namespace ActOp.Runtime.Activations;
 /// <summary>The activations of this silo, by grain. Any thread.</summary>
 internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
 {
-    private readonly ConcurrentDictionary<GrainId, Activation> _activations = new();
+    private readonly ActivationMap<Activation> _activations = new();
     private readonly ConcurrentDictionary<GrainId, StatelessWorkers> _workers = new();
     private readonly RecentActivations _recent = new();
 
@@ -37,7 +37,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         _stopped.TrySetResult();
     }
 
-    internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGetValue(id, out activation);
+    internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGet(id, out activation);
 
     /// <summary>As <see cref="TryGet"/>, by the bytes of an id from the wire, for grains remembered lately; null says nothing.</summary>
     internal Activation? FindRecent(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => _recent.Find(hash, type, key);
@@ -54,10 +54,10 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         created = false;
         while (true)
         {
-            if (_activations.TryGetValue(id, out var existing))
+            if (_activations.TryGet(id, out var existing))
                 return existing;
             var activation = New(id, grainClass);
-            if (!_activations.TryAdd(id, activation))
+            if (!_activations.TryAdd(activation))
                 continue;
             created = true;
             // References that remember another silo shall find the grain here.
@@ -74,7 +74,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     {
         var returned = New(leaving.GrainId, leaving.Class);
         returned.PrepareBegin(state);
-        if (!_activations.TryUpdate(leaving.GrainId, returned, leaving))
+        if (!_activations.TryReplace(leaving, returned))
             return false;
         _recent.Forget(leaving);
         returned.BeginPrepared();
@@ -100,7 +100,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     /// <summary>Adds an activation that exists already: an observer or a system target.</summary>
     internal void Add(Activation activation)
     {
-        if (_activations.TryAdd(activation.GrainId, activation))
+        if (_activations.TryAdd(activation))
             Interlocked.Increment(ref _special);
     }
 
@@ -113,7 +113,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         }
         else
         {
-            if (_activations.TryRemove(KeyValuePair.Create(activation.GrainId, activation)) && !activation.Class.IsOrdinary)
+            if (_activations.TryRemove(activation) && !activation.Class.IsOrdinary)
                 Interlocked.Decrement(ref _special);
             _recent.Forget(activation);
         }
@@ -124,8 +124,8 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
 
     public IEnumerator<Activation> GetEnumerator()
     {
-        foreach (var pair in _activations)
-            yield return pair.Value;
+        foreach (var activation in _activations)
+            yield return activation;
         foreach (var pair in _workers)
         {
             foreach (var worker in pair.Value.Snapshot())

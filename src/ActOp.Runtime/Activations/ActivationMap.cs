@@ -1,0 +1,257 @@
+using System.Collections;
+using System.Diagnostics.CodeAnalysis;
+using ActOp.Calls;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>Hosts by their grain: who has an entry is its own key. Any thread; reads take no lock and write nothing.</summary>
+/// <remarks>
+/// <para>64 stripes by hash, so that writers seldom meet and a table that grows is small. Each stripe owns a lock, which its writers take,
+/// and a table with open addressing and linear probing, which it replaces when it is full. An entry takes a hash and a reference, 12 bytes
+/// (a node of a concurrent dictionary and its bucket take 80).</para>
+/// <para>What makes reads without a lock right: within a table nothing moves. A place that was once taken keeps a hash, so that whoever
+/// probes goes on past it; its host is taken out, and later another one may come in whose own key tells that it is not the one looked for.
+/// A host becomes visible with its hash, which is written after it. A table that was replaced is not written any more: who still reads it
+/// began before. So is an enumeration complete for what was in the map when it began and still is; what is added or removed meanwhile it
+/// may or may not see.</para>
+/// </remarks>
+internal sealed class ActivationMap<THost> : IEnumerable<THost>
+    where THost : CallHost
+{
+    private const int StripeBits = 6;
+
+    private readonly Stripe[] _stripes = new Stripe[1 << StripeBits];
+
+    internal ActivationMap()
+    {
+        for (var index = 0; index < _stripes.Length; index++)
+            _stripes[index] = new Stripe();
+    }
+
+    /// <summary>Hosts held; exact while nobody writes.</summary>
+    internal int Count
+    {
+        get
+        {
+            var count = 0;
+            foreach (var stripe in _stripes)
+                count += stripe.Count;
+            return count;
+        }
+    }
+
+    internal bool TryGet(in GrainId id, [NotNullWhen(true)] out THost? host)
+    {
+        var mark = MarkOf(id);
+        host = StripeOf(mark).Table.Find(mark, id, out _);
+        return host is not null;
+    }
+
+    /// <summary>Adds a host; false when its grain has one.</summary>
+    internal bool TryAdd(THost host)
+    {
+        var mark = MarkOf(host.HostId);
+        return StripeOf(mark).TryAdd(mark, host);
+    }
+
+    /// <summary>Puts another host of the same grain into the place of one; nobody finds the grain missing meanwhile. False when the grain
+    /// does not have that one.</summary>
+    internal bool TryReplace(THost present, THost next)
+    {
+        var mark = MarkOf(present.HostId);
+        return StripeOf(mark).TryReplace(mark, present, next);
+    }
+
+    /// <summary>Removes a host; false when its grain has another one or none.</summary>
+    internal bool TryRemove(THost host)
+    {
+        var mark = MarkOf(host.HostId);
+        return StripeOf(mark).TryRemove(mark, host);
+    }
+
+    public IEnumerator<THost> GetEnumerator()
+    {
+        foreach (var stripe in _stripes)
+        {
+            var table = stripe.Table;
+            for (var index = 0; index < table.Capacity; index++)
+            {
+                if (table[index] is { } host)
+                    yield return host;
+            }
+        }
+    }
+
+    IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
+
+    /// <summary>The hash, all of whose bits decide; never 0.</summary>
+    private static uint MarkOf(in GrainId id) => id.GetUniformHashCode() * 0x9E3779B1u is var mark && mark != 0 ? mark : 1;
+
+    private Stripe StripeOf(uint mark) => _stripes[mark >> (32 - StripeBits)];
+
+    /// <summary>One lock's share of the map.</summary>
+    private sealed class Stripe
+    {
+        private readonly Lock _gate = new();
+        private Table _table = Table.Empty;
+        private int _count;
+
+        /// <summary>Places of the table that have a hash: those of hosts, and those that hosts have left.</summary>
+        private int _used;
+
+        internal Table Table => Volatile.Read(ref _table);
+
+        internal int Count => Volatile.Read(ref _count);
+
+        internal bool TryAdd(uint mark, THost host)
+        {
+            lock (_gate)
+            {
+                if (_table.Find(mark, host.HostId, out _) is not null)
+                    return false;
+                if (_table.FirstLeft(mark) is >= 0 and var left)
+                {
+                    _table.Retake(left, mark, host);
+                }
+                else
+                {
+                    // At most four fifths full: longer runs of taken places cost more than the memory is worth.
+                    if (_used + 1 > _table.Capacity - (_table.Capacity / 5) - 1)
+                        Rebuild();
+                    _table.Take(mark, host);
+                    _used++;
+                }
+
+                Volatile.Write(ref _count, _count + 1);
+                return true;
+            }
+        }
+
+        internal bool TryReplace(uint mark, THost present, THost next)
+        {
+            lock (_gate)
+            {
+                if (!ReferenceEquals(_table.Find(mark, present.HostId, out var index), present))
+                    return false;
+                _table[index] = next;
+                return true;
+            }
+        }
+
+        internal bool TryRemove(uint mark, THost host)
+        {
+            lock (_gate)
+            {
+                if (!ReferenceEquals(_table.Find(mark, host.HostId, out var index), host))
+                    return false;
+                _table[index] = null;
+                _used -= _table.Free(index);
+                Volatile.Write(ref _count, _count - 1);
+                return true;
+            }
+        }
+
+        /// <summary>A new table with room for half as many again; without the places that were left, so it may be smaller.</summary>
+        private void Rebuild()
+        {
+            var next = new Table(_count + (_count >> 1) + 8);
+            for (var index = 0; index < _table.Capacity; index++)
+            {
+                if (_table[index] is { } host)
+                    next.Take(_table.MarkAt(index), host);
+            }
+
+            _used = _count;
+            Volatile.Write(ref _table, next);
+        }
+    }
+
+    /// <summary>Places with their hashes. Read by any thread; written under the stripe's lock, before it is replaced.</summary>
+    private sealed class Table(int capacity)
+    {
+        /// <summary>Where every stripe begins: nothing is found in it, and the first that is added replaces it.</summary>
+        internal static readonly Table Empty = new(1);
+
+        /// <summary>0: never taken, or free again. Kept apart from the hosts: probing reads mostly these.</summary>
+        private readonly uint[] _marks = new uint[capacity];
+        private readonly Place[] _places = new Place[capacity];
+
+        internal int Capacity => capacity;
+
+        internal THost? this[int index]
+        {
+            get => Volatile.Read(ref _places[index].Host);
+            set => Volatile.Write(ref _places[index].Host, value);
+        }
+
+        internal uint MarkAt(int index) => _marks[index];
+
+        internal THost? Find(uint mark, in GrainId id, out int index)
+        {
+            var marks = _marks;
+            for (index = HomeOf(mark); Volatile.Read(ref marks[index]) is var found && found != 0; index = Next(index))
+            {
+                if (found == mark && this[index] is { } host && host.HostId.Equals(id))
+                    return host;
+            }
+
+            return null;
+        }
+
+        /// <summary>The first place on the way of this hash that a host has left; -1 for none.</summary>
+        internal int FirstLeft(uint mark)
+        {
+            for (var index = HomeOf(mark); _marks[index] != 0; index = Next(index))
+            {
+                if (_places[index].Host is null)
+                    return index;
+            }
+
+            return -1;
+        }
+
+        /// <summary>Another host in a place that was left: who still sees the old hash compares keys.</summary>
+        internal void Retake(int index, uint mark, THost host)
+        {
+            Volatile.Write(ref _marks[index], mark);
+            this[index] = host;
+        }
+
+        internal void Take(uint mark, THost host)
+        {
+            var index = HomeOf(mark);
+            while (_marks[index] != 0)
+                index = Next(index);
+            _places[index].Host = host;
+            Volatile.Write(ref _marks[index], mark);
+        }
+
+        /// <summary>A place that was left at the end of a run, and those before it, need no hash: nobody has to go on past them. Answers how
+        /// many.</summary>
+        internal int Free(int index)
+        {
+            if (_marks[Next(index)] != 0)
+                return 0;
+            var freed = 0;
+            for (; _marks[index] != 0 && _places[index].Host is null; index = index == 0 ? capacity - 1 : index - 1)
+            {
+                Volatile.Write(ref _marks[index], 0);
+                freed++;
+            }
+
+            return freed;
+        }
+
+        /// <summary>By the bits that have not chosen the stripe.</summary>
+        private int HomeOf(uint mark) => (int)(((ulong)(mark << StripeBits) * (uint)_marks.Length) >> 32);
+
+        private int Next(int index) => index + 1 == _marks.Length ? 0 : index + 1;
+    }
+
+    /// <summary>A struct around the reference: elements of such an array are read and written without a check of their type.</summary>
+    private struct Place
+    {
+        internal THost? Host;
+    }
+}
