@@ -282,8 +282,9 @@ internal sealed partial class Activation
     internal void Construct()
     {
         _hasScope = true;
+        var construction = Class.ConstructionOn(Node);
         using (GrainContextScope.Enter(this))
-            Instance = Class.Construction.Make(Class.Construction.TakesServices ? Services : Node.Services, this);
+            Instance = construction.Make(construction.NeedsScope ? Services : Node.Services, this);
         if (Instance is ILifecycleParticipant<IGrainLifecycle> participant)
             participant.Participate(Lifecycle);
         if (Instance is IGrainMigrationParticipant migrant)

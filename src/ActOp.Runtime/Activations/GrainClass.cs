@@ -79,7 +79,7 @@ internal sealed class GrainClass
     internal ActivationHome HomeOn(Node node, Stage stage) => _home ??= new ActivationHome(node, this, stage);
 
     /// <summary>How instances are made; read with the first one, since system targets and observers exist already.</summary>
-    internal GrainConstruction Construction => _construction ??= new GrainConstruction(Type);
+    internal GrainConstruction ConstructionOn(Node node) => _construction ??= new GrainConstruction(Type, node.Services.GetService<ServiceLifetimes>());
 
     internal bool UsesDirectory => Worker is null;
 
@@ -111,16 +111,19 @@ internal sealed class GrainConstruction
     private readonly ObjectFactory _factory;
     private readonly bool _takesContext;
 
-    internal GrainConstruction(Type type)
+    internal GrainConstruction(Type type, ServiceLifetimes? lifetimes)
     {
-        var parameters = type.GetConstructors().SelectMany(static constructor => constructor.GetParameters()).Select(static parameter => parameter.ParameterType).ToArray();
-        _takesContext = parameters.Contains(typeof(IGrainContext));
-        TakesServices = Array.Exists(parameters, static parameter => parameter != typeof(IGrainContext));
+        var parameters = type.GetConstructors().SelectMany(static constructor => constructor.GetParameters()).ToArray();
+        _takesContext = Array.Exists(parameters, static parameter => parameter.ParameterType == typeof(IGrainContext));
+        NeedsScope = Array.Exists(parameters, parameter => parameter.ParameterType != typeof(IGrainContext) && !IsSingleton(parameter, lifetimes));
         _factory = ActivatorUtilities.CreateFactory(type, _takesContext ? [typeof(IGrainContext)] : []);
     }
 
-    /// <summary>Whether a constructor may want something of the service provider.</summary>
-    internal bool TakesServices { get; }
+    /// <summary>Whether a constructor may want something of the service provider that is not the same for all.</summary>
+    internal bool NeedsScope { get; }
+
+    private static bool IsSingleton(ParameterInfo parameter, ServiceLifetimes? lifetimes) =>
+        lifetimes is not null && !parameter.IsDefined(typeof(FromKeyedServicesAttribute)) && lifetimes.IsSingleton(parameter.ParameterType);
 
     internal object Make(IServiceProvider services, Activation activation) => _factory(services, _takesContext ? [activation] : []);
 }

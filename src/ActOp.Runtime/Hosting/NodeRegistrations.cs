@@ -41,6 +41,7 @@ internal static class NodeRegistrations
 
     private static void AddCommon(IServiceCollection services, IConfiguration configuration)
     {
+        services.AddSingleton(new ServiceLifetimes(services));
         services.AddLogging();
         services.AddOptions();
         services.AddSerializer();
