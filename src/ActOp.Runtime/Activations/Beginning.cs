@@ -95,7 +95,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     /// A directory that does not answer ends a begin, but not one that holds the only copy of a grain's state: that one asks until its silo
     /// ends.
     /// </summary>
-    private async Task<Location> RegisterAsync()
+    private async ValueTask<Location> RegisterAsync()
     {
         while (true)
         {

@@ -17,15 +17,13 @@ internal sealed class Silos(Node node)
     /// <summary>The active silos, in one order everywhere.</summary>
     internal SiloAddress[] Active => _active;
 
-    /// <summary>
-    /// The silos that take new activations, as an array of the caller's own: this one no longer when it has begun to stop.
-    /// </summary>
+    /// <summary>The silos that take new activations, not to be changed: this one no longer when it has begun to stop.</summary>
     internal SiloAddress[] Placeable
     {
         get
         {
             var active = _active;
-            return node.IsSilo && !node.AcceptsActivations ? [.. active.Where(silo => !silo.Equals(node.Address))] : [.. active];
+            return node.IsSilo && !node.AcceptsActivations ? [.. active.Where(silo => !silo.Equals(node.Address))] : active;
         }
     }
 

@@ -16,6 +16,17 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
     /// <summary>How long a silo that stops waits for an owner.</summary>
     private static readonly TimeSpan LastPatience = TimeSpan.FromSeconds(1);
 
+    /// <summary>What <see cref="LookupAsync"/> answers, if this silo serves the grain's slot and need not wait.</summary>
+    internal bool TryLookup(in GrainId grain, out Location location)
+    {
+        location = default;
+        if (!IsServedHere(grain))
+            return false;
+        var reply = service.LookupNow(grain);
+        location = reply.Location;
+        return reply.Status is DirectoryStatus.Ok or DirectoryStatus.NotFound;
+    }
+
     /// <summary>Where the grain is registered; none when nowhere.</summary>
     internal async Task<Location> LookupAsync(GrainId grain)
     {
@@ -27,9 +38,17 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
     /// Registers the activation unless the grain is registered elsewhere; answers which activation is registered then. One that takes over
     /// from a <paramref name="previous"/> one is registered only if that one is: none is answered when it is not and no other is either.
     /// </summary>
-    internal async Task<Location> RegisterAsync(Activation activation, ActivationId previous)
+    internal ValueTask<Location> RegisterAsync(Activation activation, ActivationId previous)
     {
         var request = new RegisterRequest(activation.GrainId, node.Address, activation.ActivationId, previous);
+        // Mostly: the slot is served here and the grain is new. Whatever else is the case is found again on the long way.
+        if (IsServedHere(request.Grain) && service.RegisterNow(request) is { Status: DirectoryStatus.Ok } reply && Accepts(activation, reply))
+            return new ValueTask<Location>(reply.Location);
+        return new ValueTask<Location>(AskToRegisterAsync(activation, previous, request));
+    }
+
+    private async Task<Location> AskToRegisterAsync(Activation activation, ActivationId previous, RegisterRequest request)
+    {
         while (true)
         {
             var reply = await AskAsync(activation.GrainId, static (target, wish) => target.Register(wish), request).ConfigureAwait(true);
@@ -54,9 +73,7 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
                 return reply.Location;
             }
 
-            activation.Epoch = reply.Location.Epoch;
-            activation.Registered = true;
-            if (fence.Accepts(SlotMap.SlotOf(activation.GrainId), reply.View))
+            if (Accepts(activation, reply))
                 return reply.Location;
         }
     }
@@ -113,6 +130,16 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
                 throw new SiloUnavailableException("The directory did not answer for " + grain + " within " + patience + ": its slot has no owner that is ready.");
             await changed.WaitAsync(wait, node.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
+    }
+
+    private bool IsServedHere(in GrainId grain) => service.Map.OwnerOf(grain) is { } owner && owner.Equals(node.Address);
+
+    /// <summary>The order that <see cref="RegistrationFence"/> asks for: first the mark, then the question.</summary>
+    private bool Accepts(Activation activation, in DirectoryReply reply)
+    {
+        activation.Epoch = reply.Location.Epoch;
+        activation.Registered = true;
+        return fence.Accepts(SlotMap.SlotOf(activation.GrainId), reply.View);
     }
 
     /// <summary>The slots of this silo are asked here and now: they are made for any thread.</summary>

@@ -47,6 +47,14 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
 
     public void Dispose() => _timer?.Dispose();
 
+    /// <summary>
+    /// The slots of this silo, for those who can do without an answer: it says at once when it does not serve the slot. Any thread.
+    /// </summary>
+    internal DirectoryReply LookupNow(in GrainId grain) => _partition.Lookup(grain);
+
+    /// <inheritdoc cref="LookupNow"/>
+    internal DirectoryReply RegisterNow(in RegisterRequest request) => _partition.Register(request);
+
     public ValueTask<DirectoryReply> Lookup(GrainId grain) =>
         Serve(grain, static (partition, id) => partition.Lookup(id));
 

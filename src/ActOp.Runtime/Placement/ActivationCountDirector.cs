@@ -5,7 +5,6 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Runtime;
-using Orleans.Runtime.Placement;
 
 namespace ActOp.Runtime.Placement;
 
@@ -15,7 +14,7 @@ namespace ActOp.Runtime.Placement;
 /// is added at once, so that a burst does not all go to the silo that was emptiest. A silo that has not answered by the next time is taken
 /// only when there is no other.
 /// </remarks>
-internal sealed class ActivationCountDirector(Node node) : IPlacementDirector
+internal sealed class ActivationCountDirector(Node node) : OwnDirector
 {
     private const long MaxAgeMs = 1000;
 
@@ -28,16 +27,16 @@ internal sealed class ActivationCountDirector(Node node) : IPlacementDirector
     private readonly int _choices = node.Services.GetRequiredService<IOptions<ActivationCountBasedPlacementOptions>>().Value.ChooseOutOf;
     private long _asked = -MaxAgeMs;
 
-    public Task<SiloAddress> OnAddActivation(PlacementStrategy strategy, PlacementTarget target, IPlacementContext context)
+    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester)
     {
-        var silos = context.GetCompatibleSilos(target);
         var asked = Volatile.Read(ref _asked);
         if (node.Clock.Now - asked >= MaxAgeMs && Interlocked.CompareExchange(ref _asked, node.Clock.Now, asked) == asked)
             Ask(silos);
-        node.Random.Shuffle(silos);
-        var best = silos.Take(Math.Max(1, _choices)).MinBy(silo => _counts.GetValueOrDefault(silo))!;
+        SiloAddress[] drawn = [.. silos];
+        node.Random.Shuffle(drawn);
+        var best = drawn.Take(Math.Max(1, _choices)).MinBy(silo => _counts.GetValueOrDefault(silo))!;
         _counts.AddOrUpdate(best, 1, static (_, count) => count + 1);
-        return Task.FromResult(best);
+        return best;
     }
 
     private void Ask(SiloAddress[] silos)

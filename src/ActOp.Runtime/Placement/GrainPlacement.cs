@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
@@ -29,6 +30,40 @@ internal sealed class GrainPlacement(Node node)
         return running;
     }
 
+    /// <summary>
+    /// What <see cref="LocateAsync"/> answers, without a task, where nobody needs to be waited for: this silo serves the grain's slot, no
+    /// question for the grain is under way, and the director is the runtime's own. Two callers at the same time may choose different silos
+    /// for a new grain; the directory then registers one of them.
+    /// </summary>
+    internal bool TryLocate(GrainId grain, RequestContextData? context, [NotNullWhen(true)] out SiloAddress? silo, out bool isNew)
+    {
+        (silo, isNew) = (null, false);
+        if (_asked.ContainsKey(grain) || !node.Directory.TryLookup(grain, out var location))
+            return false;
+        isNew = location.IsNone;
+        if (isNew && !TryPlace(grain, context, out location))
+            return false;
+        silo = location.Silo;
+        // What is here stands in the table of activations.
+        if (!silo.Equals(node.Address))
+            node.Locations.Put(grain, location);
+        return true;
+    }
+
+    private bool TryPlace(GrainId grain, RequestContextData? context, out Location location)
+    {
+        location = default;
+        var silos = node.Silos.Placeable;
+        var strategy = node.Classes.Get(grain).Placement;
+        if (silos.Length == 0 || DirectorOf(strategy) is not OwnDirector director)
+            return false;
+        var silo = node.Hints.TryTake(grain, out var hint) && node.Silos.IsActive(hint)
+            ? hint
+            : IPlacementDirector.GetPlacementHint(context?.Values, silos) ?? director.Choose(grain, silos, node.Address);
+        location = new Location(silo, default, 0);
+        return true;
+    }
+
     /// <summary>A silo for a grain of this class, by its placement strategy; a hint in the request context wins.</summary>
     internal async Task<SiloAddress> PlaceAsync(GrainClass grainClass, GrainId grain, SiloAddress requester, RequestContextData? context)
     {
@@ -38,7 +73,7 @@ internal sealed class GrainPlacement(Node node)
             throw new OrleansException("No silo is active that could host " + grain + ".");
         if (IPlacementDirector.GetPlacementHint(target.RequestContextData, silos) is { } hint)
             return hint;
-        var director = _directors.GetOrAdd(grainClass.Placement.GetType(), FindDirector);
+        var director = DirectorOf(grainClass.Placement);
         try
         {
             return await director.OnAddActivation(grainClass.Placement, target, new PlacementContext(node, requester)).ConfigureAwait(false);
@@ -73,6 +108,9 @@ internal sealed class GrainPlacement(Node node)
             source.SetException(exception);
         }
     }
+
+    private IPlacementDirector DirectorOf(PlacementStrategy strategy) =>
+        _directors.TryGetValue(strategy.GetType(), out var known) ? known : _directors.GetOrAdd(strategy.GetType(), FindDirector);
 
     private IPlacementDirector FindDirector(Type strategy) =>
         node.Services.GetKeyedService<IPlacementDirector>(strategy)

@@ -1,15 +1,11 @@
 using ActOp.Runtime.Hosting;
 using Orleans.Runtime;
-using Orleans.Runtime.Placement;
 
 namespace ActOp.Runtime.Placement;
 
 /// <summary>The silo of the first caller; any other one when that is not active.</summary>
-internal sealed class PreferLocalDirector(SeededRandom random) : IPlacementDirector
+internal sealed class PreferLocalDirector(SeededRandom random) : OwnDirector
 {
-    public Task<SiloAddress> OnAddActivation(PlacementStrategy strategy, PlacementTarget target, IPlacementContext context)
-    {
-        var silos = context.GetCompatibleSilos(target);
-        return Task.FromResult(silos.Contains(context.LocalSilo) ? context.LocalSilo : silos[random.Next(silos.Length)]);
-    }
+    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester) =>
+        silos.Contains(requester) ? requester : silos[random.Next(silos.Length)];
 }

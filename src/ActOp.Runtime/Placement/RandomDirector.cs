@@ -1,15 +1,10 @@
 using ActOp.Runtime.Hosting;
 using Orleans.Runtime;
-using Orleans.Runtime.Placement;
 
 namespace ActOp.Runtime.Placement;
 
 /// <summary>Any silo, each with the same chance.</summary>
-internal sealed class RandomDirector(SeededRandom random) : IPlacementDirector
+internal sealed class RandomDirector(SeededRandom random) : OwnDirector
 {
-    public Task<SiloAddress> OnAddActivation(PlacementStrategy strategy, PlacementTarget target, IPlacementContext context)
-    {
-        var silos = context.GetCompatibleSilos(target);
-        return Task.FromResult(silos[random.Next(silos.Length)]);
-    }
+    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester) => silos[random.Next(silos.Length)];
 }

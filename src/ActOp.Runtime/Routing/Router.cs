@@ -246,9 +246,38 @@ internal sealed class Router(Node node)
             return;
         }
 
-        if (!TryIsolate(call))
-            return;
-        _ = AskAsync(call, target, counted);
+        if (TryIsolate(call) && !TryGoNow(call, target, counted))
+            _ = AskAsync(call, target, counted);
+    }
+
+    /// <summary>True when the grain's silo is known here and now, and the call is on its way, or has failed.</summary>
+    private bool TryGoNow(Call call, GrainId target, bool counted)
+    {
+        try
+        {
+            return node.Placement.TryLocate(target, call.Context, out var silo, out var isNew) && TryGo(call, target, silo, isNew, counted);
+        }
+        catch (Exception exception)
+        {
+            Activation.Fail(call, exception);
+            return true;
+        }
+    }
+
+    /// <summary>False when the grain should be here, but this silo goes and does not have it any more.</summary>
+    private bool TryGo(Call call, GrainId target, SiloAddress silo, bool isNew, bool counted)
+    {
+        call.PlacedHere = isNew;
+        if (!silo.Equals(node.Address))
+        {
+            ToSilo(call, silo, counted);
+            return true;
+        }
+
+        if (!node.AcceptsActivations && !node.Activations.TryGet(target, out _))
+            return false;
+        EnterOrBegin(call, target, node.Classes.Get(target));
+        return true;
     }
 
     private async Task AskAsync(Call call, GrainId target, bool counted)
@@ -258,20 +287,9 @@ internal sealed class Router(Node node)
             while (true)
             {
                 var (silo, isNew) = await node.Placement.LocateAsync(target, call.Context).ConfigureAwait(false);
-                call.PlacedHere = isNew;
-                if (!silo.Equals(node.Address))
-                {
-                    ToSilo(call, silo, counted);
+                if (TryGo(call, target, silo, isNew, counted))
                     return;
-                }
-
-                if (node.AcceptsActivations || node.Activations.TryGet(target, out _))
-                {
-                    EnterOrBegin(call, target, node.Classes.Get(target));
-                    return;
-                }
-
-                // This silo goes, and the activation that the directory lists is gone already.
+                // The activation that the directory lists is gone already.
                 await node.Directory.ForgetHereAsync(target).ConfigureAwait(false);
                 if (!CountForward(call))
                     return;
