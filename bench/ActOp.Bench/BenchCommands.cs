@@ -16,7 +16,7 @@ internal static class BenchCommands
         ["client"] = ClientCalls.Measure,
         ["fanout"] = OtherCalls.FanOut,
         ["hot"] = OtherCalls.Hot,
-        ["create"] = OtherCalls.Create,
+        ["create"] = CreateCalls.Measure,
         ["edges"] = OtherCalls.Edges,
         ["measuring"] = OtherCalls.Measuring,
         ["abandoned"] = AbandonedCalls.Measure,
@@ -34,9 +34,10 @@ internal static class BenchCommands
         var names = new Argument<string[]>("measurements") { Description = string.Join(", ", Measurements.Keys) + "; all when none is named.", Arity = ArgumentArity.ZeroOrMore };
         var runs = new Option<int>("--runs") { Description = "Runs of each measurement.", DefaultValueFactory = _ => 3 };
         var seconds = new Option<double>("--seconds") { Description = "Length of one run.", DefaultValueFactory = _ => 1 };
+        var count = new Option<int?>("--count") { Description = "create: makes this many activations instead, and measures what they hold and how long collections pause." };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
         var ignoreBars = new Option<bool>("--ignore-bars") { Description = "Succeed when a bar is missed too: for runs that are too short to judge speed by." };
-        var command = new Command("calls", "Calls per second and their costs as multiples of the floors, measured beside them. Fails when a bar is missed.") { names, runs, seconds, json, ignoreBars };
+        var command = new Command("calls", "Calls per second and their costs as multiples of the floors, measured beside them. Fails when a bar is missed.") { names, runs, seconds, count, json, ignoreBars };
         command.SetAction(async (parsed, _) =>
         {
             var chosen = parsed.GetValue(names) is { Length: > 0 } named ? named : [.. Measurements.Keys];
@@ -46,10 +47,10 @@ internal static class BenchCommands
                 return 2;
             }
 
-            var settings = new CallSettings(parsed.GetValue(runs), (int)(1000 * parsed.GetValue(seconds)));
-            if (settings.Runs is < 1 or > 100 || settings.Milliseconds is < 10 or > 60_000)
+            var settings = new CallSettings(parsed.GetValue(runs), (int)(1000 * parsed.GetValue(seconds)), parsed.GetValue(count));
+            if (settings.Runs is < 1 or > 100 || settings.Milliseconds is < 10 or > 60_000 || settings.Count is < 1 or > 10_000_000)
             {
-                Console.Error.WriteLine("--runs must be 1 to 100, --seconds 0.01 to 60.");
+                Console.Error.WriteLine("--runs must be 1 to 100, --seconds 0.01 to 60, --count 1 to 10000000.");
                 return 2;
             }
 

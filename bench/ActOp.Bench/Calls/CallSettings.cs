@@ -3,7 +3,8 @@ namespace ActOp.Bench.Calls;
 /// <summary>How long the measurements of calls take.</summary>
 /// <param name="Runs">Runs of each, after one warm-up.</param>
 /// <param name="Milliseconds">Length of one run.</param>
-internal sealed record CallSettings(int Runs, int Milliseconds)
+/// <param name="Count">For measurements that create a number of things instead; null for none.</param>
+internal sealed record CallSettings(int Runs, int Milliseconds, int? Count = null)
 {
     internal TimeSpan Duration => TimeSpan.FromMilliseconds(Milliseconds);
 }

@@ -6,7 +6,7 @@ using ActOp.Floors;
 
 namespace ActOp.Bench.Calls;
 
-/// <summary>Shapes of local load other than pairs: fan-out, one hot grain, creation of activations, edge counting.</summary>
+/// <summary>Shapes of local load other than pairs: fan-out, one hot grain, edge counting.</summary>
 internal static class OtherCalls
 {
     private const int Queued = 10_000;
@@ -40,29 +40,6 @@ internal static class OtherCalls
             }
 
             return calls / Stopwatch.GetElapsedTime(start).TotalSeconds;
-        });
-    }
-
-    internal static async Task Create(CallSettings settings, Action<Row> report)
-    {
-        await using var silo = await BenchHost.StartSilo(locality: false);
-        long key = 0;
-        await Repeat("activations created by their first call", "per s", settings, report, async () =>
-        {
-            var first = key;
-            var start = Stopwatch.GetTimestamp();
-            var end = Environment.TickCount64 + settings.Milliseconds;
-            var loops = new Task[64];
-            for (var index = 0; index < loops.Length; index++)
-                loops[index] = Loop();
-            await Task.WhenAll(loops);
-            return (key - first) / Stopwatch.GetElapsedTime(start).TotalSeconds;
-
-            async Task Loop()
-            {
-                while (Environment.TickCount64 < end)
-                    await silo.Grains.GetGrain<IEchoGrain>(Interlocked.Increment(ref key)).Next(0).ConfigureAwait(false);
-            }
         });
     }
 
@@ -123,7 +100,7 @@ internal static class OtherCalls
         return 100 * (1 - (counted / plain));
     }
 
-    private static async Task Repeat(string name, string unit, CallSettings settings, Action<Row> report, Func<Task<double>> run)
+    internal static async Task Repeat(string name, string unit, CallSettings settings, Action<Row> report, Func<Task<double>> run)
     {
         await run();
         var rates = new double[settings.Runs];
