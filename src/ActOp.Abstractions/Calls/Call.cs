@@ -36,6 +36,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
     internal CallHost? Callee;
     internal RequestContextData? Context;
 
+    /// <summary>The trace that the callee continues, as the runtime's tracing has made it, or null.</summary>
+    internal object? Trace;
+
     /// <summary>
     /// Coarse time in ms of the runtime's clock from which on nobody waits for the answer any more. Means nothing for one-way calls.
     /// </summary>
@@ -288,6 +291,7 @@ public abstract class Call : Work, IThreadPoolWorkItem
         Caller = null;
         Callee = null;
         Context = null;
+        Trace = null;
         Remote = null;
         Via = null;
         // Else the next caller without a grain would go by the name of this one.

@@ -79,18 +79,19 @@ internal sealed partial class Activation
 
     /// <summary>
     /// Starts the life of a new activation; <paramref name="state"/> is what it carried from another silo, or null, and
-    /// <paramref name="context"/> that of the request that it begins for.
+    /// <paramref name="context"/> and <paramref name="trace"/> are those of the request that it begins for.
     /// </summary>
-    internal void Begin(MigrationState? state, RequestContextData? context = null)
+    internal void Begin(MigrationState? state, RequestContextData? context = null, object? trace = null)
     {
-        PrepareBegin(state, context);
+        PrepareBegin(state, context, trace);
         BeginPrepared();
     }
 
     /// <summary>
     /// From here on the activation answers for the registration that it takes over; to be called before anybody can find it.
     /// </summary>
-    internal void PrepareBegin(MigrationState? state, RequestContextData? context = null) => _life = new Beginning(this, state, context);
+    internal void PrepareBegin(MigrationState? state, RequestContextData? context = null, object? trace = null) =>
+        _life = new Beginning(this, state, context, trace);
 
     internal void BeginPrepared() => Enqueue((Beginning)_life!);
 

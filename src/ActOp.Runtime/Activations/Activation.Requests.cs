@@ -123,18 +123,14 @@ internal sealed partial class Activation
         }
 
         call.Callee = this;
+        // Before the context: it makes the execution context anew.
+        var activity = CallTrace.IsOn ? CallTrace.Enter(call) : null;
         RequestContext.Current = call.Context;
         Node.Edges.CountIncoming(this, call);
-        if (Node.Filters.HasIncoming || Class.Filters || CallTrace.IsOn)
+        if (activity is not null || Node.Filters.HasIncoming || Class.Filters)
         {
-            // An activity that nobody records ends with the turn and what goes on from it; it is there for spans of the application to
-            // continue.
-            var activity = CallTrace.StartServer(call);
-            if (Node.Filters.HasIncoming || Class.Filters || activity is { IsAllDataRequested: true })
-            {
-                RunFiltered(call, activity);
-                return;
-            }
+            RunFiltered(call, activity);
+            return;
         }
 
         try

@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
 using Orleans;
@@ -35,7 +36,8 @@ namespace ActOp.Runtime.Activations;
 /// <param name="state">What it carries, or null.</param>
 /// <param name="context">What the constructor and the hooks see, and the calls that they make; null when nobody has sent anything
 /// along.</param>
-internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context) : Work
+/// <param name="trace">The trace that the calls of the hooks continue, or null.</param>
+internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context, object? trace) : Work
 {
     /// <summary>Between two attempts of <see cref="RegisterAsync"/>, each of which waits for the directory itself.</summary>
     private static readonly TimeSpan RegistrationPause = TimeSpan.FromMilliseconds(200);
@@ -75,6 +77,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
 
             if (_isCancelled)
                 throw new OperationCanceledException();
+            CallTrace.Enter(trace);
             RequestContext.Current = context;
             activation.Construct();
             if (state is not null)

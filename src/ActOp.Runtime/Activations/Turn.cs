@@ -36,6 +36,22 @@ internal static class Turn
             Restore();
     }
 
+    /// <summary>The execution context of a thread that has done nothing else. This thread's own stays as it is.</summary>
+    internal static ExecutionContext ContextAfter<T>(T state, Action<T> change)
+    {
+        var suppressed = ExecutionContext.IsFlowSuppressed();
+        if (suppressed)
+            ExecutionContext.RestoreFlow();
+        var outer = ExecutionContext.Capture()!;
+        ExecutionContext.Restore(Clean!);
+        change(state);
+        var context = ExecutionContext.Capture()!;
+        ExecutionContext.Restore(outer);
+        if (suppressed)
+            ExecutionContext.SuppressFlow();
+        return context;
+    }
+
     private static void Restore()
     {
         if (ExecutionContext.IsFlowSuppressed())

@@ -59,12 +59,9 @@ internal sealed class CallFilters(Node node)
         var request = (RequestBase)call;
         var context = new OutgoingCallContext(node, request, _outgoing);
         var ticket = call.Ticket;
-        using var span = activity;
         Exception? failure = null;
         try
         {
-            if (CallTrace.IdOf(activity) is { } id)
-                RequestContext.Set(CallTrace.ParentKey, id);
             await context.Invoke();
         }
         catch (Exception exception)
@@ -73,6 +70,8 @@ internal sealed class CallFilters(Node node)
             failure = exception;
         }
 
+        // Before the caller goes on: whoever has the answer finds the span ended.
+        activity?.Dispose();
         if (!call.TryClaim(ticket))
             return;
         if (failure is null)

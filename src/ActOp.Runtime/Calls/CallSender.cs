@@ -106,23 +106,21 @@ internal sealed class CallSender(Node node) : CallRuntime
     private static long Milliseconds(TimeSpan timeout) => timeout < TimeSpan.Zero ? CallRegistry.NoDeadline : (long)timeout.TotalMilliseconds;
 
     /// <summary>
-    /// Filters, and traces that are recorded, need a call of their own around this one. A trace that nobody records costs its sampling, and
-    /// travels on.
+    /// Filters, and traces that are recorded, need a call of their own around this one. A trace that nobody records only travels on.
     /// </summary>
     private void SendObserved(Call call, GrainReference reference)
     {
         var current = Activity.Current;
-        var activity = CallTrace.StartClient(call);
-        if (node.Filters.HasOutgoing || activity is { IsAllDataRequested: true })
+        var activity = CallTrace.IsOn ? CallTrace.StartClient(call) : null;
+        if (activity is null && !node.Filters.HasOutgoing)
         {
-            node.Filters.RunOutgoing(call, activity);
-            Activity.Current = current;
+            node.Router.Route(call, reference);
             return;
         }
 
-        call.Context = CallTrace.AddParent(call.Context, activity);
-        activity?.Stop();
-        node.Router.Route(call, reference);
+        node.Filters.RunOutgoing(call, activity);
+        if (activity is not null)
+            Activity.Current = current;
     }
 
     /// <summary>A one-way call that never ran.</summary>

@@ -61,6 +61,7 @@ internal sealed class OutgoingCallContext(Node node, RequestBase request, IOutgo
         call.Runtime = original.Runtime;
         call.Caller = CallHost.Current;
         call.Context = RequestContext.Current;
+        call.Trace = original.Trace;
         call.Deadline = original.Deadline;
         if (original.Origin != CallOrigin.Nobody)
             return call.RouteBoxed(static (sent, state) => ((OutgoingCallContext)state).Route(sent), this);

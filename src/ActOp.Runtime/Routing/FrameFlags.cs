@@ -34,4 +34,7 @@ internal enum FrameFlags : byte
 
     /// <summary>Reply: where the grain is follows; whoever asked elsewhere learns it.</summary>
     HasLocation = 128,
+
+    /// <summary>Request: the trace that it belongs to follows. The bit means something else in replies.</summary>
+    HasTrace = HasLocation,
 }

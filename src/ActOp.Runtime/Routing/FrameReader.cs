@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Serialization;
@@ -95,6 +96,8 @@ internal sealed class FrameReader(Node node)
         {
             if ((flags & FrameFlags.HasContext) != 0)
                 call.Context = new RequestContextData { ReentrancyId = reader.ReadGuid(), Values = ContextCodec.Read(ref reader) };
+            if ((flags & FrameFlags.HasTrace) != 0)
+                call.Trace = CallTrace.Arrived(TraceHeader.Read(ref reader));
             call.ReadArguments(ref reader);
         }
         catch (Exception exception)

@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using ActOp.Serialization;
 using ActOp.Wire;
@@ -148,7 +149,8 @@ internal sealed class Messages(Node node)
             | (call.Context is null ? 0 : FrameFlags.HasContext)
             | (method.TypeArguments is null ? 0 : FrameFlags.HasTypeArguments)
             | (sentOn ? FrameFlags.HasOrigin : 0)
-            | (hasDeadline ? FrameFlags.HasDeadline : 0);
+            | (hasDeadline ? FrameFlags.HasDeadline : 0)
+            | (call.Trace is null ? 0 : FrameFlags.HasTrace);
         writer.WriteByte((byte)FrameKind.Request);
         writer.WriteByte((byte)flags);
         writer.WriteByte((byte)(call.Forwards | (call.PlacedHere ? PlacedHereBit : 0)));
@@ -171,6 +173,9 @@ internal sealed class Messages(Node node)
             writer.WriteGuid(context.ReentrancyId);
             ContextCodec.Write(ref writer, context.Values);
         }
+
+        if (call.Trace is { } trace)
+            TraceHeader.Write(ref writer, trace);
 
         call.WriteArguments(ref writer);
     }

@@ -186,7 +186,7 @@ internal sealed class Router(Node node)
             ? node.Activations.GetOrCreate(target, grainClass, out var created)
             : node.Activations.PickWorker(target, grainClass, out created);
         // Once it is posted, the request is no longer this thread's.
-        var context = call.Context;
+        var (context, trace) = (call.Context, call.Trace);
         try
         {
             EnterLocal(call, activation);
@@ -194,7 +194,7 @@ internal sealed class Router(Node node)
         finally
         {
             if (created)
-                activation.Begin(null, context);
+                activation.Begin(null, context, trace);
         }
     }
 

@@ -87,6 +87,8 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
 
         public IGrainFactory Grains => _silos!.Grains;
 
+        public FakeClock Clock => _silos!.Clock;
+
         public SiloAddress AddressOf(int silo) => _silos!.AddressOf(silo);
 
         public async ValueTask InitializeAsync() => _silos = await SilosInVirtualTime.Deploy(silo => silo.Configure<StageOptions>(options => options.WorkThreads = 1));

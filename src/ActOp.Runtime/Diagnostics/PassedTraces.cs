@@ -1,0 +1,151 @@
+using System.Buffers.Binary;
+using System.Diagnostics;
+using ActOp.Calls;
+using ActOp.Runtime.Activations;
+using ActOp.Wire;
+
+namespace ActOp.Runtime.Diagnostics;
+
+/// <summary>
+/// A trace on its way through turns that have no span of their own: nobody records it, or nobody listens here. Spans of the application
+/// continue it, as they would the caller's.
+/// </summary>
+/// <remarks>
+/// Made once where the decision is made or the trace comes in, then shared by all turns that the trace goes through in this process.
+/// Nobody stops it: nobody knows when its last turn ends.
+/// </remarks>
+internal sealed class PassedTrace : Activity
+{
+    private const string Name = CallTrace.SourceName + ".Passed";
+
+    /// <param name="origin">What is continued; without ids for a trace of its own.</param>
+    /// <param name="isDropped">Nobody records it, and nobody is to be asked again.</param>
+    internal PassedTrace(ActivityContext origin, bool isDropped)
+        : base(Name)
+    {
+        IsDropped = isDropped;
+        IsAllDataRequested = false;
+        if (origin.TraceId != default)
+            SetParentId(origin.TraceId, origin.SpanId, origin.TraceFlags);
+        SetIdFormat(ActivityIdFormat.W3C);
+        Flow = Turn.ContextAfter(this, static trace => trace.Start());
+    }
+
+    internal bool IsDropped { get; }
+
+    /// <summary>
+    /// The execution context that has this trace as the current activity, and nothing else. Restoring it allocates nothing.
+    /// </summary>
+    internal ExecutionContext Flow { get; }
+
+    /// <summary>What a recorded span is to continue: this one is not recorded.</summary>
+    internal ActivityContext Origin => new(TraceId, ParentSpanId, ActivityTraceFlags, TraceStateString, isRemote: true);
+}
+
+/// <summary>
+/// A trace that nobody records and that no listener has given an id: all that is known of it is that nobody is asked again.
+/// </summary>
+internal sealed class UnknownTrace
+{
+    internal static readonly UnknownTrace Instance = new();
+
+    private static readonly AsyncLocal<UnknownTrace?> Local = new();
+
+    /// <summary>The execution context that says so.</summary>
+    internal static readonly ExecutionContext Flow = Turn.ContextAfter(Instance, static trace => Local.Value = trace);
+
+    private UnknownTrace()
+    {
+    }
+
+    internal static bool IsHere => Local.Value is not null;
+}
+
+/// <summary>The trace of a request from the wire: at most 25 bytes, of which nothing is made before somebody needs it.</summary>
+internal sealed class TraceHeader
+{
+    private const byte RecordedBit = 1;
+    private const byte DroppedBit = 64;
+    private const byte IdsBit = 128;
+    private const int TraceBytes = 16;
+    private const int SpanBytes = 8;
+
+    private readonly ulong _traceHigh;
+    private readonly ulong _traceLow;
+    private readonly ulong _span;
+    private readonly byte _bits;
+
+    private TraceHeader(ReadOnlySpan<byte> ids, byte bits)
+    {
+        _traceHigh = BinaryPrimitives.ReadUInt64BigEndian(ids);
+        _traceLow = BinaryPrimitives.ReadUInt64BigEndian(ids[8..]);
+        _span = BinaryPrimitives.ReadUInt64BigEndian(ids[TraceBytes..]);
+        _bits = bits;
+    }
+
+    internal bool IsDropped => (_bits & DroppedBit) != 0;
+
+    internal ActivityContext Context
+    {
+        get
+        {
+            Span<byte> ids = stackalloc byte[TraceBytes + SpanBytes];
+            CopyTo(ids);
+            var flags = (_bits & RecordedBit) != 0 ? ActivityTraceFlags.Recorded : ActivityTraceFlags.None;
+            var trace = ActivityTraceId.CreateFromBytes(ids[..TraceBytes]);
+            var span = ActivitySpanId.CreateFromBytes(ids[TraceBytes..]);
+            return new ActivityContext(trace, span, flags, null, isRemote: true);
+        }
+    }
+
+    /// <summary>Writes <see cref="Call.Trace"/>.</summary>
+    internal static void Write(ref WireWriter writer, object trace)
+    {
+        if (trace is UnknownTrace)
+        {
+            writer.WriteByte(DroppedBit);
+            return;
+        }
+
+        Span<byte> ids = stackalloc byte[TraceBytes + SpanBytes];
+        byte bits;
+        if (trace is TraceHeader header)
+        {
+            header.CopyTo(ids);
+            bits = header._bits;
+        }
+        else
+        {
+            bits = CopyTo(ids, (Activity)trace);
+        }
+
+        writer.WriteByte(bits);
+        writer.WriteRaw(ids);
+    }
+
+    /// <summary>Reads <see cref="Call.Trace"/>.</summary>
+    internal static object? Read(ref WireReader reader)
+    {
+        var bits = reader.ReadByte();
+        object? without = (bits & DroppedBit) != 0 ? UnknownTrace.Instance : null;
+        if ((bits & IdsBit) == 0)
+            return without;
+        var header = new TraceHeader(reader.ReadRaw(TraceBytes + SpanBytes), bits);
+        return (header._traceHigh | header._traceLow) == 0 ? without : header;
+    }
+
+    private static byte CopyTo(Span<byte> ids, Activity activity)
+    {
+        var passed = activity as PassedTrace;
+        activity.TraceId.CopyTo(ids[..TraceBytes]);
+        (passed is { IsDropped: false } ? activity.ParentSpanId : activity.SpanId).CopyTo(ids[TraceBytes..]);
+        return (byte)(IdsBit | (activity.Recorded ? RecordedBit : 0) | (passed is { IsDropped: true } ? DroppedBit : 0));
+    }
+
+    private void CopyTo(Span<byte> ids)
+    {
+        BinaryPrimitives.WriteUInt64BigEndian(ids, _traceHigh);
+        BinaryPrimitives.WriteUInt64BigEndian(ids[8..], _traceLow);
+        BinaryPrimitives.WriteUInt64BigEndian(ids[TraceBytes..], _span);
+    }
+}
