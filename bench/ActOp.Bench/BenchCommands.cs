@@ -19,6 +19,7 @@ internal static class BenchCommands
         ["create"] = CreateCalls.Measure,
         ["edges"] = OtherCalls.Edges,
         ["measuring"] = OtherCalls.Measuring,
+        ["tracing"] = TracedCalls.Measure,
         ["abandoned"] = AbandonedCalls.Measure,
     };
 

@@ -40,7 +40,7 @@ internal static class HostedCalls
         report(new Row(name + ", processors", "cores", Spread.Of(cores)));
     }
 
-    private static async Task<long> Loop(IGrainFactory grains, int callers, int milliseconds)
+    internal static async Task<long> Loop(IGrainFactory grains, int callers, int milliseconds)
     {
         var end = Environment.TickCount64 + milliseconds;
         return (await Task.WhenAll(Enumerable.Range(0, callers).Select(index => Task.Run(async () =>
