@@ -10,6 +10,14 @@ internal sealed record Metis(double? CutShare, bool IsInstalled, string? Problem
 {
     private const string Program = "gpmetis";
 
+    /// <summary>The field of the header that says that each neighbour is followed by the weight of its edge.</summary>
+    private const string WithEdgeWeights = " 001";
+
+    private const double MostWeight = 1e9;
+
+    /// <summary>What the smallest weight counts, where weights are no whole numbers.</summary>
+    private const double Steps = 1_000;
+
     // ENOENT, and ERROR_FILE_NOT_FOUND on Windows.
     private const int NotFound = 2;
 
@@ -65,13 +73,31 @@ internal sealed record Metis(double? CutShare, bool IsInstalled, string? Problem
 
     private static void Write(LabGraph graph, string file)
     {
+        bool weighted = graph.Edges.Any(e => e.Weight != graph.Edges[0].Weight);
+        double scale = weighted ? Scale(graph) : 1;
         List<int>[] neighbours = [.. Enumerable.Range(0, graph.VertexCount).Select(static _ => new List<int>())];
-        foreach ((int a, int b, _) in graph.Edges)
+        foreach ((int a, int b, double weight) in graph.Edges)
         {
-            neighbours[a].Add(b + 1);
-            neighbours[b].Add(a + 1);
+            Add(a, b, weight);
+            Add(b, a, weight);
         }
 
-        File.WriteAllLines(file, neighbours.Select(static n => string.Join(' ', n)).Prepend($"{graph.VertexCount} {graph.Edges.Length}"));
+        string header = $"{graph.VertexCount} {graph.Edges.Length}{(weighted ? WithEdgeWeights : "")}";
+        File.WriteAllLines(file, neighbours.Select(static n => string.Join(' ', n)).Prepend(header));
+
+        void Add(int from, int to, double weight)
+        {
+            neighbours[from].Add(to + 1);
+            if (weighted)
+                neighbours[from].Add(Math.Max(1, (int)Math.Round(weight * scale)));
+        }
+    }
+
+    /// <summary>METIS takes whole numbers above 0 and adds them up, both directions, in 32 bits.</summary>
+    private static double Scale(LabGraph graph)
+    {
+        double most = MostWeight / (2 * graph.TotalWeight);
+        double wanted = graph.Edges.All(static e => double.IsInteger(e.Weight)) ? 1 : Steps / graph.Edges.Min(static e => e.Weight);
+        return Math.Min(wanted, most);
     }
 }

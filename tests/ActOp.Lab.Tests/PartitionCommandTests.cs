@@ -115,6 +115,40 @@ public sealed class PartitionCommandTests : IDisposable
     public void The_cut_of_metis_is_counted_on_the_same_graph() =>
         Assert.Equal(1.0 / 3, Metis.Run(Line, 2, 0.03, Script("printf '0\\n0\\n1\\n1\\n' > \"$2.part.$3\"")).CutShare!.Value, 6);
 
+    /// <summary>Two tight groups, each member tied to one of the other group: by weight it is the pairs that belong together.</summary>
+    [Theory]
+    [InlineData(1, 100)]
+    [InlineData(0.25, 25)]
+    [InlineData(2e8, 2e10)]
+    public void Metis_is_told_the_weights(double within, double across)
+    {
+        const int Size = 4;
+        var edges = new List<(int, int, double)>();
+        for (var one = 0; one < Size; one++)
+        {
+            edges.Add((one, one + Size, across));
+            for (var other = one + 1; other < Size; other++)
+                edges.AddRange([(one, other, within), (one + Size, other + Size, within)]);
+        }
+
+        var metis = Metis.Run(new LabGraph(2 * Size, edges), 2, 0.03);
+        Assert.SkipUnless(metis.IsInstalled, "gpmetis is not installed.");
+        Assert.Null(metis.Problem);
+        Assert.InRange(metis.CutShare!.Value, 0, 0.05);
+    }
+
+    [Theory]
+    [InlineData(1, 1, "4 3|2|1 3|2 4|3")]
+    [InlineData(3, 3, "4 3|2|1 3|2 4|3")]
+    [InlineData(1, 7, "4 3 001|2 1|1 1 3 7|2 7 4 1|3 1")]
+    [InlineData(0.5, 1.25, "4 3 001|2 1000|1 1000 3 2500|2 2500 4 1000|3 1000")]
+    public void The_graph_for_metis_has_weights_if_they_differ(double ends, double middle, string expected)
+    {
+        var copy = Path.Combine(_folder.FullName, "copy");
+        Metis.Run(new LabGraph(4, [(0, 1, ends), (1, 2, middle), (2, 3, ends)]), 2, 0.03, Script($"cp \"$2\" {copy}"));
+        Assert.Equal(expected.Split('|'), File.ReadAllLines(copy));
+    }
+
     private static LabGraph Line => new(4, [(0, 1, 1), (1, 2, 1), (2, 3, 1)]);
 
     private string Script(string text)
