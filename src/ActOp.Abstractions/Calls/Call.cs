@@ -36,7 +36,9 @@ public abstract class Call : Work, IThreadPoolWorkItem
     internal CallHost? Callee;
     internal RequestContextData? Context;
 
-    /// <summary>The trace that the callee continues, as the runtime's tracing has made it, or null.</summary>
+    /// <summary>
+    /// The trace that the callee continues, as the runtime's tracing has made it, or null; while the request runs, the callee's span.
+    /// </summary>
     internal object? Trace;
 
     /// <summary>

@@ -127,11 +127,14 @@ internal sealed partial class Activation
         var activity = CallTrace.IsOn ? CallTrace.Enter(call) : null;
         RequestContext.Current = call.Context;
         Node.Edges.CountIncoming(this, call);
-        if (activity is not null || Node.Filters.HasIncoming || Class.Filters)
+        if (Node.Filters.HasIncoming || Class.Filters)
         {
             RunFiltered(call, activity);
             return;
         }
+
+        if (activity is not null)
+            call.Trace = new RunningSpan(activity);
 
         try
         {
@@ -183,6 +186,8 @@ internal sealed partial class Activation
             _extras?.AlsoBlocking?.Remove(call);
         }
 
+        if (call.Trace is RunningSpan span)
+            span.End(call.Error);
         Answer(call);
         if (_runningCount == 0 && _life is not null)
             AtRest();

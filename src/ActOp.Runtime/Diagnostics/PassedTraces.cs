@@ -61,6 +61,17 @@ internal sealed class UnknownTrace
     internal static bool IsHere => Local.Value is not null;
 }
 
+/// <summary>The callee's span of a recorded call while it runs without filters; filters end it themselves.</summary>
+internal sealed class RunningSpan(Activity span)
+{
+    internal void End(Exception? error)
+    {
+        if (error is not null)
+            CallTrace.Fail(span, error);
+        span.Dispose();
+    }
+}
+
 /// <summary>The trace of a request from the wire: at most 25 bytes, of which nothing is made before somebody needs it.</summary>
 internal sealed class TraceHeader
 {
