@@ -28,9 +28,10 @@ internal static class TracedCalls
 
     internal static async Task Measure(CallSettings settings, Action<Row> report)
     {
+        // Before the silo: its threads look for work now and then.
+        var floor = MeasureFloor(settings, report);
         await using var silo = await BenchHost.StartSilo(locality: false);
         var pairs = Calls.Pairs.Numbered(Pairs);
-        var floor = MeasureFloor(settings, report);
         var slice = Math.Max(10, settings.Milliseconds / 2 / PairsPerRun);
 
         async Task<long> InTraces(Action began)
@@ -53,16 +54,17 @@ internal static class TracedCalls
             return await HostedCalls.Loop(silo.Grains, Hosted, slice);
         }
 
-        await Compare("calls within traces", InTraces, settings.Runs, null, report);
-        await Compare("calls that begin a trace, in grains", Roots, settings.Runs, floor, report);
-        await Compare("calls that begin a trace, " + Hosted + " hosted callers", HostedRoots, settings.Runs, floor, report);
+        await Compare("calls within traces, 1 %", InTraces, Share, settings.Runs, null, report);
+        await Compare("calls within traces, none", InTraces, 0, settings.Runs, null, report);
+        await Compare("calls that begin a trace, in grains, 1 %", Roots, Share, settings.Runs, floor, report);
+        await Compare("calls that begin a trace, " + Hosted + " hosted, 1 %", HostedRoots, Share, settings.Runs, floor, report);
     }
 
     /// <summary>What .NET and the sampler take for one trace that begins, nobody records, and ends; nanoseconds.</summary>
     private static double MeasureFloor(CallSettings settings, Action<Row> report)
     {
         var times = new double[settings.Runs];
-        using var tracing = new Tracing();
+        using var tracing = new Tracing(Share);
         for (var run = -1; run < settings.Runs; run++)
         {
             var start = Stopwatch.GetTimestamp();
@@ -76,7 +78,8 @@ internal static class TracedCalls
         return Spread.Of(times).Median;
     }
 
-    private static async Task Compare(string name, Func<Action, Task<long>> play, int runs, double? floor, Action<Row> report)
+    private static async Task Compare(
+        string name, Func<Action, Task<long>> play, double sampled, int runs, double? floor, Action<Row> report)
     {
         var (plain, traced, lost, added) = (new List<double>(), new List<double>(), new List<double>(), new List<double>());
         long calls = 0;
@@ -84,8 +87,8 @@ internal static class TracedCalls
         for (var pair = -1; pair < runs * PairsPerRun; pair++)
         {
             var tracedFirst = pair % 2 == 0;
-            var one = tracedFirst ? await Play(play, traces: true) : await Play(play, traces: false);
-            var other = tracedFirst ? await Play(play, traces: false) : await Play(play, traces: true);
+            var one = await Play(play, tracedFirst ? sampled : null);
+            var other = await Play(play, tracedFirst ? null : sampled);
             if (pair < 0)
                 continue;
             var (off, on) = tracedFirst ? (other, one) : (one, other);
@@ -100,7 +103,7 @@ internal static class TracedCalls
         var loss = Spread.Of([.. lost]);
         var cost = Spread.Of([.. added]);
         report(new Row(name + ", no tracing", "calls/s", Spread.Of([.. plain])));
-        report(new Row(name + ", 1 % sampled", "calls/s", Spread.Of([.. traced])));
+        report(new Row(name + ", traced", "calls/s", Spread.Of([.. traced])));
         report(new Row(name + ", lost", "%", loss, null, "at most 5", loss.Median <= 5));
         report(new Row(name + ", added", "ns of processor time/call", cost, cost.Median / floor));
         // A recorded call has two spans.
@@ -108,12 +111,12 @@ internal static class TracedCalls
         report(new Row(name + ", recorded", "% of the calls", new Spread(share, share, share)));
     }
 
-    private static async Task<Slice> Play(Func<Action, Task<long>> play, bool traces)
+    private static async Task<Slice> Play(Func<Action, Task<long>> play, double? sampled)
     {
         Tracing? tracing = null;
         var busy = Environment.CpuUsage.TotalTime;
         var start = Stopwatch.GetTimestamp();
-        var calls = await play(() => tracing = traces ? new Tracing() : null);
+        var calls = await play(() => tracing = sampled is { } share ? new Tracing(share) : null);
         var seconds = Stopwatch.GetElapsedTime(start).TotalSeconds;
         var used = (Environment.CpuUsage.TotalTime - busy).TotalNanoseconds;
         tracing?.Dispose();
@@ -134,8 +137,8 @@ internal static class TracedCalls
         private long _ended;
         private int _disposed;
 
-        internal Tracing() => _provider = Sdk.CreateTracerProviderBuilder()
-            .SetSampler(new ParentBasedSampler(new TraceIdRatioBasedSampler(Share)))
+        internal Tracing(double share) => _provider = Sdk.CreateTracerProviderBuilder()
+            .SetSampler(new ParentBasedSampler(new TraceIdRatioBasedSampler(share)))
             .AddSource(Runtime)
             .AddSource(Floor.Name)
             .AddProcessor(this)
