@@ -15,8 +15,8 @@ internal sealed class CoupledStages
     private const double UncouplingShare = 0.3;
 
     /// <summary>
-    /// The share of their time for which the reading threads are expected to read. Half: where reading takes as long as running, all threads
-    /// read.
+    /// The share of their time for which the reading threads are expected to read. Half: where reading takes as long as running, all
+    /// threads read.
     /// </summary>
     private const double ReadingShare = 0.5;
 
@@ -43,8 +43,8 @@ internal sealed class CoupledStages
     }
 
     /// <summary>
-    /// What its decision means for receive, work and the rest: all threads read when reading is at least half of what they do, fewer when it
-    /// is less.
+    /// What its decision means for receive, work and the rest: all threads read when reading is at least half of what they do, fewer when
+    /// it is less.
     /// </summary>
     internal IReadOnlyList<int> Split(IReadOnlyList<int> threads) => IsCoupled ? [Readers(threads[0]), .. threads] : threads;
 

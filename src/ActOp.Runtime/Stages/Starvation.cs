@@ -25,7 +25,8 @@ internal sealed class Starvation(IReadOnlyList<SizedStage> stages, double proces
         {
             return [.. demands.Select((demand, i) => demand with
             {
-                Blocked = demand.Blocked + _guesses[i].PerEvent(demand, begin[i], end[i], stages[i].Threads(), stages[i].TakeLeastQueued(), seconds, share),
+                Blocked = demand.Blocked
+                    + _guesses[i].PerEvent(demand, begin[i], end[i], stages[i].Threads(), stages[i].TakeLeastQueued(), seconds, share),
             })];
         }
 

@@ -13,10 +13,10 @@ namespace ActOp.Runtime.Stages;
 /// need c, so N = c M/(P - c) threads must be runnable on average, each event S = M/(P - c) times as long as it computes. With S below 1
 /// there is enough for all. Neither c nor M depends on the threads that we have now, so the estimate does not feed on its own outcome; time
 /// that our threads wait for each other is in neither.</para>
-/// <para>M is taken from the time that our threads were ready without a processor (their run delay, which contains the wait after a wake-up).
-/// Who waits D for every C of processor time meets (C + D)/C runnable threads for each processor that it could have. If others fare the
-/// same, those of theirs that used f processors are M = f (C + D)/C. A group of processes with a share of its own makes this too large: there
-/// more threads of ours wait more and gain nothing. So no more are assumed than were counted as runnable.</para>
+/// <para>M is taken from the time that our threads were ready without a processor (their run delay, which contains the wait after a
+/// wake-up). Who waits D for every C of processor time meets (C + D)/C runnable threads for each processor that it could have. If others
+/// fare the same, those of theirs that used f processors are M = f (C + D)/C. A group of processes with a share of its own makes this too
+/// large: there more threads of ours wait more and gain nothing. So no more are assumed than were counted as runnable.</para>
 /// <para>Belongs to the control stage.</para>
 /// </remarks>
 /// <param name="processors">Processors that the process may run on, P.</param>

@@ -18,7 +18,8 @@ public class CoupledStagesTests
     }
 
     [Fact]
-    public void One_thread_reads_for_several_that_run_long_turns() => Assert.Equal([1, 2, 1, 1], Split(2, read: 10e-6, turn: 200e-6));
+    public void One_thread_reads_for_several_that_run_long_turns() =>
+        Assert.Equal([1, 2, 1, 1], Split(2, read: 10e-6, turn: 200e-6));
 
     [Fact]
     public void All_threads_read_when_turns_are_as_short_as_reading() =>

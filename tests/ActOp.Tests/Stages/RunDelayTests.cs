@@ -46,7 +46,8 @@ public sealed class RunDelayTests : IDisposable
     [InlineData("8.88 10.56 6.43", null)]
     [InlineData("a b c d/e", null)]
     [InlineData("", null)]
-    public void The_runnable_threads_of_the_machine_are_read(string line, int? expected) => Assert.Equal(expected, RunnableThreads.Parse(line));
+    public void The_runnable_threads_of_the_machine_are_read(string line, int? expected) =>
+        Assert.Equal(expected, RunnableThreads.Parse(line));
 
     [Fact]
     public void The_thread_that_counts_the_runnable_ones_is_not_counted()

@@ -9,12 +9,13 @@ namespace ActOp.Tests.Stages;
 public class StarvationEstimateTests
 {
     [Theory]
-    [InlineData(1, 1, 1, 3, 8, 4)] // We get half of two processors with four threads that wait three quarters; others have four threads too.
+    [InlineData(1, 1, 1, 3, 8, 4)] // Four threads of ours and four of others share two processors.
     [InlineData(1, 1, 1, 3, 6, 2)] // But two at a time are all that were seen of them,
     [InlineData(1, 1, 1, 3, 2, 1)] // or not even as many as had processors.
     [InlineData(0.5, 1, 0.5, 0, 9, 1)] // Nobody waits.
     [InlineData(2, 0, 2, 8, 10, 1)] // We wait for each other.
-    public void Others_stretch_events_as_far_as_they_leave_too_little(double needed, double foreign, double ran, double waited, double runnable, double expected)
+    public void Others_stretch_events_as_far_as_they_leave_too_little(
+        double needed, double foreign, double ran, double waited, double runnable, double expected)
     {
         Assert.Equal(expected, new StarvationEstimate(2).Stretch(needed, foreign, ran, waited, runnable), 9);
     }
