@@ -108,5 +108,11 @@ public class RequestContextTests
         internal override void Enqueue(Work work) => throw new InvalidOperationException();
 
         internal override void FinishInTurn(Call call) => throw new InvalidOperationException();
+
+        protected override IEnumerable<Task>? GetScheduledTasks() => null;
+
+        protected override void QueueTask(Task task) => throw new InvalidOperationException();
+
+        protected override bool TryExecuteTaskInline(Task task, bool taskWasPreviouslyQueued) => throw new InvalidOperationException();
     }
 }
