@@ -67,7 +67,7 @@ public sealed class BorrowingTests
 
         Stages.Until(() => item.Runs == 5000);
         await Stages.Stop(stage);
-        Assert.InRange(here, 1, 256);
+        Assert.InRange(here, 1, 512);
     }
 
     [Fact]
