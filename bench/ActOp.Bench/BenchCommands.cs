@@ -35,7 +35,10 @@ internal static class BenchCommands
         var names = new Argument<string[]>("measurements") { Description = string.Join(", ", Measurements.Keys) + "; all when none is named.", Arity = ArgumentArity.ZeroOrMore };
         var runs = new Option<int>("--runs") { Description = "Runs of each measurement.", DefaultValueFactory = _ => 3 };
         var seconds = new Option<double>("--seconds") { Description = "Length of one run.", DefaultValueFactory = _ => 1 };
-        var count = new Option<int?>("--count") { Description = "create: makes this many activations instead, and measures what they hold and how long collections pause." };
+        var count = new Option<int?>("--count")
+        {
+            Description = "create: makes this many activations instead, and measures what they hold and how long collections pause.",
+        };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
         var ignoreBars = new Option<bool>("--ignore-bars") { Description = "Succeed when a bar is missed too: for runs that are too short to judge speed by." };
         var command = new Command("calls", "Calls per second and their costs as multiples of the floors, measured beside them. Fails when a bar is missed.") { names, runs, seconds, count, json, ignoreBars };

@@ -8,7 +8,8 @@ namespace ActOp.Cluster.Tests;
 
 public sealed class SlotEntriesTests
 {
-    private static readonly SiloAddress[] Silos = [.. Enumerable.Range(1, 3).Select(number => SiloAddress.New(new IPEndPoint(IPAddress.Loopback, number), number))];
+    private static readonly SiloAddress[] Silos = [.. Enumerable.Range(1, 3)
+        .Select(number => SiloAddress.New(new IPEndPoint(IPAddress.Loopback, number), number))];
 
     private readonly SlotEntries _entries = new();
     private readonly Residences _residences = new();
@@ -17,19 +18,23 @@ public sealed class SlotEntriesTests
     [Fact]
     public void It_holds_what_a_dictionary_would_hold()
     {
-        var step = Gen.Choose(0, 9).SelectMany(what => Gen.Choose(0, 60).SelectMany(grain => Gen.Choose(0, 2).Select(silo => (what, grain, silo))));
+        var step = Gen.Choose(0, 9).SelectMany(what => Gen.Choose(0, 60)
+            .SelectMany(grain => Gen.Choose(0, 2).Select(silo => (what, grain, silo))));
         Check.One(Config.QuickThrowOnFailure.WithMaxTest(100), Prop.ForAll(step.ArrayOf(200).ToArbitrary(), Matches));
     }
 
     [Fact]
     public void Keys_with_one_hash_are_told_apart()
     {
-        var clashing = Enumerable.Range(0, 20).Select(number => GrainId.Create(GrainType.Create("kind"), IdSpan.UnsafeCreate([(byte)number], 7))).ToArray();
+        var clashing = Enumerable.Range(0, 20)
+            .Select(number => GrainId.Create(GrainType.Create("kind"), IdSpan.UnsafeCreate([(byte)number], 7))).ToArray();
         foreach (var grain in clashing)
             _entries.Set(grain, At(0, grain.Key.AsSpan()[0]), _residences);
         foreach (var grain in clashing.Where(grain => grain.Key.AsSpan()[0] % 2 == 0))
             Assert.True(_entries.Remove(grain));
-        Assert.All(clashing, grain => Assert.Equal(grain.Key.AsSpan()[0] % 2 == 1, _entries.TryGet(grain, out var found) && found.Epoch == grain.Key.AsSpan()[0]));
+        Assert.All(clashing, grain => Assert.Equal(
+            grain.Key.AsSpan()[0] % 2 == 1,
+            _entries.TryGet(grain, out var found) && found.Epoch == grain.Key.AsSpan()[0]));
     }
 
     [Fact]
@@ -88,10 +93,11 @@ public sealed class SlotEntriesTests
 
         var all = new List<Registration>();
         entries.CopyTo(all);
-        Assert.Equal(oracle.OrderBy(one => one.Key), all.Select(one => KeyValuePair.Create(one.Grain, one.Location)).OrderBy(one => one.Key));
+        Assert.Equal(oracle.OrderBy(one => one.Key), all.OrderBy(one => one.Grain).Select(one => KeyValuePair.Create(one.Grain, one.Location)));
     }
 
-    private static GrainId Grain(int number) => GrainId.Create(number % 2 == 0 ? "even" : "odd", new string('k', number % 20) + (number / 2));
+    private static GrainId Grain(int number) =>
+        GrainId.Create(number % 2 == 0 ? "even" : "odd", new string('k', number % 20) + (number / 2));
 
     private static Location At(int silo, int epoch) => new(Silos[silo], new ActivationId(new Guid(epoch, 0, 0, new byte[8])), epoch);
 }

@@ -5,7 +5,7 @@ using ActOp.Floors;
 
 namespace ActOp.Bench.Calls;
 
-/// <summary>Activations that their first call creates, in one silo: how many a second, and what a given number of idle ones holds.</summary>
+/// <summary>Activations that their first call creates, in one silo: how many a second, and what a number of idle ones holds.</summary>
 internal static class CreateCalls
 {
     private const int Callers = 64;
@@ -75,8 +75,9 @@ internal static class CreateCalls
 
     private static Task InParallel(Func<Task> loop) => Task.WhenAll(Enumerable.Range(0, Callers).Select(_ => loop()));
 
-    /// <summary>Watches the collections until it is cancelled: the longest pause seen in ms, the share of the time paused, and how many
-    /// there were.</summary>
+    /// <summary>
+    /// Watches the collections until it is cancelled: the longest pause seen in ms, the share of the time paused, and how many there were.
+    /// </summary>
     private static async Task<(double Longest, double Share, int Collections)> Pauses(CancellationToken done)
     {
         var (start, paused, first) = (Stopwatch.GetTimestamp(), GC.GetTotalPauseDuration(), GC.CollectionCount(0));

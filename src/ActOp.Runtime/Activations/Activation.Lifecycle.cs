@@ -50,10 +50,13 @@ internal sealed partial class Activation
 
     /// <summary>True when the collector may end the activation at coarse time <paramref name="now"/>.</summary>
     internal bool MayCollect(long now, long ageMs) =>
-        State == ActivationState.Active && IsIdle && now - Volatile.Read(ref LastUsed) >= ageMs && (_extras is not { } extras || now >= Volatile.Read(ref extras.KeepAliveUntil));
+        State == ActivationState.Active && IsIdle && now - Volatile.Read(ref LastUsed) >= ageMs
+        && (_extras is not { } extras || now >= Volatile.Read(ref extras.KeepAliveUntil));
 
     internal void KeepAliveFor(TimeSpan time) =>
-        Volatile.Write(ref Extras.KeepAliveUntil, time > TimeSpan.Zero ? Node.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
+        Volatile.Write(
+            ref Extras.KeepAliveUntil,
+            time > TimeSpan.Zero ? Node.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
 
     /// <summary>The grain, or a part of it, carries its state along when it moves. Any thread; a moment's truth.</summary>
     internal bool TakesPartInMigration => Volatile.Read(ref _extras)?.Lifecycle is { HasMigrationParticipants: true };

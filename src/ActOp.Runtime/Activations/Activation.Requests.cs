@@ -65,7 +65,8 @@ internal sealed partial class Activation
             return;
         if (State == ActivationState.Gone)
             SendOn(call);
-        else if (State == ActivationState.Active && (_waiting is null || MayOthersRun || MayAlways(call)) && (_life is null || MayJoin) && MayRun(call))
+        else if (State == ActivationState.Active && (_waiting is null || MayOthersRun || MayAlways(call))
+            && (_life is null || MayJoin) && MayRun(call))
             StartRequest(call);
         else
             Wait(call);
@@ -83,7 +84,8 @@ internal sealed partial class Activation
             return true;
         if ((_blocking.Flags & call.Flags & InvokeMethodOptions.ReadOnly) != 0)
             return true;
-        if (_extras?.Sections is { } sections && call.Context is { } context && context.ReentrancyId != Guid.Empty && sections.ContainsKey(context.ReentrancyId))
+        if (_extras?.Sections is { } sections && call.Context is { } context && context.ReentrancyId != Guid.Empty
+            && sections.ContainsKey(context.ReentrancyId))
             return true;
         if (Class.Reentrant)
             return true;

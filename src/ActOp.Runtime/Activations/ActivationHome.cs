@@ -1,9 +1,9 @@
+using ActOp.Calls;
 using ActOp.Runtime.Hosting;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
-using ActOp.Calls;
 
 namespace ActOp.Runtime.Activations;
 

@@ -55,8 +55,10 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
         return StripeOf(mark).TryAdd(mark, host);
     }
 
-    /// <summary>Puts another host of the same grain into the place of one; nobody finds the grain missing meanwhile. False when the grain
-    /// does not have that one.</summary>
+    /// <summary>
+    /// Puts another host of the same grain into the place of one; nobody finds the grain missing meanwhile. False when the grain does not
+    /// have that one.
+    /// </summary>
     internal bool TryReplace(THost present, THost next)
     {
         var mark = MarkOf(present.HostId);
@@ -227,8 +229,9 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
             Volatile.Write(ref _marks[index], mark);
         }
 
-        /// <summary>A place that was left at the end of a run, and those before it, need no hash: nobody has to go on past them. Answers how
-        /// many.</summary>
+        /// <summary>
+        /// A place that was left at the end of a run, and those before it, need no hash: nobody has to go on past them. Answers how many.
+        /// </summary>
         internal int Free(int index)
         {
             if (_marks[Next(index)] != 0)

@@ -37,7 +37,8 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
         _stopped.TrySetResult();
     }
 
-    internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) => _activations.TryGet(id, out activation);
+    internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) =>
+        _activations.TryGet(id, out activation);
 
     /// <summary>As <see cref="TryGet"/>, by the bytes of an id from the wire, for grains remembered lately; null says nothing.</summary>
     internal Activation? FindRecent(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => _recent.Find(hash, type, key);

@@ -79,7 +79,8 @@ internal sealed class GrainClass
     internal ActivationHome HomeOn(Node node, Stage stage) => _home ??= new ActivationHome(node, this, stage);
 
     /// <summary>How instances are made; read with the first one, since system targets and observers exist already.</summary>
-    internal GrainConstruction ConstructionOn(Node node) => _construction ??= new GrainConstruction(Type, node.Services.GetService<ServiceLifetimes>());
+    internal GrainConstruction ConstructionOn(Node node) =>
+        _construction ??= new GrainConstruction(Type, node.Services.GetService<ServiceLifetimes>());
 
     internal bool UsesDirectory => Worker is null;
 
@@ -115,7 +116,9 @@ internal sealed class GrainConstruction
     {
         var parameters = type.GetConstructors().SelectMany(static constructor => constructor.GetParameters()).ToArray();
         _takesContext = Array.Exists(parameters, static parameter => parameter.ParameterType == typeof(IGrainContext));
-        NeedsScope = Array.Exists(parameters, parameter => parameter.ParameterType != typeof(IGrainContext) && !IsSingleton(parameter, lifetimes));
+        NeedsScope = Array.Exists(
+            parameters,
+            parameter => parameter.ParameterType != typeof(IGrainContext) && !IsSingleton(parameter, lifetimes));
         _factory = ActivatorUtilities.CreateFactory(type, _takesContext ? [typeof(IGrainContext)] : []);
     }
 

@@ -11,9 +11,9 @@ internal static class Turn
     private static Task? t_task;
 
     /// <summary>
-    /// A task that never runs and belongs to this thread: while it is the thread's current task, <see cref="TaskScheduler.Current"/> is what
-    /// <see cref="SchedulerOf"/> says. One for all turns of the thread, because a turn is over before the next one begins, and one within
-    /// another puts back what it found.
+    /// A task that never runs and belongs to this thread: while it is the thread's current task, <see cref="TaskScheduler.Current"/> is
+    /// what <see cref="SchedulerOf"/> says. One for all turns of the thread, because a turn is over before the next one begins, and one
+    /// within another puts back what it found.
     /// </summary>
     internal static Task TaskOfThread => t_task ??= new Task(static () => { }, TaskCreationOptions.DenyChildAttach);
 

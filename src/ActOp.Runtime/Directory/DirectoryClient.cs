@@ -42,7 +42,8 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
     {
         var request = new RegisterRequest(activation.GrainId, node.Address, activation.ActivationId, previous);
         // Mostly: the slot is served here and the grain is new. Whatever else is the case is found again on the long way.
-        if (IsServedHere(request.Grain) && service.RegisterNow(request) is { Status: DirectoryStatus.Ok } reply && Accepts(activation, reply))
+        if (IsServedHere(request.Grain) && service.RegisterNow(request) is { Status: DirectoryStatus.Ok } reply
+            && Accepts(activation, reply))
             return new ValueTask<Location>(reply.Location);
         return new ValueTask<Location>(AskToRegisterAsync(activation, previous, request));
     }

@@ -34,7 +34,8 @@ internal sealed class SlotEntries
     /// <summary>Adds a registration or replaces the grain's.</summary>
     public void Set(in GrainId grain, in Location location, Residences residences)
     {
-        var entry = new Entry(IdSpan.UnsafeGetArray(grain.Key), residences.Get(grain.Type, location.Silo), location.Activation, location.Epoch);
+        var residence = residences.Get(grain.Type, location.Silo);
+        var entry = new Entry(IdSpan.UnsafeGetArray(grain.Key), residence, location.Activation, location.Epoch);
         var index = Find(grain);
         if (index >= 0)
         {
@@ -154,7 +155,8 @@ internal sealed class SlotEntries
         public bool Is(in GrainId grain) => grain.Key.AsSpan().SequenceEqual(key) && grain.Type.Equals(residence.Type);
 
         /// <param name="mark">The hash of the key, except that a hash of 0 is kept as 1.</param>
-        public GrainId Grain(int mark) => new(residence.Type, mark != 1 ? IdSpan.UnsafeCreate(key, mark) : key is null ? default : new IdSpan(key));
+        public GrainId Grain(int mark) =>
+            new(residence.Type, mark != 1 ? IdSpan.UnsafeCreate(key, mark) : key is null ? default : new IdSpan(key));
     }
 }
 
@@ -183,7 +185,9 @@ internal sealed class Residences
         // Who registers many grains registers them of one kind and for one silo.
         if (Volatile.Read(ref _last) is { } last && last.Type.Equals(type) && last.Silo.Equals(silo))
             return last;
-        var found = _known.TryGetValue((type, silo), out var known) ? known : _known.GetOrAdd((type, silo), static key => new Residence(key.Type, key.Silo));
+        var found = _known.TryGetValue((type, silo), out var known)
+            ? known
+            : _known.GetOrAdd((type, silo), static key => new Residence(key.Type, key.Silo));
         Volatile.Write(ref _last, found);
         return found;
     }

@@ -14,6 +14,7 @@ internal sealed class ServiceLifetimes(IServiceCollection services)
 
     /// <summary>The registration that counts, which is the last one; an open generic one where there is none for the type itself.</summary>
     private ServiceDescriptor? Find(Type service) =>
-        services.LastOrDefault(one => !one.IsKeyedService && one.ServiceType == service)
-        ?? (service.IsConstructedGenericType ? services.LastOrDefault(one => !one.IsKeyedService && one.ServiceType == service.GetGenericTypeDefinition()) : null);
+        Last(service) ?? (service.IsConstructedGenericType ? Last(service.GetGenericTypeDefinition()) : null);
+
+    private ServiceDescriptor? Last(Type service) => services.LastOrDefault(one => !one.IsKeyedService && one.ServiceType == service);
 }

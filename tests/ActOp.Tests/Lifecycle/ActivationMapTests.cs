@@ -45,8 +45,8 @@ public sealed class ActivationMapTests
     }
 
     /// <summary>
-    /// Writers add and remove grains of their own, and all of them the same few grains, while readers look for grains that are always there,
-    /// enumerate, and must never see a grain under a wrong key. Bounded by the number of steps.
+    /// Writers add and remove grains of their own, and all of them the same few grains, while readers look for grains that are always
+    /// there, enumerate, and must never see a grain under a wrong key. Bounded by the number of steps.
     /// </summary>
     [Fact]
     public async Task What_is_always_there_is_always_found_while_others_come_and_go()
