@@ -12,6 +12,9 @@ internal static class Census
     /// <summary>Threads and descriptors end a moment after whoever closed them has gone on; only a defect reaches this bound.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
 
+    private const string ThreadLine = "thread ";
+    private const string TimerLine = "timer";
+
     /// <summary>The framework opens its own poll of sockets with the first one, and keeps it.</summary>
     static Census()
     {
@@ -21,15 +24,37 @@ internal static class Census
         listener.AcceptSocketAsync().GetAwaiter().GetResult().Dispose();
     }
 
-    /// <summary>What is held before a test, when nothing moves.</summary>
+    /// <summary>How often somebody has looked.</summary>
+    internal static int Looks { get; private set; }
+
+    /// <summary>
+    /// What is held before a test. Threads of the test before, which ends before they do, are none of this one's: they would be missed at
+    /// its end. So they are waited for. What is left at the bound is a defect that the test before has told, or could not see; the census
+    /// then goes on with it.
+    /// </summary>
     internal static string[] Begin()
     {
-        SpinWait.SpinUntil(static () => !StageMonitor.Shared.IsArmed, Patience);
-        return Take();
+        string[] held = [];
+        SpinWait.SpinUntil(
+            () =>
+            {
+                held = Take();
+                return !StageMonitor.Shared.IsArmed && !held.Any(IsRuntimes);
+            },
+            Patience);
+        return held;
     }
 
+    /// <summary>Of what is listed: without descriptors, of which the framework has its own.</summary>
+    private static bool IsRuntimes(string held) => held == TimerLine || held.StartsWith(ThreadLine, StringComparison.Ordinal);
+
     /// <summary>One line for each thing held.</summary>
-    internal static string[] Take() => [.. Threads(), .. Descriptors(), .. Timers()];
+    internal static string[] Take()
+    {
+        string[] held = [.. Threads(), .. Descriptors(), .. Timers()];
+        Looks++;
+        return held;
+    }
 
     /// <summary>Waits until exactly what <paramref name="before"/> lists is held.</summary>
     internal static void Is(string[] before)
@@ -76,7 +101,7 @@ internal static class Census
         let name = Read(Path.Combine(task, "comm"))
         where name.StartsWith("actop-", StringComparison.Ordinal) && name != "actop-timers"
         orderby name
-        select "thread " + name;
+        select ThreadLine + name;
 
     private static IEnumerable<string> Descriptors() =>
         from path in Directory.EnumerateFiles("/proc/self/fd")
@@ -87,7 +112,8 @@ internal static class Census
         select "descriptor " + kind;
 
     /// <summary>Without the one of the monitor of all stages, which goes to sleep by itself when none runs.</summary>
-    private static IEnumerable<string> Timers() => Enumerable.Repeat("timer", TimerThread.Shared.Waiting - (StageMonitor.Shared.IsArmed ? 1 : 0));
+    private static IEnumerable<string> Timers() =>
+        Enumerable.Repeat(TimerLine, TimerThread.Shared.Waiting - (StageMonitor.Shared.IsArmed ? 1 : 0));
 
     private static string Link(string path)
     {
