@@ -54,11 +54,16 @@ internal static class Quiet
     internal static void Check(World.World world, Ledger ledger, Callers callers, HashSet<Activation> busy)
     {
         var silos = world.Silos.ToArray();
+        var lives = new Dictionary<GrainId, Life>();
         foreach (var number in ledger.Counters)
+        {
             CheckGrain(world, silos, ledger, number);
+            lives.Add(Numbers.IdOf(silos[0].Grains, number), ledger.NewestOf(number)!);
+        }
+
         foreach (var machine in world.Machines)
         {
-            CheckActivations(world, machine, ledger, busy);
+            CheckActivations(world, machine, ledger, lives, busy);
             CheckCalls(machine, ledger);
             CheckLinks(world, machine, ledger);
             CheckTables(silos, machine, ledger, callers);
@@ -103,7 +108,8 @@ internal static class Quiet
             ledger.Accuse("directory", "The directory lists grain " + number + " at " + answer.Result.Location.Silo + ", where it is not.");
     }
 
-    private static void CheckActivations(World.World world, Machine machine, Ledger ledger, HashSet<Activation> busy)
+    private static void CheckActivations(
+        World.World world, Machine machine, Ledger ledger, Dictionary<GrainId, Life> lives, HashSet<Activation> busy)
     {
         foreach (var activation in machine.Node.Activations)
         {
@@ -114,7 +120,9 @@ internal static class Quiet
                 ledger.Accuse("mailbox", "The mailbox of " + activation + " is not empty: " + activation.QueueLength + " wait.");
             if (activation.State != ActivationState.Active)
                 ledger.Accuse("mailbox", activation + " is neither active nor gone.");
-            if (world.Settings.CollectionAge < LongestRest)
+            // A grain that moved while nobody called is as old as its new activation: nobody carries its age along.
+            var age = lives.TryGetValue(activation.GrainId, out var life) ? world.Pump.Now - life.Since : long.MaxValue;
+            if (world.Settings.CollectionAge < LongestRest && age > LongestRest.Ticks)
                 ledger.Accuse("collected", activation + " is still there though nobody has called it for longer than " + world.Settings.CollectionAge + ".");
         }
     }
