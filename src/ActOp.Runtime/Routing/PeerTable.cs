@@ -154,8 +154,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         peer.Tag = entry;
         peer.Keep = !address.IsClient;
         for (var index = 0u; index < peer.DataLinks; index++)
-            peer.GetLink(index)!.Tag = new LinkSender(peer.GetLink(index)!, address.IsClient ? _node.ClientSendStage : _node.SiloSendStage);
-        peer.Control!.Tag = new LinkSender(peer.Control, _node.ControlStage);
+            peer.GetLink(index)!.Tag = new LinkSender(peer.GetLink(index)!, address.IsClient ? _node.ClientSendStage : _node.SiloSendStage, _node.Time);
+        peer.Control!.Tag = new LinkSender(peer.Control, _node.ControlStage, _node.Time);
         entry.Connected(peer);
         _node.Log.PeerConnected(address);
         EndSearches();
