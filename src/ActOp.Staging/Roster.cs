@@ -23,7 +23,8 @@ namespace ActOp.Staging;
 /// The last to end its search sees that none searches, so its wake-up is not held back by (b) again.
 /// Popping an idle worker and counting it as searching is one step under the gate: no thread ever claims a search that nobody makes.</para>
 /// <para>A worker that went idle, and then finds work but not itself in the list, was taken: by a waker (it will search), by a borrower
-/// (who looks when he gives it back), or it was retired. It wakes another one, which is needed in the last case only.</para>
+/// (who looks when he gives it back, whatever has become of the worker meanwhile), or it was retired. It wakes another one, which is needed
+/// in the last case only.</para>
 /// <para>Items in a worker's own queue need no wake-up to be run: whoever runs the worker runs them, or gives the worker back running
 /// while some are left; a retiring worker puts them into the shared queue.</para>
 /// <para><b>The end</b>: after <see cref="Stop"/> no place becomes idle or retired. A thread ends when it has seen the stop and then

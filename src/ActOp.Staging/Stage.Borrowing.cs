@@ -62,10 +62,10 @@ public sealed partial class Stage
             Interlocked.Increment(ref _wakes);
             worker.Unpark();
         }
-        else if (HasWork())
-        {
+
+        // A worker that was retired meanwhile took nothing from the shared queue, and its thread will not either.
+        if (isDone && HasWork())
             WakeOne();
-        }
     }
 }
 

@@ -208,6 +208,11 @@ public static class StageModels
                 model.Stage.SetThreads(2);
             });
         }),
+        ["visit, resize, down"] = static () => new StageModel(2, static model =>
+        {
+            model.SpawnPooled("caller", () => model.Post(model.Item()));
+            model.Spawn("resizer", () => model.Stage.SetThreads(1));
+        }),
         ["visit, that comes late"] = static () => new StageModel(1, static model =>
         {
             var hasRun = false;
