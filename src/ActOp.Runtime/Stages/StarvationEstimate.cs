@@ -37,7 +37,19 @@ internal sealed class StarvationEstimate(int processors)
     /// <summary>Weight of the last period in the counts of others' runnable threads, which are a few samples each.</summary>
     private const double Smoothing = 0.3;
 
+    /// <summary>
+    /// While what we need and what others use is less than this share of the processors, there is enough for all: a stage that works a
+    /// backlog off waits for its own threads then, and so do the others.
+    /// </summary>
+    private const double EnoughForAll = 0.95;
+
+    /// <summary>
+    /// By period. What others would use is what they used at most, lately: while a backlog is worked off, they get less than they want.
+    /// </summary>
+    private const double ForeignFading = 0.9;
+
     private double _remembered = 1;
+    private double _mostForeign;
     private double? _others;
 
     /// <summary>S of the last period, at least 1.</summary>
@@ -50,6 +62,9 @@ internal sealed class StarvationEstimate(int processors)
     {
         if (runnable - ran - waited is { } others)
             _others = _others is { } before ? before + (Smoothing * (others - before)) : others;
+        _mostForeign = Math.Max(foreign, ForeignFading * _mostForeign);
+        if (needed + _mostForeign < EnoughForAll * processors)
+            return 1;
         var most = Math.Max(foreign, _others ?? double.PositiveInfinity);
         var spare = processors - Math.Min(needed, MostShare * processors);
         var now = ran > 0 ? 1 + (waited / ran) : 1;

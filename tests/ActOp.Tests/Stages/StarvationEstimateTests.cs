@@ -14,10 +14,19 @@ public class StarvationEstimateTests
     [InlineData(1, 1, 1, 3, 2, 1)] // or not even as many as had processors.
     [InlineData(0.5, 1, 0.5, 0, 9, 1)] // Nobody waits.
     [InlineData(2, 0, 2, 8, 10, 1)] // We wait for each other.
+    [InlineData(1.4, 0.3, 1.7, 6, 10, 1)] // We work a backlog off, and there is enough for all.
     public void Others_stretch_events_as_far_as_they_leave_too_little(
         double needed, double foreign, double ran, double waited, double runnable, double expected)
     {
         Assert.Equal(expected, new StarvationEstimate(2).Stretch(needed, foreign, ran, waited, runnable), 9);
+    }
+
+    [Fact]
+    public void Others_that_get_less_while_a_backlog_is_worked_off_are_not_taken_for_small()
+    {
+        var estimate = new StarvationEstimate(2);
+        Assert.Equal(4, estimate.Stretch(1, 1, 1, 3, 8), 9);
+        Assert.True(estimate.Stretch(1, 0.5, 1.5, 5, 10) > 1);
     }
 
     [Fact]
