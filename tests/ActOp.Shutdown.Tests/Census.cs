@@ -24,8 +24,13 @@ internal static class Census
         listener.AcceptSocketAsync().GetAwaiter().GetResult().Dispose();
     }
 
+    private static volatile int s_looks;
+
     /// <summary>How often somebody has looked.</summary>
-    internal static int Looks { get; private set; }
+    internal static int Looks => s_looks;
+
+    /// <summary>Waits until somebody has looked since <see cref="Looks"/> had that value; any thread.</summary>
+    internal static void AwaitLook(int looks) => SpinWait.SpinUntil(() => Looks > looks, Patience);
 
     /// <summary>
     /// What is held before a test. Threads of the test before, which ends before they do, are none of this one's: they would be missed at
@@ -52,7 +57,7 @@ internal static class Census
     internal static string[] Take()
     {
         string[] held = [.. Threads(), .. Descriptors(), .. Timers()];
-        Looks++;
+        s_looks++;
         return held;
     }
 

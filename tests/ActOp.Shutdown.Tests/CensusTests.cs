@@ -8,7 +8,7 @@ public class CensusTests
     {
         var looks = Census.Looks;
         // As a worker of a silo that has stopped: whoever looks at once sees it.
-        var worker = new Thread(() => SpinWait.SpinUntil(() => Census.Looks > looks)) { Name = "actop-ending" };
+        var worker = new Thread(() => Census.AwaitLook(looks)) { Name = "actop-ending" };
         worker.Start();
         var before = Census.Begin();
         worker.Join();
