@@ -57,17 +57,17 @@ public sealed class StageOptions
     public TimeSpan ModelPeriod { get; set; } = TimeSpan.FromSeconds(1);
 
     /// <summary>
-    /// What a thread costs in latency, eta of the paper, per thread. Default 5 us: wake-ups are rationed, so a thread that is seldom needed costs
-    /// little. With 25 us the comparison of the Heartbeat sample was up to 1.8 times as slow as the best fixed allocation (p99) where no
-    /// request blocks. <c>calibrate</c> of that sample finds the value for a machine; the paper's had 100 us.
+    /// What a thread costs in latency, eta of the paper, per thread. Default 25 us: about half of what waking a thread costs both sides.
+    /// With 10 us the Heartbeat sample's silo took a second pair of threads that competed with its load client and did worse than one.
+    /// <c>calibrate</c> of that sample finds the value for a machine; the paper's had 100 us.
     /// </summary>
-    public TimeSpan ThreadPenalty { get; set; } = TimeSpan.FromMicroseconds(5);
+    public TimeSpan ThreadPenalty { get; set; } = TimeSpan.FromMicroseconds(25);
 
     /// <summary>
-    /// Processors that all threads of a silo's stages could use at most, as a multiple of those there are. Default 3; the paper has 1,
+    /// Processors that all threads of a silo's stages could use at most, as a multiple of those there are. Default 1.5; the paper has 1,
     /// but a thread that waits for work uses none.
     /// </summary>
-    public double ProcessorHeadroom { get; set; } = 3;
+    public double ProcessorHeadroom { get; set; } = 1.5;
 
     /// <summary>
     /// The model changes threads for an improvement of its objective by this share or more. Default 0.1: less cannot be told from noise.
