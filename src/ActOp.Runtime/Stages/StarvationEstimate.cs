@@ -44,7 +44,8 @@ internal sealed class StarvationEstimate(int processors)
     private const double EnoughForAll = 0.95;
 
     /// <summary>
-    /// By period. What others would use is what they used at most, lately: while a backlog is worked off, they get less than they want.
+    /// By period with processors to spare. What others would use is what they used at most, lately: while all processors are in use, as when
+    /// a backlog is worked off, they may get less than they want, and nothing fades.
     /// </summary>
     private const double ForeignFading = 0.9;
 
@@ -62,7 +63,8 @@ internal sealed class StarvationEstimate(int processors)
     {
         if (runnable - ran - waited is { } others)
             _others = _others is { } before ? before + (Smoothing * (others - before)) : others;
-        _mostForeign = Math.Max(foreign, ForeignFading * _mostForeign);
+        var isFull = ran + foreign >= EnoughForAll * processors;
+        _mostForeign = Math.Max(foreign, isFull ? _mostForeign : ForeignFading * _mostForeign);
         if (needed + _mostForeign < EnoughForAll * processors)
             return 1;
         var most = Math.Max(foreign, _others ?? double.PositiveInfinity);

@@ -41,19 +41,11 @@ public class StarvationEstimateTests
     }).QuickCheckThrowOnFailure();
 
     [Fact]
-    public void A_stage_that_keeps_up_beside_others_keeps_its_threads() => Prop.ForAll(Machines, static machine =>
-    {
-        machine.Run(10);
-        var threads = machine.Threads;
-        for (var minute = 0; minute < 5; minute++)
-        {
-            machine.Run(60);
-            if (!machine.KeepsUp || machine.Threads > threads + 1)
-                return false;
-        }
+    public void A_stage_that_keeps_up_beside_others_keeps_its_threads() => Prop.ForAll(Machines, KeepsItsThreads).QuickCheckThrowOnFailure();
 
-        return true;
-    }).QuickCheckThrowOnFailure();
+    /// <summary>A backlog that is worked off slowly: others get less than they want for so long that they seem to want no more.</summary>
+    [Fact]
+    public void A_stage_that_works_a_backlog_off_slowly_keeps_its_threads() => Assert.True(KeepsItsThreads(new FluidMachine(7, 4, 4.62)));
 
     /// <summary>More threads wait more; that must not bring more threads.</summary>
     [Fact]
@@ -96,6 +88,20 @@ public class StarvationEstimateTests
         machine.Others = 0;
         machine.Run(130);
         Assert.Equal(alone.Threads, machine.Threads);
+    }
+
+    private static bool KeepsItsThreads(FluidMachine machine)
+    {
+        machine.Run(10);
+        var threads = machine.Threads;
+        for (var minute = 0; minute < 5; minute++)
+        {
+            machine.Run(60);
+            if (!machine.KeepsUp || machine.Threads > threads + 1)
+                return false;
+        }
+
+        return true;
     }
 
     private static Arbitrary<FluidMachine> Machines => Arb.From(
