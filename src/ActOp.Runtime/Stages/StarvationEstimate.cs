@@ -44,8 +44,8 @@ internal sealed class StarvationEstimate(int processors)
     private const double EnoughForAll = 0.95;
 
     /// <summary>
-    /// By period with processors to spare. What others would use is what they used at most, lately: while all processors are in use, as when
-    /// a backlog is worked off, they may get less than they want, and nothing fades.
+    /// By period with processors to spare. What others would use is what they used at most, lately: while all processors are in use, as
+    /// when a backlog is worked off, they may get less than they want, and nothing fades.
     /// </summary>
     private const double ForeignFading = 0.9;
 

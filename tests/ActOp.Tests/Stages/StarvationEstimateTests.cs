@@ -41,7 +41,8 @@ public class StarvationEstimateTests
     }).QuickCheckThrowOnFailure();
 
     [Fact]
-    public void A_stage_that_keeps_up_beside_others_keeps_its_threads() => Prop.ForAll(Machines, KeepsItsThreads).QuickCheckThrowOnFailure();
+    public void A_stage_that_keeps_up_beside_others_keeps_its_threads() =>
+        Prop.ForAll(Machines, KeepsItsThreads).QuickCheckThrowOnFailure();
 
     /// <summary>A backlog that is worked off slowly: others get less than they want for so long that they seem to want no more.</summary>
     [Fact]
@@ -151,7 +152,8 @@ public class StarvationEstimateTests
         {
             var ran = Math.Min(Load + _backlog, Capacity);
             _backlog += Load - ran;
-            // With a backlog all threads are runnable, otherwise as many as share the processors with the others so that they get what they need.
+            // With a backlog all threads are runnable, otherwise as many as share the processors with the others so that they get what they
+            // need.
             var ready = _backlog > 0 ? Threads : Math.Min(Threads, Math.Max(ran, ran * Others / Math.Max(processors - ran, 1e-9)));
             var foreign = Math.Min(Others, processors - ran);
             var stretch = _estimate.Stretch(Load, foreign, ran, ready - ran, ready + Others);
