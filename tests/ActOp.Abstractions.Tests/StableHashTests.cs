@@ -1,6 +1,6 @@
 using System.Net;
 using System.Text;
-using ActOp.Identity;
+using ActOp.Wire;
 using Orleans.Runtime;
 
 namespace ActOp.Abstractions.Tests;

@@ -1,7 +1,6 @@
 using System.Buffers;
 using ActOp.Calls;
 using ActOp.Serialization;
-using ActOp.Serialization.Api;
 using ActOp.Wire;
 
 namespace Orleans.Serialization;
@@ -133,4 +132,63 @@ public sealed class Serializer
         writer.Commit();
         return scratch;
     }
+}
+
+/// <summary>Writes values of one type; see <see cref="Serializer"/>.</summary>
+/// <typeparam name="T">The static type.</typeparam>
+/// <param name="serializer">What it writes with.</param>
+public sealed class Serializer<T>(Serializer serializer)
+{
+    /// <summary>The value as a new array.</summary>
+    public byte[] SerializeToArray(T value) => serializer.SerializeToArray(value);
+
+    /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
+    public void Serialize(T value, ref Memory<byte> destination) => serializer.Serialize(value, ref destination);
+
+    /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
+    public void Serialize(T value, ref Span<byte> destination) => serializer.Serialize(value, ref destination);
+
+    /// <summary>Writes to <paramref name="destination"/>; returns the number of bytes.</summary>
+    public int Serialize(T value, byte[] destination) => serializer.Serialize(value, destination);
+
+    /// <summary>Writes to the stream.</summary>
+    public void Serialize(T value, Stream destination, int sizeHint = 0) => serializer.Serialize(value, destination, sizeHint);
+
+    /// <summary>Writes to the buffer writer.</summary>
+    public void Serialize(T value, IBufferWriter<byte> destination) => serializer.Serialize(value, destination);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ReadOnlySpan<byte> source) => serializer.Deserialize<T>(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(byte[] source) => serializer.Deserialize<T>(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ReadOnlyMemory<byte> source) => serializer.Deserialize<T>(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ReadOnlySequence<byte> source) => serializer.Deserialize<T>(source);
+
+    /// <summary>The value that the rest of the stream holds.</summary>
+    public T Deserialize(Stream source) => serializer.Deserialize<T>(source);
+}
+
+/// <summary>Makes deep copies; used from any thread.</summary>
+public sealed class DeepCopier
+{
+    /// <summary>A deep copy; the value itself when it is immutable.</summary>
+    /// <exception cref="CodecNotFoundException">There is no codec for a type.</exception>
+    public T Copy<T>(T value) => Codec<T>.Default.IsImmutable ? value : Codec<T>.Default.Copy(value, new CopyContext());
+
+    /// <summary>A copier for one type.</summary>
+    public DeepCopier<T> GetCopier<T>() => new(this);
+}
+
+/// <summary>Makes deep copies of one type.</summary>
+/// <typeparam name="T">The static type.</typeparam>
+/// <param name="copier">What it copies with.</param>
+public sealed class DeepCopier<T>(DeepCopier copier)
+{
+    /// <summary>A deep copy; the value itself when it is immutable.</summary>
+    public T Copy(T value) => copier.Copy(value);
 }

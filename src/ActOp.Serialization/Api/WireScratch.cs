@@ -1,7 +1,7 @@
 using ActOp.Calls;
 using ActOp.Wire;
 
-namespace ActOp.Serialization.Api;
+namespace Orleans.Serialization;
 
 /// <summary>A buffer and a session that a thread uses again; a nested use gets its own.</summary>
 internal sealed class WireScratch

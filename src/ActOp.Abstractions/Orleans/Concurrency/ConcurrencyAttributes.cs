@@ -1,0 +1,78 @@
+using Orleans.Metadata;
+using Orleans.Placement;
+using Orleans.Runtime;
+
+namespace Orleans.Concurrency;
+
+/// <summary>No answer is sent: the caller goes on at once and never learns of an exception.</summary>
+[AttributeUsage(AttributeTargets.Method)]
+public sealed class OneWayAttribute : Attribute
+{
+}
+
+/// <summary>Calls of the marked method change nothing and run beside other read-only calls of the same activation.</summary>
+[AttributeUsage(AttributeTargets.Method)]
+public sealed class ReadOnlyAttribute : Attribute
+{
+}
+
+/// <summary>Calls of the marked method run beside any other calls of the same activation.</summary>
+[AttributeUsage(AttributeTargets.Method)]
+public sealed class AlwaysInterleaveAttribute : Attribute
+{
+}
+
+/// <summary>A method of the marked grain says for each call whether it may run beside others.</summary>
+[AttributeUsage(AttributeTargets.Class)]
+public sealed class MayInterleaveAttribute : Attribute, IGrainPropertiesProviderAttribute
+{
+    /// <summary>Names the method.</summary>
+    /// <param name="callbackMethodName">A method of the class, static or not: <c>bool name(IInvokable call)</c>.</param>
+    public MayInterleaveAttribute(string callbackMethodName)
+    {
+        ArgumentException.ThrowIfNullOrWhiteSpace(callbackMethodName);
+        CallbackMethodName = callbackMethodName;
+    }
+
+    internal string CallbackMethodName { get; }
+
+    /// <inheritdoc/>
+    public void Populate(IServiceProvider services, Type grainClass, GrainType grainType, Dictionary<string, string> properties) =>
+        properties[WellKnownGrainTypeProperties.MayInterleavePredicate] = CallbackMethodName;
+}
+
+/// <summary>Calls of the marked grain run beside each other: others go on while one waits.</summary>
+[AttributeUsage(AttributeTargets.Class)]
+public sealed class ReentrantAttribute : Attribute, IGrainPropertiesProviderAttribute
+{
+    /// <inheritdoc/>
+    public void Populate(IServiceProvider services, Type grainClass, GrainType grainType, Dictionary<string, string> properties) =>
+        properties[WellKnownGrainTypeProperties.Reentrant] = "true";
+}
+
+/// <summary>
+/// Calls of the marked grain always stay on the caller's silo, which runs as many activations of it as are busy at once, up to a limit.
+/// </summary>
+[AttributeUsage(AttributeTargets.Class)]
+public sealed class StatelessWorkerAttribute : PlacementAttribute
+{
+    /// <summary>Up to one activation per processor.</summary>
+    public StatelessWorkerAttribute()
+        : base(new StatelessWorkerPlacement())
+    {
+    }
+
+    /// <summary>Up to <paramref name="maxLocalWorkers"/> activations per silo.</summary>
+    public StatelessWorkerAttribute(int maxLocalWorkers)
+        : base(new StatelessWorkerPlacement(maxLocalWorkers))
+    {
+    }
+
+    /// <summary>Up to <paramref name="maxLocalWorkers"/> activations per silo.</summary>
+    /// <param name="maxLocalWorkers">The limit, from 1; anything less means one per processor.</param>
+    /// <param name="removeIdleWorkers">Whether activations that are not needed end soon.</param>
+    public StatelessWorkerAttribute(int maxLocalWorkers, bool removeIdleWorkers)
+        : base(new StatelessWorkerPlacement(maxLocalWorkers, removeIdleWorkers))
+    {
+    }
+}

@@ -1,0 +1,169 @@
+using System.Net;
+using System.Net.Sockets;
+
+namespace Orleans.Configuration;
+
+/// <summary>How calls are sent and how long they may take.</summary>
+public abstract class MessagingOptions
+{
+    /// <summary>Whether a call that took too long is cancelled at the callee. Default: false.</summary>
+    public bool CancelRequestOnTimeout { get; set; } = false;
+
+    /// <summary>Whether a call that the callee's silo does not know any more is failed. Default: true.</summary>
+    public bool CancelUnknownRequestOnStatusUpdate { get; set; } = true;
+
+    /// <summary>Whether calls whose caller no longer waits are dropped before they run. Default: true.</summary>
+    public bool DropExpiredMessages { get; set; } = true;
+
+    /// <summary>The most bytes of the arguments or the result of one call. Default: 100 MiB.</summary>
+    public int MaxMessageBodySize { get; set; } = 100 * 1024 * 1024;
+
+    /// <summary>The most bytes of what is sent beside them. Default: 10 MiB.</summary>
+    public int MaxMessageHeaderSize { get; set; } = 10 * 1024 * 1024;
+
+    /// <summary>How long a caller waits for an answer. Default: 30 s.</summary>
+    public TimeSpan ResponseTimeout { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>The same while a debugger is attached. Default: 30 min.</summary>
+    public TimeSpan ResponseTimeoutWithDebugger { get; set; } = TimeSpan.FromMinutes(30);
+
+    /// <summary>Whether a cancelled call waits until the callee has ended. Default: false.</summary>
+    public bool WaitForCancellationAcknowledgement { get; set; } = false;
+}
+
+/// <summary>How a client sends calls and from where.</summary>
+public class ClientMessagingOptions : MessagingOptions
+{
+    /// <summary>The default of <see cref="ClientSenderBuckets"/>.</summary>
+    public const int DEFAULT_CLIENT_SENDER_BUCKETS = 8192;
+
+    /// <summary>The default of <see cref="PreferredFamily"/>.</summary>
+    public const AddressFamily DEFAULT_PREFERRED_FAMILY = AddressFamily.InterNetwork;
+
+    /// <summary>How many groups of grains keep to one connection each. Default: 8192.</summary>
+    public int ClientSenderBuckets { get; set; } = DEFAULT_CLIENT_SENDER_BUCKETS;
+
+    /// <summary>The client's own address; found out when null.</summary>
+    public IPAddress? LocalAddress { get; set; }
+
+    /// <summary>The network interface whose address is used; any when null.</summary>
+    public string? NetworkInterfaceName { get; set; }
+
+    /// <summary>The kind of address that is used. Default: IPv4.</summary>
+    public AddressFamily PreferredFamily { get; set; } = DEFAULT_PREFERRED_FAMILY;
+}
+
+/// <summary>How a silo sends calls and what it accepts.</summary>
+public class SiloMessagingOptions : MessagingOptions
+{
+    /// <summary>The default of <see cref="ClientGatewayShutdownNotificationTimeout"/>.</summary>
+    public static readonly TimeSpan DEFAULT_CLIENT_GW_NOTIFICATION_TIMEOUT = TimeSpan.FromSeconds(5);
+
+    /// <summary>The default of <see cref="ClientRegistrationRefresh"/>.</summary>
+    public static readonly TimeSpan DEFAULT_CLIENT_REGISTRATION_REFRESH = TimeSpan.FromMinutes(5);
+
+    /// <summary>The default of <see cref="MaxEnqueuedRequestsHardLimit"/>.</summary>
+    public const int DEFAULT_MAX_ENQUEUED_REQUESTS_HARD_LIMIT = 0;
+
+    /// <summary>The default of <see cref="MaxEnqueuedRequestsSoftLimit"/>.</summary>
+    public const int DEFAULT_MAX_ENQUEUED_REQUESTS_SOFT_LIMIT = 0;
+
+    /// <summary>The default of <see cref="MaxEnqueuedRequestsHardLimit_StatelessWorker"/>.</summary>
+    public const int DEFAULT_MAX_ENQUEUED_REQUESTS_STATELESS_WORKER_HARD_LIMIT = 0;
+
+    /// <summary>The default of <see cref="MaxEnqueuedRequestsSoftLimit_StatelessWorker"/>.</summary>
+    public const int DEFAULT_MAX_ENQUEUED_REQUESTS_STATELESS_WORKER_SOFT_LIMIT = 0;
+
+    /// <summary>The default of <see cref="MaxRequestProcessingTime"/>.</summary>
+    public static readonly TimeSpan DEFAULT_MAX_REQUEST_PROCESSING_TIME = TimeSpan.FromHours(2);
+
+    /// <summary>The default of <see cref="WaitForMessageToBeQueuedForOutboundTime"/>.</summary>
+    public static readonly TimeSpan DEFAULT_WAIT_FOR_MESSAGE_TO_BE_QUEUED_FOR_OUTBOUND_TIME = TimeSpan.FromSeconds(10);
+
+    /// <summary>Whether all silos are taken to have the same grains. Default: false.</summary>
+    public bool AssumeHomogenousSilosForTesting { get; set; } = false;
+
+    /// <summary>How long a client that is gone is remembered. Default: 1 min.</summary>
+    public TimeSpan ClientDropTimeout { get; set; } = TimeSpan.FromMinutes(1);
+
+    /// <summary>How long a silo that stops waits for its clients to know. Default: 5 s.</summary>
+    public TimeSpan ClientGatewayShutdownNotificationTimeout { get; set; } = DEFAULT_CLIENT_GW_NOTIFICATION_TIMEOUT;
+
+    /// <summary>How often clients are registered again. Default: 5 min.</summary>
+    public TimeSpan ClientRegistrationRefresh { get; set; } = DEFAULT_CLIENT_REGISTRATION_REFRESH;
+
+    /// <summary>Senders to clients. Default: one per processor.</summary>
+    public int GatewaySenderQueues { get; set; } = Environment.ProcessorCount;
+
+    /// <summary>How often the calls that run are looked at. Default: 5 s.</summary>
+    public TimeSpan GrainWorkloadAnalysisPeriod { get; set; } = TimeSpan.FromSeconds(5);
+
+    /// <summary>Calls waiting for one activation above which more are refused; 0 for no limit. Default: 0.</summary>
+    public int MaxEnqueuedRequestsHardLimit { get; set; } = DEFAULT_MAX_ENQUEUED_REQUESTS_HARD_LIMIT;
+
+    /// <summary>The same for stateless workers. Default: 0.</summary>
+    public int MaxEnqueuedRequestsHardLimit_StatelessWorker { get; set; } = DEFAULT_MAX_ENQUEUED_REQUESTS_STATELESS_WORKER_HARD_LIMIT;
+
+    /// <summary>Calls waiting for one activation above which a warning is logged; 0 for none. Default: 0.</summary>
+    public int MaxEnqueuedRequestsSoftLimit { get; set; } = DEFAULT_MAX_ENQUEUED_REQUESTS_SOFT_LIMIT;
+
+    /// <summary>The same for stateless workers. Default: 0.</summary>
+    public int MaxEnqueuedRequestsSoftLimit_StatelessWorker { get; set; } = DEFAULT_MAX_ENQUEUED_REQUESTS_STATELESS_WORKER_SOFT_LIMIT;
+
+    /// <summary>How often a call that came to the wrong silo is sent on. Default: 2.</summary>
+    public int MaxForwardCount { get; set; } = 2;
+
+    /// <summary>How long a call may run before its activation is given up. Default: 2 h.</summary>
+    public TimeSpan MaxRequestProcessingTime { get; set; } = DEFAULT_MAX_REQUEST_PROCESSING_TIME;
+
+    /// <summary>How long a call may run before a warning is logged. Default: 20 s.</summary>
+    public TimeSpan RequestProcessingWarningTime { get; set; } = TimeSpan.FromSeconds(20);
+
+    /// <summary>How long a call may wait before a warning is logged. Default: 20 s.</summary>
+    public TimeSpan RequestQueueDelayWarningTime { get; set; } = TimeSpan.FromSeconds(20);
+
+    /// <summary>Senders to silos. Default: one per processor.</summary>
+    public int SiloSenderQueues { get; set; } = Environment.ProcessorCount;
+
+    /// <summary>How long calls between parts of the runtime wait. Default: 30 s.</summary>
+    public TimeSpan SystemResponseTimeout { get; set; } = TimeSpan.FromSeconds(30);
+
+    /// <summary>How long a silo that stops waits for what is still to be sent. Default: 10 s.</summary>
+    public TimeSpan WaitForMessageToBeQueuedForOutboundTime { get; set; } = DEFAULT_WAIT_FOR_MESSAGE_TO_BE_QUEUED_FOR_OUTBOUND_TIME;
+}
+
+/// <summary>Connections between silos and from clients.</summary>
+public class ConnectionOptions
+{
+    /// <summary>The default of <see cref="OpenConnectionTimeout"/>.</summary>
+    public static readonly TimeSpan DEFAULT_OPENCONNECTION_TIMEOUT = TimeSpan.FromSeconds(5);
+
+    /// <summary>Time between two attempts to connect to the same place. Default: 1 s.</summary>
+    public TimeSpan ConnectionRetryDelay { get; set; } = TimeSpan.FromSeconds(1);
+
+    /// <summary>How many connections are held to each place. Default: 1.</summary>
+    public int ConnectionsPerEndpoint { get; set; } = 1;
+
+    /// <summary>How long an attempt may take. Default: 5 s.</summary>
+    public TimeSpan OpenConnectionTimeout { get; set; } = DEFAULT_OPENCONNECTION_TIMEOUT;
+}
+
+/// <summary>How a client chooses the silos it connects to.</summary>
+public class GatewayOptions
+{
+    /// <summary>The default of <see cref="PreferredGatewayIndex"/>.</summary>
+    public const int DEFAULT_PREFERED_GATEWAY_INDEX = -1;
+
+    /// <summary>How often the list of silos is read again. Default: 1 min.</summary>
+    public TimeSpan GatewayListRefreshPeriod { get; set; } = TimeSpan.FromMinutes(1);
+
+    /// <summary>The only silo of the list to connect to, from 0; -1 for all. Default: -1.</summary>
+    public int PreferredGatewayIndex { get; set; } = DEFAULT_PREFERED_GATEWAY_INDEX;
+}
+
+/// <summary>The silos that a client connects to, as a fixed list.</summary>
+public class StaticGatewayListProviderOptions
+{
+    /// <summary>The silos: <c>gwy.tcp://ip:port/generation</c>, where 0 stands for any generation.</summary>
+    public List<Uri> Gateways { get; set; } = [];
+}

@@ -1,0 +1,135 @@
+using ActOp.Calls;
+using Orleans;
+using Orleans.CodeGeneration;
+
+namespace Orleans.Runtime;
+
+/// <summary>A reference to a grain: its identity and the interface it is called through. Generated classes derive from it.</summary>
+/// <remarks>May be used from any thread. Equality is that of the grain's id.</remarks>
+public class GrainReference : IAddressable, IEquatable<GrainReference>
+{
+    private readonly IdSpan _key;
+
+    /// <summary>
+    /// Where the grain was found last: its activation in this process, or the runtime's entry of the silo that has it. Both say themselves
+    /// when they are void.
+    /// </summary>
+    internal object? Hint;
+
+    /// <summary>Creates a reference; called by generated code.</summary>
+    protected GrainReference(GrainReferenceShared shared, IdSpan key)
+    {
+        Shared = shared;
+        _key = key;
+    }
+
+    /// <summary>The grain's id.</summary>
+    public GrainId GrainId => GrainId.Create(Shared.GrainType, _key);
+
+    /// <summary>The interface's name.</summary>
+    public virtual string InterfaceName => Shared.InterfaceName;
+
+    /// <summary>The interface's type.</summary>
+    public GrainInterfaceType InterfaceType => Shared.InterfaceType;
+
+    /// <summary>The interface's version.</summary>
+    public ushort InterfaceVersion => 0;
+
+    internal GrainReferenceShared Shared { get; }
+
+    /// <inheritdoc/>
+    public static bool operator ==(GrainReference? left, GrainReference? right) => left is null ? right is null : left.Equals(right);
+
+    /// <inheritdoc/>
+    public static bool operator !=(GrainReference? left, GrainReference? right) => !(left == right);
+
+    /// <summary>The same grain through another interface; whether the grain has it shows at the first call.</summary>
+    /// <exception cref="ArgumentException">The type is no interface.</exception>
+    public virtual TGrainInterface Cast<TGrainInterface>()
+        where TGrainInterface : IAddressable => this is TGrainInterface same ? same : (TGrainInterface)References.Cast(this, typeof(TGrainInterface));
+
+    /// <summary>A hash that is the same in every process.</summary>
+    public uint GetUniformHashCode() => GrainId.GetUniformHashCode();
+
+    /// <inheritdoc/>
+    public bool Equals(GrainReference? other) => other is not null && GrainId.Equals(other.GrainId);
+
+    /// <inheritdoc/>
+    public sealed override bool Equals(object? obj) => obj is GrainReference other && Equals(other);
+
+    /// <inheritdoc/>
+    public sealed override int GetHashCode() => GrainId.GetHashCode();
+
+    /// <inheritdoc/>
+    public override string ToString() => "GrainReference:" + GrainId + ":" + InterfaceType;
+}
+
+/// <summary>What the references of one grain type and interface have in common.</summary>
+public class GrainReferenceShared
+{
+    internal GrainReferenceShared(GrainType grainType, GrainInterfaceType interfaceType, string interfaceName, CallRuntime runtime)
+    {
+        GrainType = grainType;
+        InterfaceType = interfaceType;
+        InterfaceName = interfaceName;
+        CallRuntime = runtime;
+    }
+
+    /// <summary>The grain's type.</summary>
+    public GrainType GrainType { get; }
+
+    /// <summary>The interface's type.</summary>
+    public GrainInterfaceType InterfaceType { get; }
+
+    internal string InterfaceName { get; }
+
+    internal CallRuntime CallRuntime { get; }
+}
+
+/// <summary>Finds the reference or the id of anything that can be addressed.</summary>
+internal static class References
+{
+    /// <summary>The reference that stands for <paramref name="target"/>: itself, or that of the activation it belongs to.</summary>
+    /// <exception cref="NotSupportedException">It is an observer's own object: only a reference to it can be passed on.</exception>
+    /// <exception cref="ArgumentException">It is something else.</exception>
+    internal static GrainReference Of(IAddressable target)
+    {
+        ArgumentNullException.ThrowIfNull(target);
+        return target switch
+        {
+            GrainReference reference => reference,
+            IGrainBase grain => ContextOf(grain).GrainReference,
+            IGrainObserver => throw new NotSupportedException(
+                "An object of type " + target.GetType() + " is an observer and cannot be passed on itself: pass what IGrainFactory.CreateObjectReference returns for it."),
+            _ => throw NeitherNor(target),
+        };
+    }
+
+    /// <summary>The id of the grain, or of what the reference refers to.</summary>
+    internal static GrainId IdOf(IAddressable target)
+    {
+        ArgumentNullException.ThrowIfNull(target);
+        return target switch
+        {
+            GrainReference reference => reference.GrainId,
+            IGrainBase grain => ContextOf(grain).GrainId,
+            _ => throw NeitherNor(target),
+        };
+    }
+
+    /// <summary>The reference through another interface.</summary>
+    internal static object Cast(IAddressable target, Type interfaceType)
+    {
+        ArgumentNullException.ThrowIfNull(interfaceType);
+        var reference = Of(target);
+        if (!interfaceType.IsInterface)
+            throw new ArgumentException("A grain can only be referred to through an interface, and " + interfaceType + " is none.", nameof(interfaceType));
+        return interfaceType.IsInstanceOfType(reference) ? reference : reference.Shared.CallRuntime.Cast(reference, interfaceType);
+    }
+
+    private static IGrainContext ContextOf(IGrainBase grain) =>
+        grain.GrainContext ?? throw new InvalidOperationException("This " + grain.GetType().Name + " belongs to no activation.");
+
+    private static ArgumentException NeitherNor(IAddressable target) =>
+        new("An object of type " + target.GetType() + " is neither a grain nor a reference to one.", nameof(target));
+}

@@ -1,6 +1,0 @@
-namespace Orleans.Runtime;
-
-/// <summary>Any silo.</summary>
-public sealed class RandomPlacement : PlacementStrategy
-{
-}

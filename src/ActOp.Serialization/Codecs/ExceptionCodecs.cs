@@ -1,0 +1,198 @@
+using System.Collections;
+using System.Collections.Frozen;
+using System.Runtime.CompilerServices;
+using System.Runtime.ExceptionServices;
+using ActOp.Wire;
+using Orleans.Serialization;
+
+namespace ActOp.Serialization.Codecs;
+
+/// <summary>
+/// Any exception: header, then type name, message, remote stack, inner exceptions, HResult and, in blocks that can be skipped, its data
+/// and the members of a type with [GenerateSerializer]. A type that is not known is read as UnavailableExceptionFallbackException.
+/// </summary>
+internal sealed class ExceptionCodec<T> : Codec<T>, IBodyCodec
+    where T : Exception
+{
+    /// <summary>Exceptions are shared, as a rethrown one is.</summary>
+    public override bool IsImmutable => true;
+
+    public bool IsTracked => true;
+
+    public override T Copy(T value, CopyContext context) => value;
+
+    public override void Write(ref WireWriter writer, T value)
+    {
+        if (value is null)
+            writer.WriteByte(Header.Null);
+        else if (Header.TryTrack(ref writer, value))
+            WriteBehind(ref writer, value);
+    }
+
+    public override T Read(ref WireReader reader)
+    {
+        var at = reader.Position;
+        var header = reader.ReadVarUInt32();
+        switch (header)
+        {
+            case Header.Null:
+                return null!;
+            case Header.ExactTracked:
+                reader.Session.Enter();
+                var value = ExceptionBody.Read(ref reader, at);
+                reader.Session.Exit();
+                return Header.Fit<T>(value);
+            case < Header.TypedTracked + 1:
+                throw Parsing.Invalid("exception");
+            default:
+                return Header.TryFind<T>(ref reader, at, header, out var found) ? found! : Header.ReadSkipped(this, ref reader, at, header);
+        }
+    }
+
+    public void WriteObject(ref WireWriter writer, object value) => ExceptionBody.Write(ref writer, (Exception)value);
+
+    public object ReadObject(ref WireReader reader, int at) => ExceptionBody.Read(ref reader, at);
+
+    private static void WriteBehind(ref WireWriter writer, Exception value)
+    {
+        writer.WriteByte(Header.ExactTracked);
+        writer.Session.Enter();
+        ExceptionBody.Write(ref writer, value);
+        writer.Session.Exit();
+    }
+}
+
+/// <summary>What is written of an exception; see <see cref="ExceptionCodec{T}"/>.</summary>
+internal static class ExceptionBody
+{
+    /// <summary>A stack trace on the wire is cut here: a caller must not pay without limit for a recursion of the callee.</summary>
+    private const int MaxStack = 32 * 1024;
+
+    internal static void Write(ref WireWriter writer, Exception value)
+    {
+        var type = value.GetType();
+        writer.WriteString(value is UnavailableExceptionFallbackException { ExceptionType: { } original } ? original : TypeManifest.TryNameOf(type, out var name) ? name : type.FullName ?? type.Name);
+        writer.WriteNullableString(value.Message);
+        var stack = value.StackTrace;
+        writer.WriteNullableString(stack is { Length: > MaxStack } ? stack[..MaxStack] : stack);
+        writer.WriteVarInt32(value.HResult);
+        var inners = value is AggregateException aggregate ? aggregate.InnerExceptions : (IReadOnlyCollection<Exception>)(value.InnerException is { } inner ? [inner] : []);
+        writer.WriteVarUInt32((uint)inners.Count);
+        foreach (var each in inners)
+            Codec<Exception>.Default.Write(ref writer, each);
+        WriteNotes(ref writer, value.Data);
+        var members = writer.BeginLength();
+        if (CodecTable.TryGenerated(type) is IBodyCodec generated)
+            generated.WriteObject(ref writer, value);
+        writer.EndLength(members);
+    }
+
+    internal static Exception Read(ref WireReader reader, int at)
+    {
+        var name = reader.ReadString();
+        var message = reader.ReadNullableString();
+        var stack = reader.ReadNullableString();
+        var hresult = reader.ReadVarInt32();
+        var type = ExceptionTypes.Find(name);
+        var value = type is null || type == typeof(AggregateException) ? null : (Exception)RuntimeHelpers.GetUninitializedObject(type);
+        if (value is not null && at >= 0)
+            reader.Session.AddRead(at, value);
+        var inners = new Exception[Math.Min(reader.ReadCount(), 1024)];
+        for (var i = 0; i < inners.Length; i++)
+            inners[i] = Codec<Exception>.Default.Read(ref reader) ?? throw Parsing.Invalid("exception");
+        var inner = inners.Length > 0 ? inners[0] : null;
+        if (value is null)
+        {
+            value = type is null ? new UnavailableExceptionFallbackException(message ?? "", inner!) { ExceptionType = name } : new AggregateException(message, inners);
+            if (at >= 0)
+                reader.Session.AddRead(at, value);
+        }
+
+        Fields.Message(value) = message;
+        Fields.Inner(value) = inner;
+        value.HResult = hresult;
+        ReadNotes(ref reader, value);
+        ReadMembers(ref reader, value, type);
+        if (stack is not null)
+            ExceptionDispatchInfo.SetRemoteStackTrace(value, stack);
+        return value;
+    }
+
+    private static void WriteNotes(ref WireWriter writer, IDictionary notes)
+    {
+        var at = writer.BeginLength();
+        if (notes.Count > 0)
+        {
+            writer.WriteVarUInt32((uint)notes.Count);
+            foreach (DictionaryEntry note in notes)
+            {
+                writer.WriteString(note.Key.ToString() ?? "");
+                Codec<object?>.Default.Write(ref writer, note.Value is null || (TypeManifest.TryNameOf(note.Value.GetType(), out _) && CodecTable.CanResolve(note.Value.GetType())) ? note.Value : note.Value.ToString());
+            }
+        }
+
+        writer.EndLength(at);
+    }
+
+    private static void ReadNotes(ref WireReader reader, Exception value)
+    {
+        var start = reader.Position;
+        var end = reader.ReadLengthEnd();
+        if (reader.Position < end)
+        {
+            for (var count = reader.ReadCount(); count > 0; count--)
+                value.Data[reader.ReadString()] = Codec<object?>.Default.Read(ref reader);
+        }
+
+        End(ref reader, start, end);
+    }
+
+    private static void ReadMembers(ref WireReader reader, Exception value, Type? type)
+    {
+        var start = reader.Position;
+        var end = reader.ReadLengthEnd();
+        if (reader.Position < end && type is not null && CodecTable.TryGenerated(type) is IExceptionMembers generated)
+            generated.Fill(ref reader, value);
+        End(ref reader, start, end);
+    }
+
+    private static void End(ref WireReader reader, int start, int end)
+    {
+        if (reader.Position > end)
+            throw Parsing.Invalid("exception");
+        if (reader.Position < end)
+            reader.Session.AddSkipped(start, end);
+        reader.Position = end;
+    }
+
+    private static class Fields
+    {
+        [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_message")]
+        internal static extern ref string? Message(Exception value);
+
+        [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_innerException")]
+        internal static extern ref Exception? Inner(Exception value);
+    }
+}
+
+/// <summary>The exceptions that a peer may name: those of generated manifests, of the base libraries and of ActOp.</summary>
+internal static class ExceptionTypes
+{
+    private static readonly Lazy<FrozenDictionary<string, Type>> Known = new(static () =>
+    {
+        Type[] members = [typeof(Exception), typeof(KeyNotFoundException), typeof(System.Net.Sockets.SocketException), typeof(System.Net.Http.HttpRequestException), typeof(System.Text.Json.JsonException),
+            typeof(System.ComponentModel.Win32Exception), typeof(System.Data.DataException), typeof(System.Xml.XmlException), typeof(System.Threading.Channels.ChannelClosedException),
+            typeof(System.ComponentModel.DataAnnotations.ValidationException), typeof(System.Security.Cryptography.CryptographicException), typeof(Orleans.Runtime.OrleansException)];
+        return members.Select(static t => t.Assembly).Distinct().SelectMany(static a => a.GetExportedTypes())
+            .Where(static t => typeof(Exception).IsAssignableFrom(t) && !t.IsAbstract && !t.IsGenericTypeDefinition)
+            .DistinctBy(static t => t.FullName).ToFrozenDictionary(static t => t.FullName!, static t => t, StringComparer.Ordinal);
+    });
+
+    /// <summary>The exception of that name, or null.</summary>
+    internal static Type? Find(string name)
+    {
+        if (Known.Value.TryGetValue(name, out var type))
+            return type;
+        return TypeManifest.TryGetType(name, out type) && typeof(Exception).IsAssignableFrom(type) && !type.IsAbstract && !type.ContainsGenericParameters ? type : null;
+    }
+}

@@ -1,0 +1,153 @@
+using System.Collections.ObjectModel;
+using System.Runtime.CompilerServices;
+using ActOp.Wire;
+using Orleans.Serialization;
+
+namespace ActOp.Serialization.Codecs;
+
+/// <summary>A collection of keys and values that is filled pair by pair.</summary>
+internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
+    where TMap : class, IEnumerable<KeyValuePair<TKey, TValue>>
+    where TKey : notnull
+{
+    private const int TrustedCapacity = 1024;
+
+    private static readonly Codec<TKey> Key = Codec<TKey>.Default;
+    private static readonly Codec<TValue> Value = Codec<TValue>.Default;
+
+    protected abstract void WriteStart(ref WireWriter writer, TMap map);
+
+    protected abstract TMap ReadStart(ref WireReader reader, int capacity);
+
+    protected abstract TMap CreateLike(TMap map);
+
+    protected abstract int Count(TMap map);
+
+    protected abstract void Add(TMap map, TKey key, TValue value);
+
+    protected override void WriteBody(ref WireWriter writer, TMap value)
+    {
+        var count = Count(value);
+        writer.WriteVarUInt32((uint)count);
+        WriteStart(ref writer, value);
+        foreach (var pair in value)
+        {
+            if (--count < 0)
+                break;
+            Key.Write(ref writer, pair.Key);
+            Value.Write(ref writer, pair.Value);
+        }
+
+        if (count != 0)
+            throw new InvalidOperationException("The collection was changed while it was written.");
+    }
+
+    protected override TMap ReadBody(ref WireReader reader, int at)
+    {
+        var count = reader.ReadCount(2);
+        var map = ReadStart(ref reader, Math.Min(count, TrustedCapacity));
+        Record(ref reader, at, map);
+        for (var i = 0; i < count; i++)
+        {
+            var key = Key.Read(ref reader) ?? throw new SerializerException("The wire has a null key.");
+            Add(map, key, Value.Read(ref reader));
+        }
+
+        return map;
+    }
+
+    protected override TMap CopyBody(TMap value, CopyContext context)
+    {
+        var copy = CreateLike(value);
+        context.RecordCopy(value, copy);
+        foreach (var pair in value)
+            Add(copy, Key.Copy(pair.Key, context), Value.Copy(pair.Value, context));
+        return copy;
+    }
+}
+
+/// <summary>The comparer of strings, count, keys and values.</summary>
+internal sealed class DictionaryCodec<TKey, TValue> : MapCodec<Dictionary<TKey, TValue>, TKey, TValue>
+    where TKey : notnull
+{
+    protected override void WriteStart(ref WireWriter writer, Dictionary<TKey, TValue> map) => Comparers.Write(ref writer, map.Comparer);
+
+    protected override Dictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(capacity, Comparers.Read<TKey>(ref reader));
+
+    protected override Dictionary<TKey, TValue> CreateLike(Dictionary<TKey, TValue> map) => new(map.Count, map.Comparer);
+
+    protected override int Count(Dictionary<TKey, TValue> map) => map.Count;
+
+    protected override void Add(Dictionary<TKey, TValue> map, TKey key, TValue value) => map[key] = value;
+}
+
+/// <summary>The comparer of strings, count, keys and values.</summary>
+internal sealed class SortedDictionaryCodec<TKey, TValue> : MapCodec<SortedDictionary<TKey, TValue>, TKey, TValue>
+    where TKey : notnull
+{
+    protected override void WriteStart(ref WireWriter writer, SortedDictionary<TKey, TValue> map) => Comparers.WriteOrder(ref writer, map.Comparer);
+
+    protected override SortedDictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(Comparers.ReadOrder<TKey>(ref reader));
+
+    protected override SortedDictionary<TKey, TValue> CreateLike(SortedDictionary<TKey, TValue> map) => new(map.Comparer);
+
+    protected override int Count(SortedDictionary<TKey, TValue> map) => map.Count;
+
+    protected override void Add(SortedDictionary<TKey, TValue> map, TKey key, TValue value) => map[key] = value;
+}
+
+/// <summary>The comparer of strings, count, keys and values.</summary>
+internal sealed class SortedListCodec<TKey, TValue> : MapCodec<SortedList<TKey, TValue>, TKey, TValue>
+    where TKey : notnull
+{
+    protected override void WriteStart(ref WireWriter writer, SortedList<TKey, TValue> map) => Comparers.WriteOrder(ref writer, map.Comparer);
+
+    protected override SortedList<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(Comparers.ReadOrder<TKey>(ref reader));
+
+    protected override SortedList<TKey, TValue> CreateLike(SortedList<TKey, TValue> map) => new(map.Comparer);
+
+    protected override int Count(SortedList<TKey, TValue> map) => map.Count;
+
+    protected override void Add(SortedList<TKey, TValue> map, TKey key, TValue value) => map[key] = value;
+}
+
+/// <summary>The comparer of strings, count, keys and values.</summary>
+internal sealed class ConcurrentDictionaryCodec<TKey, TValue> : MapCodec<System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue>, TKey, TValue>
+    where TKey : notnull
+{
+    protected override void WriteStart(ref WireWriter writer, System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) => Comparers.Write(ref writer, map.Comparer);
+
+    protected override System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(Comparers.Read<TKey>(ref reader) ?? EqualityComparer<TKey>.Default);
+
+    protected override System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> CreateLike(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) => new(map.Comparer);
+
+    protected override int Count(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) => map.Count;
+
+    protected override void Add(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map, TKey key, TValue value) => map[key] = value;
+}
+
+/// <summary>The dictionary behind it, which knows its comparer.</summary>
+internal sealed class ReadOnlyDictionaryCodec<TKey, TValue> : ReferenceCodec<ReadOnlyDictionary<TKey, TValue>>
+    where TKey : notnull
+{
+    private static readonly Codec<IDictionary<TKey, TValue>> Behind = Codec<IDictionary<TKey, TValue>>.Default;
+
+    protected override void WriteBody(ref WireWriter writer, ReadOnlyDictionary<TKey, TValue> value) => Behind.Write(ref writer, DictionaryOf(value));
+
+    protected override ReadOnlyDictionary<TKey, TValue> ReadBody(ref WireReader reader, int at)
+    {
+        var value = new ReadOnlyDictionary<TKey, TValue>(Behind.Read(ref reader) ?? throw new SerializerException("The wire has a read-only dictionary without the one behind it."));
+        Record(ref reader, at, value);
+        return value;
+    }
+
+    protected override ReadOnlyDictionary<TKey, TValue> CopyBody(ReadOnlyDictionary<TKey, TValue> value, CopyContext context)
+    {
+        var copy = new ReadOnlyDictionary<TKey, TValue>(Behind.Copy(DictionaryOf(value), context));
+        context.RecordCopy(value, copy);
+        return copy;
+    }
+
+    [UnsafeAccessor(UnsafeAccessorKind.Method, Name = "get_Dictionary")]
+    private static extern IDictionary<TKey, TValue> DictionaryOf(ReadOnlyDictionary<TKey, TValue> value);
+}

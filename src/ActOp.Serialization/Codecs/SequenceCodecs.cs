@@ -1,0 +1,201 @@
+using System.Runtime.InteropServices;
+using ActOp.Wire;
+
+namespace ActOp.Serialization.Codecs;
+
+/// <summary>A collection that is filled item by item.</summary>
+internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TCollection>
+    where TCollection : class, IEnumerable<TItem>
+{
+    /// <summary>Capacity that is believed before any item was read.</summary>
+    private const int TrustedCapacity = 1024;
+
+    private static readonly Codec<TItem> Item = Codec<TItem>.Default;
+
+    protected virtual void WriteStart(ref WireWriter writer, TCollection collection)
+    {
+    }
+
+    protected abstract TCollection ReadStart(ref WireReader reader, int capacity);
+
+    protected abstract TCollection CreateLike(TCollection collection);
+
+    protected abstract int Count(TCollection collection);
+
+    protected abstract void Add(TCollection collection, TItem item);
+
+    protected override void WriteBody(ref WireWriter writer, TCollection value)
+    {
+        var count = Count(value);
+        writer.WriteVarUInt32((uint)count);
+        WriteStart(ref writer, value);
+        foreach (var item in value)
+        {
+            if (--count >= 0)
+                Item.Write(ref writer, item);
+        }
+
+        if (count != 0)
+            throw new InvalidOperationException("The collection was changed while it was written.");
+    }
+
+    protected override TCollection ReadBody(ref WireReader reader, int at)
+    {
+        var count = reader.ReadCount();
+        var collection = ReadStart(ref reader, Math.Min(count, TrustedCapacity));
+        Record(ref reader, at, collection);
+        for (var i = 0; i < count; i++)
+            Add(collection, Item.Read(ref reader));
+        return collection;
+    }
+
+    protected override TCollection CopyBody(TCollection value, CopyContext context)
+    {
+        var copy = CreateLike(value);
+        context.RecordCopy(value, copy);
+        foreach (var item in value)
+            Add(copy, Item.Copy(item, context));
+        return copy;
+    }
+}
+
+/// <summary>Count and items.</summary>
+internal sealed class ListCodec<T> : ReferenceCodec<List<T>>
+{
+    private const int TrustedCapacity = 4096;
+
+    protected override void WriteBody(ref WireWriter writer, List<T> value)
+    {
+        var codec = Codec<T>.Default;
+        writer.WriteVarUInt32((uint)value.Count);
+        foreach (var item in value)
+            codec.Write(ref writer, item);
+    }
+
+    protected override List<T> ReadBody(ref WireReader reader, int at)
+    {
+        var codec = Codec<T>.Default;
+        var count = reader.ReadCount();
+        var list = new List<T>(Math.Min(count, TrustedCapacity));
+        Record(ref reader, at, list);
+        for (var i = 0; i < count; i++)
+            list.Add(codec.Read(ref reader));
+        return list;
+    }
+
+    protected override List<T> CopyBody(List<T> value, CopyContext context)
+    {
+        var codec = Codec<T>.Default;
+        var copy = new List<T>(value.Count);
+        context.RecordCopy(value, copy);
+        if (codec.IsImmutable)
+        {
+            copy.AddRange(CollectionsMarshal.AsSpan(value));
+            return copy;
+        }
+
+        foreach (var item in value)
+            copy.Add(codec.Copy(item, context));
+        return copy;
+    }
+}
+
+/// <summary>Count and items.</summary>
+internal sealed class QueueCodec<T> : SequenceCodec<Queue<T>, T>
+{
+    protected override Queue<T> ReadStart(ref WireReader reader, int capacity) => new(capacity);
+
+    protected override Queue<T> CreateLike(Queue<T> collection) => new(collection.Count);
+
+    protected override int Count(Queue<T> collection) => collection.Count;
+
+    protected override void Add(Queue<T> collection, T item) => collection.Enqueue(item);
+}
+
+/// <summary>Count and items.</summary>
+internal sealed class LinkedListCodec<T> : SequenceCodec<LinkedList<T>, T>
+{
+    protected override LinkedList<T> ReadStart(ref WireReader reader, int capacity) => [];
+
+    protected override LinkedList<T> CreateLike(LinkedList<T> collection) => [];
+
+    protected override int Count(LinkedList<T> collection) => collection.Count;
+
+    protected override void Add(LinkedList<T> collection, T item) => collection.AddLast(item);
+}
+
+/// <summary>Count and items.</summary>
+internal sealed class CollectionCodec<T> : SequenceCodec<System.Collections.ObjectModel.Collection<T>, T>
+{
+    protected override System.Collections.ObjectModel.Collection<T> ReadStart(ref WireReader reader, int capacity) => [];
+
+    protected override System.Collections.ObjectModel.Collection<T> CreateLike(System.Collections.ObjectModel.Collection<T> collection) => [];
+
+    protected override int Count(System.Collections.ObjectModel.Collection<T> collection) => collection.Count;
+
+    protected override void Add(System.Collections.ObjectModel.Collection<T> collection, T item) => collection.Add(item);
+}
+
+/// <summary>Count and items.</summary>
+internal sealed class ObservableCollectionCodec<T> : SequenceCodec<System.Collections.ObjectModel.ObservableCollection<T>, T>
+{
+    protected override System.Collections.ObjectModel.ObservableCollection<T> ReadStart(ref WireReader reader, int capacity) => [];
+
+    protected override System.Collections.ObjectModel.ObservableCollection<T> CreateLike(System.Collections.ObjectModel.ObservableCollection<T> collection) => [];
+
+    protected override int Count(System.Collections.ObjectModel.ObservableCollection<T> collection) => collection.Count;
+
+    protected override void Add(System.Collections.ObjectModel.ObservableCollection<T> collection, T item) => collection.Add(item);
+}
+
+/// <summary>Count and items.</summary>
+internal sealed class HashSetCodec<T> : SequenceCodec<HashSet<T>, T>
+{
+    protected override void WriteStart(ref WireWriter writer, HashSet<T> collection) => Comparers.Write(ref writer, collection.Comparer);
+
+    protected override HashSet<T> ReadStart(ref WireReader reader, int capacity) => new(capacity, Comparers.Read<T>(ref reader));
+
+    protected override HashSet<T> CreateLike(HashSet<T> collection) => new(collection.Count, collection.Comparer);
+
+    protected override int Count(HashSet<T> collection) => collection.Count;
+
+    protected override void Add(HashSet<T> collection, T item) => collection.Add(item);
+}
+
+/// <summary>Count and items.</summary>
+internal sealed class SortedSetCodec<T> : SequenceCodec<SortedSet<T>, T>
+{
+    protected override void WriteStart(ref WireWriter writer, SortedSet<T> collection) => Comparers.WriteOrder(ref writer, collection.Comparer);
+
+    protected override SortedSet<T> ReadStart(ref WireReader reader, int capacity) => new(Comparers.ReadOrder<T>(ref reader));
+
+    protected override SortedSet<T> CreateLike(SortedSet<T> collection) => new(collection.Comparer);
+
+    protected override int Count(SortedSet<T> collection) => collection.Count;
+
+    protected override void Add(SortedSet<T> collection, T item) => collection.Add(item);
+}
+
+/// <summary>Count and items.</summary>
+internal sealed class ConcurrentBagCodec<T> : SequenceCodec<System.Collections.Concurrent.ConcurrentBag<T>, T>
+{
+    protected override System.Collections.Concurrent.ConcurrentBag<T> ReadStart(ref WireReader reader, int capacity) => [];
+
+    protected override System.Collections.Concurrent.ConcurrentBag<T> CreateLike(System.Collections.Concurrent.ConcurrentBag<T> collection) => [];
+
+    protected override int Count(System.Collections.Concurrent.ConcurrentBag<T> collection) => collection.Count;
+
+    protected override void Add(System.Collections.Concurrent.ConcurrentBag<T> collection, T item) => collection.Add(item);
+}
+
+/// <summary>Count and items.</summary>
+internal sealed class ConcurrentQueueCodec<T> : SequenceCodec<System.Collections.Concurrent.ConcurrentQueue<T>, T>
+{
+    protected override System.Collections.Concurrent.ConcurrentQueue<T> ReadStart(ref WireReader reader, int capacity) => [];
+
+    protected override System.Collections.Concurrent.ConcurrentQueue<T> CreateLike(System.Collections.Concurrent.ConcurrentQueue<T> collection) => [];
+
+    protected override int Count(System.Collections.Concurrent.ConcurrentQueue<T> collection) => collection.Count;
+
+    protected override void Add(System.Collections.Concurrent.ConcurrentQueue<T> collection, T item) => collection.Enqueue(item);
+}
