@@ -103,3 +103,13 @@ public sealed record PartitioningOptions
             throw new ArgumentException($"{nameof(PartitioningOptions)}.{option} is {value} but must be {must}.", option);
     }
 }
+
+/// <summary>What the balance constraint counts.</summary>
+public enum BalanceMeasure
+{
+    /// <summary>Every vertex counts 1, as in the paper.</summary>
+    Count,
+
+    /// <summary>A vertex counts its size.</summary>
+    Size,
+}

@@ -106,3 +106,58 @@ internal sealed class Promises<TVertex>
         ExchangeId Exchange, int Partner, double Load, TimeSpan Deadline, CandidateSet<TVertex> Source, int Index,
         Dictionary<TVertex, (int Silo, long Epoch)> Departed);
 }
+
+/// <summary>Takes vertices that a plan already moves out of further exchanges.</summary>
+internal sealed class PromisedTraits<TVertex>(IVertexTraits<TVertex> inner, Promises<TVertex> promises) : IVertexTraits<TVertex>
+    where TVertex : notnull, IEquatable<TVertex>
+{
+    public bool CanMove(TVertex vertex) => !promises.IsUnderWay(vertex) && inner.CanMove(vertex);
+
+    public double SizeOf(TVertex vertex) => inner.SizeOf(vertex);
+}
+
+/// <summary>
+/// The last answer to each silo, so that a repeated offer gets the same answer again and an old one none. Entries live long enough
+/// for every copy of an offer to have died out.
+/// </summary>
+internal sealed class AnsweredOffers<TVertex>(TimeSpan lifetime)
+    where TVertex : notnull, IEquatable<TVertex>
+{
+    private readonly Dictionary<ulong, (ExchangeReply<TVertex> Reply, TimeSpan At)> _last = [];
+    private readonly List<ulong> _expired = [];
+
+    public void Remember(ExchangeReply<TVertex> reply, TimeSpan now) => _last[reply.Id.Origin] = (reply, now);
+
+    public bool TryRepeat(ExchangeId id, out ExchangeReply<TVertex>? reply)
+    {
+        reply = null;
+        if (!_last.TryGetValue(id.Origin, out var last))
+            return false;
+        ExchangeId known = last.Reply.Id;
+        if (known == id)
+            reply = last.Reply;
+        else if (id.Epoch < known.Epoch || (id.Epoch == known.Epoch && id.Sequence < known.Sequence))
+            reply = new(id, ExchangeRefusal.Stale, null);
+        return reply is not null;
+    }
+
+    /// <summary>No answer names the silo any more.</summary>
+    public void ForgetSilo(int silo)
+    {
+        foreach (var last in _last.Values)
+            last.Reply.Plan?.Given.ForgetSilo(silo);
+    }
+
+    public void Expire(TimeSpan now)
+    {
+        _expired.Clear();
+        foreach ((ulong origin, var last) in _last)
+        {
+            if (now - last.At > lifetime)
+                _expired.Add(origin);
+        }
+
+        foreach (ulong origin in _expired)
+            _last.Remove(origin);
+    }
+}

@@ -49,3 +49,11 @@ internal static class Hosts
         return builder;
     }
 }
+
+/// <summary>The test says when a host starts and stops; signals to the process do not.</summary>
+internal sealed class TestLifetime : IHostLifetime
+{
+    public Task WaitForStartAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+
+    public Task StopAsync(CancellationToken cancellationToken) => Task.CompletedTask;
+}

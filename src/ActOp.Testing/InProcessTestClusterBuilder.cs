@@ -75,3 +75,76 @@ public sealed class InProcessTestClusterBuilder
     /// <summary>The cluster, not deployed yet.</summary>
     public InProcessTestCluster Build() => new(Options, PortAllocator);
 }
+
+/// <summary>What an <see cref="InProcessTestCluster"/> is like.</summary>
+public sealed class InProcessTestClusterOptions
+{
+    /// <summary>The id of the cluster; a new one per builder.</summary>
+    public string ClusterId { get; set; } = "";
+
+    /// <summary>The id of the service; a new one per builder.</summary>
+    public string ServiceId { get; set; } = "";
+
+    /// <summary>Silos that <see cref="InProcessTestCluster.DeployAsync"/> starts. Default 2.</summary>
+    public short InitialSilosCount { get; set; } = 2;
+
+    /// <summary>Whether deploying also connects <see cref="InProcessTestCluster.Client"/>. Default true.</summary>
+    public bool InitializeClientOnDeploy { get; set; } = true;
+
+    /// <summary>Whether every silo takes clients (default), or the first one only.</summary>
+    public bool GatewayPerSilo { get; set; } = true;
+
+    /// <summary>
+    /// The silos are of one kind and their grain classes known at once. Always so here; the property is for source compatibility.
+    /// </summary>
+    public bool AssumeHomogenousSilosForTesting { get; set; } = true;
+
+    /// <summary>Whether warnings and errors of all nodes are also written to a file in the current directory. Default false.</summary>
+    public bool ConfigureFileLogging { get; set; }
+
+    /// <summary>The directory is always distributed here; the property is for source compatibility.</summary>
+    public bool UseDistributedGrainDirectory { get; set; } = true;
+
+    /// <summary>Silos measure the machine either way; the property is for source compatibility.</summary>
+    public bool UseRealEnvironmentStatistics { get; set; }
+
+    /// <summary>Called for the client's host.</summary>
+    public List<Action<IHostApplicationBuilder>> ClientHostConfigurationDelegates { get; } = [];
+
+    /// <summary>Called for every silo's host.</summary>
+    public List<Action<InProcessTestSiloSpecificOptions, IHostApplicationBuilder>> SiloHostConfigurationDelegates { get; } = [];
+}
+
+/// <summary>What differs from silo to silo of an <see cref="InProcessTestCluster"/>.</summary>
+public sealed class InProcessTestSiloSpecificOptions
+{
+    /// <summary>Where clients reach the silo; 0 for nowhere.</summary>
+    public int GatewayPort { get; set; }
+
+    /// <summary>The silo's name, like Silo_0.</summary>
+    public string SiloName { get; set; } = "";
+
+    /// <summary>Where silos reach it.</summary>
+    public int SiloPort { get; set; }
+
+    internal int InstanceNumber { get; init; }
+
+    /// <summary>Name and ports of the silo with this number.</summary>
+    /// <param name="testCluster">Its cluster.</param>
+    /// <param name="testClusterOptions">The cluster's options.</param>
+    /// <param name="instanceNumber">Its number.</param>
+    /// <param name="assignNewPort">Whether it gets ports that no silo of the cluster has had.</param>
+    public static InProcessTestSiloSpecificOptions Create(InProcessTestCluster testCluster, InProcessTestClusterOptions testClusterOptions, int instanceNumber, bool assignNewPort = false)
+    {
+        ArgumentNullException.ThrowIfNull(testCluster);
+        ArgumentNullException.ThrowIfNull(testClusterOptions);
+        var (siloPort, gatewayPort) = testCluster.PortsOf(instanceNumber, assignNewPort);
+        return new InProcessTestSiloSpecificOptions
+        {
+            InstanceNumber = instanceNumber,
+            SiloName = "Silo_" + instanceNumber,
+            SiloPort = siloPort,
+            GatewayPort = testClusterOptions.GatewayPerSilo || instanceNumber == 0 ? gatewayPort : 0,
+        };
+    }
+}

@@ -1,3 +1,8 @@
+using ActOp.Runtime.Hosting;
+using ActOp.Testing;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Hosting;
 using Orleans.Runtime;
 
 namespace Orleans.TestingHost;
@@ -45,5 +50,102 @@ public abstract class SiloHandle : IDisposable, IAsyncDisposable
     /// <summary>Ends the silo at once unless it has stopped.</summary>
     protected virtual void Dispose(bool disposing)
     {
+    }
+}
+
+/// <summary>A silo in the process of the test.</summary>
+public class InProcessSiloHandle : SiloHandle
+{
+    private int _stopped;
+
+    /// <summary>The silo's host.</summary>
+    public IHost SiloHost { get; init; } = null!;
+
+    /// <summary>The silo's services.</summary>
+    public IServiceProvider ServiceProvider => SiloHost.Services;
+
+    /// <inheritdoc/>
+    public override bool IsActive => Volatile.Read(ref _stopped) == 0;
+
+    internal Node Node => ServiceProvider.GetRequiredService<Node>();
+
+    /// <summary>
+    /// Starts a silo with the configurators that <paramref name="configuration"/> names (<see cref="TestClusterOptions.ToDictionary"/>).
+    /// </summary>
+    /// <param name="siloName">Its name.</param>
+    /// <param name="configuration">Becomes the host's configuration.</param>
+    /// <param name="postConfigureHostBuilder">Called last.</param>
+    public static async Task<InProcessSiloHandle> CreateAsync(string siloName, IConfiguration configuration, Action<IHostBuilder>? postConfigureHostBuilder = null)
+    {
+        var builder = Hosts.NewBuilder(configuration);
+        builder.UseOrleans((_, silo) => silo.Services.Configure<Orleans.Configuration.SiloOptions>(options => options.SiloName = siloName));
+        Configurators.ApplyToSilo(builder, configuration);
+        postConfigureHostBuilder?.Invoke(builder);
+        return await StartAsync(siloName, builder.Build()).ConfigureAwait(false);
+    }
+
+    /// <inheritdoc/>
+    public override Task StopSiloAsync(bool stopGracefully) =>
+        StopSiloAsync(stopGracefully ? CancellationToken.None : new CancellationToken(canceled: true));
+
+    /// <inheritdoc/>
+    public override async Task StopSiloAsync(CancellationToken ct)
+    {
+        if (Interlocked.Exchange(ref _stopped, 1) != 0)
+            return;
+        try
+        {
+            if (!ct.IsCancellationRequested)
+                await SiloHost.StopAsync(ct).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            // The end that follows is the crash that was asked for.
+        }
+        finally
+        {
+            Node.Kill();
+            await DisposeHostAsync().ConfigureAwait(false);
+        }
+    }
+
+    /// <inheritdoc/>
+    public override async ValueTask DisposeAsync()
+    {
+        await StopSiloAsync(stopGracefully: true).ConfigureAwait(false);
+        GC.SuppressFinalize(this);
+    }
+
+    internal static async Task<InProcessSiloHandle> StartAsync(string siloName, IHost host)
+    {
+        try
+        {
+            await host.StartAsync().ConfigureAwait(false);
+        }
+        catch
+        {
+            host.Dispose();
+            throw;
+        }
+
+        var details = host.Services.GetRequiredService<ILocalSiloDetails>();
+        return new InProcessSiloHandle { Name = siloName, SiloHost = host, SiloAddress = details.SiloAddress, GatewayAddress = details.GatewayAddress };
+    }
+
+    /// <inheritdoc/>
+    protected override void Dispose(bool disposing)
+    {
+        if (!disposing || Interlocked.Exchange(ref _stopped, 1) != 0)
+            return;
+        Node.Kill();
+        SiloHost.Dispose();
+    }
+
+    private async ValueTask DisposeHostAsync()
+    {
+        if (SiloHost is IAsyncDisposable host)
+            await host.DisposeAsync().ConfigureAwait(false);
+        else
+            SiloHost.Dispose();
     }
 }

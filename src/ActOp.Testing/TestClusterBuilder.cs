@@ -1,4 +1,6 @@
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Hosting;
+using Orleans.Hosting;
 
 namespace Orleans.TestingHost;
 
@@ -97,4 +99,27 @@ public class TestClusterBuilder
             cluster.CreateSiloAsync = _createSilo;
         return cluster;
     }
+}
+
+/// <summary>Configures every silo of a <see cref="TestCluster"/>; made once per silo by its parameterless constructor.</summary>
+public interface ISiloConfigurator
+{
+    /// <summary>Called before the silo starts.</summary>
+    void Configure(ISiloBuilder siloBuilder);
+}
+
+/// <summary>Configures the host of every silo, or of the client, of a <see cref="TestCluster"/>.</summary>
+public interface IHostConfigurator
+{
+    /// <summary>Called before the host is built.</summary>
+    void Configure(IHostBuilder hostBuilder);
+}
+
+/// <summary>Configures the client of a <see cref="TestCluster"/>; made by its parameterless constructor.</summary>
+public interface IClientBuilderConfigurator
+{
+    /// <summary>Called before the client connects.</summary>
+    /// <param name="configuration">The cluster's configuration, with <see cref="TestClusterBuilder.Properties"/>.</param>
+    /// <param name="clientBuilder">The client.</param>
+    void Configure(IConfiguration configuration, IClientBuilder clientBuilder);
 }

@@ -2,6 +2,13 @@ using System.Net.NetworkInformation;
 
 namespace Orleans.TestingHost;
 
+/// <summary>Finds ports that no other cluster of the process uses.</summary>
+public interface ITestClusterPortAllocator : IDisposable
+{
+    /// <summary>The first silo port and the first gateway port of <paramref name="numPorts"/> free ones each.</summary>
+    (int, int) AllocateConsecutivePortPairs(int numPorts);
+}
+
 /// <summary>Hands out ports that nobody listens on, each only once per process. Any thread.</summary>
 public sealed class TestClusterPortAllocator : ITestClusterPortAllocator
 {

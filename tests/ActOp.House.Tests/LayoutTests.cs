@@ -33,6 +33,19 @@ public class LayoutTests
     }
 
     [Fact]
+    public void The_names_of_Orleans_are_in_the_folder_of_their_namespace()
+    {
+        const string abstractions = "src/ActOp.Abstractions/";
+        var wrong = from file in Repository.Sources("src")
+                    where file.Path.StartsWith(abstractions, StringComparison.Ordinal)
+                    let folder = string.Join('.', file.Folders)
+                    let expected = file.Folders[0] == "Orleans" ? folder : "ActOp." + folder
+                    where file.Namespace != expected
+                    select $"{file.Path}: {file.Namespace} instead of {expected}";
+        Findings.None(wrong);
+    }
+
+    [Fact]
     public void A_namespace_is_declared_for_the_whole_file()
     {
         var wrong = from file in Repository.Sources("src", "tests", "samples", "bench")

@@ -1,4 +1,6 @@
 using ActOp.Generators.Model;
+using ActOp.Generators.Reading;
+using Microsoft.CodeAnalysis;
 
 namespace ActOp.Generators.Writing;
 
@@ -56,5 +58,21 @@ internal static class ManifestSource
             var rent = call.Arity > 0 ? "typeof(" + call.OpenClass + ")" : "static () => global::ActOp.Calls.CallPool<" + call.OpenClass + ">.Rent()";
             text.Line(Manifest + "AddCall(" + call.Id + "UL, typeof(" + call.OpenInterfaceType + "), " + SourceText.Quote(call.MethodName) + ", " + rent + ");");
         }
+    }
+}
+
+/// <summary>Registers the grain classes, and their bases, that hold no state in memory: those may move without losing anything.</summary>
+internal static class StatelessSource
+{
+    /// <summary>The call on the type manifest, or null when the class holds state, is no grain or cannot be named.</summary>
+    public static string? Registration(INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
+    {
+        if (!GrainStateReader.IsGrainClass(type) || TypeText.Accessibility(type) is null)
+            return null;
+        var state = GrainStateReader.Read(type, compilation, cancellation);
+        if (state.Member is not null || (state.OtherBase is { } other && TypeText.Accessibility(other) is null))
+            return null;
+        var vouching = state.OtherBase is { } known ? ", typeof(" + TypeText.Open(known) + ")" : "";
+        return "AddStatelessClass(typeof(" + TypeText.Open(type) + ")" + vouching + ");";
     }
 }

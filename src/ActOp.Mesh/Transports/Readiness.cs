@@ -41,3 +41,25 @@ public abstract class Readiness : IDisposable
     /// <summary>Frees the set; no wait may be in progress.</summary>
     public abstract void Dispose();
 }
+
+/// <summary>One report of a <see cref="Readiness"/> set.</summary>
+/// <param name="Stream">The stream.</param>
+/// <param name="Kinds">What it is ready for.</param>
+public readonly record struct Ready(ByteStream Stream, ReadyKinds Kinds);
+
+/// <summary>What a stream is ready for.</summary>
+[Flags]
+public enum ReadyKinds
+{
+    /// <summary>Nothing.</summary>
+    None = 0,
+
+    /// <summary>A receive will not block.</summary>
+    Read = 1,
+
+    /// <summary>A send will not block.</summary>
+    Write = 2,
+
+    /// <summary>The other end has finished or the stream is broken: read to the end.</summary>
+    Hangup = 4,
+}

@@ -25,3 +25,13 @@ public abstract class Transport
     /// <summary>A new set of streams that one thread can wait on.</summary>
     public abstract Readiness CreateReadiness();
 }
+
+/// <summary>An endpoint where connections are accepted; dispose to stop.</summary>
+public abstract class Listener : IDisposable
+{
+    /// <summary>The endpoint in use, with the port that was picked.</summary>
+    public abstract EndPoint EndPoint { get; }
+
+    /// <summary>Stops accepting; accepted connections stay.</summary>
+    public abstract void Dispose();
+}

@@ -175,3 +175,21 @@ public sealed class MemoryNetwork
         }
     }
 }
+
+internal sealed class MemoryTransport(MemoryNetwork network, EndPoint local) : Transport
+{
+    public override ByteStream Dial(EndPoint endPoint) => network.Dial(local, endPoint);
+
+    public override Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed) => network.Listen(endPoint, accepted);
+
+    public override Readiness CreateReadiness() => new MemoryReadiness(network);
+}
+
+internal sealed class MemoryListener(MemoryNetwork network, EndPoint endPoint, Action<ByteStream> accepted) : Listener
+{
+    public override EndPoint EndPoint { get; } = endPoint;
+
+    public void Accepted(ByteStream stream) => accepted(stream);
+
+    public override void Dispose() => network.StopListening(this);
+}

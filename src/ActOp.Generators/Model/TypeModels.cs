@@ -1,5 +1,14 @@
 namespace ActOp.Generators.Model;
 
+/// <summary>What a class is registered as, if anything: a grain, or a type that peers may name (an exception, an enum).</summary>
+internal sealed record ClassModel(NamedTypeModel? Grain, NamedTypeModel? Named)
+{
+    public bool IsEmpty => Grain is null && Named is null;
+}
+
+/// <summary>A type with its name on the wire: a grain class, or an exception that peers may name.</summary>
+internal sealed record NamedTypeModel(string OpenType, string WireName);
+
 /// <summary>A type with [GenerateSerializer].</summary>
 /// <param name="Creation">"new", "accessor" (a constructor that is not accessible or has required members) or "uninitialized".</param>
 /// <param name="Base">The base class that has a codec too, or nothing.</param>
@@ -37,3 +46,15 @@ internal sealed record CodecModel(
 /// <param name="Item">The type of its items.</param>
 /// <param name="Key">The type that its comparer compares; empty when it has none.</param>
 internal sealed record ItemsModel(string Collection, string Item, string Key);
+
+/// <summary>One serialized member.</summary>
+/// <param name="Id">Its id among the members of its type.</param>
+/// <param name="Name">The property or field.</param>
+/// <param name="Value">Type and how it is written and copied.</param>
+/// <param name="IsDirect">True when generated code can read the member by name.</param>
+/// <param name="IsSettable">True when generated code can set the member by name.</param>
+/// <param name="Field">The field behind the member, when it must be reached by an accessor.</param>
+internal sealed record MemberModel(uint Id, string Name, ArgumentModel Value, bool IsDirect, bool IsSettable, string Field);
+
+/// <summary>A class with [RegisterConverter] and one of its conversions.</summary>
+internal sealed record ConverterModel(string Converter, string Value, string Surrogate, string WireName);
