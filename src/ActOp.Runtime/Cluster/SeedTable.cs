@@ -1,3 +1,4 @@
+using System.Collections.Immutable;
 using System.Net;
 using ActOp.Runtime.Hosting;
 using Orleans;
@@ -122,3 +123,50 @@ internal sealed class EmbeddedTable(Node node) : IClusterTable
         }
     }
 }
+
+/// <summary>What a <see cref="TableRequest"/> asks for.</summary>
+internal enum TableOperation : byte
+{
+    /// <summary>Read all rows.</summary>
+    Read = 0,
+
+    /// <summary>Advance the heartbeat of one silo and read all rows.</summary>
+    Heartbeat = 1,
+
+    /// <summary>Write and remove rows if the table is still at the expected version.</summary>
+    Write = 2,
+}
+
+/// <summary>One operation on the membership table, in a form that can be carried to the silo or database that holds it.</summary>
+/// <param name="Id">Number by which the requester recognises the reply.</param>
+/// <param name="Operation">What to do.</param>
+[Orleans.GenerateSerializer]
+internal sealed record TableRequest(long Id, TableOperation Operation)
+{
+    /// <summary>Heartbeat: whose counter to advance.</summary>
+    [Orleans.Id(11)]
+    public SiloAddress? Silo { get; init; }
+
+    /// <summary>Write: the version the table must have.</summary>
+    [Orleans.Id(12)]
+    public long ExpectedVersion { get; init; }
+
+    /// <summary>Write: whether a status changes, so that the view number advances too.</summary>
+    [Orleans.Id(13)]
+    public bool ChangesView { get; init; }
+
+    /// <summary>Write: rows to insert or replace, all or none. Their heartbeat counters are ignored for rows that exist.</summary>
+    [Orleans.Id(14)]
+    public ImmutableArray<MembershipRow> Rows { get; init; } = [];
+
+    /// <summary>Write: rows to remove.</summary>
+    [Orleans.Id(15)]
+    public ImmutableArray<SiloAddress> Removed { get; init; } = [];
+}
+
+/// <summary>The answer to a <see cref="TableRequest"/>.</summary>
+/// <param name="Id">The request's number.</param>
+/// <param name="Accepted">Write: whether the version matched and the write was done. Always true for the other operations.</param>
+/// <param name="Snapshot">The table after the operation, so that a refused writer can try again at once.</param>
+[Orleans.GenerateSerializer]
+internal sealed record TableReply(long Id, bool Accepted, TableSnapshot Snapshot);

@@ -1,5 +1,7 @@
+using System.Buffers.Binary;
 using System.Collections.Frozen;
 using System.Collections.Immutable;
+using System.Net;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;
@@ -103,5 +105,76 @@ internal sealed class View
                 yield return now;
             }
         }
+    }
+}
+
+/// <summary>What changed between two views.</summary>
+/// <param name="Joined">Silos that became active.</param>
+/// <param name="Left">Silos that were active and no longer are, dead or not.</param>
+/// <param name="Died">Silos that were alive in the older view and are dead or gone in the newer, with the cause.</param>
+internal sealed record ViewChange(ImmutableArray<SiloAddress> Joined, ImmutableArray<SiloAddress> Left, ImmutableArray<Member> Died);
+
+/// <summary>One silo as a view shows it.</summary>
+/// <param name="Silo">Its address.</param>
+/// <param name="Name">Its name.</param>
+/// <param name="Status">Its status in that view.</param>
+/// <param name="Gateway">Where clients connect, or null when it takes none.</param>
+/// <param name="Cause">Why it is dead, if it is.</param>
+internal sealed record Member(SiloAddress Silo, string Name, SiloStatus Status, IPEndPoint? Gateway, DeathCause Cause)
+{
+    /// <summary>Whether the silo may run turns: it is active, or on its way out.</summary>
+    public bool MayHost => Status is SiloStatus.Active or SiloStatus.ShuttingDown or SiloStatus.Stopping;
+}
+
+/// <summary>A total order of silos and a stable 64-bit hash of their endpoints: the same in every process, whatever the platform.</summary>
+internal sealed class SiloOrder : IComparer<SiloAddress>
+{
+    /// <summary>The one instance.</summary>
+    public static SiloOrder Instance { get; } = new();
+
+    /// <inheritdoc/>
+    public int Compare(SiloAddress? x, SiloAddress? y)
+    {
+        if (x is null || y is null)
+        {
+            return (x is null ? 0 : 1) - (y is null ? 0 : 1);
+        }
+
+        Span<byte> left = stackalloc byte[16];
+        Span<byte> right = stackalloc byte[16];
+        x.Endpoint.Address.TryWriteBytes(left, out var leftLength);
+        y.Endpoint.Address.TryWriteBytes(right, out var rightLength);
+        var order = left[..leftLength].SequenceCompareTo(right[..rightLength]);
+        if (order == 0)
+        {
+            order = x.Endpoint.Port.CompareTo(y.Endpoint.Port);
+        }
+
+        return order != 0 ? order : x.Generation.CompareTo(y.Generation);
+    }
+
+    /// <summary>Whether both are processes at the same address and port.</summary>
+    public static bool SameEndpoint(SiloAddress x, SiloAddress y) => x.Endpoint.Equals(y.Endpoint);
+
+    /// <summary>
+    /// Hash of address and port without the generation: a silo that restarts comes back to its old place on the ring and to its old slots.
+    /// </summary>
+    public static ulong EndpointHash(SiloAddress silo)
+    {
+        Span<byte> bytes = stackalloc byte[16];
+        bytes.Clear();
+        silo.Endpoint.Address.TryWriteBytes(bytes, out _);
+        var hash = Mix(BinaryPrimitives.ReadUInt64LittleEndian(bytes));
+        hash = Mix(hash ^ BinaryPrimitives.ReadUInt64LittleEndian(bytes[8..]));
+        return Mix(hash ^ (uint)silo.Endpoint.Port);
+    }
+
+    /// <summary>The finaliser of SplitMix64: a bijection in which every input bit moves every output bit.</summary>
+    public static ulong Mix(ulong x)
+    {
+        x += 0x9E3779B97F4A7C15UL;
+        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9UL;
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EBUL;
+        return x ^ (x >> 31);
     }
 }

@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Timers;
 using Orleans;
@@ -25,4 +26,10 @@ internal sealed class GrainRuntime(Node node) : IGrainRuntime
         grainContext.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "The grain asked for it."));
 
     public void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan) => ((Activation)grainContext).KeepAliveFor(timeSpan);
+}
+
+/// <summary>The activation whose turn, or whose construction, runs on this thread.</summary>
+internal sealed class GrainContextAccessor : IGrainContextAccessor
+{
+    public IGrainContext GrainContext => CallHost.Current as IGrainContext ?? GrainContextScope.Current ?? throw new InvalidOperationException("No grain runs on this thread.");
 }

@@ -5,6 +5,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Orleans;
 using Orleans.Configuration;
+using Orleans.Hosting;
 using Orleans.Runtime;
 using Orleans.Serialization;
 using Orleans.Timers;
@@ -68,4 +69,20 @@ internal static class NodeRegistrations
     private sealed class SiloMark;
 
     private sealed class ClientMark;
+}
+
+/// <summary>Collects what a silo is made of.</summary>
+internal sealed class SiloBuilder(IServiceCollection services, IConfiguration configuration) : ISiloBuilder
+{
+    public IConfiguration Configuration => configuration;
+
+    public IServiceCollection Services => services;
+}
+
+/// <summary>Collects what a client is made of.</summary>
+internal sealed class ClientBuilder(IServiceCollection services, IConfiguration configuration) : IClientBuilder
+{
+    public IConfiguration Configuration => configuration;
+
+    public IServiceCollection Services => services;
 }

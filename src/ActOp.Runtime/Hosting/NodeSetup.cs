@@ -1,10 +1,14 @@
+using System.Net;
 using ActOp.Configuration;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
+using ActOp.Mesh.Transports.Tcp;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Staging;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
@@ -75,3 +79,148 @@ internal sealed record NodeSetup
     /// <summary>Makes the ids of activations and observers, which must differ in the whole cluster.</summary>
     internal Func<Guid> NewId { get; init; } = Guid.NewGuid;
 }
+
+/// <summary>Reads and checks the application's options; what is wrong fails here, at start, with the option's name.</summary>
+internal static class SetupReader
+{
+    private static int s_clients;
+    private static int s_generation;
+
+    internal static NodeSetup Silo(IServiceProvider services)
+    {
+        Validate(services);
+        var table = services.GetService<ClusterTableFactory>()
+            ?? throw new OrleansConfigurationException("No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
+        var endpoints = Option<EndpointOptions>(services);
+        var address = SiloAddress.New(endpoints.AdvertisedIPAddress, endpoints.SiloPort, services.GetService<NodeSeams>()?.Generation ?? NextGeneration());
+        var listens = new List<EndPoint> { endpoints.SiloListeningEndpoint ?? address.Endpoint };
+        var gateway = endpoints.GatewayPort > 0 ? new IPEndPoint(endpoints.AdvertisedIPAddress, endpoints.GatewayPort) : null;
+        if (gateway is not null && gateway.Port != endpoints.SiloPort)
+            listens.Add(endpoints.GatewayListeningEndpoint ?? gateway);
+        var name = Option<SiloOptions>(services).SiloName;
+        var lease = Option<ClusterLeaseOptions>(services);
+        lease.Validate();
+        var membership = MembershipOptions.From(Option<ClusterMembershipOptions>(services), lease.Duration);
+        return Common(services, address, Option<SiloMessagingOptions>(services)) with
+        {
+            Name = string.IsNullOrEmpty(name) ? "Silo_" + address : name,
+            Gateway = gateway,
+            Listens = [.. listens],
+            Table = node => table(node),
+            Membership = membership,
+            Directory = new DirectoryLimits { SilentLease = membership.LeaseDuration },
+        };
+    }
+
+    internal static NodeSetup Client(IServiceProvider services)
+    {
+        Validate(services);
+        var address = services.GetService<NodeSeams>() is { } seams ? SiloAddress.New(IPAddress.Loopback, 0, -seams.Generation) : NextClient();
+        var gateways = Option<StaticGatewayListProviderOptions>(services).Gateways;
+        if (gateways.Count == 0)
+            throw new OrleansConfigurationException("No gateway is configured. Call UseLocalhostClustering or UseStaticClustering on the client builder.");
+        return Common(services, address, Option<ClientMessagingOptions>(services)) with
+        {
+            Name = "Client_" + address,
+            Gateways = [.. gateways.Select(uri => (EndPoint)new IPEndPoint(IPAddress.Parse(uri.Host), uri.Port))],
+        };
+    }
+
+    private static NodeSetup Common(IServiceProvider services, SiloAddress address, MessagingOptions messaging)
+    {
+        var stages = Option<StageOptions>(services);
+        stages.Validate();
+        var locality = Option<LocalityOptions>(services);
+        locality.Validate();
+        var cluster = Option<ClusterOptions>(services);
+        if (messaging.ResponseTimeout <= TimeSpan.Zero)
+            throw new OrleansConfigurationException("MessagingOptions.ResponseTimeout must be positive, but is " + messaging.ResponseTimeout + ".");
+        var time = services.GetRequiredService<TimeProvider>();
+        var setup = new NodeSetup
+        {
+            Address = address,
+            Name = "",
+            Services = services,
+            Time = time,
+            Loggers = services.GetRequiredService<ILoggerFactory>(),
+            Messaging = messaging,
+            Collection = Option<GrainCollectionOptions>(services),
+            Scheduling = Option<SchedulingOptions>(services),
+            Stages = stages,
+            Locality = locality,
+            Mesh = new MeshOptions
+            {
+                ClusterId = cluster.ClusterId,
+                ServiceId = cluster.ServiceId,
+                LinksPerPeer = Math.Max(1, Option<ConnectionOptions>(services).ConnectionsPerEndpoint),
+                MaxFrameBytes = messaging.MaxMessageBodySize,
+                Spin = stages.ReceiveSpin,
+                Seed = address.GetHashCode(),
+            },
+            Transport = services.GetService<Transport>() ?? new TcpTransport(new TcpOptions(), time),
+            DefaultPlacement = services.GetService<PlacementStrategy>() ?? new ResourceOptimizedPlacement(),
+            LocationCacheSize = Math.Max(1024, Option<GrainDirectoryOptions>(services).CacheSize),
+            Seed = address.GetHashCode(),
+        };
+        return services.GetService<NodeSeams>() is { } seams ? setup with { Driver = seams.Driver, NewId = seams.NewId } : setup;
+    }
+
+    private static SiloAddress NextClient()
+    {
+        var number = Interlocked.Increment(ref s_clients) & 0xFFFF;
+        return SiloAddress.New(IPAddress.Loopback, number, -Math.Abs(SiloAddress.AllocateNewGeneration() ^ (Environment.ProcessId << 8)));
+    }
+
+    /// <summary>Later than every one before: a silo that starts again within the second of its predecessor is another silo.</summary>
+    private static int NextGeneration()
+    {
+        while (true)
+        {
+            var last = Volatile.Read(ref s_generation);
+            var next = Math.Max(last + 1, SiloAddress.AllocateNewGeneration());
+            if (Interlocked.CompareExchange(ref s_generation, next, last) == last)
+                return next;
+        }
+    }
+
+    private static void Validate(IServiceProvider services)
+    {
+        foreach (var validator in services.GetServices<IConfigurationValidator>())
+            validator.ValidateConfiguration();
+    }
+
+    private static TOptions Option<TOptions>(IServiceProvider services)
+        where TOptions : class
+    {
+        try
+        {
+            return services.GetRequiredService<IOptions<TOptions>>().Value;
+        }
+        catch (OptionsValidationException exception)
+        {
+            throw new OrleansConfigurationException(exception.Message, exception);
+        }
+    }
+}
+
+/// <summary>The node's source of randomness: one seed, any thread.</summary>
+internal sealed class SeededRandom(int seed)
+{
+    private readonly Lock _gate = new();
+    private readonly Random _random = new(seed);
+
+    internal int Next(int limit)
+    {
+        lock (_gate)
+            return _random.Next(limit);
+    }
+
+    internal void Shuffle<T>(T[] items)
+    {
+        lock (_gate)
+            _random.Shuffle(items);
+    }
+}
+
+/// <summary>Makes the membership table of a silo; registered by the clustering that the application chose.</summary>
+internal delegate IClusterTable ClusterTableFactory(Node node);

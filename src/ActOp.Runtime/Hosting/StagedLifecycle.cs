@@ -1,4 +1,5 @@
 using Orleans;
+using Orleans.Runtime;
 
 namespace ActOp.Runtime.Hosting;
 
@@ -84,3 +85,14 @@ internal class StagedLifecycle : ILifecycleSubject
         public void Dispose() => dispose();
     }
 }
+
+/// <summary>The stages of a silo's start and stop.</summary>
+internal sealed class SiloLifecycle : StagedLifecycle, ISiloLifecycle
+{
+    int ISiloLifecycle.HighestCompletedStage => HighestCompletedStage;
+
+    int ISiloLifecycle.LowestStoppedStage => LowestStoppedStage;
+}
+
+/// <summary>The stages of a client's start and stop.</summary>
+internal sealed class ClientLifecycle : StagedLifecycle, IClusterClientLifecycle;

@@ -121,3 +121,52 @@ internal sealed class GrainPlacement(Node node)
             : strategy == typeof(ResourceOptimizedPlacement) ? new DealingDirector(node.Random)
             : throw new OrleansConfigurationException("No placement director is registered for the strategy " + strategy + "; add one with AddPlacementDirector."));
 }
+
+/// <summary>What a placement director may know.</summary>
+internal sealed class PlacementContext(Node node, SiloAddress requester) : IPlacementContext
+{
+    public SiloAddress LocalSilo => requester;
+
+    public SiloStatus LocalSiloStatus => node.Silos.View.StatusOf(requester);
+
+    public SiloAddress[] GetCompatibleSilos(PlacementTarget target) => [.. node.Silos.Placeable];
+
+    public IReadOnlyDictionary<ushort, SiloAddress[]> GetCompatibleSilosWithVersions(PlacementTarget target) =>
+        new Dictionary<ushort, SiloAddress[]> { [0] = GetCompatibleSilos(target) };
+}
+
+/// <summary>
+/// A director of the runtime's own: it knows the silo at once, so that placing a grain needs no task and no copy of the silos. Any thread.
+/// </summary>
+internal abstract class OwnDirector : IPlacementDirector
+{
+    public Task<SiloAddress> OnAddActivation(PlacementStrategy strategy, PlacementTarget target, IPlacementContext context) =>
+        Task.FromResult(Choose(target.GrainIdentity, context.GetCompatibleSilos(target), context.LocalSilo));
+
+    /// <summary>One of <paramref name="silos"/>, which are at least one and belong to others too.</summary>
+    internal abstract SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester);
+}
+
+/// <summary>
+/// Where grains belong that were deactivated to move (paper section 4.3). Any thread; bounded: the oldest half goes when it is full.
+/// </summary>
+internal sealed class PlacementHints
+{
+    /// <summary>More grains than any few rounds move.</summary>
+    private const int Capacity = 65_536;
+
+    private readonly ConcurrentDictionary<GrainId, SiloAddress> _hints = new();
+    private readonly ConcurrentQueue<GrainId> _order = new();
+
+    internal void Put(GrainId grain, SiloAddress silo)
+    {
+        _hints[grain] = silo;
+        _order.Enqueue(grain);
+        if (_order.Count <= Capacity)
+            return;
+        for (var i = 0; i < Capacity / 2 && _order.TryDequeue(out var oldest); i++)
+            _hints.TryRemove(oldest, out _);
+    }
+
+    internal bool TryTake(GrainId grain, [NotNullWhen(true)] out SiloAddress? silo) => _hints.TryRemove(grain, out silo);
+}

@@ -1,7 +1,23 @@
+using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using Orleans.CodeGeneration;
 using Orleans.Runtime;
+using Orleans.Serialization.Invocation;
+using Orleans.Timers;
 
 namespace ActOp.Runtime.Timers;
+
+/// <summary>Makes the timers of grains.</summary>
+internal sealed class TimerRegistry : ITimerRegistry
+{
+    public IGrainTimer RegisterGrainTimer<TState>(IGrainContext grainContext, Func<TState, CancellationToken, Task> callback, TState state, GrainTimerCreationOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(callback);
+        if (grainContext is not Activation activation || !ReferenceEquals(CallHost.Current, activation))
+            throw new InvalidOperationException("A timer can only be registered by its grain itself, on one of its turns.");
+        return new GrainTimer<TState>(activation, callback, state, options);
+    }
+}
 
 /// <summary>A timer of one activation: each tick is a request of the activation to itself, and the next one is due a period after the tick
 /// has ended.</summary>
@@ -88,4 +104,47 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
     }
 
     private void OnDue() => _activation.Enqueue(new TimerCall(this, _activation, _interleave, _keepAlive));
+}
+
+/// <summary>The method that a tick calls; filters see it by this name.</summary>
+internal interface IGrainTimerTick
+{
+    Task InvokeCallbackAsync();
+}
+
+/// <summary>A tick of a timer in the mailbox of its activation: admitted and filtered like any request.</summary>
+internal sealed class TimerCall : TaskRequest
+{
+    private static readonly CallMethod Tick = new(typeof(IGrainTimerTick), "IGrainTimerInvoker", nameof(IGrainTimerTick.InvokeCallbackAsync), 0, InvokeMethodOptions.OneWay, null, static () => typeof(IGrainTimerTick).GetMethod(nameof(IGrainTimerTick.InvokeCallbackAsync))!);
+
+    private readonly IGrainTimerTick _timer;
+
+    internal TimerCall(IGrainTimerTick timer, Activation activation, bool interleave, bool keepAlive)
+    {
+        _timer = timer;
+        KeepAlive = keepAlive;
+        Unpooled = true;
+        Runtime = activation.Node.Calls;
+        Origin = CallOrigin.Nobody;
+        Flags = InvokeMethodOptions.OneWay | (interleave ? InvokeMethodOptions.AlwaysInterleave : 0);
+        RemoteTarget = activation.GrainId;
+        ArgumentsIsolated = true;
+    }
+
+    /// <summary>The tick counts as use of the activation.</summary>
+    internal bool KeepAlive { get; }
+
+    public override CallMethod Method => Tick;
+
+    public override object? GetTarget() => _timer;
+
+    public override void SetTarget(ITargetHolder holder)
+    {
+    }
+
+    public override void Recycle()
+    {
+    }
+
+    protected override Task InvokeInner() => _timer.InvokeCallbackAsync();
 }

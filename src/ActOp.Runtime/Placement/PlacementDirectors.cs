@@ -8,6 +8,52 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Placement;
 
+/// <summary>Any silo, each with the same chance.</summary>
+internal sealed class RandomDirector(SeededRandom random) : OwnDirector
+{
+    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester) => silos[random.Next(silos.Length)];
+}
+
+/// <summary>The silo of the first caller; any other one when that is not active.</summary>
+internal sealed class PreferLocalDirector(SeededRandom random) : OwnDirector
+{
+    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester) =>
+        silos.Contains(requester) ? requester : silos[random.Next(silos.Length)];
+}
+
+/// <summary>The silo that the grain's hash names among the active ones.</summary>
+internal sealed class HashBasedDirector : OwnDirector
+{
+    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester) =>
+        silos[(int)(grain.GetUniformHashCode() % (uint)silos.Length)];
+}
+
+/// <summary>
+/// The default: deals the silos out like cards, each once per round in random order. As blind to locality as a random
+/// choice, but a burst of new grains spreads evenly, which independent draws and stale load reports do not give.
+/// </summary>
+internal sealed class DealingDirector(SeededRandom random) : OwnDirector
+{
+    private readonly Lock _gate = new();
+    private SiloAddress[] _deck = [];
+    private int _next;
+
+    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester)
+    {
+        lock (_gate)
+        {
+            if (_next >= _deck.Length || _deck.Length != silos.Length || !silos.Contains(_deck[_next]))
+            {
+                _deck = [.. silos];
+                random.Shuffle(_deck);
+                _next = 0;
+            }
+
+            return _deck[_next++];
+        }
+    }
+}
+
 /// <summary>The silo with the fewest activations among a few drawn at random.</summary>
 /// <remarks>
 /// Any thread. Counts are asked for at most once a second, and no placement waits for them: it uses those that came last. Every own choice
