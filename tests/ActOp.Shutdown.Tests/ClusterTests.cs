@@ -64,7 +64,7 @@ public class ClusterTests
         for (var port = 1; port <= 100; port++)
             node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, SiloAddress.New(System.Net.IPAddress.Loopback, port, 1));
         Assert.Equal(known + 100, node.Factory.SystemTargets);
-        node.Factory.OnView(node.Silos.View);
+        node.Factory.OnView(node.ClusterView.View);
         Assert.Equal(known, node.Factory.SystemTargets);
     }
 

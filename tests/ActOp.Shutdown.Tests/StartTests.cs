@@ -1,5 +1,6 @@
 using System.Net;
 using ActOp.Configuration;
+using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
 
 namespace ActOp.Shutdown.Tests;
@@ -119,7 +120,7 @@ public class StartTests
         }
 
         var node = first.Services.GetRequiredService<Node>();
-        Assert.Equal([node.Address], node.Silos.Active);
+        Assert.Equal([node.Address], node.ClusterView.Active);
         await first.StopAsync();
         Census.Is(_before);
     }

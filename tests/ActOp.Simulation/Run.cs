@@ -153,7 +153,7 @@ internal sealed class Run : IWorldWatcher
             return Pump.Now > bound || (settled > 0 && Pump.Now - settled > 5 * Pump.Second);
         });
         if (settled == 0 && _ledger.Violations.Count == 0)
-            _ledger.Accuse("unsettled", "The silos do not agree on one view: " + string.Join("; ", _world.Machines.Select(static machine => machine.Name + " " + machine.State + " sees " + (machine.IsDead ? "nothing" : string.Join(" ", (object[])machine.Node.Silos.Active)))));
+            _ledger.Accuse("unsettled", "The silos do not agree on one view: " + string.Join("; ", _world.Machines.Select(static machine => machine.Name + " " + machine.State + " sees " + (machine.IsDead ? "nothing" : string.Join(" ", (object[])machine.Node.ClusterView.Active)))));
     }
 
     /// <summary>Every counter answers every machine.</summary>

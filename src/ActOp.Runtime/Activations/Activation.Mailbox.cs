@@ -96,10 +96,10 @@ internal sealed partial class Activation
         for (var item = _waiting; item is Call call;)
         {
             var next = call.Next;
-            if (Node.Router.IsAbandoned(call))
+            if (Node.Abandoned.IsAbandoned(call))
             {
                 Unlink(call, before);
-                Node.Router.Drops(call);
+                Node.Abandoned.Drops(call);
             }
             else
             {
@@ -214,10 +214,10 @@ internal sealed partial class Activation
     private void Wait(Call call)
     {
         // Deadlines come about in the order of arrival, so the dead are in front.
-        while (_waiting is Call first && Node.Router.IsAbandoned(first))
+        while (_waiting is Call first && Node.Abandoned.IsAbandoned(first))
         {
             Unlink(first, null);
-            Node.Router.Drops(first);
+            Node.Abandoned.Drops(first);
         }
 
         if (_waitingCount >= Node.MailboxLimit && _home.HasLimit && call is not TimerCall && !MakeRoom())
@@ -263,7 +263,7 @@ internal sealed partial class Activation
             }
 
             Unlink(call, before);
-            if (Node.Router.Drops(call))
+            if (Node.Abandoned.Drops(call))
             {
                 item = next;
                 continue;

@@ -61,7 +61,7 @@ internal sealed partial class Activation
 
     private void Admit(Call call)
     {
-        if (Node.Router.Drops(call))
+        if (Node.Abandoned.Drops(call))
             return;
         if (State == ActivationState.Gone)
             SendOn(call);

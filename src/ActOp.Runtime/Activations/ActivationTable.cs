@@ -1,6 +1,8 @@
 using System.Collections.Concurrent;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
+using ActOp.Runtime.Routing;
+using Orleans;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
@@ -103,6 +105,14 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     {
         if (_activations.TryAdd(activation))
             Interlocked.Increment(ref _special);
+    }
+
+    /// <summary>Adds an observer: an object of the application that other nodes call.</summary>
+    internal Activation AddObserver(IGrainObserver observer)
+    {
+        var activation = Activation.ForObserver(node, SystemGrainIds.Observer(node.Address, node.NewId()), node.ObserverClass, observer);
+        Add(activation);
+        return activation;
     }
 
     internal void Remove(Activation activation)

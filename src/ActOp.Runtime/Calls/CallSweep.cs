@@ -1,6 +1,9 @@
 using ActOp.Calls;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
+using ActOp.Staging;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Calls;
@@ -10,7 +13,7 @@ namespace ActOp.Runtime.Calls;
 /// Runs on the control stage, or on the thread that closes the node. It reads calls that other threads use; what it reads counts only if
 /// <see cref="Call.TryClaim(long)"/> then succeeds for the ticket that was read first.
 /// </remarks>
-internal sealed class CallSweep(Node node) : IDisposable
+internal sealed class CallSweep(LocalNode local, CallSender calls, ClusterView cluster, RuntimeMetrics metrics, Stage control) : IDisposable
 {
     private long _dropped;
     private long _lost;
@@ -19,25 +22,44 @@ internal sealed class CallSweep(Node node) : IDisposable
     internal int EndExpired(long now)
     {
         var ended = 0;
-        foreach (var (call, ticket) in node.Calls.Registry.ReadExpired(now))
+        foreach (var (call, ticket) in calls.Registry.ReadExpired(now))
         {
             var exception = new TimeoutException(
-                "The call " + call.Method.ActivityName + " to " + call.TargetId + (SentOnTo.Of(call.Remote, ticket) is { } silo ? " on " + silo : "") + " got no answer within its response timeout" +
-                " (from " + call.SourceId + ", silo " + node.Address + ").");
+                "The call " + call.Method.ActivityName + " to " + call.TargetId + (ForwardedTo.Of(call.Remote, ticket) is { } silo ? " on " + silo : "") + " got no answer within its response timeout" +
+                " (from " + call.SourceId + ", silo " + local.Address + ").");
             ended += End(call, ticket, exception);
         }
 
         return ended;
     }
 
-    /// <summary>Ends calls that wait for an answer from <paramref name="silo"/>, which is dead or out of reach; returns how many.</summary>
-    internal int EndWaitingFor(SiloAddress silo, string reason, bool isDead)
+    /// <summary>Ends the calls that will get no answer because of a silo's death. On the control stage.</summary>
+    internal void EndCallsToDead(SiloAddress silo) => EndCalls(silo, "it was declared dead", isDead: true);
+
+    /// <summary>The same, on the control stage, if the silo is dead. Any thread.</summary>
+    internal void EndCallsIfDead(SiloAddress silo)
+    {
+        if (cluster.IsDead(silo))
+            control.Post(new StageAction(() => EndCallsToDead(silo)));
+    }
+
+    /// <summary>Ends the calls, on the control stage, that wait for a silo that is out of reach but may live. Any thread.</summary>
+    internal void EndCallsTo(SiloAddress silo, string reason) => control.Post(new StageAction(() => EndCalls(silo, reason, isDead: false)));
+
+    private void EndCalls(SiloAddress silo, string reason, bool isDead)
+    {
+        var ended = EndWaitingFor(silo, reason, isDead);
+        if (ended > 0)
+            local.Log.CallsLost(ended, silo, reason);
+    }
+
+    private int EndWaitingFor(SiloAddress silo, string reason, bool isDead)
     {
         var ended = 0;
-        foreach (var (call, ticket) in node.Calls.Registry.Read())
+        foreach (var (call, ticket) in calls.Registry.Read())
         {
             var remote = Volatile.Read(ref call.Remote);
-            if (isDead ? !SentOnTo.DiesWith(remote, ticket, silo) : !silo.Equals(SentOnTo.Of(remote, ticket)))
+            if (isDead ? !ForwardedTo.DiesWith(remote, ticket, silo) : !silo.Equals(ForwardedTo.Of(remote, ticket)))
                 continue;
             var exception = new SiloUnavailableException("The silo " + silo + " is gone (" + reason + ") while the call " + call.Method.ActivityName + " to " + call.TargetId + " waited for its answer.");
             ended += End(call, ticket, exception);
@@ -49,21 +71,21 @@ internal sealed class CallSweep(Node node) : IDisposable
     /// <summary>The node ends: its calls in flight end with it, and no call is sent any more.</summary>
     public void Dispose()
     {
-        node.Calls.Registry.Close();
-        foreach (var (call, ticket) in node.Calls.Registry.Read())
-            End(call, ticket, node.Calls.Refusal(call));
+        calls.Registry.Close();
+        foreach (var (call, ticket) in calls.Registry.Read())
+            End(call, ticket, calls.Refusal(call));
     }
 
     /// <summary>Says what was dropped or lost since the last time: one line for all, because the causes come in masses.</summary>
     internal void Report()
     {
-        var dropped = node.Metrics.Dropped;
+        var dropped = metrics.Dropped;
         if (dropped != _dropped)
-            node.Log.RequestsDropped(dropped - _dropped);
+            local.Log.RequestsDropped(dropped - _dropped);
         _dropped = dropped;
-        var lost = node.Metrics.Lost;
-        if (lost != _lost && node.Calls.LastLost is { } last)
-            node.Log.OneWayLost(lost - _lost, last.Method, last.Grain, last.Reason);
+        var lost = metrics.Lost;
+        if (lost != _lost && calls.LastLost is { } last)
+            local.Log.OneWayLost(lost - _lost, last.Method, last.Grain, last.Reason);
         _lost = lost;
     }
 

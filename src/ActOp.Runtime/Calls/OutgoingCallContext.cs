@@ -51,7 +51,7 @@ internal sealed class OutgoingCallContext(Node node, RequestBase request, IOutgo
     private ValueTask<object?> SendCopy()
     {
         var original = (Call)_request;
-        var copy = (RequestBase)Messages.CreateCall(original.Method.Id, original.Method.TypeArguments);
+        var copy = (RequestBase)FrameWriter.CreateCall(original.Method.Id, original.Method.TypeArguments);
         for (var index = 0; index < _request.GetArgumentCount(); index++)
             copy.SetArgument(index, _request.GetArgument(index)!);
         var call = (Call)copy;

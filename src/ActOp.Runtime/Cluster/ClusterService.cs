@@ -1,5 +1,6 @@
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;
@@ -15,7 +16,12 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 {
     internal const string Name = "cluster";
 
-    private readonly Node _node;
+    private readonly LocalNode _local;
+    private readonly ClusterView _cluster;
+    private readonly PeerTable _peers;
+    private readonly GrainFactory _factory;
+    private readonly GrainClasses _classes;
+    private readonly ActivationTable _activations;
     private readonly IClusterTable _table;
     private readonly MembershipOptions _options;
     private readonly MembershipProtocol _protocol;
@@ -25,13 +31,42 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private int _isTickPosted;
     private bool _pumping;
 
-    internal ClusterService(Node node, IClusterTable table, MembershipOptions options, string name)
+    internal ClusterService(
+        LocalNode local,
+        ClusterView cluster,
+        PeerTable peers,
+        GrainFactory factory,
+        GrainClasses classes,
+        ActivationTable activations,
+        IClusterTable table,
+        MembershipProtocol protocol,
+        MembershipOptions options)
     {
-        _node = node;
+        _local = local;
+        _cluster = cluster;
+        _peers = peers;
+        _factory = factory;
+        _classes = classes;
+        _activations = activations;
         _table = table;
+        _protocol = protocol;
         _options = options;
-        _protocol = new MembershipProtocol(node.Address, name, node.Gateway, options);
     }
+
+    /// <summary>Told of a newer view (the one before, the new one, what changed), on the turns of this target. If it throws, the silo ends.</summary>
+    internal event Action<View, View, ViewChange>? ViewChanged;
+
+    /// <summary>
+    /// Told whether this silo may run grains, and whether it may not because it has left or is dead, on the turns of this target. If it
+    /// throws, the silo ends.
+    /// </summary>
+    internal event Action<bool, bool>? LeaseChanged;
+
+    /// <summary>Told, once, why this silo must end: the others have declared it dead, or it could not act on a change.</summary>
+    internal event Action<string>? Died;
+
+    /// <summary>The activation on whose turns this target runs; set before the start.</summary>
+    internal Activation Host { get; set; } = null!;
 
     /// <summary>True while this silo may run grains.</summary>
     internal bool LeaseHeld => _protocol.LeaseHeld;
@@ -39,25 +74,25 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     /// <summary>Joins and becomes active; returns when the view says so.</summary>
     internal async Task JoinAsync(CancellationToken cancellationToken)
     {
-        _node.Peers.LinkLost += OnLinkLost;
+        _peers.LinkLost += OnLinkLost;
         Post(() => _protocol.Join(Now));
         var period = TimeSpan.FromMilliseconds(_options.TickPeriod);
-        _timer = _node.Time.CreateTimer(_ => PostTick(), null, period, period);
-        await WaitFor(() => _node.Silos.View.StatusOf(_node.Address) != SiloStatus.None, cancellationToken);
+        _timer = _local.Time.CreateTimer(_ => PostTick(), null, period, period);
+        await WaitFor(() => _cluster.View.StatusOf(_local.Address) != SiloStatus.None, cancellationToken);
     }
 
     internal async Task ActivateAsync(CancellationToken cancellationToken)
     {
         Post(() => _protocol.Activate(Now));
-        await WaitFor(() => _node.Silos.IsActive(_node.Address), cancellationToken);
+        await WaitFor(() => _cluster.IsActive(_local.Address), cancellationToken);
     }
 
     /// <summary>Says in the table that this silo goes; returns when the view says so, or when the table does not answer.</summary>
     internal async Task ShutDownAsync(CancellationToken cancellationToken)
     {
         Post(() => _protocol.BeginShutdown(Now));
-        await WaitFor(() => !_node.Silos.IsActive(_node.Address), cancellationToken)
-            .WaitAsync(TableTimeout, _node.TaskTime, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await WaitFor(() => !_cluster.IsActive(_local.Address), cancellationToken)
+            .WaitAsync(TableTimeout, _local.TaskTime, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
     /// <summary>Somebody has seen a newer view: reads the table now.</summary>
@@ -66,16 +101,16 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     internal async Task LeaveAsync(CancellationToken cancellationToken)
     {
         Post(() => _protocol.Leave(Now));
-        await _left.Task.WaitAsync(TableTimeout, _node.TaskTime, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await _left.Task.WaitAsync(TableTimeout, _local.TaskTime, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (!_left.Task.IsCompleted)
-            _node.Log.LeftSilently(_node.Address);
+            _local.Log.LeftSilently(_local.Address);
         Dispose();
     }
 
     public void Dispose()
     {
         _timer?.Dispose();
-        _node.Peers.LinkLost -= OnLinkLost;
+        _peers.LinkLost -= OnLinkLost;
     }
 
     public ValueTask Probe(Probe probe) => Do(() => _protocol.OnProbe(probe, Now));
@@ -89,18 +124,18 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     public ValueTask Gossip(TableSnapshot table) => Do(() => _protocol.OnGossip(table, Now));
 
     public ValueTask<TableReply> UseTable(TableRequest request) => _table is SeedTable
-        ? throw new InvalidOperationException("This silo " + _node.Address + " does not hold the membership table; check the primary endpoint of UseLocalhostClustering or UseDevelopmentClustering.")
+        ? throw new InvalidOperationException("This silo " + _local.Address + " does not hold the membership table; check the primary endpoint of UseLocalhostClustering or UseDevelopmentClustering.")
         : _table.Execute(request, CancellationToken.None);
 
     public ValueTask<TableSnapshot> GetTable() => new(_protocol.Table);
 
-    public ValueTask<GrainTypeEntry[]> GetGrainTypes() => new(_node.Classes.Entries);
+    public ValueTask<GrainTypeEntry[]> GetGrainTypes() => new(_classes.Entries);
 
-    public ValueTask<int> GetActivationCount() => new(_node.Activations.Count);
+    public ValueTask<int> GetActivationCount() => new(_activations.Count);
 
     private TimeSpan TableTimeout => TimeSpan.FromMilliseconds(_options.TableTimeout);
 
-    private long Now => _node.Clock.Update();
+    private long Now => _local.Clock.Update();
 
     private void OnLinkLost(SiloAddress silo, bool refused) => Post(() =>
     {
@@ -122,7 +157,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         });
     }
 
-    private void Post(Action step) => _node.ClusterHost.Enqueue(new ActionWork(static state =>
+    private void Post(Action step) => Host.Enqueue(new ActionWork(static state =>
     {
         var (service, action) = ((ClusterService, Action))state!;
         action();
@@ -140,11 +175,11 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     {
         while (true)
         {
-            var changed = _node.Silos.Changed;
+            var changed = _cluster.Changed;
             if (condition())
                 return;
             if (_stoppedDead.Task.IsCompleted)
-                throw new OrleansException("The silo " + _node.Address + " did not get into the cluster: " + await _stoppedDead.Task.ConfigureAwait(false));
+                throw new OrleansException("The silo " + _local.Address + " did not get into the cluster: " + await _stoppedDead.Task.ConfigureAwait(false));
             await Task.WhenAny(changed, _stoppedDead.Task).WaitAsync(cancellationToken).ConfigureAwait(false);
         }
     }
@@ -176,12 +211,12 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         catch (Exception exception) when (action is MembershipAction.Publish or MembershipAction.LeaseChanged)
         {
             // It would go on in a cluster that is not the others' one.
-            _node.Log.ClusterFailed(_node.Address, action.GetType().Name, exception);
+            _local.Log.ClusterFailed(_local.Address, action.GetType().Name, exception);
             StopDead("It could not act on a change of the cluster (" + exception.Message + ").");
         }
         catch (Exception exception)
         {
-            _node.Log.ClusterStepFailed(_node.Address, action.GetType().Name, exception);
+            _local.Log.ClusterStepFailed(_local.Address, action.GetType().Name, exception);
         }
     }
 
@@ -211,7 +246,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
                 Publish(publish.View);
                 break;
             case MembershipAction.LeaseChanged lease:
-                _node.SetLease(lease.Held, _protocol.IsStopped);
+                LeaseChanged?.Invoke(lease.Held, _protocol.IsStopped);
                 break;
             case MembershipAction.StopDead dead:
                 StopDead(dead.Reason);
@@ -229,36 +264,36 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     {
         if (!_stoppedDead.TrySetResult(reason))
             return;
-        _node.Log.DeclaredDead(_node.Address, reason);
-        _node.Die(reason);
+        _local.Log.DeclaredDead(_local.Address, reason);
+        Died?.Invoke(reason);
     }
 
-    private IClusterTarget At(SiloAddress silo) => _node.Factory.GetSystemTarget<IClusterTarget>(Name, silo);
+    private IClusterTarget At(SiloAddress silo) => _factory.GetSystemTarget<IClusterTarget>(Name, silo);
 
     /// <summary>Never throws: whatever keeps the table from answering, it is asked again.</summary>
     private async Task UseTableAsync(TableRequest request)
     {
         try
         {
-            using var timeout = new CancellationTokenSource(TimeSpan.FromMilliseconds(_options.TableTimeout), _node.TaskTime);
+            using var timeout = new CancellationTokenSource(TimeSpan.FromMilliseconds(_options.TableTimeout), _local.TaskTime);
             var reply = await _table.Execute(request, timeout.Token);
             _protocol.OnTableReply(reply, Now);
             Pump();
         }
         catch (Exception exception)
         {
-            _node.Log.TableFailed(exception);
+            _local.Log.TableFailed(exception);
             _protocol.OnTableFailed(request.Id, Now);
         }
     }
 
     private void Publish(View view)
     {
-        var before = _node.Silos.View;
-        if (!_node.Silos.Update(view))
+        var before = _cluster.View;
+        if (!_cluster.Update(view))
             return;
         var change = view.Since(before);
-        _node.Log.ViewChanged(view.Number, view.ActiveSilos.Length, string.Join(", ", change.Joined), string.Join(", ", change.Left));
-        _node.OnView(before, view, change);
+        _local.Log.ViewChanged(view.Number, view.ActiveSilos.Length, string.Join(", ", change.Joined), string.Join(", ", change.Left));
+        ViewChanged?.Invoke(before, view, change);
     }
 }

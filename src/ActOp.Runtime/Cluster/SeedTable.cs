@@ -1,10 +1,21 @@
 using System.Collections.Immutable;
 using System.Net;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;
+
+/// <summary>Makes the membership table of a silo; registered by the clustering that the application chose.</summary>
+internal delegate IClusterTable ClusterTableFactory(ClusterTableParts parts);
+
+/// <summary>What a membership table may use of its silo.</summary>
+/// <param name="Local">The silo.</param>
+/// <param name="Peers">Finds and dials other silos.</param>
+/// <param name="Factory">Makes references to their system targets.</param>
+/// <param name="Refresh">Has the silo read the table soon.</param>
+internal sealed record ClusterTableParts(LocalNode Local, PeerTable Peers, GrainFactory Factory, Action Refresh);
 
 /// <summary>
 /// The embedded membership table as every silo but the seed sees it: each operation is a call to the silo that is at the seed's endpoint
@@ -13,15 +24,15 @@ namespace ActOp.Runtime.Cluster;
 /// </summary>
 internal sealed class SeedTable : IClusterTable
 {
-    private readonly Node _node;
+    private readonly ClusterTableParts _parts;
     private readonly IPEndPoint _seed;
     private int _isAwaited;
 
-    internal SeedTable(Node node, IPEndPoint seed)
+    internal SeedTable(ClusterTableParts parts, IPEndPoint seed)
     {
-        _node = node;
+        _parts = parts;
         _seed = seed;
-        node.Peers.LinkLost += (silo, _) =>
+        parts.Peers.LinkLost += (silo, _) =>
         {
             if (silo.Endpoint.Equals(seed))
                 AwaitSeed();
@@ -33,10 +44,10 @@ internal sealed class SeedTable : IClusterTable
     {
         if (Interlocked.Exchange(ref _isAwaited, 1) != 0)
             return;
-        _node.Peers.Search(_seed).Task.GetAwaiter().UnsafeOnCompleted(() =>
+        _parts.Peers.Search(_seed).Task.GetAwaiter().UnsafeOnCompleted(() =>
         {
             Volatile.Write(ref _isAwaited, 0);
-            _node.Cluster!.RefreshTable();
+            _parts.Refresh();
         });
     }
 
@@ -44,8 +55,8 @@ internal sealed class SeedTable : IClusterTable
     {
         try
         {
-            var silo = await _node.Peers.FindAsync(_seed).WaitAsync(cancellationToken);
-            return await _node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).UseTable(request).AsTask().WaitAsync(cancellationToken);
+            var silo = await _parts.Peers.FindAsync(_seed).WaitAsync(cancellationToken);
+            return await _parts.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).UseTable(request).AsTask().WaitAsync(cancellationToken);
         }
         catch (Exception exception) when (exception is OrleansException or TimeoutException or OperationCanceledException)
         {
@@ -63,7 +74,7 @@ internal sealed class SeedTable : IClusterTable
 /// Runs on the turns of the cluster's system target. Holds one recovery, which ends within the grace and the time that a connected silo is
 /// given to answer.
 /// </remarks>
-internal sealed class EmbeddedTable(Node node) : IClusterTable
+internal sealed class EmbeddedTable(ClusterTableParts parts) : IClusterTable
 {
     /// <summary>
     /// Silos dial a lost seed five times a second (MeshOptions.SearchMax): enough for every one, and a start that is hardly felt.
@@ -75,7 +86,7 @@ internal sealed class EmbeddedTable(Node node) : IClusterTable
 
     private static readonly TimeSpan LookPeriod = TimeSpan.FromMilliseconds(20);
 
-    private readonly InMemoryMembershipTable _table = new(node.Address.Generation);
+    private readonly InMemoryMembershipTable _table = new(parts.Local.Address.Generation);
     private readonly Dictionary<SiloAddress, Task> _asked = [];
     private readonly HashSet<SiloAddress> _answered = [];
     private TableSnapshot _newest = TableSnapshot.Empty;
@@ -89,9 +100,9 @@ internal sealed class EmbeddedTable(Node node) : IClusterTable
 
     private async Task RecoverAsync()
     {
-        for (var start = node.Time.GetTimestamp(); node.Time.GetElapsedTime(start) < Grace && !HasHeardAll; await Task.Delay(LookPeriod, node.Time))
+        for (var start = parts.Local.Time.GetTimestamp(); parts.Local.Time.GetElapsedTime(start) < Grace && !HasHeardAll; await Task.Delay(LookPeriod, parts.Local.Time))
         {
-            foreach (var silo in node.Peers.ConnectedSilos)
+            foreach (var silo in parts.Peers.ConnectedSilos)
             {
                 if (!_asked.ContainsKey(silo))
                     _asked.Add(silo, AskAsync(silo));
@@ -102,24 +113,24 @@ internal sealed class EmbeddedTable(Node node) : IClusterTable
         if (_newest.TableId == 0)
             return;
         _table.Restore(_newest);
-        node.Log.TableRestored(node.Address, _newest.TableId, _newest.Version, _answered.Count);
+        parts.Local.Log.TableRestored(parts.Local.Address, _newest.TableId, _newest.Version, _answered.Count);
     }
 
     private bool HasHeardAll => _newest.TableId != 0 && _newest.Rows.All(row =>
-        !row.IsAlive || SiloOrder.SameEndpoint(row.Silo, node.Address) || _answered.Contains(row.Silo));
+        !row.IsAlive || SiloOrder.SameEndpoint(row.Silo, parts.Local.Address) || _answered.Contains(row.Silo));
 
     private async Task AskAsync(SiloAddress silo)
     {
         try
         {
-            var table = await node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetTable().AsTask().WaitAsync(AnswerLimit, node.Time);
+            var table = await parts.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetTable().AsTask().WaitAsync(AnswerLimit, parts.Local.Time);
             _answered.Add(silo);
             if (table.TableId != 0 && table.Version > _newest.Version)
                 _newest = table;
         }
         catch (Exception exception) when (exception is OrleansException or TimeoutException)
         {
-            node.Log.TableFailed(exception);
+            parts.Local.Log.TableFailed(exception);
         }
     }
 }

@@ -1,11 +1,13 @@
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Directory;
 
 /// <summary>Asks the owner of a grain's slot, again while slots change hands. Any thread.</summary>
-internal sealed class DirectoryClient(Node node, DirectoryService service, RegistrationFence fence)
+internal sealed class DirectoryClient(
+    LocalNode local, ClusterView cluster, ActivationTable activations, GrainFactory factory, DirectoryService service, RegistrationFence fence)
 {
     /// <summary>
     /// Waits end early when this silo learns of a view or serves more slots; these bounds are for what only the others know of.
@@ -40,7 +42,7 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
     /// </summary>
     internal ValueTask<Location> RegisterAsync(Activation activation, ActivationId previous)
     {
-        var request = new RegisterRequest(activation.GrainId, node.Address, activation.ActivationId, previous);
+        var request = new RegisterRequest(activation.GrainId, local.Address, activation.ActivationId, previous);
         // Mostly: the slot is served here and the grain is new. Whatever else is the case is found again on the long way.
         if (IsServedHere(request.Grain) && service.RegisterNow(request) is { Status: DirectoryStatus.Ok } reply
             && Accepts(activation, reply))
@@ -53,7 +55,7 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
         while (true)
         {
             var reply = await AskAsync(activation.GrainId, static (target, wish) => target.Register(wish), request).ConfigureAwait(true);
-            if (reply.Status == DirectoryStatus.Conflict && previous.IsDefault && reply.Location.Silo.Equals(node.Address))
+            if (reply.Status == DirectoryStatus.Conflict && previous.IsDefault && reply.Location.Silo.Equals(local.Address))
             {
                 // A silo has one activation of a grain at a time, and this is the one: what is listed here has ended without its
                 // registration. It is taken over.
@@ -85,7 +87,7 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
             return;
         activation.Registered = false;
         // The last silo takes the directory with it.
-        if (node.IsStopping && node.Silos.Active.Length == 0)
+        if (local.IsStopping && cluster.Active.Length == 0)
             return;
         var registration = new Registration(activation.GrainId, activation.Location);
         await AskAsync(activation.GrainId, static (target, gone) => target.Unregister(gone), registration).ConfigureAwait(true);
@@ -95,14 +97,14 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
     internal async Task ForgetHereAsync(GrainId grain)
     {
         var location = await LookupAsync(grain).ConfigureAwait(false);
-        if (location.IsNone || !location.Silo.Equals(node.Address) || node.Activations.TryGet(grain, out _))
+        if (location.IsNone || !location.Silo.Equals(local.Address) || activations.TryGet(grain, out _))
             return;
         await AskAsync(grain, static (target, gone) => target.Unregister(gone), new Registration(grain, location)).ConfigureAwait(false);
     }
 
     private async Task<DirectoryReply> AskAsync<TArgument>(GrainId grain, Func<IDirectoryTarget, TArgument, ValueTask<DirectoryReply>> ask, TArgument argument)
     {
-        var asked = node.Clock.Update();
+        var asked = local.Clock.Update();
         for (var delay = FirstDelay; ; delay = delay * 2 < LongestDelay ? delay * 2 : LongestDelay)
         {
             var wait = delay;
@@ -114,8 +116,8 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
                     var reply = await ask(TargetAt(owner), argument).ConfigureAwait(true);
                     if (reply.Status is DirectoryStatus.Ok or DirectoryStatus.NotFound or DirectoryStatus.Conflict)
                         return reply;
-                    if (reply.Status == DirectoryStatus.WrongOwner && reply.View > node.Silos.View.Number)
-                        node.Cluster?.RefreshTable();
+                    if (reply.Status == DirectoryStatus.WrongOwner && reply.View > cluster.View.Number)
+                        service.RefreshView();
                     if (reply.Status == DirectoryStatus.Leased)
                         wait = TimeSpan.FromMilliseconds(Math.Max(reply.RetryAfter, 1));
                 }
@@ -126,14 +128,14 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
             }
 
             // What a silo that goes leaves in the directory, the view removes that it is not in.
-            var patience = node.IsStopping && LastPatience < node.ResponseTimeout ? LastPatience : node.ResponseTimeout;
-            if (node.Clock.Update() - asked + wait.TotalMilliseconds > patience.TotalMilliseconds)
+            var patience = local.IsStopping && LastPatience < local.ResponseTimeout ? LastPatience : local.ResponseTimeout;
+            if (local.Clock.Update() - asked + wait.TotalMilliseconds > patience.TotalMilliseconds)
                 throw new SiloUnavailableException("The directory did not answer for " + grain + " within " + patience + ": its slot has no owner that is ready.");
-            await changed.WaitAsync(wait, node.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+            await changed.WaitAsync(wait, local.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
 
-    private bool IsServedHere(in GrainId grain) => service.Map.OwnerOf(grain) is { } owner && owner.Equals(node.Address);
+    private bool IsServedHere(in GrainId grain) => service.Map.OwnerOf(grain) is { } owner && owner.Equals(local.Address);
 
     /// <summary>The order that <see cref="RegistrationFence"/> asks for: first the mark, then the question.</summary>
     private bool Accepts(Activation activation, in DirectoryReply reply)
@@ -145,5 +147,5 @@ internal sealed class DirectoryClient(Node node, DirectoryService service, Regis
 
     /// <summary>The slots of this silo are asked here and now: they are made for any thread.</summary>
     private IDirectoryTarget TargetAt(SiloAddress owner) =>
-        owner.Equals(node.Address) ? service : node.Factory.GetSystemTarget<IDirectoryTarget>(DirectoryService.Name, owner);
+        owner.Equals(local.Address) ? service : factory.GetSystemTarget<IDirectoryTarget>(DirectoryService.Name, owner);
 }

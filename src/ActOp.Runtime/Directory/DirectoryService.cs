@@ -19,16 +19,26 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
     private static readonly TimeSpan LongestHold = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan TickPeriod = TimeSpan.FromMilliseconds(100);
 
-    private readonly Node _node;
+    private readonly LocalNode _local;
+    private readonly ActivationTable _activations;
+    private readonly GrainFactory _factory;
     private readonly DirectoryPartition _partition;
     private volatile TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private ITimer? _timer;
 
-    internal DirectoryService(Node node, DirectoryLimits limits, RegistrationFence fence)
+    internal DirectoryService(LocalNode local, ActivationTable activations, GrainFactory factory, DirectoryLimits limits, RegistrationFence fence)
     {
-        _node = node;
-        _partition = new DirectoryPartition(node.Address, limits, this, fence);
+        _local = local;
+        _activations = activations;
+        _factory = factory;
+        _partition = new DirectoryPartition(local.Address, limits, this, fence);
     }
+
+    /// <summary>The activation on whose turns this target runs; set before the start.</summary>
+    internal Activation Host { get; set; } = null!;
+
+    /// <summary>Raised when somebody has seen a newer view than this silo.</summary>
+    internal event Action? NewerViewSeen;
 
     /// <summary>Who owns which slot; replaced with every view.</summary>
     internal SlotMap Map { get; private set; } = new(View.Empty);
@@ -36,7 +46,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
     /// <summary>Completes when there is another map, or when more slots are served here.</summary>
     internal Task Changed => _changed.Task;
 
-    internal void Start() => _timer = _node.Time.CreateTimer(_ => Post(() => _partition.OnTick(Now)), null, TickPeriod, TickPeriod);
+    internal void Start() => _timer = _local.Time.CreateTimer(_ => Post(() => _partition.OnTick(Now)), null, TickPeriod, TickPeriod);
 
     internal void OnView(View view) => Post(() =>
     {
@@ -44,6 +54,9 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
         Map = _partition.Map;
         WakeWaiters();
     });
+
+    /// <summary>Somebody has seen a newer view: this silo reads the membership table soon. Any thread.</summary>
+    internal void RefreshView() => NewerViewSeen?.Invoke();
 
     public void Dispose() => _timer?.Dispose();
 
@@ -84,7 +97,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
 
     public ValueTask EndDuplicate(Registration loser)
     {
-        if (_node.Activations.TryGet(loser.Grain, out var activation) && activation.ActivationId.Equals(loser.Location.Activation))
+        if (_activations.TryGet(loser.Grain, out var activation) && activation.ActivationId.Equals(loser.Location.Activation))
         {
             activation.Registered = false;
             activation.Deactivate(new DeactivationReason(DeactivationReasonCode.DuplicateActivation, "Another activation of the grain is registered."));
@@ -95,7 +108,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
 
     void ILocalActivations.CollectRegistered(SlotSet slots, List<Registration> into)
     {
-        foreach (var activation in _node.Activations)
+        foreach (var activation in _activations)
         {
             if (slots.Contains(SlotMap.SlotOf(activation.GrainId)) && activation.RegisteredAs is { IsNone: false } location)
                 into.Add(new Registration(activation.GrainId, location));
@@ -121,7 +134,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
             var left = until - Now;
             if (reply.Status != DirectoryStatus.NotReady || left <= 0)
                 return reply;
-            await changed.WaitAsync(TimeSpan.FromMilliseconds(left), _node.Time)
+            await changed.WaitAsync(TimeSpan.FromMilliseconds(left), _local.Time)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
@@ -133,9 +146,9 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
         changed.TrySetResult();
     }
 
-    private long Now => _node.Clock.Update();
+    private long Now => _local.Clock.Update();
 
-    private void Post(Action step) => _node.DirectoryHost.Enqueue(new ActionWork(static state =>
+    private void Post(Action step) => Host.Enqueue(new ActionWork(static state =>
     {
         var (service, action) = ((DirectoryService, Action))state!;
         action();
@@ -170,10 +183,10 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
                 WakeWaiters();
                 break;
             case DirectoryAction.RefreshView:
-                _node.Cluster?.RefreshTable();
+                RefreshView();
                 break;
         }
     }
 
-    private IDirectoryTarget At(SiloAddress silo) => _node.Factory.GetSystemTarget<IDirectoryTarget>(Name, silo);
+    private IDirectoryTarget At(SiloAddress silo) => _factory.GetSystemTarget<IDirectoryTarget>(Name, silo);
 }

@@ -8,8 +8,8 @@ namespace ActOp.Runtime.Hosting;
 /// Belongs to the node, which stops it. Owns the timers of its parts, the token that ends them and the count of what runs. Any thread. A
 /// part is made once by the service that it is named after (<see cref="Part"/>).
 /// </remarks>
-/// <param name="time">For steps that only post: <see cref="Node.Time"/>.</param>
-/// <param name="taskTime">For pauses, and steps that do more: <see cref="Node.TaskTime"/>.</param>
+/// <param name="time">For steps that only post: <see cref="LocalNode.Time"/>.</param>
+/// <param name="taskTime">For pauses, and steps that do more: <see cref="LocalNode.TaskTime"/>.</param>
 /// <param name="log">Gets the failures.</param>
 /// <param name="endNode">Ends the node for the reason given.</param>
 internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log log, Action<string> endNode)

@@ -1,5 +1,8 @@
+using System.Net;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Routing;
+using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
@@ -23,7 +26,7 @@ internal sealed class ClientMembership : IDisposable
     /// <summary>
     /// After this time every client has heard of a change: the period, and as much again for a silo that was slow to answer.
     /// </summary>
-    internal static readonly TimeSpan LongestIgnorance = RefreshPeriod * 2;
+    internal static readonly TimeSpan MaxViewStaleness = RefreshPeriod * 2;
 
     /// <summary>
     /// No silo has answered by then: the next period begins anew. One that is only busy must not be given up at once, or the client never
@@ -33,21 +36,35 @@ internal sealed class ClientMembership : IDisposable
 
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(10);
 
-    private readonly Node _node;
-    private readonly IServiceProvider _services;
+    private readonly LocalNode _local;
+    private readonly ClusterView _cluster;
+    private readonly PeerTable _peers;
+    private readonly GrainFactory _factory;
+    private readonly GrainClasses _classes;
+    private readonly Stage _control;
+    private readonly EndPoint[] _gateways;
     private ITimer? _timer;
     private volatile bool _isDisposed;
     private int _refreshing;
-    private int _gateways;
+    private int _connectedGateways;
 
     /// <summary>Whom to ask, by its place in the view: the next one after a failure.</summary>
     private int _turn;
 
-    internal ClientMembership(Node node, IServiceProvider services)
+    internal ClientMembership(
+        LocalNode local, ClusterView cluster, PeerTable peers, GrainFactory factory, GrainClasses classes, Stage control, EndPoint[] gateways)
     {
-        _node = node;
-        _services = services;
+        _local = local;
+        _cluster = cluster;
+        _peers = peers;
+        _factory = factory;
+        _classes = classes;
+        _control = control;
+        _gateways = gateways;
     }
+
+    /// <summary>Told of a newer view: the one before, the new one, what changed.</summary>
+    internal event Action<View, View, ViewChange>? ViewChanged;
 
     /// <summary>Waits for the first silo that answers; without one, asks the retry filter or throws.</summary>
     internal async Task ConnectAsync(CancellationToken cancellationToken)
@@ -61,21 +78,21 @@ internal sealed class ClientMembership : IDisposable
             }
             catch (Exception exception) when (exception is not OperationCanceledException || !cancellationToken.IsCancellationRequested)
             {
-                var filter = _services.GetService<IClientConnectionRetryFilter>();
+                var filter = _local.Services.GetService<IClientConnectionRetryFilter>();
                 if (filter is null || !await filter.ShouldRetryConnectionAttempt(exception, cancellationToken).ConfigureAwait(false))
                     throw;
             }
         }
 
-        _node.Peers.LinkLost += OnLinkLost;
-        _timer = _node.Time.CreateTimer(_ => PostRefresh(), null, RefreshPeriod, RefreshPeriod);
+        _peers.LinkLost += OnLinkLost;
+        _timer = _local.Time.CreateTimer(_ => PostRefresh(), null, RefreshPeriod, RefreshPeriod);
     }
 
     public void Dispose()
     {
         _isDisposed = true;
         _timer?.Dispose();
-        _node.Peers.LinkLost -= OnLinkLost;
+        _peers.LinkLost -= OnLinkLost;
     }
 
     private async Task ConnectOnceAsync(CancellationToken cancellationToken)
@@ -83,23 +100,23 @@ internal sealed class ClientMembership : IDisposable
         SiloAddress silo;
         try
         {
-            silo = await FindGatewayAsync().WaitAsync(ConnectTimeout, _node.TaskTime, cancellationToken).ConfigureAwait(false);
+            silo = await FindGatewayAsync().WaitAsync(ConnectTimeout, _local.TaskTime, cancellationToken).ConfigureAwait(false);
         }
         catch (TimeoutException exception)
         {
-            throw new ConnectionFailedException("No silo answered at " + string.Join(", ", _node.GatewayEndPoints.AsEnumerable()) + " within " + ConnectTimeout + ". Are the cluster id and service id the silos'?", exception);
+            throw new ConnectionFailedException("No silo answered at " + string.Join(", ", _gateways.AsEnumerable()) + " within " + ConnectTimeout + ". Are the cluster id and service id the silos'?", exception);
         }
 
         Take(await AskAsync(silo).ConfigureAwait(false));
     }
 
     private async Task<SiloAddress> FindGatewayAsync() =>
-        await (await Task.WhenAny(_node.GatewayEndPoints.Select(_node.Peers.FindAsync)).ConfigureAwait(false)).ConfigureAwait(false);
+        await (await Task.WhenAny(_gateways.Select(_peers.FindAsync)).ConfigureAwait(false)).ConfigureAwait(false);
 
     /// <summary>Only asks: an answer that comes when nobody waits for it any more changes nothing.</summary>
     private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> AskAsync(SiloAddress silo)
     {
-        var target = _node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo);
+        var target = _factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo);
         return (await target.GetGrainTypes().ConfigureAwait(false), await target.GetTable().ConfigureAwait(false));
     }
 
@@ -112,11 +129,11 @@ internal sealed class ClientMembership : IDisposable
         var asked = new List<Task<(GrainTypeEntry[] Types, TableSnapshot Table)>>();
         while (true)
         {
-            var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _node.TaskTime).ConfigureAwait(false);
+            var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _local.TaskTime).ConfigureAwait(false);
             asked.Add(AskAsync(silo));
             try
             {
-                return await (await Task.WhenAny(asked).WaitAsync(RefreshPeriod, _node.TaskTime).ConfigureAwait(false)).ConfigureAwait(false);
+                return await (await Task.WhenAny(asked).WaitAsync(RefreshPeriod, _local.TaskTime).ConfigureAwait(false)).ConfigureAwait(false);
             }
             catch (TimeoutException) when (asked.Count * RefreshPeriod < AnswerLimit)
             {
@@ -131,7 +148,7 @@ internal sealed class ClientMembership : IDisposable
     private void PostRefresh()
     {
         if (!_isDisposed && Interlocked.Exchange(ref _refreshing, 1) == 0)
-            _node.ControlStage.Post(new StageAction(() => _ = RefreshAsync()));
+            _control.Post(new StageAction(() => _ = RefreshAsync()));
     }
 
     private async Task RefreshAsync()
@@ -149,7 +166,7 @@ internal sealed class ClientMembership : IDisposable
         {
             _turn++;
             if (!_isDisposed)
-                _node.Log.RefreshFailed(exception);
+                _local.Log.RefreshFailed(exception);
         }
 
         try
@@ -159,7 +176,7 @@ internal sealed class ClientMembership : IDisposable
         catch (Exception exception)
         {
             // The application's observers.
-            _node.Log.RefreshFailed(exception);
+            _local.Log.RefreshFailed(exception);
         }
         finally
         {
@@ -170,11 +187,11 @@ internal sealed class ClientMembership : IDisposable
     /// <summary>A silo of the view that is connected.</summary>
     private SiloAddress? Connected()
     {
-        var active = _node.Silos.Active;
+        var active = _cluster.Active;
         for (var i = 0; i < active.Length; i++)
         {
             var silo = active[(_turn + i) % active.Length];
-            if (_node.Peers.IsConnected(silo))
+            if (_peers.IsConnected(silo))
                 return silo;
         }
 
@@ -183,25 +200,25 @@ internal sealed class ClientMembership : IDisposable
 
     private void Take((GrainTypeEntry[] Types, TableSnapshot Table) answer)
     {
-        _node.Classes.Add(answer.Types);
+        _classes.Add(answer.Types);
         // The silo has only begun to start.
         if (answer.Table.TableId == 0)
             return;
         var view = View.From(answer.Table);
-        var before = _node.Silos.View;
-        if (_node.Silos.Update(view))
-            _node.OnView(before, view, view.Since(before));
+        var before = _cluster.View;
+        if (_cluster.Update(view))
+            ViewChanged?.Invoke(before, view, view.Since(before));
         if (Connected() is not null)
-            _node.Peers.StopSearching();
+            _peers.StopSearching();
     }
 
     private void NotifyGateways()
     {
-        var count = _node.Peers.Count(clients: false);
-        var before = Interlocked.Exchange(ref _gateways, count);
+        var count = _peers.Count(clients: false);
+        var before = Interlocked.Exchange(ref _connectedGateways, count);
         if (count == before)
             return;
-        foreach (var observer in _services.GetServices<IClusterConnectionStatusObserver>())
+        foreach (var observer in _local.Services.GetServices<IClusterConnectionStatusObserver>())
         {
             observer.NotifyGatewayCountChanged(count, before, connectionRecovered: before == 0 && count > 0);
             if (count == 0)

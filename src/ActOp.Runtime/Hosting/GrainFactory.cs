@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Routing;
 using ActOp.Serialization;
@@ -9,7 +10,7 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>Makes references. Local and cheap: nothing is sent, nothing is activated. Any thread.</summary>
-internal sealed class GrainFactory(Node node) : IGrainFactory
+internal sealed class GrainFactory(GrainClasses classes, ActivationTable activations, CallSender calls) : IGrainFactory
 {
     private readonly ConcurrentDictionary<(GrainType, Type), (GrainReferenceShared Shared, GrainInterface Entry)> _shared = new();
     private readonly ConcurrentDictionary<(string, SiloAddress, Type), GrainReference> _systemTargets = new();
@@ -46,9 +47,9 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
         ? Create(grainId, entry.Type)
         : throw new ArgumentException("No grain interface is called " + interfaceType + ".", nameof(interfaceType));
 
-    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey, string grainClassNamePrefix) => Create(GrainId.Create(node.Classes.Resolve(interfaceType, grainClassNamePrefix), grainKey), interfaceType);
+    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey, string grainClassNamePrefix) => Create(GrainId.Create(classes.Resolve(interfaceType, grainClassNamePrefix), grainKey), interfaceType);
 
-    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey) => Create(GrainId.Create(node.Classes.Resolve(interfaceType, null), grainKey), interfaceType);
+    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey) => Create(GrainId.Create(classes.Resolve(interfaceType, null), grainKey), interfaceType);
 
     public IGrain GetGrain(Type grainInterfaceType, Guid grainPrimaryKey) => (IGrain)GetGrain(grainInterfaceType, GrainIdKeyExtensions.CreateGuidKey(grainPrimaryKey));
 
@@ -78,9 +79,7 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
             throw new ArgumentException("A grain or a reference needs no object reference: use AsReference.", nameof(obj));
         if (obj is not TGrainObserverInterface)
             throw new ArgumentException("The object of type " + obj.GetType() + " does not implement " + typeof(TGrainObserverInterface) + ".", nameof(obj));
-        var activation = Activation.ForObserver(node, WellKnown.Observer(node.Address, node.NewId()), node.ObserverClass, obj);
-        node.Activations.Add(activation);
-        return (TGrainObserverInterface)(object)Create(activation.GrainId, typeof(TGrainObserverInterface));
+        return (TGrainObserverInterface)(object)Create(activations.AddObserver(obj).GrainId, typeof(TGrainObserverInterface));
     }
 
     public void DeleteObjectReference<TGrainObserverInterface>(IGrainObserver obj)
@@ -89,12 +88,12 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
         ArgumentNullException.ThrowIfNull(obj);
         if (obj is not GrainReference reference)
             throw new ArgumentException("DeleteObjectReference takes what CreateObjectReference returned.", nameof(obj));
-        if (node.Activations.TryGet(reference.GrainId, out var activation))
+        if (activations.TryGet(reference.GrainId, out var activation))
             activation.EndObserver();
     }
 
     internal T GetSystemTarget<T>(string name, SiloAddress silo)
-        where T : ISystemTarget => (T)(object)_systemTargets.GetOrAdd((name, silo, typeof(T)), static (key, factory) => factory.Create(WellKnown.SystemTarget(key.Item1, key.Item2), key.Item3), this);
+        where T : ISystemTarget => (T)(object)_systemTargets.GetOrAdd((name, silo, typeof(T)), static (key, factory) => factory.Create(SystemGrainIds.SystemTarget(key.Item1, key.Item2), key.Item3), this);
 
     /// <summary>References to system targets that are kept.</summary>
     internal int SystemTargets => _systemTargets.Count;
@@ -117,7 +116,7 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
     /// <summary>A reference through which nothing can be called until it is cast.</summary>
     internal GrainReference CreateUntyped(GrainId id)
     {
-        var entry = node.Classes.TryGet(id.Type, out var grainClass) ? FirstInterface(grainClass.Type) : null;
+        var entry = classes.TryGet(id.Type, out var grainClass) ? FirstInterface(grainClass.Type) : null;
         return entry is null ? throw new ArgumentException("This process knows no grain class with the grain type " + id.Type + ".") : Create(id, entry);
     }
 
@@ -136,7 +135,7 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
     }
 
     private TGrainInterface Get<TGrainInterface>(IdSpan key, string? prefix) =>
-        (TGrainInterface)(object)Create(GrainId.Create(node.Classes.Resolve(typeof(TGrainInterface), prefix), key), typeof(TGrainInterface));
+        (TGrainInterface)(object)Create(GrainId.Create(classes.Resolve(typeof(TGrainInterface), prefix), key), typeof(TGrainInterface));
 
     private (GrainReferenceShared, GrainInterface) MakeShared((GrainType Type, Type Interface) key)
     {
@@ -144,6 +143,6 @@ internal sealed class GrainFactory(Node node) : IGrainFactory
             throw new ArgumentException(key.Interface + " is no interface.");
         if (!TypeManifest.TryGetInterface(key.Interface, out var entry))
             throw new ArgumentException("The interface " + key.Interface + " is no grain interface that generated code has registered.");
-        return (new GrainReferenceShared(key.Type, GrainInterfaceType.Create(entry.Name), entry.Name, node.Calls), entry);
+        return (new GrainReferenceShared(key.Type, GrainInterfaceType.Create(entry.Name), entry.Name, calls), entry);
     }
 }

@@ -8,17 +8,17 @@ using Orleans.Timers;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>What grains see of their silo.</summary>
-internal sealed class GrainRuntime(Node node) : IGrainRuntime
+internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimeProvider applicationTime) : IGrainRuntime
 {
-    public IGrainFactory GrainFactory => node.Factory;
+    public IGrainFactory GrainFactory => factory;
 
-    public IServiceProvider ServiceProvider => node.Services;
+    public IServiceProvider ServiceProvider => local.Services;
 
-    public SiloAddress SiloAddress => node.Address;
+    public SiloAddress SiloAddress => local.Address;
 
-    public string SiloIdentity => node.Address.ToString();
+    public string SiloIdentity => local.Address.ToString();
 
-    public TimeProvider TimeProvider => node.GivenTime;
+    public TimeProvider TimeProvider => applicationTime;
 
     public ITimerRegistry TimerRegistry { get; } = new TimerRegistry();
 

@@ -47,17 +47,9 @@ internal sealed partial class Node
     private long _lastLook;
     private long _lastSweep;
     private long _lastCollection;
-    private volatile bool _stopping;
-    private volatile bool _dead;
     private readonly Lock _life = new();
     private volatile bool _killed;
     private volatile Task? _closing;
-
-    /// <summary>True while this silo takes new activations.</summary>
-    internal bool AcceptsActivations => IsSilo && !_stopping && !_dead;
-
-    /// <summary>True once the silo has begun to end its activations.</summary>
-    internal bool IsStopping => _stopping || _dead;
 
     /// <summary>
     /// Told, on a thread of the pool, when the node must end: the others have declared the silo dead, or a part that it cannot do without
@@ -68,19 +60,38 @@ internal sealed partial class Node
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
     internal void Open()
     {
-        Filters.Load(Services);
-        Clock.Start();
+        Filters.Load(Local.Services);
+        Local.Clock.Start();
         Classes.LoadLocal();
         Peers.Start(_setup.Stages.ReceiveThreads ?? StageOptions.DefaultThreads);
         if (!IsSilo)
             return;
-        Cluster = new ClusterService(this, _setup.Table!(this), _setup.Membership, _setup.Name);
-        ClusterHost = AddSystemTarget(ClusterService.Name, Cluster);
-        DirectoryHost = AddSystemTarget(DirectoryService.Name, DirectoryService);
+        Cluster = NewClusterService();
+        Cluster.Host = AddSystemTarget(ClusterService.Name, Cluster);
+        DirectoryService.Host = AddSystemTarget(DirectoryService.Name, DirectoryService);
         AddSystemTarget(Migrations.Name, Migrations);
-        LocalityHost = AddSystemTarget(LocalityService.Name, Locality);
+        Locality.Host = AddSystemTarget(LocalityService.Name, Locality);
         foreach (var endPoint in _setup.Listens)
             Peers.Mesh.Listen(endPoint);
+    }
+
+    private ClusterService NewClusterService()
+    {
+        var table = _setup.Table!(new ClusterTableParts(Local, Peers, Factory, () => Cluster!.RefreshTable()));
+        var protocol = new MembershipProtocol(Address, _setup.Name, Gateway, _setup.Membership);
+        var cluster = new ClusterService(Local, ClusterView, Peers, Factory, Classes, Activations, table, protocol, _setup.Membership);
+        cluster.ViewChanged += OnView;
+        cluster.LeaseChanged += SetLease;
+        cluster.Died += Die;
+        return cluster;
+    }
+
+    /// <summary>What a client learns its cluster by.</summary>
+    internal ClientMembership NewClientMembership()
+    {
+        var membership = new ClientMembership(Local, ClusterView, Peers, Factory, Classes, Stages.Control, _setup.Gateways);
+        membership.ViewChanged += OnView;
+        return membership;
     }
 
     internal async Task JoinAsync(CancellationToken cancellationToken)
@@ -93,11 +104,11 @@ internal sealed partial class Node
     internal async Task ActivateAsync(CancellationToken cancellationToken)
     {
         await Cluster!.ActivateAsync(cancellationToken).ConfigureAwait(false);
-        Log.SiloStatus(Address, "active");
+        Local.Log.SiloStatus(Address, "active");
         Locality.Start();
         if (_setup.Stages is { Mode: StageMode.OwnThreads, Controller: not StageController.Fixed })
         {
-            _stageControl = new StageControl(this, SizedStages, _setup.Stages);
+            _stageControl = new StageControl(Local, Stages, SizedStages, _setup.Stages);
             _stageControl.Start();
         }
     }
@@ -108,16 +119,16 @@ internal sealed partial class Node
     /// </summary>
     internal async Task DrainAsync(CancellationToken cancellationToken)
     {
-        if (_dead)
+        if (Local.IsDead)
             return;
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Background.Stopping);
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Local.Background.Stopping);
         Locality.Dispose();
         await Cluster!.ShutDownAsync(ended.Token).ConfigureAwait(false);
-        _stopping = true;
+        Local.MarkStopping();
         await EndActivationsAsync(ended.Token).ConfigureAwait(false);
-        if (Silos.Active.Length == 0)
+        if (ClusterView.Active.Length == 0)
             return;
-        await Task.Delay(ClientMembership.LongestIgnorance, TaskTime, ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Task.Delay(ClientMembership.MaxViewStaleness, Local.TaskTime, ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         // What was placed here by others that did not know yet.
         await EndActivationsAsync(ended.Token).ConfigureAwait(false);
     }
@@ -127,7 +138,7 @@ internal sealed partial class Node
     /// </summary>
     private async Task EndActivationsAsync(CancellationToken cancellationToken)
     {
-        var patience = CollectionOptions.DeactivationTimeout + DrainGrace;
+        var patience = _setup.Collection.DeactivationTimeout + DrainGrace;
         List<Activation> ending = [];
         do
         {
@@ -140,12 +151,12 @@ internal sealed partial class Node
                 ending.Add(activation);
             }
 
-            await Task.WhenAll(ending.Select(static activation => activation.Deactivated)).WaitAsync(patience, TaskTime, cancellationToken)
+            await Task.WhenAll(ending.Select(static activation => activation.Deactivated)).WaitAsync(patience, Local.TaskTime, cancellationToken)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
             var left = ending.FindAll(static activation => !activation.Deactivated.IsCompleted);
             if (left.Count == 0)
                 continue;
-            Log.DrainGivenUp(left.Count, string.Join(", ", left.Take(MostNamed).Select(static activation => activation.GrainId)));
+            Local.Log.DrainGivenUp(left.Count, string.Join(", ", left.Take(MostNamed).Select(static activation => activation.GrainId)));
             return;
         }
         while (ending.Count > 0);
@@ -153,9 +164,9 @@ internal sealed partial class Node
 
     internal async Task LeaveAsync(CancellationToken cancellationToken)
     {
-        if (_dead || Cluster is null)
+        if (Local.IsDead || Cluster is null)
             return;
-        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Background.Stopping);
+        using var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, Local.Background.Stopping);
         await Cluster.LeaveAsync(ended.Token).ConfigureAwait(false);
     }
 
@@ -173,10 +184,10 @@ internal sealed partial class Node
             cancellationToken = new CancellationToken(canceled: true);
         CloseServices();
         await WaitAsync("network", Peers.StopAsync(), cancellationToken).ConfigureAwait(false);
-        using (var patience = new CancellationTokenSource(LongestClose, TaskTime))
+        using (var patience = new CancellationTokenSource(LongestClose, Local.TaskTime))
         using (var ended = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, patience.Token))
-            await Background.StopAsync(ended.Token).ConfigureAwait(false);
-        await WaitAsync("stages", Task.WhenAll(WorkStage.StopAsync(), SiloSendStage.StopAsync(), ClientSendStage.StopAsync(), ControlStage.StopAsync()), cancellationToken).ConfigureAwait(false);
+            await Local.Background.StopAsync(ended.Token).ConfigureAwait(false);
+        await WaitAsync("stages", Stages.StopAsync(), cancellationToken).ConfigureAwait(false);
         CloseRest();
     }
 
@@ -185,13 +196,13 @@ internal sealed partial class Node
     {
         await ended.WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (ended.Exception is { InnerException: { } exception })
-            Log.BackgroundFailed(part, exception);
+            Local.Log.BackgroundFailed(part, exception);
     }
 
     /// <summary>Ends at once, as a crash would: when a start has failed, and for tests.</summary>
     internal void Kill()
     {
-        _dead = true;
+        Local.MarkDead();
         Dispose();
     }
 
@@ -201,10 +212,7 @@ internal sealed partial class Node
         _killed = true;
         CloseServices();
         Close("network", Peers);
-        Close("work", WorkStage);
-        Close("silo-send", SiloSendStage);
-        Close("client-send", ClientSendStage);
-        Close("control", ControlStage);
+        Close("stages", Stages);
         // An orderly end that is under way still needs the time.
         if (_closing is not { IsCompleted: false })
             CloseRest();
@@ -213,7 +221,7 @@ internal sealed partial class Node
     /// <summary>The services begin nothing any more. A node whose construction failed does not have all of them.</summary>
     private void CloseServices()
     {
-        Background.Cancel();
+        Local.Background.Cancel();
         Close("locality", Locality);
         Close("stages", _stageControl);
         Close("cluster", Cluster);
@@ -225,10 +233,10 @@ internal sealed partial class Node
     private void CloseRest()
     {
         Close("network", Peers);
-        Close("clock", Clock);
+        Close("clock", Local.Clock);
         Close("metrics", Metrics);
-        Close("time", Time);
-        Close("time", TaskTime);
+        Close("time", Local.Time);
+        Close("time", Local.TaskTime);
     }
 
     private void Close(string part, IDisposable? owned)
@@ -239,7 +247,7 @@ internal sealed partial class Node
         }
         catch (Exception exception)
         {
-            Log.BackgroundFailed(part, exception);
+            Local.Log.BackgroundFailed(part, exception);
         }
     }
 
@@ -258,14 +266,14 @@ internal sealed partial class Node
         foreach (var died in change.Died)
         {
             Peers.Remove(died.Silo);
-            EndCallsToDead(died.Silo);
+            Sweep.EndCallsToDead(died.Silo);
         }
 
         foreach (var member in view.Members)
         {
             // Came and died between two views that this node has seen.
             if (member.Status == SiloStatus.Dead && before.StatusOf(member.Silo) == SiloStatus.None)
-                EndCallsToDead(member.Silo);
+                Sweep.EndCallsToDead(member.Silo);
         }
 
         foreach (var silo in view.ActiveSilos)
@@ -275,19 +283,6 @@ internal sealed partial class Node
         }
     }
 
-    /// <summary>Ends the calls that will get no answer because of a silo's death.</summary>
-    internal void EndCallsToDead(SiloAddress silo) => EndCalls(silo, "it was declared dead", isDead: true);
-
-    /// <summary>Ends the calls that wait for a silo that is out of reach but may live.</summary>
-    internal void EndCallsTo(SiloAddress silo, string reason) => EndCalls(silo, reason, isDead: false);
-
-    private void EndCalls(SiloAddress silo, string reason, bool isDead)
-    {
-        var ended = Sweep.EndWaitingFor(silo, reason, isDead);
-        if (ended > 0)
-            Log.CallsLost(ended, silo, reason);
-    }
-
     /// <summary>Pauses the grains while the membership is in doubt. The end of a silo that leaves or is dead is told otherwise.</summary>
     internal void SetLease(bool held, bool ended)
     {
@@ -295,35 +290,33 @@ internal sealed partial class Node
         {
             if (!Lease.IsClosed)
                 return;
-            Log.LeaseRegained(Address, Lease.Open());
+            Local.Log.LeaseRegained(Address, Lease.Open());
         }
         else if (!ended)
         {
             Lease.Close();
-            Log.LeaseLost(Address);
+            Local.Log.LeaseLost(Address);
         }
     }
 
     /// <summary>The others have declared this silo dead: no turn may run any more.</summary>
     internal void Die(string reason)
     {
-        _dead = true;
+        Local.MarkDead();
         Activations.Stop();
         End(reason);
     }
 
     /// <summary>The node cannot go on. Whoever hears of it is code of the application, which gets a thread of its own.</summary>
-    private void End(string reason) => Background.Part("end").Run(async _ =>
+    private void End(string reason) => Local.Background.Part("end").Run(async _ =>
     {
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         Died?.Invoke(reason);
     });
 
-    private void OnTimerFailed(Exception exception) => Log.BackgroundFailed("timers", exception);
-
     private Activation AddSystemTarget(string name, object instance)
     {
-        var host = Activation.ForInstance(this, WellKnown.SystemTarget(name, Address), GrainClass.Special("sys." + name, instance.GetType(), reentrant: true), instance, ControlStage);
+        var host = Activation.ForInstance(this, SystemGrainIds.SystemTarget(name, Address), GrainClass.Special("sys." + name, instance.GetType(), reentrant: true), instance, Stages.Control);
         Activations.Add(host);
         return host;
     }
@@ -338,7 +331,7 @@ internal sealed partial class Node
         if (now - _lastSweep < SweepPeriodMs)
             return;
         _lastSweep = now;
-        ControlStage.Post(new StageAction(() => OnControlTick(now)));
+        Stages.Control.Post(new StageAction(() => OnControlTick(now)));
     }
 
     private void OnControlTick(long now)
@@ -347,12 +340,12 @@ internal sealed partial class Node
         _clockPart.Do(Sweep.Report);
         // A dial may turn out to lead to a silo that is connected by another of its endpoints: no event tells of that.
         _clockPart.Do(Peers.EndSearches);
-        if (now - _lastCollection < (long)CollectionOptions.CollectionQuantum.TotalMilliseconds)
+        if (now - _lastCollection < (long)_setup.Collection.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;
         var told = Collector.Collect();
         if (told > 0)
-            Log.Collected(told);
+            Local.Log.Collected(told);
     }
 
     private void EndExpiredCalls(long now)
@@ -361,6 +354,6 @@ internal sealed partial class Node
         if (expired == 0)
             return;
         Metrics.Expired(expired);
-        Log.CallsExpired(expired);
+        Local.Log.CallsExpired(expired);
     }
 }

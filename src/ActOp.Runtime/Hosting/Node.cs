@@ -1,5 +1,4 @@
-using ActOp.Calls;
-using ActOp.Configuration;
+using System.Net;
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
@@ -22,7 +21,11 @@ namespace ActOp.Runtime.Hosting;
 /// One member of the mesh, put together: a silo, or a client, which is the same without grains. Everything is made here and
 /// by <c>new</c>; the container serves the application's services, options and loggers.
 /// </summary>
-/// <remarks>Immutable after construction except for the parts that say otherwise. <c>Node.Life.cs</c> starts and stops it.</remarks>
+/// <remarks>
+/// Immutable after construction except for the parts that say otherwise. <c>Node.Life.cs</c> starts and stops it. No part takes the node:
+/// each takes the <see cref="LocalNode"/> and the parts that it uses. Where two parts need each other, the later one is set into the earlier
+/// one in <see cref="TieCycles"/>.
+/// </remarks>
 internal sealed partial class Node : IDisposable
 {
     private readonly NodeSetup _setup;
@@ -31,62 +34,57 @@ internal sealed partial class Node : IDisposable
     internal Node(NodeSetup setup)
     {
         _setup = setup;
-        Address = setup.Address;
-        IsSilo = !Address.IsClient;
-        Services = setup.Services;
-        GivenTime = setup.Time;
-        CollectionOptions = setup.Collection;
-        ResponseTimeout = setup.Messaging.ResponseTimeout;
-        MaxFrameBytes = setup.Messaging.MaxMessageBodySize;
-        MaxForwards = (setup.Messaging as SiloMessagingOptions)?.MaxForwardCount ?? 2;
+        var log = new Log(setup.Loggers.CreateLogger("ActOp.Runtime"));
+        Action<Exception> onTimerFailed = exception => log.BackgroundFailed("timers", exception);
+        var isSystemTime = ReferenceEquals(setup.Time, TimeProvider.System);
+        var time = new NodeTime(isSystemTime ? TimerThread.Shared : setup.Time, onTimerFailed);
+        var taskTime = isSystemTime ? new NodeTime(setup.Time, onTimerFailed) : time;
+        Local = new LocalNode
+        {
+            Address = setup.Address,
+            Services = setup.Services,
+            Time = time,
+            TaskTime = taskTime,
+            Clock = new Clock(time, OnClockTick),
+            Random = new SeededRandom(setup.Seed),
+            Log = log,
+            Background = new Background(time, taskTime, log, End),
+            NewId = setup.NewId,
+            ResponseTimeout = setup.Messaging.ResponseTimeout,
+            MaxFrameBytes = setup.Messaging.MaxMessageBodySize,
+        };
         MailboxLimit = setup.Stages.MailboxLimit;
         LongTurnMs = (long)setup.Scheduling.TurnWarningLengthThreshold.TotalMilliseconds;
-        Log = new Log(setup.Loggers.CreateLogger("ActOp.Runtime"));
-        var isSystemTime = ReferenceEquals(setup.Time, TimeProvider.System);
-        Time = new NodeTime(isSystemTime ? TimerThread.Shared : setup.Time, OnTimerFailed);
-        TaskTime = isSystemTime ? new NodeTime(setup.Time, OnTimerFailed) : Time;
-        Background = new Background(Time, TaskTime, Log, End);
-        _clockPart = Background.Part("clock");
+        _clockPart = Local.Background.Part("clock");
         try
         {
-            MeshLogger = setup.Loggers.CreateLogger<MeshNode>();
-            Random = new SeededRandom(setup.Seed);
-            Clock = new Clock(Time, OnClockTick);
-            WorkStage = NewStage("work", setup.Stages.WorkThreads);
-            SiloSendStage = NewStage("silo-send", setup.Stages.SiloSendThreads);
-            ClientSendStage = NewStage("client-send", setup.Stages.ClientSendThreads);
-            ControlStage = setup.Driver is { } driver
-                ? new Stage("control", driver, exception => Log.StageFailed("control", exception))
-                : new Stage("control", 1, StageMode.OwnThreads, exception => Log.StageFailed("control", exception));
-            Silos = new Silos(this);
+            Stages = new NodeStages(setup.Stages, setup.Driver, log);
+            ClusterView = new ClusterView(Local);
             Activations = new ActivationTable(this);
             Edges = new EdgeCounters();
-            SizedStages =
-            [
-                new("receive", NeverBlocks: true, setup.Stages.ReceiveThreads, () => Peers!.ReceiveThreads, count => Peers!.SetReceiveThreads(count), () => Peers!.ReceiveUsage),
-                Sized(WorkStage, neverBlocks: false, setup.Stages.WorkThreads),
-                Sized(SiloSendStage, neverBlocks: true, setup.Stages.SiloSendThreads),
-                Sized(ClientSendStage, neverBlocks: true, setup.Stages.ClientSendThreads),
-            ];
-            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, [WorkStage, SiloSendStage, ClientSendStage, ControlStage]);
+            SizedStages = Stages.SizedWith(() => Peers!);
+            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages.All);
             Classes = new GrainClasses(setup.DefaultPlacement, IsSilo);
+            Abandoned = new AbandonedRequests(Local.Clock, Metrics);
             Calls = new CallSender(this);
-            Factory = new GrainFactory(this);
+            Factory = new GrainFactory(Classes, Activations, Calls);
             Filters = new CallFilters(this);
             Locations = new LocationCache(setup.LocationCacheSize);
-            Messages = new Messages(this);
-            Reader = new FrameReader(this);
-            Router = new Router(this);
-            Placement = new GrainPlacement(this);
-            GrainRuntime = new GrainRuntime(this);
-            Sweep = new CallSweep(this);
-            Collector = new Collector(this);
-            Migrations = new Migrations(this);
-            Peers = new PeerTable(this, setup.Mesh, setup.Transport, setup.Driver);
+            Sweep = new CallSweep(Local, Calls, ClusterView, Metrics, Stages.Control);
+            Peers = new PeerTable(Local, Stages, ClusterView, Calls, Sweep, new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf));
+            Writer = new FrameWriter(Local, Calls, Peers, ClusterView, Abandoned);
             var fence = new RegistrationFence();
-            DirectoryService = new DirectoryService(this, setup.Directory, fence);
-            Directory = new DirectoryClient(this, DirectoryService, fence);
-            Locality = new LocalityService(this, setup.Locality);
+            DirectoryService = new DirectoryService(Local, Activations, Factory, setup.Directory, fence);
+            Directory = new DirectoryClient(Local, ClusterView, Activations, Factory, DirectoryService, fence);
+            Placement = new GrainPlacement(Local, ClusterView, Classes, Locations, Hints, Directory, Factory);
+            Router = new Router(
+                Local, Activations, Classes, ClusterView, Locations, Placement, Directory, Writer, Peers, Edges, Abandoned, Stages.Work,
+                (setup.Messaging as SiloMessagingOptions)?.MaxForwardCount ?? 2);
+            GrainRuntime = new GrainRuntime(Local, Factory, setup.Time);
+            Collector = new Collector(this);
+            Locality = new LocalityService(Local, ClusterView, Activations, Edges, Locations, Hints, Factory, Metrics.Meter, setup.Locality);
+            Migrations = new Migrations(Local, Activations, Classes, Factory, Calls, Locality);
+            TieCycles();
         }
         catch
         {
@@ -96,141 +94,100 @@ internal sealed partial class Node : IDisposable
         }
     }
 
-    internal SiloAddress Address { get; }
+    internal LocalNode Local { get; }
 
-    internal bool IsSilo { get; }
+    internal SiloAddress Address => Local.Address;
 
-    internal System.Net.IPEndPoint? Gateway => _setup.Gateway;
+    internal bool IsSilo => Local.IsSilo;
 
-    /// <summary>Where this node dials a silo: clients at its gateway, silos at its address.</summary>
-    internal System.Net.EndPoint EndPointOf(SiloAddress silo) => IsSilo ? silo.Endpoint : Silos.View.Find(silo)?.Gateway ?? silo.Endpoint;
+    /// <summary>Where clients reach this silo.</summary>
+    internal IPEndPoint? Gateway => _setup.Gateway;
 
-    internal System.Net.EndPoint[] GatewayEndPoints => _setup.Gateways;
-
-    internal IServiceProvider Services { get; }
-
-    /// <summary>
-    /// The runtime's own time: callbacks of its timers may run on one thread for all, so they must only post. Its timers end with the node.
-    /// </summary>
-    internal NodeTime Time { get; }
-
-    /// <summary>
-    /// For delays, for timeouts of tasks and for tokens: what follows may be code of the application, which must not run on the thread of
-    /// all timers.
-    /// </summary>
-    internal NodeTime TaskTime { get; }
-
-    /// <summary>The application's time, as it was given.</summary>
-    internal TimeProvider GivenTime { get; }
-
-    internal Clock Clock { get; }
-
-    internal SeededRandom Random { get; }
-
-    /// <summary>A new id for an activation or an observer of this node.</summary>
-    internal Guid NewId() => _setup.NewId();
-
-    internal Log Log { get; }
-
-    /// <summary>Sees to the end of all work that nobody awaits.</summary>
-    internal Background Background { get; }
-
-    internal ILogger<MeshNode> MeshLogger { get; }
-
-    internal GrainCollectionOptions CollectionOptions { get; }
-
-    internal TimeSpan ResponseTimeout { get; }
-
-    internal int MaxFrameBytes { get; }
-
-    internal int MaxForwards { get; }
-
-    internal int MailboxLimit { get; }
-
-    internal bool MeasuresStages => _setup.Stages.Measure;
-
-    internal long LongTurnMs { get; }
-
-    /// <summary>Bytes that may wait for one peer beyond its links' own queues.</summary>
-    internal long WaitingBytesPerPeer { get; } = 64L << 20;
-
-    internal Stage WorkStage { get; }
-
-    internal Stage SiloSendStage { get; }
-
-    internal Stage ClientSendStage { get; }
-
-    internal Stage ControlStage { get; }
+    internal NodeStages Stages { get; } = null!;
 
     /// <summary>The stages whose threads a controller may change: receive, work, silo send, client send.</summary>
-    internal IReadOnlyList<SizedStage> SizedStages { get; }
+    internal IReadOnlyList<SizedStage> SizedStages { get; } = null!;
 
-    internal Silos Silos { get; }
+    internal ClusterView ClusterView { get; } = null!;
 
     /// <summary>Holds back turns while the membership cannot be confirmed.</summary>
     internal LeaseGate Lease { get; } = new();
 
-    internal ActivationTable Activations { get; }
+    internal ActivationTable Activations { get; } = null!;
 
-    internal EdgeCounters Edges { get; }
+    internal EdgeCounters Edges { get; } = null!;
 
-    internal RuntimeMetrics Metrics { get; }
+    internal RuntimeMetrics Metrics { get; } = null!;
 
-    internal GrainClasses Classes { get; }
+    internal GrainClasses Classes { get; } = null!;
 
-    internal CallSender Calls { get; }
+    internal AbandonedRequests Abandoned { get; } = null!;
 
-    internal GrainFactory Factory { get; }
+    internal CallSender Calls { get; } = null!;
 
-    internal CallFilters Filters { get; }
+    internal GrainFactory Factory { get; } = null!;
 
-    internal LocationCache Locations { get; }
+    internal CallFilters Filters { get; } = null!;
 
-    internal Messages Messages { get; }
+    internal LocationCache Locations { get; } = null!;
 
-    internal FrameReader Reader { get; }
+    internal FrameWriter Writer { get; } = null!;
 
-    internal Router Router { get; }
+    internal Router Router { get; } = null!;
 
-    internal GrainPlacement Placement { get; }
+    internal GrainPlacement Placement { get; } = null!;
 
     internal PlacementHints Hints { get; } = new();
 
-    internal GrainRuntime GrainRuntime { get; }
+    internal GrainRuntime GrainRuntime { get; } = null!;
 
-    internal CallSweep Sweep { get; }
+    internal CallSweep Sweep { get; } = null!;
 
-    internal Collector Collector { get; }
+    internal Collector Collector { get; } = null!;
 
-    internal Migrations Migrations { get; }
+    internal Migrations Migrations { get; } = null!;
 
-    internal PeerTable Peers { get; }
+    internal PeerTable Peers { get; } = null!;
 
-    internal DirectoryService DirectoryService { get; }
+    internal DirectoryService DirectoryService { get; } = null!;
 
-    internal DirectoryClient Directory { get; }
+    internal DirectoryClient Directory { get; } = null!;
 
-    /// <summary>Set on silos.</summary>
+    /// <summary>Set on silos when they open.</summary>
     internal ClusterService? Cluster { get; private set; }
 
-    internal LocalityService Locality { get; }
+    internal LocalityService Locality { get; } = null!;
 
-    internal Activation LocalityHost { get; private set; } = null!;
-
-    internal Activation ClusterHost { get; private set; } = null!;
-
-    internal Activation DirectoryHost { get; private set; } = null!;
-
+    // TEMPORARY
+    internal IServiceProvider Services => Local.Services;
+    internal NodeTime Time => Local.Time;
+    internal Clock Clock => Local.Clock;
+    internal Log Log => Local.Log;
+    internal Background Background => Local.Background;
+    internal GrainCollectionOptions CollectionOptions => _setup.Collection;
+    internal TimeSpan ResponseTimeout => Local.ResponseTimeout;
+    internal int MailboxLimit { get; private set; }
+    internal long LongTurnMs { get; private set; }
+    internal Stage WorkStage => Stages.Work;
+    internal Stage ControlStage => Stages.Control;
+    internal bool AcceptsActivations => Local.AcceptsActivations;
+    internal bool IsStopping => Local.IsStopping;
+    internal Guid NewId() => Local.NewId();
+    internal ClusterView Silos => ClusterView;
+    internal FrameWriter Messages => Writer;
     internal GrainClass ObserverClass { get; } = GrainClass.Special("sys.observer", typeof(IGrainObserver), reentrant: false);
 
-    private static SizedStage Sized(Stage stage, bool neverBlocks, int? given) =>
-        new(stage.Name, neverBlocks, given, () => stage.Threads, stage.SetThreads, () => stage.Usage);
+    /// <summary>Where this node dials a silo: clients at its gateway, silos at its address.</summary>
+    private EndPoint EndPointOf(SiloAddress silo) => IsSilo ? silo.Endpoint : ClusterView.View.Find(silo)?.Gateway ?? silo.Endpoint;
 
-    private Stage NewStage(string name, int? threads) => _setup.Driver is { } driver
-        ? new(name, driver, exception => Log.StageFailed(name, exception), SendBatch.Flush)
-        : new(name, threads ?? StageOptions.DefaultThreads, _setup.Stages.Mode, exception => Log.StageFailed(name, exception), SendBatch.Flush)
-        {
-            IsMeasured = MeasuresStages,
-            OnHeld = () => ControlStage.Post(new StageAction(() => Peers.FlushLate())),
-        };
+    /// <summary>The parts that need each other.</summary>
+    private void TieCycles()
+    {
+        // What arrives is read by a part that sends answers over the same links.
+        Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep);
+        // A turn that takes long keeps frames back that another thread can write.
+        Stages.Held += () => Stages.Control.Post(new StageAction(Peers.FlushLate));
+        // The directory finds out that the view is old; the cluster service, which renews it, finds silos through the directory's links.
+        DirectoryService.NewerViewSeen += () => Cluster?.RefreshTable();
+    }
 }

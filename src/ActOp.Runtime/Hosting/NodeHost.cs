@@ -200,7 +200,7 @@ internal sealed class ClientHost(IServiceProvider services) : NodeHost(services,
     protected override Task OpenAsync(Node node, CancellationToken cancellationToken)
     {
         node.Open();
-        _membership = new ClientMembership(node, Services);
+        _membership = node.NewClientMembership();
         foreach (var participant in Services.GetServices<ILifecycleParticipant<IClusterClientLifecycle>>())
             participant.Participate(_lifecycle);
         return _membership.ConnectAsync(cancellationToken);

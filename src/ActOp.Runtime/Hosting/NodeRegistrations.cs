@@ -51,7 +51,7 @@ internal static class NodeRegistrations
         services.AddOptions<StageOptions>();
         services.AddOptions<LocalityOptions>();
         services.AddSingleton<IGrainFactory>(static provider => provider.GetRequiredService<Node>().Factory);
-        services.AddSingleton<IClusterClient, ClusterClient>();
+        services.AddSingleton<IClusterClient>(static provider => new ClusterClient(provider.GetRequiredService<Node>().Factory, provider));
         services.AddSingleton<IGrainRuntime>(static provider => provider.GetRequiredService<Node>().GrainRuntime);
         services.AddSingleton<ITimerRegistry, TimerRegistry>();
         services.AddSingleton<IGrainContextAccessor, GrainContextAccessor>();

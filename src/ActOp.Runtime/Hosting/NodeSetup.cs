@@ -58,7 +58,7 @@ internal sealed record NodeSetup
     internal DirectoryLimits Directory { get; init; } = new();
 
     /// <summary>Makes the membership table of a silo.</summary>
-    internal Func<Node, IClusterTable>? Table { get; init; }
+    internal ClusterTableFactory? Table { get; init; }
 
     /// <summary>Where a silo listens.</summary>
     internal System.Net.EndPoint[] Listens { get; init; } = [];
@@ -106,7 +106,7 @@ internal static class SetupReader
             Name = string.IsNullOrEmpty(name) ? "Silo_" + address : name,
             Gateway = gateway,
             Listens = [.. listens],
-            Table = node => table(node),
+            Table = table,
             Membership = membership,
             Directory = new DirectoryLimits { SilentLease = membership.LeaseDuration },
         };
@@ -221,6 +221,3 @@ internal sealed class SeededRandom(int seed)
             _random.Shuffle(items);
     }
 }
-
-/// <summary>Makes the membership table of a silo; registered by the clustering that the application chose.</summary>
-internal delegate IClusterTable ClusterTableFactory(Node node);

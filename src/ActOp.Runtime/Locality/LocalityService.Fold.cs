@@ -65,8 +65,8 @@ internal sealed partial class LocalityService
         if (elapsed <= TimeSpan.Zero)
             return;
         _lastStep = now;
-        var start = _node.Time.GetTimestamp();
-        var step = ++_node.Edges.Step;
+        var start = _local.Time.GetTimestamp();
+        var step = ++_edges.Step;
         _table.BeginFold(elapsed, _partitioning.DecayHalfLife);
         while (_counted.TryDequeue(out var counted))
         {
@@ -79,16 +79,16 @@ internal sealed partial class LocalityService
 
         while (_gone.TryDequeue(out var gone))
             _table.Forget(gone);
-        Sweep((_node.Activations.Count / EdgeCounters.StepsPerPeriod) + 1);
+        Sweep((_activations.Count / EdgeCounters.StepsPerPeriod) + 1);
         if (step % EdgeCounters.StepsPerPeriod == 0)
             EndFold(now);
-        _metrics.Folded(_node.Time.GetElapsedTime(start).TotalMilliseconds);
+        _metrics.Folded(_local.Time.GetElapsedTime(start).TotalMilliseconds);
     }
 
     /// <summary>Activations hand over what they counted when they count on a period later; those that fell silent are told to.</summary>
     private void Sweep(int count)
     {
-        _sweep ??= _node.Activations.GetEnumerator();
+        _sweep ??= _activations.GetEnumerator();
         for (; count > 0; count--)
         {
             if (!_sweep.MoveNext())
@@ -118,18 +118,18 @@ internal sealed partial class LocalityService
 
     private void AdaptStride(TimeSpan elapsed)
     {
-        var (local, far) = _node.Edges.Totals();
+        var (local, far) = _edges.Totals();
         var rate = (local + far - _lastMessages) / elapsed.TotalSeconds;
         _lastMessages = local + far;
         _stride = (int)Math.Clamp(rate / FullCountRate, 1, MaxStride);
-        _node.Edges.Stride = _stride;
+        _edges.Stride = _stride;
     }
 
     private void Sample(GrainId grain, long epoch, GrainId other, long messages, long error)
     {
-        if (_node.Activations.TryGet(other, out var activation))
+        if (_activations.TryGet(other, out var activation))
             _table.Sample(grain, epoch, other, _table.Self, activation.Epoch, messages, error);
-        else if (_node.Locations.TryGet(other, out var location))
+        else if (_locations.TryGet(other, out var location))
             _table.Sample(grain, epoch, other, _silos.NumberOf(location.Silo), location.Epoch, messages, error);
         else
             _table.Sample(grain, epoch, other, Silo.Unknown, 0, messages, error);

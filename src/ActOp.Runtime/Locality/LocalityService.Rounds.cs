@@ -21,7 +21,7 @@ internal sealed partial class LocalityService
         {
             Rounds++;
             var load = OwnLoad();
-            var empty = _loads.EmptiestBelow(load, _node.Silos.Active);
+            var empty = _loads.EmptiestBelow(load, _cluster.Active);
             if (_partitioning.Algorithm == SelectionAlgorithm.OneSided)
                 MoveOneSided();
             else
@@ -29,7 +29,7 @@ internal sealed partial class LocalityService
         }
         finally
         {
-            var wait = _period.Next(_movesOfRound, _node.Random.Next(1000) / 1000.0);
+            var wait = _period.Next(_movesOfRound, _local.Random.Next(1000) / 1000.0);
             _movesOfRound = 0;
             if (_runs)
                 _roundTimer!.Change(wait, Timeout.InfiniteTimeSpan);
@@ -60,7 +60,7 @@ internal sealed partial class LocalityService
         _metrics.Offered();
         _work.Follow(At(_silos.SiloOf(offer.To)).Offer(new OfferMessage
         {
-            From = _node.Address,
+            From = _local.Address,
             Id = ExchangeName.Of(offer.Id),
             Load = offer.Load.Current,
             Lower = offer.Load.Lower,
@@ -74,7 +74,7 @@ internal sealed partial class LocalityService
     {
         _work.Follow(At(to).Reply(new ReplyMessage
         {
-            From = _node.Address,
+            From = _local.Address,
             Id = ExchangeName.Of(reply.Id),
             Refusal = (int)reply.Refusal,
             Accepted = reply.Plan?.Accepted,
@@ -96,7 +96,7 @@ internal sealed partial class LocalityService
         {
             var request = new MigrationRequest(target, _options.Migration == MigrationMode.Live);
             requests.Add((grain, request));
-            if (_node.Activations.TryGet(grain, out var activation))
+            if (_activations.TryGet(grain, out var activation))
                 activation.TryMigrate(request);
             else
                 request.Report(MigrationOutcome.Busy);
@@ -106,20 +106,20 @@ internal sealed partial class LocalityService
         var all = Task.WhenAll(moved);
         try
         {
-            await all.WaitAsync(RestTime, _node.TaskTime);
+            await all.WaitAsync(RestTime, _local.TaskTime);
         }
         catch (TimeoutException)
         {
             foreach (var (grain, request) in requests)
             {
-                if (!request.Outcome.IsCompleted && _node.Activations.TryGet(grain, out var activation))
+                if (!request.Outcome.IsCompleted && _activations.TryGet(grain, out var activation))
                     activation.GiveUpMigration(request);
             }
         }
 
         var count = (await all).Count(done => done);
         _table.TotalWeight(out var after);
-        _node.Log.Exchanged(target, count, grains.Count - count, before, after);
+        _local.Log.Exchanged(target, count, grains.Count - count, before, after);
     }
 
     private async Task<bool> Confirm(GrainId grain, MigrationRequest request, SiloAddress target)
@@ -131,7 +131,7 @@ internal sealed partial class LocalityService
             _metrics.Moved();
         else
             _metrics.Skipped();
-        if (known && _node.Silos.IsUsable(target))
+        if (known && _cluster.IsUsable(target))
             _work.Follow(At(target).Report(new ReportMessage(ExchangeName.Of(report.Id), grain, left)));
         return left;
     }
@@ -154,7 +154,7 @@ internal sealed partial class LocalityService
         if (_options.Migration != MigrationMode.Opportunistic || coming is null)
             return;
         foreach (var grain in coming)
-            _node.Hints.Put(grain, _node.Address);
+            _hints.Put(grain, _local.Address);
     }
 
     /// <summary>A grain began its life here; in opportunistic mode it may be one that moved.</summary>

@@ -1,8 +1,12 @@
 using System.Collections.Concurrent;
+using System.Diagnostics.Metrics;
 using ActOp.Configuration;
 using ActOp.Partitioning;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Placement;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
@@ -20,7 +24,13 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
 
     private static readonly TimeSpan TickPeriod = TimeSpan.FromMilliseconds(250);
 
-    private readonly Node _node;
+    private readonly LocalNode _local;
+    private readonly ClusterView _cluster;
+    private readonly ActivationTable _activations;
+    private readonly EdgeCounters _edges;
+    private readonly LocationCache _locations;
+    private readonly PlacementHints _hints;
+    private readonly GrainFactory _factory;
     private readonly LocalityOptions _options;
     private readonly PartitioningOptions _partitioning;
     private readonly SiloNumbers _silos;
@@ -35,20 +45,38 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
     private ITimer? _roundTimer;
     private volatile bool _runs;
 
-    internal LocalityService(Node node, LocalityOptions options)
+    internal LocalityService(
+        LocalNode local,
+        ClusterView cluster,
+        ActivationTable activations,
+        EdgeCounters edges,
+        LocationCache locations,
+        PlacementHints hints,
+        GrainFactory factory,
+        Meter meter,
+        LocalityOptions options)
     {
-        _node = node;
-        _work = node.Background.Part("locality");
+        _local = local;
+        _cluster = cluster;
+        _activations = activations;
+        _edges = edges;
+        _locations = locations;
+        _hints = hints;
+        _factory = factory;
+        _work = local.Background.Part("locality");
         _options = options;
         _partitioning = options.ToPartitioning();
-        _silos = new SiloNumbers(node.Address, node.Silos.IsUsable);
-        _table = new HeavyEdgeTable<GrainId>(_partitioning.EdgeCapacity, _silos.NumberOf(node.Address));
-        _traits = new GrainTraits(node.Activations, options, type => node.Log.Unmovable(type));
-        _protocol = new ExchangeProtocol<GrainId>(_table, _traits, _partitioning, OriginOf(node.Address), node.Address.Generation);
+        _silos = new SiloNumbers(local.Address, cluster.IsUsable);
+        _table = new HeavyEdgeTable<GrainId>(_partitioning.EdgeCapacity, _silos.NumberOf(local.Address));
+        _traits = new GrainTraits(activations, options, type => local.Log.Unmovable(type));
+        _protocol = new ExchangeProtocol<GrainId>(_table, _traits, _partitioning, OriginOf(local.Address), local.Address.Generation);
         _period = new RoundPeriod(_partitioning);
-        _metrics = new LocalityMetrics(node.Metrics.Meter);
-        _loads = new SiloLoads(node.Address, options.MinRoundPeriod);
+        _metrics = new LocalityMetrics(meter);
+        _loads = new SiloLoads(local.Address, options.MinRoundPeriod);
     }
+
+    /// <summary>The activation on whose turns this target runs; set before the start.</summary>
+    internal Activation Host { get; set; } = null!;
 
     /// <summary>Rounds played, for tests.</summary>
     internal long Rounds { get; private set; }
@@ -61,7 +89,7 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         if (!_options.Enabled)
             return;
         _runs = true;
-        _node.Edges.CountsEdges = true;
+        _edges.CountsEdges = true;
         _lastFold = _lastStep = Now;
         Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, FoldStep);
         Every(TickPeriod, () => Handle(_protocol.Tick(Now, OwnLoad())));
@@ -73,7 +101,7 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
     public void Dispose()
     {
         _runs = false;
-        _node.Edges.End();
+        _edges.End();
         foreach (var timer in _timers)
             timer.Dispose();
         _roundTimer?.Dispose();
@@ -128,31 +156,31 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
     public ValueTask Loads(LoadsMessage loads)
     {
         if (_runs)
-            _loads.Merge(loads, Now, _node.Silos.IsUsable);
+            _loads.Merge(loads, Now, _cluster.IsUsable);
         return default;
     }
 
     private void TellLoads()
     {
         _loads.Expire(Now);
-        var told = _loads.Draw(_node.Silos.Active, _node.Random.Next);
+        var told = _loads.Draw(_cluster.Active, _local.Random.Next);
         if (told.Count == 0)
             return;
-        var report = _loads.Report(_node.Activations.Count);
+        var report = _loads.Report(_activations.Count);
         foreach (var silo in told)
             _work.Follow(At(silo).Loads(report));
     }
 
-    private TimeSpan Now => TimeSpan.FromMilliseconds(_node.Clock.Update());
+    private TimeSpan Now => TimeSpan.FromMilliseconds(_local.Clock.Update());
 
-    private SiloLoad OwnLoad() => _loads.Around(_node.Activations.Count, _node.Silos.Active, _partitioning.Tolerance);
+    private SiloLoad OwnLoad() => _loads.Around(_activations.Count, _cluster.Active, _partitioning.Tolerance);
 
-    private ILocalityTarget At(SiloAddress silo) => _node.Factory.GetSystemTarget<ILocalityTarget>(Name, silo);
+    private ILocalityTarget At(SiloAddress silo) => _factory.GetSystemTarget<ILocalityTarget>(Name, silo);
 
     private static ulong OriginOf(SiloAddress silo) => ((ulong)(uint)silo.GetConsistentHashCode() << 32) | (uint)silo.Endpoint.Port;
 
     private void Every(TimeSpan period, Action step) => _timers.Add(_work.Every(period, () => Post(step)));
 
     /// <summary>Runs a step on this target's turn. One that fails is logged, and the next comes with its timer.</summary>
-    private void Post(Action step) => _node.LocalityHost.Enqueue(new ActionWork(_ => _work.Do(step), null));
+    private void Post(Action step) => Host.Enqueue(new ActionWork(_ => _work.Do(step), null));
 }

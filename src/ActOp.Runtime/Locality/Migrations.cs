@@ -1,6 +1,7 @@
 using System.Buffers;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Calls;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
@@ -18,7 +19,8 @@ internal interface IMigrationTarget : ISystemTarget
 }
 
 /// <summary>Sends activations to other silos and takes theirs. The sending half runs on the turns of the activations that leave.</summary>
-internal sealed class Migrations(Node node) : IMigrationTarget
+internal sealed class Migrations(
+    LocalNode local, ActivationTable activations, GrainClasses classes, GrainFactory factory, CallSender calls, LocalityService locality) : IMigrationTarget
 {
     internal const string Name = "migration";
 
@@ -27,25 +29,25 @@ internal sealed class Migrations(Node node) : IMigrationTarget
     /// take it.
     /// </summary>
     internal async Task<Location> SendAsync(SiloAddress target, MigrationState state) =>
-        await node.Factory.GetSystemTarget<IMigrationTarget>(Name, target).Accept(state.Previous, state.Values);
+        await factory.GetSystemTarget<IMigrationTarget>(Name, target).Accept(state.Previous, state.Values);
 
     public async ValueTask<Location> Accept(Registration previous, Dictionary<string, byte[]> values)
     {
-        if (!node.AcceptsActivations)
+        if (!local.AcceptsActivations)
             return default;
-        var state = new MigrationState(node.Calls, previous, values) { Context = RequestContext.Current };
+        var state = new MigrationState(calls, previous, values) { Context = RequestContext.Current };
         // The sender must not have given up meanwhile: then the grain may have begun anew elsewhere.
-        var patience = node.ResponseTimeout / 2;
-        var asked = node.Clock.Update();
+        var patience = local.ResponseTimeout / 2;
+        var asked = local.Clock.Update();
         while (true)
         {
-            var activation = node.Activations.GetOrCreate(previous.Grain, node.Classes.Get(previous.Grain), out var created);
+            var activation = activations.GetOrCreate(previous.Grain, classes.Get(previous.Grain), out var created);
             if (created)
             {
                 activation.Begin(state);
                 var location = await state.Arrival;
-                if (location.Silo is not null && location.Silo.Equals(node.Address))
-                    node.Locality.Arrived(previous.Grain);
+                if (location.Silo is not null && location.Silo.Equals(local.Address))
+                    locality.Arrived(previous.Grain);
                 return location;
             }
 
@@ -53,10 +55,10 @@ internal sealed class Migrations(Node node) : IMigrationTarget
                 return activation.Location;
             // One that is still on its way out of here, or one that begins and will find the grain registered at the sender: the state
             // would only go back.
-            var left = patience - TimeSpan.FromMilliseconds(node.Clock.Update() - asked);
+            var left = patience - TimeSpan.FromMilliseconds(local.Clock.Update() - asked);
             if (left <= TimeSpan.Zero)
                 return default;
-            await activation.Deactivated.WaitAsync(left, node.Time)
+            await activation.Deactivated.WaitAsync(left, local.Time)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }

@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
@@ -10,7 +11,8 @@ using Orleans.Runtime.Placement;
 namespace ActOp.Runtime.Placement;
 
 /// <summary>Finds a grain in the directory and, when it is nowhere, chooses a silo for it. Any thread.</summary>
-internal sealed class GrainPlacement(Node node)
+internal sealed class GrainPlacement(
+    LocalNode local, ClusterView cluster, GrainClasses classes, LocationCache locations, PlacementHints hints, DirectoryClient directory, GrainFactory factory)
 {
     private readonly ConcurrentDictionary<GrainId, Task<(SiloAddress Silo, bool IsNew)>> _asked = new();
     private readonly ConcurrentDictionary<Type, IPlacementDirector> _directors = new();
@@ -38,28 +40,28 @@ internal sealed class GrainPlacement(Node node)
     internal bool TryLocate(GrainId grain, RequestContextData? context, [NotNullWhen(true)] out SiloAddress? silo, out bool isNew)
     {
         (silo, isNew) = (null, false);
-        if (_asked.ContainsKey(grain) || !node.Directory.TryLookup(grain, out var location))
+        if (_asked.ContainsKey(grain) || !directory.TryLookup(grain, out var location))
             return false;
         isNew = location.IsNone;
         if (isNew && !TryPlace(grain, context, out location))
             return false;
         silo = location.Silo;
         // What is here stands in the table of activations.
-        if (!silo.Equals(node.Address))
-            node.Locations.Put(grain, location);
+        if (!silo.Equals(local.Address))
+            locations.Put(grain, location);
         return true;
     }
 
     private bool TryPlace(GrainId grain, RequestContextData? context, out Location location)
     {
         location = default;
-        var silos = node.Silos.Placeable;
-        var strategy = node.Classes.Get(grain).Placement;
+        var silos = cluster.Placeable;
+        var strategy = classes.Get(grain).Placement;
         if (silos.Length == 0 || DirectorOf(strategy) is not OwnDirector director)
             return false;
-        var silo = node.Hints.TryTake(grain, out var hint) && node.Silos.IsActive(hint)
+        var silo = hints.TryTake(grain, out var hint) && cluster.IsActive(hint)
             ? hint
-            : IPlacementDirector.GetPlacementHint(context?.Values, silos) ?? director.Choose(grain, silos, node.Address);
+            : IPlacementDirector.GetPlacementHint(context?.Values, silos) ?? director.Choose(grain, silos, local.Address);
         location = new Location(silo, default, 0);
         return true;
     }
@@ -68,7 +70,7 @@ internal sealed class GrainPlacement(Node node)
     internal async Task<SiloAddress> PlaceAsync(GrainClass grainClass, GrainId grain, SiloAddress requester, RequestContextData? context)
     {
         var target = new PlacementTarget(grain, context?.Values ?? [], default, 0);
-        var silos = node.Silos.Placeable;
+        var silos = cluster.Placeable;
         if (silos.Length == 0)
             throw new OrleansException("No silo is active that could host " + grain + ".");
         if (IPlacementDirector.GetPlacementHint(target.RequestContextData, silos) is { } hint)
@@ -76,7 +78,7 @@ internal sealed class GrainPlacement(Node node)
         var director = DirectorOf(grainClass.Placement);
         try
         {
-            return await director.OnAddActivation(grainClass.Placement, target, new PlacementContext(node, requester)).ConfigureAwait(false);
+            return await director.OnAddActivation(grainClass.Placement, target, new PlacementContext(cluster, requester)).ConfigureAwait(false);
         }
         catch (Exception exception) when (exception is not OrleansException)
         {
@@ -88,17 +90,17 @@ internal sealed class GrainPlacement(Node node)
     {
         try
         {
-            var location = await node.Directory.LookupAsync(grain).ConfigureAwait(false);
+            var location = await directory.LookupAsync(grain).ConfigureAwait(false);
             var isNew = location.IsNone;
             if (isNew)
             {
-                var silo = node.Hints.TryTake(grain, out var hint) && node.Silos.IsActive(hint)
+                var silo = hints.TryTake(grain, out var hint) && cluster.IsActive(hint)
                     ? hint
-                    : await PlaceAsync(node.Classes.Get(grain), grain, node.Address, context).ConfigureAwait(false);
+                    : await PlaceAsync(classes.Get(grain), grain, local.Address, context).ConfigureAwait(false);
                 location = new Location(silo, default, 0);
             }
 
-            node.Locations.Put(grain, location);
+            locations.Put(grain, location);
             _asked.TryRemove(grain, out _);
             source.SetResult((location.Silo, isNew));
         }
@@ -113,38 +115,26 @@ internal sealed class GrainPlacement(Node node)
         _directors.TryGetValue(strategy.GetType(), out var known) ? known : _directors.GetOrAdd(strategy.GetType(), FindDirector);
 
     private IPlacementDirector FindDirector(Type strategy) =>
-        node.Services.GetKeyedService<IPlacementDirector>(strategy)
-        ?? (strategy == typeof(RandomPlacement) ? new RandomDirector(node.Random)
-            : strategy == typeof(PreferLocalPlacement) ? new PreferLocalDirector(node.Random)
+        local.Services.GetKeyedService<IPlacementDirector>(strategy)
+        ?? (strategy == typeof(RandomPlacement) ? new RandomDirector(local.Random)
+            : strategy == typeof(PreferLocalPlacement) ? new PreferLocalDirector(local.Random)
             : strategy == typeof(HashBasedPlacement) ? new HashBasedDirector()
-            : strategy == typeof(ActivationCountBasedPlacement) ? new ActivationCountDirector(node)
-            : strategy == typeof(ResourceOptimizedPlacement) ? new DealingDirector(node.Random)
+            : strategy == typeof(ActivationCountBasedPlacement) ? new ActivationCountDirector(local, cluster, factory)
+            : strategy == typeof(ResourceOptimizedPlacement) ? new ShuffledRoundRobinDirector(local.Random)
             : throw new OrleansConfigurationException("No placement director is registered for the strategy " + strategy + "; add one with AddPlacementDirector."));
 }
 
 /// <summary>What a placement director may know.</summary>
-internal sealed class PlacementContext(Node node, SiloAddress requester) : IPlacementContext
+internal sealed class PlacementContext(ClusterView cluster, SiloAddress requester) : IPlacementContext
 {
     public SiloAddress LocalSilo => requester;
 
-    public SiloStatus LocalSiloStatus => node.Silos.View.StatusOf(requester);
+    public SiloStatus LocalSiloStatus => cluster.View.StatusOf(requester);
 
-    public SiloAddress[] GetCompatibleSilos(PlacementTarget target) => [.. node.Silos.Placeable];
+    public SiloAddress[] GetCompatibleSilos(PlacementTarget target) => [.. cluster.Placeable];
 
     public IReadOnlyDictionary<ushort, SiloAddress[]> GetCompatibleSilosWithVersions(PlacementTarget target) =>
         new Dictionary<ushort, SiloAddress[]> { [0] = GetCompatibleSilos(target) };
-}
-
-/// <summary>
-/// A director of the runtime's own: it knows the silo at once, so that placing a grain needs no task and no copy of the silos. Any thread.
-/// </summary>
-internal abstract class OwnDirector : IPlacementDirector
-{
-    public Task<SiloAddress> OnAddActivation(PlacementStrategy strategy, PlacementTarget target, IPlacementContext context) =>
-        Task.FromResult(Choose(target.GrainIdentity, context.GetCompatibleSilos(target), context.LocalSilo));
-
-    /// <summary>One of <paramref name="silos"/>, which are at least one and belong to others too.</summary>
-    internal abstract SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester);
 }
 
 /// <summary>

@@ -5,8 +5,21 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Runtime;
+using Orleans.Runtime.Placement;
 
 namespace ActOp.Runtime.Placement;
+
+/// <summary>
+/// A director of the runtime's own: it knows the silo at once, so that placing a grain needs no task and no copy of the silos. Any thread.
+/// </summary>
+internal abstract class OwnDirector : IPlacementDirector
+{
+    public Task<SiloAddress> OnAddActivation(PlacementStrategy strategy, PlacementTarget target, IPlacementContext context) =>
+        Task.FromResult(Choose(target.GrainIdentity, context.GetCompatibleSilos(target), context.LocalSilo));
+
+    /// <summary>One of <paramref name="silos"/>, which are at least one and belong to others too.</summary>
+    internal abstract SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester);
+}
 
 /// <summary>Any silo, each with the same chance.</summary>
 internal sealed class RandomDirector(SeededRandom random) : OwnDirector
@@ -32,24 +45,24 @@ internal sealed class HashBasedDirector : OwnDirector
 /// The default: deals the silos out like cards, each once per round in random order. As blind to locality as a random
 /// choice, but a burst of new grains spreads evenly, which independent draws and stale load reports do not give.
 /// </summary>
-internal sealed class DealingDirector(SeededRandom random) : OwnDirector
+internal sealed class ShuffledRoundRobinDirector(SeededRandom random) : OwnDirector
 {
     private readonly Lock _gate = new();
-    private SiloAddress[] _deck = [];
+    private SiloAddress[] _order = [];
     private int _next;
 
     internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester)
     {
         lock (_gate)
         {
-            if (_next >= _deck.Length || _deck.Length != silos.Length || !silos.Contains(_deck[_next]))
+            if (_next >= _order.Length || _order.Length != silos.Length || !silos.Contains(_order[_next]))
             {
-                _deck = [.. silos];
-                random.Shuffle(_deck);
+                _order = [.. silos];
+                random.Shuffle(_order);
                 _next = 0;
             }
 
-            return _deck[_next++];
+            return _order[_next++];
         }
     }
 }
@@ -60,7 +73,7 @@ internal sealed class DealingDirector(SeededRandom random) : OwnDirector
 /// is added at once, so that a burst does not all go to the silo that was emptiest. A silo that has not answered by the next time is taken
 /// only when there is no other.
 /// </remarks>
-internal sealed class ActivationCountDirector(Node node) : OwnDirector
+internal sealed class ActivationCountDirector(LocalNode local, ClusterView cluster, GrainFactory factory) : OwnDirector
 {
     private const long MaxAgeMs = 1000;
 
@@ -69,17 +82,17 @@ internal sealed class ActivationCountDirector(Node node) : OwnDirector
 
     private readonly ConcurrentDictionary<SiloAddress, int> _counts = new();
     private readonly ConcurrentDictionary<SiloAddress, bool> _asking = new();
-    private readonly BackgroundPart _work = node.Background.Part("placement");
-    private readonly int _choices = node.Services.GetRequiredService<IOptions<ActivationCountBasedPlacementOptions>>().Value.ChooseOutOf;
+    private readonly BackgroundPart _work = local.Background.Part("placement");
+    private readonly int _choices = local.Services.GetRequiredService<IOptions<ActivationCountBasedPlacementOptions>>().Value.ChooseOutOf;
     private long _asked = -MaxAgeMs;
 
     internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester)
     {
         var asked = Volatile.Read(ref _asked);
-        if (node.Clock.Now - asked >= MaxAgeMs && Interlocked.CompareExchange(ref _asked, node.Clock.Now, asked) == asked)
+        if (local.Clock.Now - asked >= MaxAgeMs && Interlocked.CompareExchange(ref _asked, local.Clock.Now, asked) == asked)
             Ask(silos);
         SiloAddress[] drawn = [.. silos];
-        node.Random.Shuffle(drawn);
+        local.Random.Shuffle(drawn);
         var best = drawn.Take(Math.Max(1, _choices)).MinBy(silo => _counts.GetValueOrDefault(silo))!;
         _counts.AddOrUpdate(best, 1, static (_, count) => count + 1);
         return best;
@@ -89,7 +102,7 @@ internal sealed class ActivationCountDirector(Node node) : OwnDirector
     {
         foreach (var silo in _counts.Keys)
         {
-            if (!node.Silos.IsActive(silo))
+            if (!cluster.IsActive(silo))
                 _counts.TryRemove(silo, out _);
         }
 
@@ -106,7 +119,7 @@ internal sealed class ActivationCountDirector(Node node) : OwnDirector
     {
         try
         {
-            _counts[silo] = await node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetActivationCount().ConfigureAwait(false);
+            _counts[silo] = await factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetActivationCount().ConfigureAwait(false);
         }
         catch (Exception exception) when (exception is SiloUnavailableException or TimeoutException)
         {

@@ -16,5 +16,5 @@ internal enum FrameKind : byte
     /// A request was sent on: whoever waits for the answer learns which silo owes it now, and need not wait for a timeout when that one
     /// dies.
     /// </summary>
-    SentOn = 4,
+    Forwarded = 4,
 }

@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
@@ -14,11 +15,12 @@ namespace ActOp.Runtime.Routing;
 /// Turns frames back into calls and answers. Runs on the receive stage; whatever a peer sends, it throws nothing but
 /// <see cref="Orleans.Serialization.SerializerException"/>s of broken frames.
 /// </summary>
-internal sealed class FrameReader(Node node)
+internal sealed class FrameReader(
+    LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers, CallSweep sweep)
 {
     internal void Read(SiloAddress peer, ReadOnlySpan<byte> frame)
     {
-        var scratch = Scratch.Rent(node.Calls);
+        var scratch = Scratch.Rent(calls);
         var reader = new WireReader(frame, scratch.Session);
         switch ((FrameKind)reader.ReadByte())
         {
@@ -31,11 +33,11 @@ internal sealed class FrameReader(Node node)
             case FrameKind.RelayedReply:
                 Relay(ref reader, frame);
                 break;
-            case FrameKind.SentOn:
-                ReadSentOn(peer, ref reader);
+            case FrameKind.Forwarded:
+                ReadForwarded(peer, ref reader);
                 break;
             default:
-                node.Log.UnknownFrame(peer, frame[0]);
+                local.Log.UnknownFrame(peer, frame[0]);
                 break;
         }
     }
@@ -49,7 +51,7 @@ internal sealed class FrameReader(Node node)
         var hash = reader.ReadFixed32();
         var type = reader.ReadBytes();
         var key = reader.ReadBytes();
-        var activation = node.Activations.FindRecent(hash, type, key);
+        var activation = activations.FindRecent(hash, type, key);
         var target = activation is null ? IdIntern.Current.Find(hash, type, key) : activation.GrainId;
         var sourceHash = reader.ReadFixed32();
         var sourceType = reader.ReadBytes();
@@ -63,12 +65,12 @@ internal sealed class FrameReader(Node node)
         }
 
         // The clocks of both nodes are coarse: what is dropped here must be given up there.
-        var deadline = node.Calls.DeadlineOf((flags & FrameFlags.HasDeadline) != 0 ? reader.ReadVarUInt32() + (long)Clock.Period.TotalMilliseconds : CallRegistry.NoDeadline);
+        var deadline = calls.DeadlineOf((flags & FrameFlags.HasDeadline) != 0 ? reader.ReadVarUInt32() + (long)Clock.Period.TotalMilliseconds : CallRegistry.NoDeadline);
         var typeArguments = (flags & FrameFlags.HasTypeArguments) != 0 ? reader.ReadString() : null;
         Call call;
         try
         {
-            call = Messages.CreateCall(methodId, typeArguments);
+            call = FrameWriter.CreateCall(methodId, typeArguments);
         }
         catch (Exception exception)
         {
@@ -77,7 +79,7 @@ internal sealed class FrameReader(Node node)
             return;
         }
 
-        call.Runtime = node.Calls;
+        call.Runtime = calls;
         call.Origin = (flags & FrameFlags.OneWay) != 0 ? CallOrigin.Nobody : CallOrigin.Remote;
         call.Flags = call.Method.Options
             | ((flags & FrameFlags.OneWay) != 0 ? InvokeMethodOptions.OneWay : 0)
@@ -88,9 +90,9 @@ internal sealed class FrameReader(Node node)
         call.ReplyTo = replyTo;
         call.RemoteTarget = target;
         call.SetRemoteSource(sourceHash, sourceType, sourceKey);
-        call.Forwards = (byte)(forwards & ~Messages.PlacedHereBit);
+        call.Forwards = (byte)(forwards & ~FrameWriter.PlacedHereBit);
         call.Deadline = deadline;
-        call.PlacedHere = (forwards & Messages.PlacedHereBit) != 0;
+        call.PlacedHere = (forwards & FrameWriter.PlacedHereBit) != 0;
         call.ArgumentsIsolated = true;
         try
         {
@@ -106,7 +108,7 @@ internal sealed class FrameReader(Node node)
             return;
         }
 
-        node.Router.RouteArrived(call, activation);
+        router.RouteArrived(call, activation);
     }
 
     private void ReadReply(ref WireReader reader)
@@ -116,10 +118,10 @@ internal sealed class FrameReader(Node node)
         var location = default(Location);
         if ((flags & FrameFlags.HasLocation) != 0)
             location = new Location(Addresses.Read(ref reader), default, reader.ReadVarInt64());
-        if (node.Calls.Registry.Find(id) is not { } call || !call.TryClaim(id))
+        if (calls.Registry.Find(id) is not { } call || !call.TryClaim(id))
             return;
         if (!location.IsNone)
-            node.Locations.Put(call.TargetId, location);
+            locations.Put(call.TargetId, location);
         try
         {
             if ((flags & FrameFlags.IsError) != 0)
@@ -135,37 +137,35 @@ internal sealed class FrameReader(Node node)
         call.Publish();
     }
 
-    private void ReadSentOn(SiloAddress peer, ref WireReader reader)
+    private void ReadForwarded(SiloAddress peer, ref WireReader reader)
     {
         var hop = reader.ReadByte();
         var id = (long)reader.ReadFixed64();
         var silo = Addresses.Read(ref reader);
-        if (node.Calls.Registry.Find(id) is not { } call)
+        if (calls.Registry.Find(id) is not { } call)
             return;
         var before = Volatile.Read(ref call.Remote);
         var known = before;
-        if (call.Ticket != id || SentOnTo.Note(ref known, id) is { } note && note.Hop >= hop)
+        if (call.Ticket != id || ForwardedTo.Note(ref known, id) is { } note && note.Hop >= hop)
             return;
-        if (!ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, new SentOnTo(silo, peer, hop, id, known), before), before))
+        if (!ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, new ForwardedTo(silo, peer, hop, id, known), before), before))
             return;
-        foreach (var owner in (ReadOnlySpan<SiloAddress>)[silo, peer])
-        {
-            if (node.Silos.IsDead(owner))
-                node.ControlStage.Post(new StageAction(() => node.EndCallsToDead(owner)));
-        }
+        // Whoever owes the answer may have died before this note came.
+        sweep.EndCallsIfDead(silo);
+        sweep.EndCallsIfDead(peer);
     }
 
     private void Relay(ref WireReader reader, ReadOnlySpan<byte> frame)
     {
         var origin = Addresses.Read(ref reader);
-        var failure = node.Peers.Send(origin, default, frame[reader.Position..]);
+        var failure = peers.Send(origin, default, frame[reader.Position..]);
         if (failure is not null)
-            node.Log.RelayFailed(origin, failure);
+            local.Log.RelayFailed(origin, failure);
     }
 
     private void RefuseUnknown(SiloAddress origin, ulong replyTo, GrainId target, FrameFlags flags, Exception exception)
     {
-        node.Log.UnknownMethod(target, origin, exception);
+        local.Log.UnknownMethod(target, origin, exception);
         if ((flags & FrameFlags.OneWay) == 0)
             Refuse(origin, replyTo, target, exception);
     }
@@ -176,7 +176,7 @@ internal sealed class FrameReader(Node node)
     /// </summary>
     internal void Dropped(SiloAddress silo, ReadOnlySpan<byte> frame)
     {
-        var reader = new WireReader(frame, Scratch.Rent(node.Calls).Session);
+        var reader = new WireReader(frame, Scratch.Rent(calls).Session);
         if ((FrameKind)reader.ReadByte() != FrameKind.Request)
             return;
         var flags = (FrameFlags)reader.ReadByte();
@@ -188,24 +188,24 @@ internal sealed class FrameReader(Node node)
         var target = IdIntern.Current.Read(ref reader);
         if ((flags & FrameFlags.OneWay) != 0)
         {
-            node.Calls.Lost(TypeManifest.FindMethod(method)?.Name ?? "", target, new SiloUnavailableException("The silo " + silo + " is out of reach for " + node.Address + "."));
+            calls.Lost(TypeManifest.FindMethod(method)?.Name ?? "", target, new SiloUnavailableException("The silo " + silo + " is out of reach for " + local.Address + "."));
             return;
         }
 
         IdIntern.Current.Read(ref reader);
         var origin = Addresses.Read(ref reader);
-        Refuse(origin, replyTo, target, new SiloUnavailableException("The silo " + silo + " is out of reach for " + node.Address + ", which was to send a call to " + target + " on to it."));
+        Refuse(origin, replyTo, target, new SiloUnavailableException("The silo " + silo + " is out of reach for " + local.Address + ", which was to send a call to " + target + " on to it."));
     }
 
     private void Refuse(SiloAddress origin, ulong replyTo, GrainId target, Exception exception)
     {
-        var scratch = Scratch.Rent(node.Calls);
+        var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         writer.WriteByte((byte)FrameKind.Reply);
         writer.WriteByte((byte)FrameFlags.IsError);
         writer.WriteFixed64(replyTo);
         Codec<Exception>.Default.Write(ref writer, exception);
         writer.Commit();
-        node.Peers.Send(origin, target, scratch.Buffer.Written);
+        peers.Send(origin, target, scratch.Buffer.Written);
     }
 }

@@ -1,5 +1,4 @@
 using ActOp.Mesh;
-using ActOp.Runtime.Hosting;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
@@ -10,8 +9,11 @@ namespace ActOp.Runtime.Routing;
 /// path. Owns the frames that wait, up to a limit of bytes, until they are sent, or given up with the link, the dial or the node that they
 /// wait for; the callers hear of it. At most one continuation waits for room in a link, however many frames do.
 /// </remarks>
-internal sealed class PeerEntry(Node node, SiloAddress address)
+internal sealed class PeerEntry(PeerTable table, SiloAddress address)
 {
+    /// <summary>Bytes that may wait for one peer beyond its links' own queues.</summary>
+    private const long MostWaitingBytes = 64L << 20;
+
     private readonly Lock _gate = new();
     private readonly Queue<(byte[] Frame, uint Affinity, bool Control)> _waiting = new();
     private volatile Peer? _peer;
@@ -41,14 +43,14 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
         lock (_gate)
         {
             if (_peer is null && !_closed && !address.IsClient)
-                _dialling ??= node.Peers.Mesh.Connect(node.EndPointOf(address), PeerTable.IdOf(address));
+                _dialling ??= table.Dial(address);
         }
     }
 
     internal Exception? Send(uint affinity, bool control, ReadOnlySpan<byte> frame)
     {
-        if (frame.Length > node.MaxFrameBytes)
-            return new LimitExceededException("A message of " + frame.Length + " bytes to " + address + " exceeds MaxMessageBodySize, which is " + node.MaxFrameBytes + ".");
+        if (frame.Length > table.MaxFrameBytes)
+            return new LimitExceededException("A message of " + frame.Length + " bytes to " + address + " exceeds MaxMessageBodySize, which is " + table.MaxFrameBytes + ".");
         if (_peer is { } peer && !_hasWaiting && Append(peer, affinity, control, frame) == SendResult.Accepted)
             return null;
         return Wait(affinity, control, frame);
@@ -122,8 +124,8 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
         {
             if (_closed)
                 return new SiloUnavailableException("The silo " + address + " is gone.");
-            if (_waitingBytes + frame.Length > node.WaitingBytesPerPeer)
-                return new LimitExceededException("More than " + node.WaitingBytesPerPeer + " bytes wait to be sent to " + address + ": it takes them too slowly.");
+            if (_waitingBytes + frame.Length > MostWaitingBytes)
+                return new LimitExceededException("More than " + MostWaitingBytes + " bytes wait to be sent to " + address + ": it takes them too slowly.");
             _waiting.Enqueue((frame.ToArray(), affinity, control));
             _waitingBytes += frame.Length;
             _hasWaiting = true;
@@ -146,7 +148,7 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
                 {
                     _isDraining = true;
                     // Completes also when the link is closed; the stage supervises what runs then.
-                    link.WaitForRoomAsync(next.Frame.Length).GetAwaiter().UnsafeOnCompleted(() => node.ControlStage.Post(new StageAction(DrainOn)));
+                    link.WaitForRoomAsync(next.Frame.Length).GetAwaiter().UnsafeOnCompleted(() => table.Post(DrainOn));
                 }
 
                 if (result != SendResult.Accepted)
@@ -171,7 +173,7 @@ internal sealed class PeerEntry(Node node, SiloAddress address)
     private void Drop()
     {
         while (_waiting.TryDequeue(out var frame))
-            node.ControlStage.Post(new StageAction(() => node.Reader.Dropped(address, frame.Frame)));
+            table.GiveUp(address, frame.Frame);
         _waitingBytes = 0;
         _hasWaiting = false;
     }

@@ -3,12 +3,23 @@ using System.Net;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
 using ActOp.Runtime.Calls;
+using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Stages;
 using ActOp.Staging;
 using ActOp.Staging.Measuring;
+using Microsoft.Extensions.Logging;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
+
+/// <summary>What a node's network is made from.</summary>
+/// <param name="Mesh">The options of the mesh.</param>
+/// <param name="Transport">What connections are made with.</param>
+/// <param name="Driver">Runs the stages in place of threads; null for threads.</param>
+/// <param name="Logger">The mesh's log.</param>
+/// <param name="EndPointOf">Where this node dials a silo: clients at its gateway, silos at its address.</param>
+internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDriver? Driver, ILogger<MeshNode> Logger, Func<SiloAddress, EndPoint> EndPointOf);
 
 /// <summary>
 /// Step 3 of a call's path: which link a frame takes. Knows the peers by their addresses and ties the mesh to the stages.
@@ -24,7 +35,12 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Entries that are found without the table: one for each remainder of the address' hash.</summary>
     private const int RecentCount = 64;
 
-    private readonly Node _node;
+    private readonly LocalNode _local;
+    private readonly NodeStages _stages;
+    private readonly ClusterView _cluster;
+    private readonly CallSender _calls;
+    private readonly CallSweep _sweep;
+    private readonly Func<SiloAddress, EndPoint> _endPointOf;
     private readonly ConcurrentDictionary<SiloAddress, PeerEntry> _entries = new();
     private readonly PeerEntry?[] _recent = new PeerEntry?[RecentCount];
     private readonly ConcurrentDictionary<EndPoint, EndPointSearch> _searches = new();
@@ -34,20 +50,29 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     private volatile bool _closing;
     private bool _isDisposed;
 
-    internal PeerTable(Node node, MeshOptions options, Transport transport, StageDriver? driver)
+    internal PeerTable(
+        LocalNode local, NodeStages stages, ClusterView cluster, CallSender calls, CallSweep sweep, PeerSetup setup)
     {
-        _node = node;
-        Mesh = new MeshNode(IdOf(node.Address), options, transport, this, node.Time, node.MeshLogger);
+        _local = local;
+        _stages = stages;
+        _cluster = cluster;
+        _calls = calls;
+        _sweep = sweep;
+        _endPointOf = setup.EndPointOf;
+        Mesh = new MeshNode(IdOf(local.Address), setup.Mesh, setup.Transport, this, local.Time, setup.Logger);
         Action woken = () => _receive!.EndWait();
-        _receive = new PollStage("receive", index => Receive(Mesh.GetPoller(index), woken), index => Mesh.GetPoller(index).Wake(), exception => node.Log.StageFailed("receive", exception))
+        _receive = new PollStage("receive", index => Receive(Mesh.GetPoller(index), woken), index => Mesh.GetPoller(index).Wake(), exception => local.Log.StageFailed("receive", exception))
         {
-            IsMeasured = node.MeasuresStages,
-            Driver = driver,
+            IsMeasured = stages.AreMeasured,
+            Driver = setup.Driver,
         };
-        _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception => node.Log.StageFailed("mesh", exception)) { Driver = driver };
+        _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception => local.Log.StageFailed("mesh", exception)) { Driver = setup.Driver };
     }
 
     internal MeshNode Mesh { get; }
+
+    /// <summary>Gets the frames that arrive. It sends answers through this table, so it is set after both exist, before the start.</summary>
+    internal FrameReader Reader { get; set; } = null!;
 
     internal int ReceiveThreads => _receive.Threads;
 
@@ -127,16 +152,16 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Hands a frame to the link of <paramref name="target"/>; returns why not when it can't.</summary>
     internal Exception? Send(SiloAddress target, GrainId affinity, ReadOnlySpan<byte> frame)
     {
-        if (target.Equals(_node.Address))
+        if (target.Equals(_local.Address))
         {
             // The answer to a call of this silo that was sent on and came back: the grain has moved here meanwhile.
-            _node.Reader.Read(_node.Address, frame.ToArray());
+            Reader.Read(_local.Address, frame.ToArray());
             return null;
         }
 
         if (EntryOf(target) is not { } entry)
-            return target.IsClient ? new ClientNotAvailableException(WellKnown.Client(target)) : new SiloUnavailableException("The silo " + target + " is not a member of the cluster any more.");
-        var control = WellKnown.IsControl(affinity);
+            return target.IsClient ? new ClientNotAvailableException(SystemGrainIds.Client(target)) : new SiloUnavailableException("The silo " + target + " is not a member of the cluster any more.");
+        var control = SystemGrainIds.IsControl(affinity);
         return entry.Send(affinity.IsDefault ? 0 : affinity.GetUniformHashCode(), control, frame);
     }
 
@@ -150,14 +175,14 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     public override void PeerConnected(Peer peer)
     {
         var address = SiloAddress.Parse(peer.Id!.Name);
-        var entry = _entries.GetOrAdd(address, static (key, node) => new PeerEntry(node, key), _node);
+        var entry = _entries.GetOrAdd(address, static (key, table) => new PeerEntry(table, key), this);
         peer.Tag = entry;
         peer.Keep = !address.IsClient;
         for (var index = 0u; index < peer.DataLinks; index++)
-            peer.GetLink(index)!.Tag = new LinkSender(peer.GetLink(index)!, address.IsClient ? _node.ClientSendStage : _node.SiloSendStage, _node.Time);
-        peer.Control!.Tag = new LinkSender(peer.Control, _node.ControlStage, _node.Time);
+            peer.GetLink(index)!.Tag = new LinkSender(peer.GetLink(index)!, address.IsClient ? _stages.ClientSend : _stages.SiloSend, _local.Time);
+        peer.Control!.Tag = new LinkSender(peer.Control, _stages.Control, _local.Time);
         entry.Connected(peer);
-        _node.Log.PeerConnected(address);
+        _local.Log.PeerConnected(address);
         EndSearches();
     }
 
@@ -169,8 +194,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (entry.Address.IsClient)
             TryRemove(entry.Address);
         if (!_closing)
-            _node.Log.PeerDisconnected(entry.Address, reason.ToString());
-        _node.ControlStage.Post(new StageAction(() => _node.EndCallsTo(entry.Address, "its link was lost")));
+            _local.Log.PeerDisconnected(entry.Address, reason.ToString());
+        _sweep.EndCallsTo(entry.Address, "its link was lost");
         LinkLost?.Invoke(entry.Address, false);
     }
 
@@ -179,7 +204,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (peer.Id is not { } id || !SiloAddress.TryParse(id.Name, out var address) || !_entries.TryGetValue(address, out var entry))
             return;
         entry.DialFailed();
-        _node.ControlStage.Post(new StageAction(() => _node.EndCallsTo(address, "it cannot be reached")));
+        _sweep.EndCallsTo(address, "it cannot be reached");
         // Anything else, silence above all, says nothing of the process: it may stand still, or the network may be cut.
         if (reason is DisconnectReason.ConnectRefused or DisconnectReason.WrongNode)
             LinkLost?.Invoke(address, true);
@@ -190,17 +215,17 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         var entry = (PeerEntry)link.Peer.Tag!;
         // The turns of what is read run on this thread, if no thread of the work stage is at work that would do it without being woken.
         if (link.Channel == Channel.Data)
-            PollStage.BorrowUntilStepEnds(_node.WorkStage);
+            PollStage.BorrowUntilStepEnds(_stages.Work);
         PollStage.CountItems(frames.Count);
         PoolBatches.BeginRead();
         try
         {
             foreach (var frame in frames)
-                _node.Reader.Read(entry.Address, frame);
+                Reader.Read(entry.Address, frame);
         }
         finally
         {
-            _node.Calls.Batches.EndRead();
+            _calls.Batches.EndRead();
         }
     }
 
@@ -224,7 +249,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _closing = true;
         Mesh.Stop();
         for (var tries = 0; Mesh.LinkCount > 0 && tries < 50; tries++)
-            await Task.Delay(TimeSpan.FromMilliseconds(10), _node.TaskTime).ConfigureAwait(false);
+            await Task.Delay(TimeSpan.FromMilliseconds(10), _local.TaskTime).ConfigureAwait(false);
         Dispose();
     }
 
@@ -237,12 +262,23 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _control.Dispose();
     }
 
+    /// <summary>Starts to dial a silo, or finds the dial that is under way.</summary>
+    internal Peer Dial(SiloAddress silo) => Mesh.Connect(_endPointOf(silo), IdOf(silo));
+
+    /// <summary>Gives up a frame that waited: whoever waits for its answer hears of it, on the control stage.</summary>
+    internal void GiveUp(SiloAddress silo, byte[] frame) => _stages.Control.Post(new StageAction(() => Reader.Dropped(silo, frame)));
+
+    /// <summary>Runs a step of an entry on the control stage.</summary>
+    internal void Post(Action step) => _stages.Control.Post(new StageAction(step));
+
+    internal int MaxFrameBytes => _local.MaxFrameBytes;
+
     internal static NodeId IdOf(SiloAddress address) => new(address.ToParsableString(), address.IsClient ? NodeKind.Client : NodeKind.Silo);
 
     private bool Receive(Poller poller, Action woken)
     {
-        var goesOn = poller.Poll(_node.Calls.Batches.Patience, woken) >= 0;
-        _node.Calls.Batches.Look();
+        var goesOn = poller.Poll(_calls.Batches.Patience, woken) >= 0;
+        _calls.Batches.Look();
         return goesOn;
     }
 
@@ -281,9 +317,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         if (Present(address) is { } entry)
             return entry;
-        if (address.IsClient || _closing || _node.Silos.IsDead(address))
+        if (address.IsClient || _closing || _cluster.IsDead(address))
             return null;
-        return _entries.GetOrAdd(address, static (key, node) => new PeerEntry(node, key), _node);
+        return _entries.GetOrAdd(address, static (key, table) => new PeerEntry(table, key), this);
     }
 
     private PeerEntry? Present(SiloAddress address)

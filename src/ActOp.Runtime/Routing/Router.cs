@@ -1,8 +1,10 @@
-using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Locality;
+using ActOp.Runtime.Placement;
 using ActOp.Serialization;
 using ActOp.Staging;
 using ActOp.Wire;
@@ -17,7 +19,20 @@ namespace ActOp.Runtime.Routing;
 /// <remarks>
 /// Runs on the thread that brings the call: the caller's turn, the receive stage, or the turn of an activation that sends its queue on.
 /// </remarks>
-internal sealed class Router(Node node)
+internal sealed class Router(
+    LocalNode local,
+    ActivationTable activations,
+    GrainClasses classes,
+    ClusterView cluster,
+    LocationCache locations,
+    GrainPlacement placement,
+    DirectoryClient directory,
+    FrameWriter writer,
+    PeerTable peers,
+    EdgeCounters edges,
+    AbandonedRequests abandoned,
+    Stage workStage,
+    int maxForwards)
 {
     /// <summary>A call that was sent on this often trusts no cache any more: the next hop is what the directory says.</summary>
     private const int TrustedForwards = 2;
@@ -25,14 +40,18 @@ internal sealed class Router(Node node)
     /// <summary>
     /// A call that was sent on more often than this has met a cluster in flux at every hop: it pauses before each further one.
     /// </summary>
-    private readonly int _freeForwards = TrustedForwards + node.MaxForwards;
+    private readonly int _freeForwards = TrustedForwards + maxForwards;
 
     /// <summary>Hops with a pause before a call is given up: half a second in all, longer than grains keep moving.</summary>
     private const int PausedForwards = 25;
 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(20);
 
-    private Node Node => node;
+    private AbandonedRequests Abandoned => abandoned;
+
+    private TimeProvider Time => local.Time;
+
+    private Stage WorkStage => workStage;
 
     /// <summary>A call that starts in this process.</summary>
     internal void Route(Call call, GrainReference reference)
@@ -62,10 +81,10 @@ internal sealed class Router(Node node)
         {
             EnterLocal(call, known);
         }
-        else if (node.Activations.TryGet(target, out var activation))
+        else if (activations.TryGet(target, out var activation))
         {
             EnterLocal(call, activation);
-            node.Activations.Remember(activation);
+            activations.Remember(activation);
         }
         else
         {
@@ -76,40 +95,16 @@ internal sealed class Router(Node node)
     /// <summary>A request whose activation ended before it ran: it goes where the grain is now.</summary>
     internal void Reroute(Call call, Activation gone)
     {
-        if (Drops(call))
+        if (abandoned.Drops(call))
             return;
         call.Step = CallStep.Request;
         call.Callee = null;
         if (call.Reference is { } reference && ReferenceEquals(reference.Hint, gone))
             reference.Hint = null;
         if (gone.MovedTo is { IsNone: false } location)
-            node.Locations.Put(call.TargetId, location);
+            locations.Put(call.TargetId, location);
         if (CountForward(call))
             RouteByTable(call, call.TargetId, call.Reference, counted: true);
-    }
-
-    /// <summary>
-    /// True when nobody waits for the answer of a request any more: then it is dropped and counted, and the holder must not touch it again.
-    /// </summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool Drops(Call call)
-    {
-        if (!IsAbandoned(call))
-            return false;
-        Drop(call);
-        return true;
-    }
-
-    /// <summary>The caller's own silo ends its call in time; of a call from the wire only the deadline is known.</summary>
-    [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool IsAbandoned(Call call) => call.IsClaimed || (call.Origin == CallOrigin.Remote && call.Deadline <= node.Clock.Now);
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private void Drop(Call call)
-    {
-        node.Metrics.RequestDropped();
-        if (call.TryClaim())
-            call.Recycle();
     }
 
     /// <param name="call">The request.</param>
@@ -118,7 +113,7 @@ internal sealed class Router(Node node)
     /// <param name="counted">The hop that may follow is counted already.</param>
     private void RouteByTable(Call call, GrainId target, GrainReference? reference, bool counted = false)
     {
-        if (node.Activations.TryGet(target, out var activation) && activation.State != ActivationState.Gone)
+        if (activations.TryGet(target, out var activation) && activation.State != ActivationState.Gone)
         {
             if (reference is not null && activation.Accepts && activation.Class.UsesDirectory)
                 reference.Hint = activation;
@@ -126,26 +121,26 @@ internal sealed class Router(Node node)
             return;
         }
 
-        if (WellKnown.TryGetAddress(target, out var fixedSilo))
+        if (SystemGrainIds.TryGetAddress(target, out var fixedSilo))
         {
             ToSilo(call, fixedSilo, counted);
             return;
         }
 
-        if (node.IsSilo && node.Classes.TryGetWorker(target, out var workers))
+        if (local.IsSilo && classes.TryGetWorker(target, out var workers))
         {
             EnterOrBegin(call, target, workers);
             return;
         }
 
-        if (call.PlacedHere && node.AcceptsActivations)
+        if (call.PlacedHere && local.AcceptsActivations)
         {
             call.PlacedHere = false;
-            EnterOrBegin(call, target, node.Classes.Get(target));
+            EnterOrBegin(call, target, classes.Get(target));
             return;
         }
 
-        if (call.Forwards < TrustedForwards && node.Locations.Find(target) is { } found && MayTrust(found.Silo))
+        if (call.Forwards < TrustedForwards && locations.Find(target) is { } found && MayTrust(found.Silo))
         {
             if (reference is not null)
                 reference.Hint = found;
@@ -163,15 +158,15 @@ internal sealed class Router(Node node)
     /// </summary>
     private bool MayTrust(CachedSilo silo)
     {
-        var view = node.Silos.View;
+        var view = cluster.View;
         if (!ReferenceEquals(silo.TrustedBy, view))
         {
-            if (silo.Address.Equals(node.Address) || view.StatusOf(silo.Address) != SiloStatus.Active)
+            if (silo.Address.Equals(local.Address) || view.StatusOf(silo.Address) != SiloStatus.Active)
                 return false;
             silo.TrustedBy = view;
         }
 
-        return node.IsSilo || node.Peers.IsConnected(silo.Address);
+        return local.IsSilo || peers.IsConnected(silo.Address);
     }
 
     /// <summary>
@@ -183,8 +178,8 @@ internal sealed class Router(Node node)
         if (!TryIsolate(call))
             return;
         var activation = grainClass.Worker is null
-            ? node.Activations.GetOrCreate(target, grainClass, out var created)
-            : node.Activations.PickWorker(target, grainClass, out created);
+            ? activations.GetOrCreate(target, grainClass, out var created)
+            : activations.PickWorker(target, grainClass, out created);
         // Once it is posted, the request is no longer this thread's.
         var (context, trace) = (call.Context, call.Trace);
         try
@@ -204,13 +199,13 @@ internal sealed class Router(Node node)
         if (!TryIsolate(call))
             return;
         call.Step = CallStep.Request;
-        node.Edges.CountOutgoing(call, activation);
+        edges.CountOutgoing(call, activation);
         activation.EnqueueRequest(call);
     }
 
     private void ToSilo(Call call, SiloAddress silo, bool counted)
     {
-        if (silo.Equals(node.Address))
+        if (silo.Equals(local.Address))
         {
             Activation.Fail(call, new OrleansMessageRejectionException("There is no " + call.TargetId + " on " + silo + " for the call " + call.Method.ActivityName + "."));
             return;
@@ -218,8 +213,8 @@ internal sealed class Router(Node node)
 
         if (!counted && call.Origin == CallOrigin.Remote && !CountForward(call))
             return;
-        node.Edges.CountOutgoing(call, null);
-        node.Messages.SendRequest(call, silo);
+        edges.CountOutgoing(call, null);
+        writer.SendRequest(call, silo);
     }
 
     /// <summary>Counts a hop; false when the call pauses first, or is given up.</summary>
@@ -237,9 +232,9 @@ internal sealed class Router(Node node)
     /// <summary>Nobody here knows where the grain is: a silo asks the directory, a client asks any silo.</summary>
     private void Ask(Call call, GrainId target, bool counted)
     {
-        if (!node.IsSilo)
+        if (!local.IsSilo)
         {
-            if (node.Silos.Pick(target) is { } gateway)
+            if (PickGateway(target) is { } gateway)
                 ToSilo(call, gateway, counted);
             else
                 Activation.Fail(call, new SiloUnavailableException("No silo of the cluster is connected for the call " + call.Method.ActivityName + " to " + target + "."));
@@ -250,12 +245,31 @@ internal sealed class Router(Node node)
             _ = AskAsync(call, target, counted);
     }
 
+    /// <summary>
+    /// The silo that a client asks for a grain whose place it does not know: the same one for the same grain while the view lasts.
+    /// </summary>
+    private SiloAddress? PickGateway(GrainId grain)
+    {
+        var active = cluster.Active;
+        if (active.Length == 0)
+            return null;
+        var first = (int)(grain.GetUniformHashCode() % (uint)active.Length);
+        for (var i = 0; i < active.Length; i++)
+        {
+            var silo = active[(first + i) % active.Length];
+            if (peers.IsConnected(silo))
+                return silo;
+        }
+
+        return active[first];
+    }
+
     /// <summary>True when the grain's silo is known here and now, and the call is on its way, or has failed.</summary>
     private bool TryGoNow(Call call, GrainId target, bool counted)
     {
         try
         {
-            return node.Placement.TryLocate(target, call.Context, out var silo, out var isNew) && TryGo(call, target, silo, isNew, counted);
+            return placement.TryLocate(target, call.Context, out var silo, out var isNew) && TryGo(call, target, silo, isNew, counted);
         }
         catch (Exception exception)
         {
@@ -268,15 +282,15 @@ internal sealed class Router(Node node)
     private bool TryGo(Call call, GrainId target, SiloAddress silo, bool isNew, bool counted)
     {
         call.PlacedHere = isNew;
-        if (!silo.Equals(node.Address))
+        if (!silo.Equals(local.Address))
         {
             ToSilo(call, silo, counted);
             return true;
         }
 
-        if (!node.AcceptsActivations && !node.Activations.TryGet(target, out _))
+        if (!local.AcceptsActivations && !activations.TryGet(target, out _))
             return false;
-        EnterOrBegin(call, target, node.Classes.Get(target));
+        EnterOrBegin(call, target, classes.Get(target));
         return true;
     }
 
@@ -286,11 +300,11 @@ internal sealed class Router(Node node)
         {
             while (true)
             {
-                var (silo, isNew) = await node.Placement.LocateAsync(target, call.Context).ConfigureAwait(false);
+                var (silo, isNew) = await placement.LocateAsync(target, call.Context).ConfigureAwait(false);
                 if (TryGo(call, target, silo, isNew, counted))
                     return;
                 // The activation that the directory lists is gone already.
-                await node.Directory.ForgetHereAsync(target).ConfigureAwait(false);
+                await directory.ForgetHereAsync(target).ConfigureAwait(false);
                 if (!CountForward(call))
                     return;
             }
@@ -339,16 +353,16 @@ internal sealed class Router(Node node)
         internal static void Begin(Router router, Call call)
         {
             var paused = new PausedCall(router, call);
-            paused._timer = router.Node.Time.CreateTimer(static state => ((PausedCall)state!).OnDue(), paused, Pause, Timeout.InfiniteTimeSpan);
+            paused._timer = router.Time.CreateTimer(static state => ((PausedCall)state!).OnDue(), paused, Pause, Timeout.InfiniteTimeSpan);
         }
 
         public void Execute()
         {
             _timer?.Dispose();
-            if (!_router.Drops(_call))
+            if (!_router.Abandoned.Drops(_call))
                 _router.Ask(_call, _call.TargetId, counted: true);
         }
 
-        private void OnDue() => _router.Node.WorkStage.Post(this);
+        private void OnDue() => _router.WorkStage.Post(this);
     }
 }

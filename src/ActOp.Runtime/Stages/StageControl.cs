@@ -15,7 +15,8 @@ namespace ActOp.Runtime.Stages;
 /// </remarks>
 internal sealed class StageControl : IDisposable
 {
-    private readonly Node _node;
+    private readonly LocalNode _local;
+    private readonly NodeStages _nodeStages;
     private readonly IReadOnlyList<SizedStage> _stages;
     private readonly IThreadController _controller;
     private readonly IDemandSource _source;
@@ -29,9 +30,10 @@ internal sealed class StageControl : IDisposable
     private ITimer? _timer;
     private bool _disposed;
 
-    internal StageControl(Node node, IReadOnlyList<SizedStage> stages, StageOptions options)
+    internal StageControl(LocalNode local, NodeStages nodeStages, IReadOnlyList<SizedStage> stages, StageOptions options)
     {
-        _node = node;
+        _local = local;
+        _nodeStages = nodeStages;
         _stages = stages;
         var processors = ProcessorQuota.Read();
         var isModel = options.Controller == StageController.Model;
@@ -50,14 +52,14 @@ internal sealed class StageControl : IDisposable
             })
             : new QueueLengthController(options.QueueHigh, options.QueueLow, options.MaxThreads);
         _source = DemandSources.Choose([.. stages.Select(static stage => (stage.Name, stage.NeverBlocks))], out var reason);
-        _node.Log.StagesControlled(options.Controller.ToString(), _source.Name, reason, processors);
+        _local.Log.StagesControlled(options.Controller.ToString(), _source.Name, reason, processors);
         _usage = [.. stages.Select(static stage => stage.Usage())];
     }
 
     internal void Start()
     {
-        _since = _node.Time.GetTimestamp();
-        _timer = _node.Background.Part("stages").Every(_period, () => _node.ControlStage.Post(new StageAction(Step)));
+        _since = _local.Time.GetTimestamp();
+        _timer = _local.Background.Part("stages").Every(_period, () => _nodeStages.Control.Post(new StageAction(Step)));
     }
 
     /// <summary>Called several times in a period, by one timer.</summary>
@@ -86,8 +88,8 @@ internal sealed class StageControl : IDisposable
 
     private void Decide()
     {
-        var now = _node.Time.GetTimestamp();
-        var seconds = _node.Time.GetElapsedTime(_since, now).TotalSeconds;
+        var now = _local.Time.GetTimestamp();
+        var seconds = _local.Time.GetElapsedTime(_since, now).TotalSeconds;
         // Periods that a busy machine has run together are one.
         if (seconds < _period.TotalSeconds / 2)
             return;
@@ -102,7 +104,7 @@ internal sealed class StageControl : IDisposable
 
     private void NoteBorrowing(long executed)
     {
-        var borrowed = _node.WorkStage.Borrowed;
+        var borrowed = _nodeStages.Work.Borrowed;
         if (executed > 0)
             _coupled.Note((double)(borrowed - _borrowed) / executed);
         _borrowed = borrowed;
@@ -120,6 +122,6 @@ internal sealed class StageControl : IDisposable
 
         int[] after = [.. _stages.Select(static stage => stage.Threads())];
         if (!after.SequenceEqual(before))
-            _node.Log.StagesSized(string.Join('/', _stages.Select(static stage => stage.Name)), string.Join('/', before), string.Join('/', after), decision.Reason);
+            _local.Log.StagesSized(string.Join('/', _stages.Select(static stage => stage.Name)), string.Join('/', before), string.Join('/', after), decision.Reason);
     }
 }

@@ -275,7 +275,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>Another silo that is active, as the machine sees it.</summary>
     internal SiloAddress? AnotherSilo(Machine machine)
     {
-        var others = machine.Node.Silos.Active.Where(silo => !silo.Equals(machine.Node.Address)).ToArray();
+        var others = machine.Node.ClusterView.Active.Where(silo => !silo.Equals(machine.Node.Address)).ToArray();
         return others.Length == 0 || machine.State != MachineState.Up ? null : _dice.Pick<SiloAddress>(others);
     }
 

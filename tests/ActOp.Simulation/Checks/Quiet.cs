@@ -29,13 +29,13 @@ internal static class Quiet
         var expected = silos.Select(static silo => silo.Node.Address).ToHashSet();
         foreach (var silo in silos)
         {
-            if (!expected.SetEquals(silo.Node.Silos.Active) || silo.Node.Lease.IsClosed)
+            if (!expected.SetEquals(silo.Node.ClusterView.Active) || silo.Node.Lease.IsClosed)
                 return false;
         }
 
         foreach (var client in world.Machines.Where(static machine => !machine.IsSilo))
         {
-            if (client.State != MachineState.Up || !expected.SetEquals(client.Node.Silos.Active))
+            if (client.State != MachineState.Up || !expected.SetEquals(client.Node.ClusterView.Active))
                 return false;
         }
 
@@ -134,7 +134,7 @@ internal static class Quiet
         var waiting = registry.Read();
         foreach (var (call, _) in waiting)
         {
-            if (!ActOp.Runtime.Routing.WellKnown.IsWellKnown(call.TargetId))
+            if (!ActOp.Runtime.Routing.SystemGrainIds.IsSystemGrain(call.TargetId))
                 ledger.Accuse("slots", "A call of " + machine.Name + " to " + call.TargetId + " (" + call.Method.ActivityName + ") still waits.");
         }
 

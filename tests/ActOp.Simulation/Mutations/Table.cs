@@ -61,7 +61,7 @@ internal static class Table
             "known = _links.Remove(link);", "known = PLANTED ? _links.Contains(link) : _links.Remove(link);", 20),
         new(13, "A client asks only the silos of its last view (R2)", Hosting + "ClientMembership.cs",
             "            var silo = Connected() ?? await FindGatewayAsync()",
-            "            var silo = (PLANTED && _node.Silos.Active.Length > 0 ? Connected() ?? _node.Silos.Active[_turn % _node.Silos.Active.Length] : Connected()) ?? await FindGatewayAsync()",
+            "            var silo = (PLANTED && _node.ClusterView.Active.Length > 0 ? Connected() ?? _node.ClusterView.Active[_turn % _node.ClusterView.Active.Length] : Connected()) ?? await FindGatewayAsync()",
             60),
         new(14, "Grains that carry nothing are moved (R3)", Locality + "GrainTraits.cs",
             "        return !activation.Class.HoldsNoState || activation.HasLateTimer;\n",

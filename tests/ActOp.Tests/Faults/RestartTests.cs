@@ -69,7 +69,7 @@ public class RestartTests
         var other = new InMemoryMembershipTable(8);
         var successor = SiloAddress.New(System.Net.IPAddress.Loopback, 1, 2);
         var next = other.Apply(new TableRequest(1, TableOperation.Write) { ChangesView = true, Rows = [new MembershipRow(successor, "two", SiloStatus.Active, null)] }).Snapshot;
-        var silos = new Silos(null!);
+        var silos = new ClusterView(null!);
         Assert.True(silos.Update(View.From(table.Apply(new TableRequest(2, TableOperation.Read)).Snapshot)));
         Assert.True(silos.Update(View.From(next)));
         Assert.Equal([successor], silos.Active);

@@ -70,8 +70,8 @@ public class SiloLossTests
         foreach (var silo in cluster.Silos)
         {
             var node = silo.ServiceProvider.GetRequiredService<Node>();
-            while (!node.Silos.IsDead(victim.SiloAddress))
-                await node.Silos.Changed.WaitAsync(Gate.Patience);
+            while (!node.ClusterView.IsDead(victim.SiloAddress))
+                await node.ClusterView.Changed.WaitAsync(Gate.Patience);
             var table = await node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo.SiloAddress).GetTable();
             Assert.True(View.From(table).IsDead(victim.SiloAddress));
         }

@@ -36,11 +36,12 @@ public class PlacementTests(PlacementTests.FourSilos cluster) : IClassFixture<Pl
     {
         await using var silos = await SilosInVirtualTime.Deploy();
         using var hang = new ManualResetEventSlim();
-        silos.NodeOf(1).ControlStage.Post(new StageAction(() => hang.Wait(Gate.Patience)));
+        silos.NodeOf(1).Stages.Control.Post(new StageAction(() => hang.Wait(Gate.Patience)));
         try
         {
-            var director = new ActivationCountDirector(silos.NodeOf(0));
-            var context = new PlacementContext(silos.NodeOf(0), silos.AddressOf(0));
+            var node = silos.NodeOf(0);
+            var director = new ActivationCountDirector(node.Local, node.ClusterView, node.Factory);
+            var context = new PlacementContext(node.ClusterView, silos.AddressOf(0));
             Assert.True(director.OnAddActivation(new ActivationCountBasedPlacement(), default, context).IsCompletedSuccessfully);
             await silos.PassAsync(TimeSpan.FromSeconds(2), 0);
             for (var grain = 0; grain < 50; grain++)

@@ -35,8 +35,8 @@ public class StageControlTests
             options.ReceiveThreads = 5;
         });
         var (node, grains) = Parts(cluster);
-        await UntilAsync(grains, () => node.SiloSendStage.Threads > Environment.ProcessorCount);
-        Assert.Equal(3, node.WorkStage.Threads);
+        await UntilAsync(grains, () => node.Stages.SiloSend.Threads > Environment.ProcessorCount);
+        Assert.Equal(3, node.Stages.Work.Threads);
         Assert.Equal(5, node.Peers.ReceiveThreads);
     }
 

@@ -48,10 +48,10 @@ public static class CoreHostingExtensions
         ArgumentNullException.ThrowIfNull(builder);
         ArgumentNullException.ThrowIfNull(configureOptions);
         configureOptions(builder.Services.AddOptions<DevelopmentClusterMembershipOptions>());
-        builder.Services.AddSingleton<ClusterTableFactory>(provider => node =>
+        builder.Services.AddSingleton<ClusterTableFactory>(provider => parts =>
         {
             var primary = provider.GetRequiredService<IOptions<DevelopmentClusterMembershipOptions>>().Value.PrimarySiloEndpoint;
-            return primary is null || primary.Equals(node.Address.Endpoint) ? new EmbeddedTable(node) : new SeedTable(node, primary);
+            return primary is null || primary.Equals(parts.Local.Address.Endpoint) ? new EmbeddedTable(parts) : new SeedTable(parts, primary);
         });
         return builder;
     }

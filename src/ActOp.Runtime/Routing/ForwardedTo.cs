@@ -13,7 +13,7 @@ namespace ActOp.Runtime.Routing;
 /// <param name="Ticket">The use of the call object that the note is about. A note that comes late may meet the next use, for which
 /// <paramref name="Before"/> holds.</param>
 /// <param name="Before">What stood in the call before the note.</param>
-internal sealed record SentOnTo(SiloAddress Silo, SiloAddress By, int Hop, long Ticket, object? Before)
+internal sealed record ForwardedTo(SiloAddress Silo, SiloAddress By, int Hop, long Ticket, object? Before)
 {
     /// <summary>
     /// The silo that owes the answer of the use <paramref name="ticket"/> of a call, whichever form <paramref name="remote"/> has.
@@ -25,9 +25,9 @@ internal sealed record SentOnTo(SiloAddress Silo, SiloAddress By, int Hop, long 
         Note(ref remote, ticket) is { } note ? dead.Equals(note.Silo) || dead.Equals(note.By) : dead.Equals(remote as SiloAddress);
 
     /// <summary>The note about this use, or null with what stood in the call before notes about others.</summary>
-    internal static SentOnTo? Note(ref object? remote, long ticket)
+    internal static ForwardedTo? Note(ref object? remote, long ticket)
     {
-        while (remote is SentOnTo note)
+        while (remote is ForwardedTo note)
         {
             if (note.Ticket == ticket)
                 return note;

@@ -1,5 +1,7 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Calls;
+using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using ActOp.Serialization;
@@ -14,7 +16,7 @@ namespace ActOp.Runtime.Routing;
 /// made.
 /// </summary>
 /// <remarks>Stateless; any thread. The counterpart is <see cref="FrameReader"/>.</remarks>
-internal sealed class Messages(Node node)
+internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable peers, ClusterView cluster, AbandonedRequests abandoned)
 {
     /// <summary>Set in the count of forwards when the grain is to be activated by the receiver.</summary>
     internal const int PlacedHereBit = 0x80;
@@ -28,9 +30,9 @@ internal sealed class Messages(Node node)
     internal void SendRequest(Call call, SiloAddress target)
     {
         var ticket = call.Ticket;
-        if (node.Router.Drops(call))
+        if (abandoned.Drops(call))
             return;
-        var scratch = Scratch.Rent(node.Calls);
+        var scratch = Scratch.Rent(calls);
         try
         {
             var writer = new WireWriter(scratch.Buffer, scratch.Session);
@@ -47,7 +49,7 @@ internal sealed class Messages(Node node)
         var leavesHere = call.Origin != CallOrigin.Local;
         if (!leavesHere)
             Volatile.Write(ref call.Remote, target);
-        var sent = node.Peers.Send(target, id, scratch.Buffer.Written);
+        var sent = peers.Send(target, id, scratch.Buffer.Written);
         if (sent is not null)
         {
             if (call.TryClaim(ticket))
@@ -62,50 +64,50 @@ internal sealed class Messages(Node node)
             if (!call.TryClaim())
                 return;
             if (call.Origin == CallOrigin.Remote)
-                SendSentOn((SiloAddress)call.Remote!, call.ReplyTo, target, call.Forwards);
+                SendForwarded((SiloAddress)call.Remote!, call.ReplyTo, target, call.Forwards);
             call.Recycle();
         }
     }
 
-    private void SendSentOn(SiloAddress origin, ulong replyTo, SiloAddress target, byte hop)
+    private void SendForwarded(SiloAddress origin, ulong replyTo, SiloAddress target, byte hop)
     {
-        var scratch = Scratch.Rent(node.Calls);
+        var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
-        writer.WriteByte((byte)FrameKind.SentOn);
+        writer.WriteByte((byte)FrameKind.Forwarded);
         writer.WriteByte(hop);
         writer.WriteFixed64(replyTo);
         Addresses.Write(ref writer, target);
         writer.Commit();
         // Not worth more than one try: without it the caller waits for its timeout, and only if the target dies.
-        node.Peers.Send(origin, default, scratch.Buffer.Written);
+        peers.Send(origin, default, scratch.Buffer.Written);
     }
 
     /// <summary>Sends the answer of a request that came over the wire, and recycles the call.</summary>
     internal void SendReply(Call call)
     {
-        var scratch = Scratch.Rent(node.Calls);
+        var scratch = Scratch.Rent(calls);
         try
         {
             var writer = new WireWriter(scratch.Buffer, scratch.Session);
             WriteReply(ref writer, call, call.Error);
             writer.Commit();
-            if (scratch.Buffer.Length > node.MaxFrameBytes)
-                throw new LimitExceededException("The answer of " + call.Method.ActivityName + " has " + scratch.Buffer.Length + " bytes; MaxMessageBodySize is " + node.MaxFrameBytes + ".");
+            if (scratch.Buffer.Length > local.MaxFrameBytes)
+                throw new LimitExceededException("The answer of " + call.Method.ActivityName + " has " + scratch.Buffer.Length + " bytes; MaxMessageBodySize is " + local.MaxFrameBytes + ".");
         }
         catch (Exception exception)
         {
-            scratch = Scratch.Rent(node.Calls);
+            scratch = Scratch.Rent(calls);
             var writer = new WireWriter(scratch.Buffer, scratch.Session);
             WriteReply(ref writer, call, exception);
             writer.Commit();
         }
 
         var origin = (SiloAddress)call.Remote!;
-        var failure = node.Peers.Send(origin, call.RemoteTarget, scratch.Buffer.Written);
+        var failure = peers.Send(origin, call.RemoteTarget, scratch.Buffer.Written);
         if (failure is not null && origin.IsClient && RelayFor(call) is { } relay)
-            failure = node.Peers.Send(relay, call.RemoteTarget, Relayed(scratch, origin));
+            failure = peers.Send(relay, call.RemoteTarget, Relayed(scratch, origin));
         if (failure is not null)
-            node.Log.ReplyLost(call.Method.ActivityName, call.RemoteTarget, origin, failure);
+            local.Log.ReplyLost(call.Method.ActivityName, call.RemoteTarget, origin, failure);
         call.Recycle();
     }
 
@@ -115,11 +117,11 @@ internal sealed class Messages(Node node)
     /// </summary>
     private SiloAddress? RelayFor(Call call)
     {
-        if (call.Via is { } via && node.Peers.IsConnected(via))
+        if (call.Via is { } via && peers.IsConnected(via))
             return via;
-        foreach (var silo in node.Silos.Active)
+        foreach (var silo in cluster.Active)
         {
-            if (node.Peers.IsConnected(silo))
+            if (peers.IsConnected(silo))
                 return silo;
         }
 
@@ -141,31 +143,31 @@ internal sealed class Messages(Node node)
     private void WriteRequest(ref WireWriter writer, Call call, long ticket)
     {
         var method = call.Method;
-        var sentOn = call.Origin == CallOrigin.Remote;
+        var isForwarded = call.Origin == CallOrigin.Remote;
         var hasDeadline = call.Origin != CallOrigin.Nobody && call.Deadline < CallRegistry.NoDeadline;
         var flags = (call.IsOneWay || call.Origin == CallOrigin.Nobody ? FrameFlags.OneWay : 0)
             | ((call.Flags & InvokeMethodOptions.ReadOnly) != 0 ? FrameFlags.ReadOnly : 0)
             | ((call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0 ? FrameFlags.AlwaysInterleave : 0)
             | (call.Context is null ? 0 : FrameFlags.HasContext)
             | (method.TypeArguments is null ? 0 : FrameFlags.HasTypeArguments)
-            | (sentOn ? FrameFlags.HasOrigin : 0)
+            | (isForwarded ? FrameFlags.HasOrigin : 0)
             | (hasDeadline ? FrameFlags.HasDeadline : 0)
             | (call.Trace is null ? 0 : FrameFlags.HasTrace);
         writer.WriteByte((byte)FrameKind.Request);
         writer.WriteByte((byte)flags);
         writer.WriteByte((byte)(call.Forwards | (call.PlacedHere ? PlacedHereBit : 0)));
-        writer.WriteFixed64(sentOn ? call.ReplyTo : (ulong)ticket);
+        writer.WriteFixed64(isForwarded ? call.ReplyTo : (ulong)ticket);
         writer.WriteFixed64(method.Id);
         IdIntern.Write(ref writer, call.TargetId);
         IdIntern.Write(ref writer, call.SourceId);
-        if (sentOn)
+        if (isForwarded)
         {
             Addresses.Write(ref writer, (SiloAddress)call.Remote!);
-            Addresses.Write(ref writer, node.Address);
+            Addresses.Write(ref writer, local.Address);
         }
 
         if (hasDeadline)
-            writer.WriteVarUInt32((uint)Math.Clamp(call.Deadline - node.Clock.Now, 0, uint.MaxValue));
+            writer.WriteVarUInt32((uint)Math.Clamp(call.Deadline - local.Clock.Now, 0, uint.MaxValue));
         if (method.TypeArguments is { } typeArguments)
             writer.WriteString(typeArguments);
         if (call.Context is { } context)
@@ -183,13 +185,13 @@ internal sealed class Messages(Node node)
     private void WriteReply(ref WireWriter writer, Call call, Exception? error)
     {
         // Whoever asked another node, or asked without knowing, learns where the grain is.
-        var tell = call.Forwards > 0 && !WellKnown.IsWellKnown(call.RemoteTarget);
+        var tell = call.Forwards > 0 && !SystemGrainIds.IsSystemGrain(call.RemoteTarget);
         writer.WriteByte((byte)FrameKind.Reply);
         writer.WriteByte((byte)((error is null ? 0 : FrameFlags.IsError) | (tell ? FrameFlags.HasLocation : 0)));
         writer.WriteFixed64(call.ReplyTo);
         if (tell)
         {
-            Addresses.Write(ref writer, node.Address);
+            Addresses.Write(ref writer, local.Address);
             writer.WriteVarInt64((call.Callee as Activation)?.Epoch ?? 0);
         }
 

@@ -4,7 +4,7 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Cluster;
 
 /// <summary>The view this process acts on. Written by the control stage; read by any thread.</summary>
-internal sealed class Silos(Node node)
+internal sealed class ClusterView(LocalNode local)
 {
     private volatile View _view = View.Empty;
     private volatile SiloAddress[] _active = [];
@@ -23,7 +23,7 @@ internal sealed class Silos(Node node)
         get
         {
             var active = _active;
-            return node.IsSilo && !node.AcceptsActivations ? [.. active.Where(silo => !silo.Equals(node.Address))] : active;
+            return local.IsSilo && local.IsStopping ? [.. active.Where(silo => !silo.Equals(local.Address))] : active;
         }
     }
 
@@ -36,25 +36,6 @@ internal sealed class Silos(Node node)
     internal bool IsUsable(SiloAddress silo) => _view.MayHost(silo);
 
     internal bool IsDead(SiloAddress silo) => _view.IsDead(silo);
-
-    /// <summary>
-    /// Any silo for a client's call to a grain it knows no place of: the same one for the same grain while the view lasts.
-    /// </summary>
-    internal SiloAddress? Pick(GrainId grain)
-    {
-        var active = _active;
-        if (active.Length == 0)
-            return null;
-        var first = (int)(grain.GetUniformHashCode() % (uint)active.Length);
-        for (var i = 0; i < active.Length; i++)
-        {
-            var silo = active[(first + i) % active.Length];
-            if (node.Peers.IsConnected(silo))
-                return silo;
-        }
-
-        return active[first];
-    }
 
     /// <summary>Takes a newer view, or one of another table, by which the present one is replaced; false when it is not newer.</summary>
     internal bool Update(View view)

@@ -4,7 +4,7 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>Grains whose id says where they are: system targets of a silo, and observers of a client or silo.</summary>
-internal static class WellKnown
+internal static class SystemGrainIds
 {
     private const string SystemPrefix = "sys.";
 
@@ -18,15 +18,15 @@ internal static class WellKnown
     internal static GrainId Client(SiloAddress client) => GrainId.Create(GrainType.Create(SystemPrefix + "client"), client.ToParsableString());
 
     /// <summary>True for messages to system targets: they go over the control link, which grain traffic cannot fill.</summary>
-    internal static bool IsControl(GrainId id) => IsWellKnown(id) && !id.Type.AsSpan().SequenceEqual("sys.observer"u8);
+    internal static bool IsControl(GrainId id) => IsSystemGrain(id) && !id.Type.AsSpan().SequenceEqual("sys.observer"u8);
 
-    internal static bool IsWellKnown(GrainId id) => id.Type.AsSpan().StartsWith("sys."u8);
+    internal static bool IsSystemGrain(GrainId id) => id.Type.AsSpan().StartsWith("sys."u8);
 
     /// <summary>True with the node that hosts <paramref name="id"/> when the id itself says it.</summary>
     internal static bool TryGetAddress(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out SiloAddress? address)
     {
         address = null;
-        if (!IsWellKnown(id))
+        if (!IsSystemGrain(id))
             return false;
         var key = id.Key.AsSpan();
         var plus = key.IndexOf((byte)'+');

@@ -1,0 +1,64 @@
+using ActOp.Staging;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>Who this node is, and what all its parts share: times, log, randomness, limits, and whether the node is about to stop.</summary>
+/// <remarks>
+/// A part takes this and the parts that it uses; it never takes the <see cref="Node"/>, which puts the parts together. Owns nothing.
+/// Immutable, except for the two flags that the node sets when it stops or has been declared dead. Any thread.
+/// </remarks>
+internal sealed class LocalNode
+{
+    private volatile bool _isStopping;
+    private volatile bool _isDead;
+
+    internal required SiloAddress Address { get; init; }
+
+    /// <summary>False for a client, which hosts no grains but has observers.</summary>
+    internal bool IsSilo => !Address.IsClient;
+
+    /// <summary>The application's services.</summary>
+    internal required IServiceProvider Services { get; init; }
+
+    /// <summary>
+    /// The runtime's own time: callbacks of its timers may run on one thread for all, so they must only post. Its timers end with the node.
+    /// </summary>
+    internal required NodeTime Time { get; init; }
+
+    /// <summary>
+    /// For delays, for timeouts of tasks and for tokens: what follows may be code of the application, which must not run on the thread of
+    /// all timers.
+    /// </summary>
+    internal required NodeTime TaskTime { get; init; }
+
+    internal required Clock Clock { get; init; }
+
+    internal required SeededRandom Random { get; init; }
+
+    internal required Log Log { get; init; }
+
+    /// <summary>Supervises the work that nobody awaits.</summary>
+    internal required Background Background { get; init; }
+
+    /// <summary>Makes an id for an activation or an observer of this node.</summary>
+    internal required Func<Guid> NewId { get; init; }
+
+    internal required TimeSpan ResponseTimeout { get; init; }
+
+    /// <summary>The largest message, in bytes.</summary>
+    internal required int MaxFrameBytes { get; init; }
+
+    /// <summary>True while this silo takes new activations.</summary>
+    internal bool AcceptsActivations => IsSilo && !IsStopping;
+
+    /// <summary>True once the silo has begun to end its activations, or has been declared dead.</summary>
+    internal bool IsStopping => _isStopping || _isDead;
+
+    /// <summary>True once the others have declared this silo dead, or the node was killed.</summary>
+    internal bool IsDead => _isDead;
+
+    internal void MarkStopping() => _isStopping = true;
+
+    internal void MarkDead() => _isDead = true;
+}

@@ -1,0 +1,98 @@
+using ActOp.Configuration;
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
+using ActOp.Staging;
+
+namespace ActOp.Runtime.Stages;
+
+/// <summary>The stages of a node that have a queue: work, silo send, client send, and control, which has one thread always.</summary>
+/// <remarks>
+/// Owns the stages and their threads, which exist from the construction until <see cref="StopAsync"/> or <see cref="Dispose"/>. The stages
+/// that receive belong to the <see cref="PeerTable"/>.
+/// </remarks>
+internal sealed class NodeStages : IDisposable
+{
+    private readonly StageOptions _options;
+    private readonly StageDriver? _driver;
+    private readonly Log _log;
+
+    internal NodeStages(StageOptions options, StageDriver? driver, Log log)
+    {
+        _options = options;
+        _driver = driver;
+        _log = log;
+        try
+        {
+            Control = driver is null
+                ? new Stage("control", 1, StageMode.OwnThreads, exception => log.StageFailed("control", exception))
+                : new Stage("control", driver, exception => log.StageFailed("control", exception));
+            Work = New("work", options.WorkThreads);
+            SiloSend = New("silo-send", options.SiloSendThreads);
+            ClientSend = New("client-send", options.ClientSendThreads);
+        }
+        catch
+        {
+            // The stages have threads from the first moment.
+            Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Raised when a long turn keeps a thread from its next pause, at which it would write the frames that it holds.</summary>
+    internal event Action? Held;
+
+    /// <summary>Turns.</summary>
+    internal Stage Work { get; } = null!;
+
+    /// <summary>Writes to silos.</summary>
+    internal Stage SiloSend { get; } = null!;
+
+    /// <summary>Writes to clients.</summary>
+    internal Stage ClientSend { get; } = null!;
+
+    /// <summary>System targets, timers and whatever must not wait behind turns.</summary>
+    internal Stage Control { get; } = null!;
+
+    internal bool AreMeasured => _options.Measure;
+
+    internal Stage[] All => [Work, SiloSend, ClientSend, Control];
+
+    /// <summary>The stages whose threads a controller may change, in this order: receive, work, silo send, client send.</summary>
+    internal IReadOnlyList<SizedStage> SizedWith(Func<PeerTable> peers) =>
+    [
+        new("receive", NeverBlocks: true, _options.ReceiveThreads, () => peers().ReceiveThreads, count => peers().SetReceiveThreads(count), () => peers().ReceiveUsage),
+        Sized(Work, neverBlocks: false, _options.WorkThreads),
+        Sized(SiloSend, neverBlocks: true, _options.SiloSendThreads),
+        Sized(ClientSend, neverBlocks: true, _options.ClientSendThreads),
+    ];
+
+    /// <summary>Ends the threads when they have done what is queued.</summary>
+    internal Task StopAsync() => Task.WhenAll(Work.StopAsync(), SiloSend.StopAsync(), ClientSend.StopAsync(), Control.StopAsync());
+
+    /// <summary>Ends the threads at once. Waits for none.</summary>
+    public void Dispose()
+    {
+        foreach (var stage in All)
+        {
+            try
+            {
+                stage?.Dispose();
+            }
+            catch (Exception exception)
+            {
+                _log.BackgroundFailed(stage!.Name, exception);
+            }
+        }
+    }
+
+    private static SizedStage Sized(Stage stage, bool neverBlocks, int? given) =>
+        new(stage.Name, neverBlocks, given, () => stage.Threads, stage.SetThreads, () => stage.Usage);
+
+    private Stage New(string name, int? threads) => _driver is { } driver
+        ? new(name, driver, exception => _log.StageFailed(name, exception), SendBatch.Flush)
+        : new(name, threads ?? StageOptions.DefaultThreads, _options.Mode, exception => _log.StageFailed(name, exception), SendBatch.Flush)
+        {
+            IsMeasured = _options.Measure,
+            OnHeld = () => Held?.Invoke(),
+        };
+}
