@@ -5,7 +5,7 @@ namespace ActOp.House.Tests;
 /// <summary>What a user gets who references a package and nothing else.</summary>
 public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
-    private static readonly string[] WithCode = ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Staging", "ActOp.Testing"];
+    private static readonly string[] WithCode = ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
 
     [Fact]
     public void Every_library_is_packed_with_its_symbols()

@@ -15,6 +15,7 @@ public class ReferenceArrowTests
         ["ActOp.Mesh"] = [],
         ["ActOp.Partitioning"] = [],
         ["ActOp.Staging"] = [],
+        ["ActOp.Staging.Tracing"] = ["ActOp.Staging"],
         ["ActOp.Serialization"] = ["ActOp.Abstractions"],
         ["ActOp.Runtime"] = ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging"],
         ["ActOp.Testing"] = ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging", "ActOp.Runtime"],

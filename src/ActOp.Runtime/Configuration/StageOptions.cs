@@ -1,4 +1,5 @@
 using ActOp.Staging;
+using ActOp.Staging.Measuring;
 using Orleans.Runtime;
 
 namespace ActOp.Configuration;
@@ -26,6 +27,12 @@ public sealed class StageOptions
     /// the throughput.
     /// </summary>
     public bool Measure { get; set; } = true;
+
+    /// <summary>
+    /// How the model learns what a stage's events cost. Default: the best source that is available. A silo does not start if the one that
+    /// is asked for is not available; <see cref="DemandSourceKind.Trace"/> needs the package ActOp.Staging.Tracing.
+    /// </summary>
+    public DemandSourceKind DemandSource { get; set; } = DemandSourceKind.Best;
 
     /// <summary>
     /// Threads that read and decode. A number is kept; null (default) means: the controller's choice, which begins with as many as the
@@ -129,6 +136,16 @@ public sealed class StageOptions
         Check(ReceiveSpin >= TimeSpan.Zero && ReceiveSpin <= TimeSpan.FromMilliseconds(10), nameof(ReceiveSpin), "0 to 10 ms", ReceiveSpin);
         Check(MailboxLimit >= 1, nameof(MailboxLimit), "positive", MailboxLimit);
     }
+
+    /// <summary>Fails if a silo could not measure as it is told.</summary>
+    internal void ValidateSource(IStageTracing? tracing)
+    {
+        if (DemandSources.Obstacle(DemandSource, tracing) is { } obstacle)
+            throw Unavailable(DemandSource, obstacle);
+    }
+
+    internal static OrleansConfigurationException Unavailable(DemandSourceKind kind, string reason) =>
+        new("StageOptions.DemandSource is " + kind + ", but " + reason + ".");
 
     private static void Check(bool isRight, string name, string rule, object? value)
     {

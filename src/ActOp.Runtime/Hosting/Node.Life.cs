@@ -6,6 +6,8 @@ using ActOp.Runtime.Locality;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;
 using ActOp.Staging;
+using ActOp.Staging.Measuring;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
 
@@ -108,7 +110,7 @@ internal sealed partial class Node
         Locality.Start();
         if (_setup.Stages is { Mode: StageMode.OwnThreads, Controller: not StageController.Fixed })
         {
-            _stageControl = new StageControl(Local, Stages, SizedStages, _setup.Stages);
+            _stageControl = new StageControl(Local, Stages, SizedStages, _setup.Stages, _setup.Services.GetService<IStageTracing>());
             _stageControl.Start();
         }
     }

@@ -6,6 +6,7 @@ using ActOp.Mesh.Transports.Tcp;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Staging;
+using ActOp.Staging.Measuring;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
@@ -89,6 +90,7 @@ internal static class SetupReader
     internal static NodeSetup Silo(IServiceProvider services)
     {
         Validate(services);
+        Option<StageOptions>(services).ValidateSource(services.GetService<IStageTracing>());
         var table = services.GetService<ClusterTableFactory>()
             ?? throw new OrleansConfigurationException("No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
         var endpoints = Option<EndpointOptions>(services);

@@ -30,7 +30,7 @@ internal sealed class StageControl : IDisposable
     private ITimer? _timer;
     private bool _disposed;
 
-    internal StageControl(LocalNode local, NodeStages nodeStages, IReadOnlyList<SizedStage> stages, StageOptions options)
+    internal StageControl(LocalNode local, NodeStages nodeStages, IReadOnlyList<SizedStage> stages, StageOptions options, IStageTracing? tracing)
     {
         _local = local;
         _nodeStages = nodeStages;
@@ -51,7 +51,8 @@ internal sealed class StageControl : IDisposable
                 PeriodsToReverse = (int)Math.Ceiling(TimeSpan.FromMinutes(1) / options.ModelPeriod),
             })
             : new QueueLengthController(options.QueueHigh, options.QueueLow, options.MaxThreads);
-        _source = DemandSources.Choose([.. stages.Select(static stage => (stage.Name, stage.NeverBlocks))], out var reason);
+        _source = DemandSources.Choose(options.DemandSource, tracing, [.. stages.Select(static stage => (stage.Name, stage.NeverBlocks))], out var reason)
+            ?? throw StageOptions.Unavailable(options.DemandSource, reason);
         _local.Log.StagesControlled(options.Controller.ToString(), _source.Name, reason, processors);
         _usage = [.. stages.Select(static stage => stage.Usage())];
     }

@@ -4,7 +4,7 @@ namespace ActOp.Staging.Measuring;
 
 /// <summary>
 /// The measured busy times as events of the provider <c>ActOp-Stages</c>, for <c>dotnet-trace</c>, <c>dotnet-counters</c> and
-/// <see cref="TraceSource"/>. Nothing happens while nobody listens.
+/// the package ActOp.Staging.Tracing. Nothing happens while nobody listens.
 /// </summary>
 [EventSource(Name = ProviderName)]
 internal sealed class StageEvents : EventSource

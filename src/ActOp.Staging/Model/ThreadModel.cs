@@ -1,5 +1,3 @@
-using MathNet.Numerics.RootFinding;
-
 namespace ActOp.Staging.Model;
 
 /// <summary>
@@ -49,8 +47,8 @@ public sealed class ThreadModel(double processors, double penalty)
 
     /// <summary>
     /// The optimum over real numbers of threads: Theorem 2's closed form when the penalty is at least <see cref="Threshold"/>, else the
-    /// point where the processors are just used up, t_i = lambda_i/s_i + sqrt(lambda_i / (lambda_tot s_i (eta + theta beta_i))), theta by a
-    /// root search. Stages that together need all processors or more get them in proportion to their demand; that is not stable and marked
+    /// point where the processors are just used up, t_i = lambda_i/s_i + sqrt(lambda_i / (lambda_tot s_i (eta + theta beta_i))), theta by
+    /// Newton's method. Stages that together need all processors or more get them in proportion to their demand; that is not stable and marked
     /// as overload.
     /// </summary>
     /// <param name="stages">The stages; one without arrivals gets 0 threads.</param>
@@ -94,15 +92,25 @@ public sealed class ThreadModel(double processors, double penalty)
         [.. stages.Select(stage => stage.Arrivals == 0
             ? 0 : stage.BusyThreads + Math.Sqrt(stage.BusyThreads / (total * (Penalty + (multiplier * stage.ProcessorShare)))))];
 
-    // The use of processors falls from above p at 0 to what the stages need at infinity.
+    // The use of processors above p falls and is convex in the multiplier, so Newton's steps from zero come to the root from below.
     private double Multiplier(IReadOnlyList<StageDemand> stages, double total)
     {
-        double Excess(double multiplier) => Used(stages, At(stages, total, multiplier)) - Processors;
-        var upper = Penalty;
-        while (Excess(upper) > 0)
-            upper *= 4;
-        return Brent.FindRoot(Excess, 0, upper, Accuracy * upper, MaxIterations);
+        double multiplier = 0;
+        for (var i = 0; i < MaxIterations; i++)
+        {
+            var step = (Used(stages, At(stages, total, multiplier)) - Processors) / -Slope(stages, total, multiplier);
+            multiplier += Math.Max(0, step);
+            if (step <= Accuracy * multiplier)
+                break;
+        }
+
+        return multiplier;
     }
+
+    // Derivative of the use of processors by the multiplier.
+    private double Slope(IReadOnlyList<StageDemand> stages, double total, double multiplier) =>
+        stages.Sum(stage => stage.Arrivals == 0
+            ? 0 : stage.ProcessorShare * stage.ProcessorShare * Math.Sqrt(stage.BusyThreads / total) * Math.Pow(Penalty + (multiplier * stage.ProcessorShare), -1.5) / -2);
 
     private static double Used(IReadOnlyList<StageDemand> stages, double[] threads) =>
         threads.Select((count, i) => count == 0 ? 0 : count * stages[i].ProcessorShare).Sum();

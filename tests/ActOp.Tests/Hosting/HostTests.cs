@@ -1,4 +1,5 @@
 using ActOp.Configuration;
+using ActOp.Staging.Measuring;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
@@ -37,6 +38,11 @@ public class HostTests
         await NamesAsync("MessagingOptions.ResponseTimeout", silo => silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = TimeSpan.Zero));
         await NamesAsync("LocalityOptions.MaxRoundPeriod", silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = TimeSpan.Zero));
     }
+
+    [Fact]
+    public Task A_silo_that_is_to_trace_its_stages_without_the_package_fails_and_names_it() => NamesAsync(
+        "StageOptions.DemandSource is Trace, but the event trace is missing: reference the package ActOp.Staging.Tracing",
+        silo => silo.Configure<StageOptions>(options => options.DemandSource = DemandSourceKind.Trace));
 
     [Fact]
     public async Task A_silo_without_clustering_fails_and_says_what_to_call()

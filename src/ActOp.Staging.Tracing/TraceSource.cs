@@ -1,13 +1,14 @@
 #pragma warning disable RS0030 // The reader of the trace is a sanctioned owner of a thread.
 using System.Diagnostics.Tracing;
+using ActOp.Staging.Measuring;
 using Microsoft.Diagnostics.NETCore.Client;
 using Microsoft.Diagnostics.Tracing;
 
-namespace ActOp.Staging.Measuring;
+namespace ActOp.Staging.Tracing;
 
 /// <summary>
-/// Traces the own process: the runtime reports waits and lock contention, the stages report their busy times (<see cref="StageEvents"/>),
-/// and what of a busy time was spent in waits was blocked. Sees what blocks on .NET's own primitives, not what sleeps or blocks in the
+/// Traces the own process: the runtime reports waits and lock contention, the stages report their busy times (provider
+/// <c>ActOp-Stages</c>), and what of a busy time was spent in waits was blocked. Sees what blocks on .NET's own primitives, not what sleeps or blocks in the
 /// system.
 /// </summary>
 /// <remarks>A thread of its own reads the trace; its sums are behind a lock.</remarks>

@@ -1,4 +1,4 @@
-namespace ActOp.Staging.Measuring;
+namespace ActOp.Staging.Tracing;
 
 /// <summary>What a trace has told about one thread so far. Times in milliseconds.</summary>
 internal sealed class TracedThread
