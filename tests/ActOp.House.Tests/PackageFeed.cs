@@ -15,6 +15,12 @@ public sealed class PackageFeed : IAsyncLifetime
     /// <summary>Where a package is.</summary>
     public string PackagePath(string id) => Path.Combine(_folder, "feed", id + ".9.9.9-house.nupkg");
 
+    /// <summary>Where the symbols of a package are.</summary>
+    public string SymbolsPath(string id) => Path.Combine(_folder, "feed", id + ".9.9.9-house.snupkg");
+
+    /// <summary>Where the program of a project is after it ran.</summary>
+    public string OutputOf(string project) => Path.Combine(_folder, project, "bin", "Debug", "net10.0");
+
     public async ValueTask InitializeAsync()
     {
         // What is packed is what was just tested: the projects are built, since this one references them all.
@@ -38,11 +44,14 @@ public sealed class PackageFeed : IAsyncLifetime
     }
 
     /// <summary>Restores, builds and runs a project; returns what it printed.</summary>
-    public async Task<string> RunAsync(string project, params string[] arguments)
+    public Task<string> RunAsync(string project, params string[] arguments) => DotnetAsync(["run", "--project", project, "--", .. arguments]);
+
+    /// <summary>Runs the SDK below the folder of the feed; returns what it printed.</summary>
+    public Task<string> DotnetAsync(params string[] arguments)
     {
         // An empty package folder: nothing that another build left there is used.
         Dictionary<string, string> variables = new() { ["NUGET_PACKAGES"] = Path.Combine(_folder, "packages") };
-        return await CommandLine.DotnetAsync(_folder, variables, ["run", "--project", project, "--", .. arguments]);
+        return CommandLine.DotnetAsync(_folder, variables, arguments);
     }
 
     public ValueTask DisposeAsync()

@@ -1,4 +1,7 @@
 using System.IO.Compression;
+using System.Reflection.Metadata;
+using System.Text;
+using System.Xml.Linq;
 
 namespace ActOp.House.Tests;
 
@@ -6,6 +9,11 @@ namespace ActOp.House.Tests;
 public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
     private static readonly string[] WithCode = ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
+
+    private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
+
+    // The kind of an entry of symbols that says where sources are, by the specification of portable symbols.
+    private static readonly Guid SourceLink = new("CC110556-A091-4D38-9FEC-25AB9A351A6A");
 
     [Fact]
     public void Every_library_is_packed_with_its_symbols()
@@ -15,15 +23,88 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     }
 
     [Fact]
-    public void A_library_comes_with_its_documentation_and_the_readme()
+    public void A_library_comes_with_its_documentation()
     {
         foreach (string id in WithCode)
         {
             using ZipArchive package = ZipFile.OpenRead(feed.PackagePath(id));
-            string[] entries = [.. package.Entries.Select(static entry => entry.FullName)];
-            Assert.Contains($"lib/net10.0/{id}.xml", entries);
-            Assert.Contains("README.md", entries);
+            Assert.NotNull(package.GetEntry($"lib/net10.0/{id}.xml"));
         }
+    }
+
+    [Fact]
+    public void A_package_says_what_it_is_where_it_comes_from_and_what_is_new()
+    {
+        foreach (string id in Ids)
+        {
+            using ZipArchive package = ZipFile.OpenRead(feed.PackagePath(id));
+            Assert.StartsWith($"# {id}\n", Text(package, "README.md"), StringComparison.Ordinal);
+            Assert.NotNull(package.GetEntry("icon.png"));
+            XElement nuspec = Nuspec(package, id);
+            foreach (string element in new[] { "description", "releaseNotes", "projectUrl", "license", "readme", "icon", "tags" })
+                Assert.False(string.IsNullOrWhiteSpace(Child(nuspec, element)?.Value), $"{id} has no {element}.");
+            Assert.Equal("https://github.com/actop/actop", (string?)Child(nuspec, "repository")?.Attribute("url"));
+        }
+    }
+
+    [Fact]
+    public void No_package_needs_the_runtime_of_ASP_NET_Core()
+    {
+        var needed = from id in Ids
+                     from reference in Dependencies(id, "frameworkReference", "name")
+                     select $"{id}: {reference}";
+        Findings.None(needed);
+    }
+
+    [Fact]
+    public void Only_the_package_for_tracing_depends_on_others_than_our_own_and_Microsoft_Extensions()
+    {
+        var foreign = from id in Ids
+                      where id != "ActOp.Staging.Tracing"
+                      from dependency in Dependencies(id, "dependency", "id")
+                      where !Ids.Contains(dependency) && !dependency.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal)
+                      select $"{id}: {dependency}";
+        Findings.None(foreign);
+        Assert.Contains("Microsoft.Diagnostics.Tracing.TraceEvent", Dependencies("ActOp.Staging.Tracing", "dependency", "id"));
+        Assert.DoesNotContain(Ids.Except(["ActOp.Staging.Tracing"]), id => Dependencies(id, "dependency", "id").Contains("ActOp.Staging.Tracing"));
+    }
+
+    [Fact]
+    public void Symbols_point_to_the_sources_in_the_repository_and_name_no_path_of_the_machine()
+    {
+        foreach (string id in WithCode)
+        {
+            using ZipArchive package = ZipFile.OpenRead(feed.SymbolsPath(id));
+            using MemoryStream copy = new();
+            using (Stream symbols = package.GetEntry($"lib/net10.0/{id}.pdb")!.Open())
+                symbols.CopyTo(copy);
+            copy.Position = 0;
+            using MetadataReaderProvider provider = MetadataReaderProvider.FromPortablePdbStream(copy);
+            MetadataReader reader = provider.GetMetadataReader();
+            Assert.All(reader.Documents, document => Assert.StartsWith("/_/", reader.GetString(reader.GetDocument(document).Name), StringComparison.Ordinal));
+            var links = from handle in reader.CustomDebugInformation
+                        let entry = reader.GetCustomDebugInformation(handle)
+                        where reader.GetGuid(entry.Kind) == SourceLink
+                        select Encoding.UTF8.GetString(reader.GetBlobBytes(entry.Value));
+            // An unpacked archive has no commit to point to.
+            if (Repository.Has(".git"))
+                Assert.Contains("\"/_/*\":\"https://raw.githubusercontent.com/actop/actop/", Assert.Single(links), StringComparison.Ordinal);
+        }
+    }
+
+    [Theory]
+    [InlineData("PublishTrimmed")]
+    [InlineData("PublishAot")]
+    public async Task A_program_that_is_to_be_trimmed_is_warned_at_build(string property)
+    {
+        string folder = "Trimmed" + property;
+        await feed.WriteAsync(folder + "/Trimmed.csproj", Project("""<PackageReference Include="ActOp.Client" Version="9.9.9-house" />"""));
+        await feed.WriteAsync(folder + "/Program.cs", "System.Console.WriteLine(1);");
+        await feed.DotnetAsync("restore", folder);
+        // The packages that trimming itself needs are not asked for: only what the build says.
+        Assert.DoesNotContain("ACTOP0900", await feed.DotnetAsync("build", folder, "--no-restore", "-t:Compile"), StringComparison.Ordinal);
+        string warned = await feed.DotnetAsync("build", folder, "--no-restore", "-t:Compile", $"-p:{property}=true");
+        Assert.Contains("warning ACTOP0900", warned, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -44,6 +125,13 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         await feed.WriteAsync("Called/Greeter.cs", Greeter);
         await feed.WriteAsync("Called/Program.cs", ClientProgram);
         Assert.Contains("answer: Greeting { Text = Hello, stranger!, Count = 1 }", await feed.RunAsync("Called", FreePorts.Pair()), StringComparison.Ordinal);
+
+        // The plain runtime is enough, and what only some programs need is not there.
+        string output = feed.OutputOf("Called");
+        Assert.DoesNotContain("AspNetCore", File.ReadAllText(Path.Combine(output, "Called.runtimeconfig.json")), StringComparison.Ordinal);
+        Assert.True(File.Exists(Path.Combine(output, "ActOp.Runtime.dll")));
+        Assert.False(File.Exists(Path.Combine(output, "MathNet.Numerics.dll")));
+        Assert.Empty(Directory.EnumerateFiles(output, "Microsoft.Diagnostics.*"));
     }
 
     [Fact]
@@ -144,6 +232,22 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         await host.StopAsync();
         await silo.StopAsync();
         """;
+
+    private string[] Dependencies(string id, string element, string attribute)
+    {
+        using ZipArchive package = ZipFile.OpenRead(feed.PackagePath(id));
+        return [.. Nuspec(package, id).Descendants().Where(node => node.Name.LocalName == element).Select(node => (string)node.Attribute(attribute)!)];
+    }
+
+    private static XElement Nuspec(ZipArchive package, string id) => XDocument.Parse(Text(package, id + ".nuspec")).Root!;
+
+    private static XElement? Child(XElement nuspec, string name) => nuspec.Descendants().FirstOrDefault(node => node.Name.LocalName == name);
+
+    private static string Text(ZipArchive package, string name)
+    {
+        using StreamReader reader = new(package.GetEntry(name)!.Open());
+        return reader.ReadToEnd();
+    }
 
     private static string Project(string reference) => $"""
         <Project Sdk="Microsoft.NET.Sdk">
