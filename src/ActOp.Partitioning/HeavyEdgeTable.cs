@@ -2,8 +2,9 @@ namespace ActOp.Partitioning;
 
 /// <summary>
 /// The heavy edges of one silo: a Space-Saving table of constant size (paper section 4.3; Metwally et al. 2005) whose weights are
-/// exponentially decayed rates, so that edges which ended stop voting. Vertices are interned once: the place of a vertex is kept per
-/// vertex, so the latest knowledge at once holds for every edge with that end. Not thread safe.
+/// exponentially decayed rates, so that an edge without traffic loses its weight. The silo of a vertex is stored once per vertex, so an
+/// update applies to every edge with that end. Owns the decay, the eviction and the rule that each edge has an end on this silo; the edges
+/// themselves are in an <see cref="EdgeStore{TVertex}"/>. Not thread safe.
 /// </summary>
 /// <remarks>
 /// Bounds, with W the total weight added and m the capacity, without decay: every weight is an overestimate by at most
@@ -11,7 +12,7 @@ namespace ActOp.Partitioning;
 /// always present. Decay scales all weights, errors and W alike and so keeps both bounds.
 /// </remarks>
 /// <typeparam name="TVertex">The key of a vertex.</typeparam>
-public sealed partial class HeavyEdgeTable<TVertex>
+public sealed class HeavyEdgeTable<TVertex>
     where TVertex : notnull, IEquatable<TVertex>
 {
     private const double SmallestScale = 1e-60;
@@ -19,14 +20,7 @@ public sealed partial class HeavyEdgeTable<TVertex>
     private readonly int _self;
     private readonly int _capacity;
     private readonly VertexSet<TVertex> _vertices = new();
-
-    private int[] _end = [];
-    private int[] _next = [];
-    private int[] _previous = [];
-    private double[] _weight = [];
-    private double[] _error = [];
-    private int _free = -1;
-    private int _used;
+    private readonly EdgeStore<TVertex> _edges;
 
     private double _scale = 1;
     private double _floor;
@@ -43,14 +37,14 @@ public sealed partial class HeavyEdgeTable<TVertex>
         ArgumentOutOfRangeException.ThrowIfNegative(self);
         _capacity = capacity;
         _self = self;
-        Grow();
+        _edges = new EdgeStore<TVertex>(_vertices, capacity);
     }
 
     /// <summary>The silo that owns the table.</summary>
     public int Self => _self;
 
     /// <summary>The number of edges tracked now.</summary>
-    public int Count => _heapCount;
+    public int Count => _edges.Count;
 
     /// <summary>The largest number of edges.</summary>
     public int Capacity => _capacity;
@@ -60,6 +54,33 @@ public sealed partial class HeavyEdgeTable<TVertex>
 
     /// <summary>The number of vertices that have a tracked edge.</summary>
     public int VertexCount => _vertices.Count;
+
+    // Selection and decision walk the graph by number instead of by key. A number is valid until the table changes.
+    internal int VertexBound => _vertices.Bound;
+
+    internal bool IsVertex(int id) => _vertices.HeadOf(id) >= 0;
+
+    internal int FindVertex(TVertex vertex) => _vertices.Find(vertex);
+
+    internal TVertex KeyOf(int id) => _vertices.KeyOf(id);
+
+    internal int SiloOf(int id) => _vertices.SiloOf(id);
+
+    internal long EpochOf(int id) => _vertices.EpochOf(id);
+
+    internal int FirstHalf(int id) => _vertices.HeadOf(id);
+
+    internal int NextHalf(int half) => _edges.Next(half);
+
+    internal int OtherEnd(int half) => _edges.OtherEnd(half);
+
+    internal double CertainWeight(int half) => (_edges.WeightOf(half >> 1) - _edges.ErrorOf(half >> 1)) * _scale;
+
+    internal double CertainWeight(int a, int b)
+    {
+        int edge = _edges.Find(a, b);
+        return edge < 0 ? 0 : (_edges.WeightOf(edge) - _edges.ErrorOf(edge)) * _scale;
+    }
 
     /// <summary>
     /// Starts a fold: decays what is known by 2^(-elapsed / halfLife) and weighs the samples that follow so that an edge of constant
@@ -147,8 +168,8 @@ public sealed partial class HeavyEdgeTable<TVertex>
         while (id >= 0 && _vertices.HeadOf(id) >= 0)
         {
             int edge = _vertices.HeadOf(id) >> 1;
-            bool last = _next[_vertices.HeadOf(id)] < 0;
-            RemoveEdge(edge);
+            bool last = _edges.Next(_vertices.HeadOf(id)) < 0;
+            _edges.Remove(edge);
             if (last)
                 return;
         }
@@ -179,10 +200,10 @@ public sealed partial class HeavyEdgeTable<TVertex>
     {
         edge = default;
         int a = _vertices.Find(vertex);
-        int found = FindEdge(a, _vertices.Find(other));
+        int found = _edges.Find(a, _vertices.Find(other));
         if (found < 0)
             return false;
-        edge = EdgeAt(_end[2 * found] == a ? 2 * found : (2 * found) + 1);
+        edge = EdgeAt(_edges.EndOf(2 * found) == a ? 2 * found : (2 * found) + 1);
         return true;
     }
 
@@ -192,8 +213,27 @@ public sealed partial class HeavyEdgeTable<TVertex>
     public void CopyEdges(TVertex vertex, ICollection<HeavyEdge<TVertex>> edges)
     {
         int id = _vertices.Find(vertex);
-        for (int half = id < 0 ? -1 : _vertices.HeadOf(id); half >= 0; half = _next[half])
+        for (int half = id < 0 ? -1 : _vertices.HeadOf(id); half >= 0; half = _edges.Next(half))
             edges.Add(EdgeAt(half));
+    }
+
+    /// <summary>The sum of the certain weights of all edges, and of those with an end on another silo.</summary>
+    /// <param name="remote">Receives the remote part.</param>
+    /// <returns>The sum over all tracked edges.</returns>
+    public double TotalWeight(out double remote)
+    {
+        double total = 0;
+        remote = 0;
+        for (int i = 0; i < _edges.Count; i++)
+        {
+            int half = 2 * _edges.At(i);
+            double weight = CertainWeight(half);
+            total += weight;
+            if (_vertices.SiloOf(_edges.EndOf(half)) != _self || _vertices.SiloOf(_edges.OtherEnd(half)) != _self)
+                remote += weight;
+        }
+
+        return total;
     }
 
     private void Add(TVertex local, long localEpoch, TVertex other, int otherSilo, long otherEpoch, double weight, bool halveIfLocal)
@@ -203,13 +243,13 @@ public sealed partial class HeavyEdgeTable<TVertex>
         Learn(local, _self, localEpoch);
         if (otherSilo != Silo.Unknown)
             Learn(other, otherSilo, otherEpoch);
-        int edge = FindEdge(_vertices.Find(local), _vertices.Find(other));
+        int edge = _edges.Find(_vertices.Find(local), _vertices.Find(other));
         double inherited = _floor;
-        if (edge < 0 && _heapCount == _capacity)
+        if (edge < 0 && _edges.Count == _capacity)
         {
-            // Evicting first: it may free a vertex of the new edge.
-            inherited = _floor = _weight[_heap[0]];
-            RemoveEdge(_heap[0]);
+            // Evict before interning: the eviction may free the number of a vertex of the new edge.
+            inherited = _floor = _edges.WeightOf(_edges.Lightest);
+            _edges.Remove(_edges.Lightest);
         }
 
         int a = _vertices.Intern(local, _self, localEpoch);
@@ -218,12 +258,11 @@ public sealed partial class HeavyEdgeTable<TVertex>
         {
             if (DropIfForeign(a, b))
                 return;
-            edge = InsertEdge(a, b, inherited);
+            edge = _edges.Insert(a, b, inherited);
         }
 
         double share = halveIfLocal && _vertices.SiloOf(a) == _self && _vertices.SiloOf(b) == _self ? 0.5 : 1;
-        _weight[edge] += share * weight / _scale;
-        SiftDown(_position[edge]);
+        _edges.AddWeight(edge, share * weight / _scale);
     }
 
     private bool Learn(TVertex vertex, int silo, long epoch)
@@ -237,7 +276,19 @@ public sealed partial class HeavyEdgeTable<TVertex>
         return true;
     }
 
-    // The caller's word that a vertex is here can be older than what the table knows.
+    // Edges of a vertex that left stay only if their other end is here.
+    private void RemoveForeignEdges(int id)
+    {
+        for (int half = _vertices.HeadOf(id); half >= 0;)
+        {
+            int next = _edges.Next(half);
+            if (_vertices.SiloOf(_edges.OtherEnd(half)) != _self)
+                _edges.Remove(half >> 1);
+            half = next;
+        }
+    }
+
+    // The caller's knowledge that a vertex is here can be older than that of the table.
     private bool DropIfForeign(int a, int b)
     {
         if (_vertices.SiloOf(a) == _self || _vertices.SiloOf(b) == _self)
@@ -251,20 +302,30 @@ public sealed partial class HeavyEdgeTable<TVertex>
 
     private HeavyEdge<TVertex> EdgeAt(int half)
     {
-        int other = _end[half ^ 1];
+        int other = _edges.OtherEnd(half);
         int edge = half >> 1;
-        return new(_vertices.KeyOf(other), _vertices.SiloOf(other), _vertices.EpochOf(other), _weight[edge] * _scale, _error[edge] * _scale);
+        return new(_vertices.KeyOf(other), _vertices.SiloOf(other), _vertices.EpochOf(other), _edges.WeightOf(edge) * _scale, _edges.ErrorOf(edge) * _scale);
     }
 
     private void Rescale()
     {
-        for (int i = 0; i < _heapCount; i++)
-        {
-            _weight[_heap[i]] *= _scale;
-            _error[_heap[i]] *= _scale;
-        }
-
+        _edges.Scale(_scale);
         _floor *= _scale;
         _scale = 1;
     }
+}
+
+/// <summary>One tracked edge, seen from one of its ends.</summary>
+/// <typeparam name="TVertex">The key of a vertex.</typeparam>
+/// <param name="Other">The other end.</param>
+/// <param name="Silo">Where the other end is, or <see cref="Silo.Unknown"/>.</param>
+/// <param name="Epoch">How recent that knowledge is: the other end's count of placements.</param>
+/// <param name="Weight">Upper bound of the rate.</param>
+/// <param name="Error">Upper bound of the part of <paramref name="Weight"/> that belongs to evicted edges.</param>
+public readonly record struct HeavyEdge<TVertex>(TVertex Other, int Silo, long Epoch, double Weight, double Error)
+    where TVertex : notnull, IEquatable<TVertex>
+{
+    /// <summary>Lower bound of the rate: what was certainly seen on this edge. Transfer scores use it, so that an evicted
+    /// edge's rate never pulls a vertex.</summary>
+    public double Certain => Weight - Error;
 }

@@ -1,22 +1,77 @@
 namespace ActOp.Partitioning;
 
-/// <content>Storage: edges in parallel arrays, found by open addressing over both ends, in an intrusive list per vertex, in a min-heap by
-/// weight. Edge e has the halves 2e and 2e + 1, one in the list of each end.</content>
-public sealed partial class HeavyEdgeTable<TVertex>
+/// <summary>
+/// The edges of a <see cref="HeavyEdgeTable{TVertex}"/> in parallel arrays. An edge is found by its two ends (open addressing with linear
+/// probing), by vertex (an intrusive list per vertex), and by weight (a min-heap of degree 4). Edge e has the halves 2e and 2e + 1, one in
+/// the list of each end. Owns these arrays and, in <see cref="VertexSet{TVertex}"/>, the heads of the lists. Weights are not scaled: the
+/// table applies its decay factor.
+/// </summary>
+/// <typeparam name="TVertex">The key of a vertex.</typeparam>
+internal sealed class EdgeStore<TVertex>
+    where TVertex : notnull, IEquatable<TVertex>
 {
+    private readonly VertexSet<TVertex> _vertices;
+    private readonly int _capacity;
+
+    // By half.
+    private int[] _end = [];
+    private int[] _next = [];
+    private int[] _previous = [];
+
+    // By edge. Free edges are chained through _next of their first half.
+    private double[] _weight = [];
+    private double[] _error = [];
+    private int[] _position = [];
+    private int _free = -1;
+    private int _used;
+
     private int[] _buckets = [];
     private int[] _heap = [];
-    private int[] _position = [];
-    private int _heapCount;
 
-    private static int Home(int a, int b, int mask)
+    internal EdgeStore(VertexSet<TVertex> vertices, int capacity)
     {
-        // The same for (a, b) and (b, a).
-        ulong low = (uint)Math.Min(a, b), high = (uint)Math.Max(a, b);
-        return (int)((((high << 32) | low) * 0x9E3779B97F4A7C15ul) >> 33) & mask;
+        _vertices = vertices;
+        _capacity = capacity;
+        Grow();
     }
 
-    private int FindEdge(int a, int b)
+    internal int Count { get; private set; }
+
+    /// <summary>The edge of the least weight. There must be an edge.</summary>
+    internal int Lightest => _heap[0];
+
+    /// <summary>An edge by its place in the heap, 0 to <see cref="Count"/> - 1, to visit all.</summary>
+    internal int At(int index) => _heap[index];
+
+    internal int EndOf(int half) => _end[half];
+
+    internal int OtherEnd(int half) => _end[half ^ 1];
+
+    /// <summary>The next half in the list of the same vertex, or -1.</summary>
+    internal int Next(int half) => _next[half];
+
+    internal double WeightOf(int edge) => _weight[edge];
+
+    internal double ErrorOf(int edge) => _error[edge];
+
+    internal void AddWeight(int edge, double weight)
+    {
+        _weight[edge] += weight;
+        SiftDown(_position[edge]);
+    }
+
+    /// <summary>Multiplies all weights and errors. The order of the heap stays.</summary>
+    internal void Scale(double factor)
+    {
+        for (int i = 0; i < Count; i++)
+        {
+            _weight[_heap[i]] *= factor;
+            _error[_heap[i]] *= factor;
+        }
+    }
+
+    /// <summary>The edge between two vertices, in any order, or -1.</summary>
+    internal int Find(int a, int b)
     {
         if (a < 0 || b < 0)
             return -1;
@@ -32,7 +87,8 @@ public sealed partial class HeavyEdgeTable<TVertex>
         }
     }
 
-    private int InsertEdge(int a, int b, double inherited)
+    /// <summary>Adds an edge that is not in the store, with this weight and error. The store must not be full.</summary>
+    internal int Insert(int a, int b, double inherited)
     {
         if (_free < 0 && _used == _weight.Length)
             Grow();
@@ -46,19 +102,20 @@ public sealed partial class HeavyEdgeTable<TVertex>
         _weight[edge] = inherited;
         _error[edge] = inherited;
         InsertBucket(edge);
-        _heap[_heapCount] = edge;
-        _position[edge] = _heapCount++;
+        _heap[Count] = edge;
+        _position[edge] = Count++;
         SiftUp(_position[edge]);
         return edge;
     }
 
-    private void RemoveEdge(int edge)
+    /// <summary>Removes an edge, and each end that has no other edge.</summary>
+    internal void Remove(int edge)
     {
         RemoveBucket(edge);
         Unlink(2 * edge);
         Unlink((2 * edge) + 1);
         int hole = _position[edge];
-        int last = _heap[--_heapCount];
+        int last = _heap[--Count];
         if (last != edge)
         {
             _heap[hole] = last;
@@ -71,16 +128,11 @@ public sealed partial class HeavyEdgeTable<TVertex>
         _free = edge;
     }
 
-    // Edges of a vertex that left stay only if their other end is here.
-    private void RemoveForeignEdges(int id)
+    private static int Home(int a, int b, int mask)
     {
-        for (int half = _vertices.HeadOf(id); half >= 0;)
-        {
-            int next = _next[half];
-            if (_vertices.SiloOf(_end[half ^ 1]) != _self)
-                RemoveEdge(half >> 1);
-            half = next;
-        }
+        // The same for (a, b) and (b, a).
+        ulong low = (uint)Math.Min(a, b), high = (uint)Math.Max(a, b);
+        return (int)((((high << 32) | low) * 0x9E3779B97F4A7C15ul) >> 33) & mask;
     }
 
     private void Link(int half, int vertex)
@@ -155,7 +207,7 @@ public sealed partial class HeavyEdgeTable<TVertex>
     {
         int edge = _heap[index];
         double weight = _weight[edge];
-        while ((index << 2) + 1 < _heapCount)
+        while ((index << 2) + 1 < Count)
         {
             int child = LightestChild((index << 2) + 1);
             if (_weight[_heap[child]] >= weight)
@@ -170,7 +222,7 @@ public sealed partial class HeavyEdgeTable<TVertex>
     private int LightestChild(int first)
     {
         int lightest = first;
-        int end = Math.Min(first + 4, _heapCount);
+        int end = Math.Min(first + 4, Count);
         for (int i = first + 1; i < end; i++)
         {
             if (_weight[_heap[i]] < _weight[_heap[lightest]])
@@ -198,7 +250,7 @@ public sealed partial class HeavyEdgeTable<TVertex>
         Array.Resize(ref _previous, size * 2);
         _buckets = new int[System.Numerics.BitOperations.RoundUpToPowerOf2((uint)size * 2)];
         _buckets.AsSpan().Fill(-1);
-        for (int i = 0; i < _heapCount; i++)
+        for (int i = 0; i < Count; i++)
             InsertBucket(_heap[i]);
     }
 }
