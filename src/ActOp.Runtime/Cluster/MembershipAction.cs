@@ -37,16 +37,31 @@ internal abstract record MembershipAction
     internal sealed record Left : MembershipAction;
 }
 
+/// <summary>The actions that the protocol has asked for, in order, and the numbers of its messages. Shared by its parts.</summary>
+internal sealed class MembershipOutput
+{
+    private long _lastId;
+
+    /// <summary>What is to be done.</summary>
+    public List<MembershipAction> Actions { get; } = [];
+
+    /// <summary>Asks for an action.</summary>
+    public void Add(MembershipAction action) => Actions.Add(action);
+
+    /// <summary>A number for a probe or a request.</summary>
+    public long NextId() => ++_lastId;
+}
+
 /// <summary>The membership protocol's constants. All times in milliseconds.</summary>
 internal sealed record MembershipOptions
 {
-    // Every gossip carries the whole table: dead rows beyond this many only make it slow.
+    // Every gossip carries the whole table, so dead rows make it slow.
     private const int MostDefunctRows = 100;
 
     /// <summary>How often each probed silo is probed.</summary>
     public int ProbePeriod { get; init; } = 1_000;
 
-    /// <summary>How long a probe waits for its answer before it counts as missed; stretched by the own health score.</summary>
+    /// <summary>How long a probe waits for its answer before it counts as missed; lengthened by the own health score.</summary>
     public int ProbeTimeout { get; init; } = 1_000;
 
     /// <summary>Missed probes in a row before a vote.</summary>
@@ -81,7 +96,7 @@ internal sealed record MembershipOptions
     /// <summary>Dead rows kept in the table.</summary>
     public int MaxDefunctRows { get; init; } = 25;
 
-    /// <summary>Whether own trouble stretches own timeouts.</summary>
+    /// <summary>Whether signs of a fault on this silo lengthen its timeouts.</summary>
     public bool StretchTimeouts { get; init; } = true;
 
     /// <summary>Whether silos evict each other at all.</summary>

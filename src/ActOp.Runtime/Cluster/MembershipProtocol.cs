@@ -10,22 +10,23 @@ namespace ActOp.Runtime.Cluster;
 /// <remarks>
 /// The table is the only authority: a view is what the table says. Writes are level-triggered: after every change the protocol compares the
 /// table with what it wants (<see cref="Reconcile"/>) and writes the difference with compare-and-swap, so lost and uncertain writes need no
-/// care.
+/// special handling. This class owns the goal, the lease and the end. Its parts own the rest: <see cref="KnownTable"/> what was read,
+/// <see cref="TableRequests"/> the request under way, <see cref="DesiredChanges"/> the difference to write, <see cref="SiloProbes"/> the own
+/// probes, <see cref="ProbeRelays"/> those on behalf of others.
 /// </remarks>
-internal sealed partial class MembershipProtocol
+internal sealed class MembershipProtocol
 {
     private readonly MembershipOptions _options;
     private readonly SiloAddress _self;
-    private readonly string _name;
-    private readonly IPEndPoint? _gateway;
+    private readonly MembershipOutput _output = new();
     private readonly HealthScore _health;
-    private readonly Dictionary<SiloAddress, (long Count, long Since)> _beats = [];
-    private readonly Dictionary<SiloAddress, bool> _suspects = [];
-    private TableSnapshot _table = TableSnapshot.Empty;
+    private readonly KnownTable _known;
+    private readonly TableRequests _requests;
+    private readonly DesiredChanges _desired;
+    private readonly SiloProbes _probes;
+    private readonly ProbeRelays _relays;
     private SiloStatus _goal = SiloStatus.None;
-    private long _confirmedAt = long.MinValue / 2;
     private long _lastTick = long.MinValue / 2;
-    private long _nextId;
     private bool _listed;
     private bool _stopped;
 
@@ -33,26 +34,33 @@ internal sealed partial class MembershipProtocol
     public MembershipProtocol(SiloAddress self, string name, IPEndPoint? gateway, MembershipOptions options)
     {
         _self = self;
-        _name = name;
-        _gateway = gateway;
         _options = options;
         _health = new HealthScore(2 * options.ProbePeriod);
+        _known = new KnownTable(self);
+        _requests = new TableRequests(options, _output);
+        // The cycle: a new suspect is voted against at once, and the vote is part of what Reconcile writes.
+        _probes = new SiloProbes(self, options, _known, _health, _output, Reconcile);
+        _relays = new ProbeRelays(self, options, _health, _output);
+        _desired = new DesiredChanges(self, name, gateway, options, _known, _probes.Suspects);
     }
 
     /// <summary>What is to be done, in order. The driver does it and clears the list.</summary>
-    public List<MembershipAction> Actions { get; } = [];
+    public List<MembershipAction> Actions => _output.Actions;
 
     /// <summary>The newest table that was read or heard of.</summary>
-    public TableSnapshot Table => _table;
+    public TableSnapshot Table => _known.Table;
 
     /// <summary>The newest view.</summary>
-    public View View { get; private set; } = View.Empty;
+    public View View => _known.View;
+
+    /// <summary>The silos this one probes.</summary>
+    public IReadOnlyCollection<SiloAddress> Probed => _probes.Probed;
 
     /// <summary>Whether own turns may run.</summary>
     public bool LeaseHeld { get; private set; }
 
     /// <summary>The time until which own turns may run unless the lease is confirmed again.</summary>
-    public long LeaseDeadline => _options.LeaseDuration == 0 ? long.MaxValue : _confirmedAt + _options.LeaseForOwnTurns;
+    public long LeaseDeadline => _options.LeaseDuration == 0 ? long.MaxValue : _known.ConfirmedAt + _options.LeaseForOwnTurns;
 
     /// <summary>The own health score, 0 to 8.</summary>
     public int Health => _health.Value;
@@ -73,7 +81,7 @@ internal sealed partial class MembershipProtocol
     /// <summary>Starts the graceful stop: slots move away, grains may go on until they have moved or ended.</summary>
     public void BeginShutdown(long now) => Aim(SiloStatus.ShuttingDown, now);
 
-    /// <summary>Ends the graceful stop: dead by own word. Call it when all turns have ended.</summary>
+    /// <summary>Ends the graceful stop: the own row becomes dead. Call it when all turns have ended.</summary>
     public void Leave(long now) => Aim(SiloStatus.Dead, now);
 
     /// <summary>Lets time pass. Call every <see cref="MembershipOptions.TickPeriod"/>.</summary>
@@ -84,13 +92,20 @@ internal sealed partial class MembershipProtocol
             return;
         }
 
-        ForgiveOwnStall(now);
+        AllowForLateTick(now);
         TickTable(now);
-        TickProbes(now);
-        TickRelays(now);
+        _probes.Tick(now);
+        _relays.Tick(now);
         _health.Decay(now);
         Reconcile(now);
         UpdateLease(now);
+    }
+
+    /// <summary>Reads the table as soon as possible: some message named a newer view.</summary>
+    public void Refresh(long now)
+    {
+        _requests.WantRead(now);
+        TickTable(now);
     }
 
     /// <summary>Another silo showed its copy of the table.</summary>
@@ -103,8 +118,116 @@ internal sealed partial class MembershipProtocol
         }
     }
 
-    /// <summary>The driver noticed own trouble (a long collection, a starved stage): 1 point is a small sign, 3 a grave one.</summary>
+    /// <summary>
+    /// The driver noticed a sign of a fault on this silo (a long collection, a starved stage): 1 point is a small sign, 3 a grave one.
+    /// </summary>
     public void OnHealthSignal(int points, long now) => _health.Worsen(points, now);
+
+    /// <summary>Another silo asks whether this one is there.</summary>
+    public void OnProbe(Probe probe, long now)
+    {
+        if (_stopped)
+        {
+            return;
+        }
+
+        _probes.NoteTraffic(now);
+        _output.Add(new MembershipAction.SendAnswer(probe.From, new ProbeAnswer(probe.Id, _self, Table.Version, now - _known.ConfirmedAt)));
+        if (View.IsDead(probe.From))
+        {
+            _output.Add(new MembershipAction.SendGossip(probe.From, Table));
+        }
+
+        if (probe.Version > Table.Version)
+        {
+            Refresh(now);
+        }
+    }
+
+    /// <summary>A probed silo answered, to this silo or to the silo that asked it to probe.</summary>
+    public void OnProbeAnswer(ProbeAnswer answer, long now)
+    {
+        if (_stopped || _relays.OnAnswer(answer.Id))
+        {
+            return;
+        }
+
+        _probes.OnAnswer(answer, now);
+        if (answer.Version > Table.Version)
+        {
+            Refresh(now);
+        }
+
+        UpdateLease(now);
+    }
+
+    /// <summary>
+    /// The host of <paramref name="silo"/> refused the connection: no process listens there. For any message, not only probes.
+    /// </summary>
+    public void OnRefused(SiloAddress silo, long now)
+    {
+        _relays.OnRefused(silo);
+        if (!_stopped && _probes.OnRefused(silo, now))
+        {
+            Reconcile(now);
+        }
+    }
+
+    /// <summary>
+    /// A link to a silo broke. It is probed now instead of when its next probe is due, so that a killed process is noticed within milliseconds.
+    /// </summary>
+    public void OnLinkLost(SiloAddress silo, long now)
+    {
+        if (!_stopped)
+        {
+            _probes.OnLinkLost(silo, now);
+        }
+    }
+
+    /// <summary>
+    /// Another silo cannot reach a third one and asks this one to try. Beyond 256 at once such requests are left unanswered.
+    /// </summary>
+    public void OnIndirectProbe(IndirectProbe request, long now)
+    {
+        if (!_stopped && _relays.TryRelay(request, Table.Version, now))
+        {
+            _probes.NoteTraffic(now);
+        }
+    }
+
+    /// <summary>Another silo reports the result of its probe on behalf of this one.</summary>
+    public void OnIndirectAnswer(IndirectAnswer answer, long now)
+    {
+        if (!_stopped)
+        {
+            _probes.OnIndirectAnswer(answer, now);
+        }
+    }
+
+    /// <summary>The table answered.</summary>
+    public void OnTableReply(TableReply reply, long now)
+    {
+        var ended = _requests.End(reply.Id);
+        if (_stopped)
+        {
+            return;
+        }
+
+        // Gossip goes out even when the new table contains the own leave, after which this machine stops.
+        if (ended is { Request.Operation: TableOperation.Write } && reply.Accepted)
+        {
+            Gossip(reply.Snapshot);
+        }
+
+        Adopt(reply.Snapshot, ended?.SentAt, now);
+        if (!_stopped)
+        {
+            Reconcile(now);
+        }
+    }
+
+    /// <summary>The table could not be reached, or did not answer in time.</summary>
+    public void OnTableFailed(long requestId, long now) => _requests.Fail(requestId, now);
 
     private void Aim(SiloStatus goal, long now)
     {
@@ -115,8 +238,8 @@ internal sealed partial class MembershipProtocol
         }
     }
 
-    // Answers may be waiting behind a late tick: its length is no reason to call anyone dead, only to mistrust ourselves.
-    private void ForgiveOwnStall(long now)
+    // Answers may wait behind a late tick: its delay is no evidence against other silos, only a sign of a fault on this one.
+    private void AllowForLateTick(long now)
     {
         var late = now - _lastTick - (2 * _options.TickPeriod);
         if (_lastTick > 0 && late > 0)
@@ -126,53 +249,86 @@ internal sealed partial class MembershipProtocol
                 _health.Worsen(1, now);
             }
 
-            foreach (var target in _probed.Values)
-            {
-                target.SentAt += late;
-                target.IndirectSentAt += late;
-            }
+            _probes.Extend(late);
         }
 
         _lastTick = now;
     }
 
+    private void TickTable(long now)
+    {
+        _requests.Tick(now);
+        if (_goal != SiloStatus.None && !_stopped && _requests.TryBeginRead(now))
+        {
+            var operation = _listed ? TableOperation.Heartbeat : TableOperation.Read;
+            _requests.Send(new TableRequest(_output.NextId(), operation) { Silo = _self }, now);
+        }
+    }
+
+    /// <summary>Writes what the table lacks, if anything.</summary>
+    private void Reconcile(long now)
+    {
+        if (_stopped || !_requests.MaySend(now) || !_known.HasBeenRead)
+        {
+            return;
+        }
+
+        if (_known.Own is null && (_goal == SiloStatus.Dead || _known.NewerGeneration is not null))
+        {
+            CheckOwnRow();
+            return;
+        }
+
+        var write = _desired.Collect(_goal, now);
+        if (!write.IsEmpty)
+        {
+            _requests.Send(write.Against(Table, _output.NextId()), now);
+        }
+    }
+
+    private void Gossip(TableSnapshot table)
+    {
+        foreach (var row in table.Rows)
+        {
+            // The evicted silo is told as well, so that it stops as early as possible.
+            if (!row.Silo.Equals(_self) && (row.IsAlive || row.ChangedAt == table.Version))
+            {
+                _output.Add(new MembershipAction.SendGossip(row.Silo, table));
+            }
+        }
+    }
+
     /// <summary>Takes a newer table. <paramref name="confirmedAt"/> is when the table surely was at this version or an older one.</summary>
     private void Adopt(TableSnapshot table, long? confirmedAt, long now)
     {
-        if (_table.TableId != 0 && table.TableId != _table.TableId)
+        if (Table.TableId != 0 && table.TableId != Table.TableId)
         {
             OnOtherTable(table, confirmedAt is not null);
             return;
         }
 
-        if (table.Version < _table.Version)
+        if (table.Version < Table.Version)
         {
             return;
         }
 
-        NoteHeartbeats(table, now);
-        // Sound for gossip too: whoever is alive in a newer version was alive at any earlier confirmation, as the dead never come back.
-        _confirmedAt = Math.Max(_confirmedAt, confirmedAt ?? _confirmedAt);
-        var newer = table.Version > _table.Version;
-        _table = table;
-        if (newer)
+        if (_known.Take(table, confirmedAt, now))
         {
             CheckOwnRow();
         }
 
-        if (table.View > View.Number && !_stopped)
+        if (!_stopped && _known.TryAdvanceView())
         {
-            View = View.From(table);
-            ChooseProbed(now);
-            Actions.Add(new MembershipAction.Publish(View));
+            _probes.Choose(now);
+            _output.Add(new MembershipAction.Publish(View));
         }
 
         UpdateLease(now);
     }
 
     /// <summary>
-    /// The table that this silo is listed in is lost and another has taken its place, in which others may run this silo's grains. Hearsay
-    /// is no proof of that; the holder's answer is.
+    /// The table that this silo is listed in is lost and another has replaced it, by which others may run the grains of this silo. Gossip does
+    /// not prove that; an answer of the table itself does.
     /// </summary>
     private void OnOtherTable(TableSnapshot table, bool isAnswer)
     {
@@ -188,7 +344,7 @@ internal sealed partial class MembershipProtocol
 
     private void CheckOwnRow()
     {
-        var row = _table.Find(_self);
+        var row = _known.Own;
         if (_goal == SiloStatus.Dead && (row is null || !row.IsAlive))
         {
             Stop(new MembershipAction.Left());
@@ -197,7 +353,7 @@ internal sealed partial class MembershipProtocol
         {
             Stop(new MembershipAction.StopDead($"Silo {_self} was declared dead by the others ({row.Cause})."));
         }
-        else if (NewerGeneration() is { } newer)
+        else if (_known.NewerGeneration is { } newer)
         {
             Stop(new MembershipAction.StopDead($"Silo {_self} was replaced by {newer} at the same endpoint."));
         }
@@ -209,58 +365,23 @@ internal sealed partial class MembershipProtocol
         _listed |= row is not null;
     }
 
-    private SiloAddress? NewerGeneration()
-    {
-        foreach (var row in _table.Rows)
-        {
-            if (SiloOrder.SameEndpoint(row.Silo, _self) && row.Silo.Generation > _self.Generation)
-            {
-                return row.Silo;
-            }
-        }
-
-        return null;
-    }
-
     private void Stop(MembershipAction last)
     {
         _stopped = true;
-        _probed.Clear();
+        _probes.Clear();
         _relays.Clear();
-        _suspects.Clear();
         UpdateLease(0);
-        Actions.Add(last);
+        _output.Add(last);
     }
 
     private void UpdateLease(long now)
     {
-        var mayRun = !_stopped && _table.Find(_self) is { Status: SiloStatus.Active or SiloStatus.ShuttingDown or SiloStatus.Stopping };
+        var mayRun = !_stopped && _known.Own is { Status: SiloStatus.Active or SiloStatus.ShuttingDown or SiloStatus.Stopping };
         var held = mayRun && now < LeaseDeadline;
         if (held != LeaseHeld)
         {
             LeaseHeld = held;
-            Actions.Add(new MembershipAction.LeaseChanged(held));
+            _output.Add(new MembershipAction.LeaseChanged(held));
         }
     }
-
-    private void NoteHeartbeats(TableSnapshot table, long now)
-    {
-        foreach (var row in table.Rows)
-        {
-            if (!_beats.TryGetValue(row.Silo, out var seen) || row.Heartbeat > seen.Count)
-            {
-                _beats[row.Silo] = (row.Heartbeat, now);
-            }
-        }
-
-        if (_beats.Count > 2 * (table.Rows.Length + 1))
-        {
-            foreach (var silo in _beats.Keys.Where(silo => table.Find(silo) is null).ToArray())
-            {
-                _beats.Remove(silo);
-            }
-        }
-    }
-
-    private long StillFor(SiloAddress silo, long now) => _beats.TryGetValue(silo, out var seen) ? now - seen.Since : 0;
 }

@@ -132,7 +132,7 @@ internal static class Table
             "return await activation.Node.Directory.RegisterAsync(activation, state?.Previous.Location.Activation ?? default);",
             "return await activation.Node.Directory.RegisterAsync(activation, PLANTED ? default : state?.Previous.Location.Activation ?? default);",
             20),
-        new(37, "A lease is never renewed", "ActOp.Runtime/Cluster/MembershipProtocol.cs",
+        new(37, "A lease is never renewed", "ActOp.Runtime/Cluster/KnownTable.cs",
             "        _confirmedAt = Math.Max(_confirmedAt, confirmedAt ?? _confirmedAt);\n",
             "        if (!PLANTED || _confirmedAt < 0)\n            _confirmedAt = Math.Max(_confirmedAt, confirmedAt ?? _confirmedAt);\n",
             20),
