@@ -1,7 +1,7 @@
 using System.CommandLine;
-using System.Text.Json;
 using ActOp.Bench.Calls;
 using ActOp.Bench.Hosting;
+using ActOp.Harness.Reports;
 
 namespace ActOp.Bench;
 
@@ -77,7 +77,7 @@ internal static class BenchCommands
         }
 
         if (json is not null)
-            File.WriteAllText(json, JsonSerializer.Serialize(rows, new JsonSerializerOptions(JsonSerializerDefaults.Web) { WriteIndented = true }));
+            ReportFile.WriteJson(json, rows);
         return !rows.Exists(row => row.Met == false);
     }
 

@@ -1,6 +1,6 @@
 using System.CommandLine;
 using System.Globalization;
-using System.Text.Json;
+using ActOp.Harness.Reports;
 
 namespace ActOp.Floors;
 
@@ -44,7 +44,7 @@ public static class FloorCommands
             List<ChannelResult> channels = channel ? await MeasureChannels(count, duration).ConfigureAwait(false) : [];
             List<SocketResult> sockets = socket ? MeasureSockets(parsed.GetValue(frame), count, duration) : [];
             if (parsed.GetValue(json) is { } file)
-                File.WriteAllText(file, JsonSerializer.Serialize(new { channels, sockets }, new JsonSerializerOptions(JsonSerializerDefaults.Web) { WriteIndented = true }));
+                ReportFile.WriteJson(file, new { channels, sockets });
             return 0;
         }
     }

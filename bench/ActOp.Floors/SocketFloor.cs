@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
+using ActOp.Harness.Processes;
 
 namespace ActOp.Floors;
 
@@ -12,6 +13,7 @@ namespace ActOp.Floors;
 public static class SocketFloor
 {
     private const int MaxTimes = 1_000_000;
+    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
 
     /// <summary>The hidden argument that makes this program the echoing process.</summary>
     public const string ServerCommand = "echo-server";
@@ -21,28 +23,26 @@ public static class SocketFloor
     /// <param name="window">Frames in flight.</param>
     /// <param name="runs">Runs after one warm-up.</param>
     /// <param name="duration">Length of one run.</param>
-    /// <param name="serverAssembly">Path of ActOp.Floors.dll, which runs the other process; this program when null.</param>
-    public static SocketResult Measure(int frameSize, int window, int runs, TimeSpan duration, string? serverAssembly = null)
+    public static SocketResult Measure(int frameSize, int window, int runs, TimeSpan duration)
     {
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(frameSize);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(frameSize, 65536);
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(window);
         // More in flight than the kernel and the echo buffer hold would block both ends in send.
         ArgumentOutOfRangeException.ThrowIfGreaterThan((long)frameSize * window, 4 << 20);
-        using Process server = StartServer(frameSize, serverAssembly ?? typeof(SocketFloor).Assembly.Location);
-        try
-        {
-            int port = int.Parse(server.StandardOutput.ReadLine() ?? throw new InvalidOperationException("The echoing process did not start."), CultureInfo.InvariantCulture);
-            using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 10_000, SendTimeout = 10_000 };
-            socket.Connect(new IPEndPoint(IPAddress.Loopback, port));
-            return Measure(socket, frameSize, window, runs, duration);
-        }
-        finally
-        {
-            server.StandardInput.Close();
-            if (!server.WaitForExit(5000))
-                server.Kill();
-        }
+        return MeasureAsync(frameSize, window, runs, duration).GetAwaiter().GetResult();
+    }
+
+    private static async Task<SocketResult> MeasureAsync(int frameSize, int window, int runs, TimeSpan duration)
+    {
+        var said = new Transcript();
+        // The other process is this library's own program, whichever program measures.
+        string[] command = [.. ChildProcess.CommandOf(typeof(SocketFloor).Assembly.Location), ServerCommand, "--frame", frameSize.ToString(CultureInfo.InvariantCulture)];
+        await using ChildProcess server = ChildProcess.StartCommand("echo", command, said.Take);
+        int port = int.Parse(await said.WaitForAsync(static _ => true).WaitAsync(StartLimit).ConfigureAwait(false), CultureInfo.InvariantCulture);
+        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 10_000, SendTimeout = 10_000 };
+        socket.Connect(new IPEndPoint(IPAddress.Loopback, port));
+        return Measure(socket, frameSize, window, runs, duration);
     }
 
     private static SocketResult Measure(Socket socket, int frameSize, int window, int runs, TimeSpan duration)
@@ -94,15 +94,72 @@ public static class SocketFloor
             SocketFrames.SendAll(socket, sending.AsSpan(0, frames * frameSize));
         }
     }
+}
 
-    private static Process StartServer(int frameSize, string assembly)
+/// <summary>The other process: accepts one connection and sends back whole frames, as many at once as have come.</summary>
+public static class EchoServer
+{
+    private const int BufferSize = 256 * 1024;
+
+    /// <summary>Prints its port on standard output, echoes until the connection ends.</summary>
+    public static void Run(int frameSize)
     {
-        string host = Path.GetFileNameWithoutExtension(Environment.ProcessPath!) == "dotnet" ? Environment.ProcessPath! : "dotnet";
-        var start = new ProcessStartInfo(host) { RedirectStandardInput = true, RedirectStandardOutput = true, UseShellExecute = false };
-        start.ArgumentList.Add(assembly);
-        start.ArgumentList.Add(ServerCommand);
-        start.ArgumentList.Add("--frame");
-        start.ArgumentList.Add(frameSize.ToString(CultureInfo.InvariantCulture));
-        return Process.Start(start) ?? throw new InvalidOperationException("The echoing process could not be started.");
+        using var listener = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
+        listener.Bind(new IPEndPoint(IPAddress.Loopback, 0));
+        listener.Listen(1);
+        Console.Out.WriteLine(((IPEndPoint)listener.LocalEndPoint!).Port);
+        Console.Out.Flush();
+        // When the parent goes away, nobody will connect any more.
+        ParentWatch.Start().Register(static () => Environment.Exit(0));
+        using Socket socket = listener.Accept();
+        socket.NoDelay = true;
+        Echo(socket, frameSize);
+    }
+
+    private static void Echo(Socket socket, int frameSize)
+    {
+        var buffer = new byte[Math.Max(BufferSize, 2 * frameSize)];
+        int held = 0;
+        int received;
+        while ((received = socket.Receive(buffer, held, buffer.Length - held, SocketFlags.None)) > 0)
+        {
+            held += received;
+            int whole = held - held % frameSize;
+            SocketFrames.SendAll(socket, buffer.AsSpan(0, whole));
+            buffer.AsSpan(whole, held - whole).CopyTo(buffer);
+            held -= whole;
+        }
+    }
+}
+
+/// <summary>What a bare pipelined socket echo between two processes does.</summary>
+/// <param name="FrameSize">Bytes of one frame.</param>
+/// <param name="Window">Frames in flight.</param>
+/// <param name="EchoesPerSecond">Frames there and back per second, over the runs.</param>
+/// <param name="MedianMicroseconds">Median time there and back, over the runs.</param>
+public sealed record SocketResult(int FrameSize, int Window, Spread EchoesPerSecond, Spread MedianMicroseconds);
+
+/// <summary>Blocking sends of whole buffers.</summary>
+public static class SocketFrames
+{
+    /// <summary>Sends every byte.</summary>
+    public static void SendAll(Socket socket, ReadOnlySpan<byte> bytes)
+    {
+        while (bytes.Length > 0)
+            bytes = bytes[socket.Send(bytes)..];
+    }
+}
+
+/// <summary>Several runs of one measurement.</summary>
+/// <param name="Min">The smallest.</param>
+/// <param name="Median">The median.</param>
+/// <param name="Max">The largest.</param>
+public readonly record struct Spread(double Min, double Median, double Max)
+{
+    /// <summary>The spread of <paramref name="values"/>, at least one.</summary>
+    public static Spread Of(IEnumerable<double> values)
+    {
+        double[] sorted = [.. values.Order()];
+        return new Spread(sorted[0], sorted[sorted.Length / 2], sorted[^1]);
     }
 }

@@ -184,3 +184,22 @@ internal sealed class LabCluster
             _counts[silo]++;
     }
 }
+
+/// <summary>The result of the partition command as it is written with --json.</summary>
+internal sealed record PartitionReport(
+    int Parts, int Seed, double Tolerance, string Algorithm, int Candidates, double CutShare, double MaxImbalanceShare,
+    IReadOnlyList<RoundReport> Rounds, double? MetisCutShare, string? MetisProblem)
+{
+    /// <summary>This cut over that of METIS; null without one, or where METIS cuts nothing.</summary>
+    public double? MetisRatio => MetisCutShare is > 0 and var reference ? CutShare / reference : null;
+}
+
+/// <summary>The result of the partition command with --seeds as it is written with --json.</summary>
+internal sealed record SeedsReport(
+    string Graph, int Vertices, int Edges, double MeanCutShare, double? MeanMetisRatio, IReadOnlyList<PartitionReport> Runs);
+
+/// <summary>One round of exchanges.</summary>
+internal sealed record RoundReport(double CutShare, double MaxImbalanceShare, int Moves, double Seconds);
+
+/// <summary>How long one exchange took to agree on.</summary>
+internal readonly record struct ExchangeTiming(double Seconds, int Offers, int Vertices, int Candidates);

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using ActOp.Harness.Reports;
 using ActOp.Partitioning;
 using Spectre.Console;
 
@@ -107,7 +108,7 @@ internal static class PartitionCommand
         AnsiConsole.Write(table);
         ShowReference(metis);
         if (json is not null)
-            LabJson.Write(json, report);
+            ReportFile.WriteJson(json.FullName, report);
     }
 
     private static void Show(PartitionReport report, Metis metis, FileInfo? json)
@@ -124,7 +125,7 @@ internal static class PartitionCommand
         AnsiConsole.MarkupLineInterpolated($"largest imbalance in any round {report.MaxImbalanceShare:P2} (tolerance {report.Tolerance:P2}: largest part over the mean part, less 1)");
         ShowReference(metis);
         if (json is not null)
-            LabJson.Write(json, report);
+            ReportFile.WriteJson(json.FullName, report);
     }
 
     private static void ShowReference(Metis metis)

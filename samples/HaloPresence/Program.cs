@@ -1,3 +1,4 @@
-using HaloPresence;
+using HaloPresence.Bench;
 
-return await Commands.Build().Parse(args).InvokeAsync();
+// What is measured: the application in Silo/. What measures it: bench/HaloPresence.Bench.
+return await HaloCommands.Build().Parse(args).InvokeAsync();

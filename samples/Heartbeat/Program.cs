@@ -1,3 +1,4 @@
-using Heartbeat;
+using Heartbeat.Bench;
 
-return await Commands.Build().Parse(args).InvokeAsync();
+// What is measured: the application in Silo/. What measures it: bench/Heartbeat.Bench.
+return await HeartbeatCommands.Build().Parse(args).InvokeAsync();

@@ -1,7 +1,9 @@
+using System.Globalization;
 using System.IO.Compression;
 using System.Reflection.Metadata;
 using System.Text;
 using System.Xml.Linq;
+using ActOp.Harness.Processes;
 
 namespace ActOp.House.Tests;
 
@@ -113,7 +115,7 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         await feed.WriteAsync("Alone/Alone.csproj", Project("""<PackageReference Include="ActOp.Server" Version="9.9.9-house" />"""));
         await feed.WriteAsync("Alone/HelloGrain.cs", Grain);
         await feed.WriteAsync("Alone/Program.cs", Program);
-        Assert.Contains("answer: Hello, stranger!", await feed.RunAsync("Alone", FreePorts.Pair()), StringComparison.Ordinal);
+        Assert.Contains("answer: Hello, stranger!", await feed.RunAsync("Alone", Pair()), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -124,7 +126,7 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         await feed.WriteAsync("Called/Called.csproj", Project("""<ProjectReference Include="../Contract/Contract.csproj" /><PackageReference Include="ActOp.Server" Version="9.9.9-house" />"""));
         await feed.WriteAsync("Called/Greeter.cs", Greeter);
         await feed.WriteAsync("Called/Program.cs", ClientProgram);
-        Assert.Contains("answer: Greeting { Text = Hello, stranger!, Count = 1 }", await feed.RunAsync("Called", FreePorts.Pair()), StringComparison.Ordinal);
+        Assert.Contains("answer: Greeting { Text = Hello, stranger!, Count = 1 }", await feed.RunAsync("Called", Pair()), StringComparison.Ordinal);
 
         // The plain runtime is enough, and what only some programs need is not there.
         string output = feed.OutputOf("Called");
@@ -142,7 +144,7 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         await feed.WriteAsync("Behind/Behind.csproj", Project("""<ProjectReference Include="../Grains/Grains.csproj" />"""));
         await feed.WriteAsync("Behind/EchoGrain.cs", Grain.Replace("Hello", "Echo", StringComparison.Ordinal));
         await feed.WriteAsync("Behind/Program.cs", Program.Replace("IHelloGrain", "IEchoGrain", StringComparison.Ordinal));
-        Assert.Contains("answer: Echo, stranger!", await feed.RunAsync("Behind", FreePorts.Pair()), StringComparison.Ordinal);
+        Assert.Contains("answer: Echo, stranger!", await feed.RunAsync("Behind", Pair()), StringComparison.Ordinal);
     }
 
     [Fact]
@@ -158,17 +160,20 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         await feed.WriteAsync("Middle/Nothing.cs", "public static class Nothing;");
         await feed.WriteAsync("Unmentioned/Unmentioned.csproj", Project("""<ProjectReference Include="../Middle/Middle.csproj" /><ProjectReference Include="../Rooms/Rooms.csproj" />"""));
         await feed.WriteAsync("Unmentioned/Program.cs", Program);
-        Assert.Contains("answer: Hello, stranger!", await feed.RunAsync("Unmentioned", FreePorts.Pair()), StringComparison.Ordinal);
+        Assert.Contains("answer: Hello, stranger!", await feed.RunAsync("Unmentioned", Pair()), StringComparison.Ordinal);
 
         // The same class name in another project: one of the two would never be called.
         await feed.WriteAsync("OtherGrains/OtherGrains.csproj", library);
         await feed.WriteAsync("OtherGrains/HelloGrain.cs", "namespace Other;\n" + Grain.Split("\n\n")[1]);
         await feed.WriteAsync("Twice/Twice.csproj", Project("""<ProjectReference Include="../RoomGrains/RoomGrains.csproj" /><ProjectReference Include="../OtherGrains/OtherGrains.csproj" />"""));
         await feed.WriteAsync("Twice/Program.cs", Program.Replace("await host.StartAsync();", "try { await host.StartAsync(); } catch (OrleansConfigurationException e) { Console.WriteLine(e.Message); return; }", StringComparison.Ordinal));
-        string refused = await feed.RunAsync("Twice", FreePorts.Pair());
+        string refused = await feed.RunAsync("Twice", Pair());
         Assert.Contains("HelloGrain, RoomGrains", refused, StringComparison.Ordinal);
         Assert.Contains("Other.HelloGrain, OtherGrains", refused, StringComparison.Ordinal);
     }
+
+    /// <summary>Two ports that nobody listens on, as text.</summary>
+    private static string[] Pair() => Array.ConvertAll(Ports.FindFree(2), static port => port.ToString(CultureInfo.InvariantCulture));
 
     private const string Grain = """
         public interface IHelloGrain : IGrainWithStringKey

@@ -1,8 +1,10 @@
 using System.Net;
+using ActOp.Harness.Processes;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
 // A silo of a localhost cluster: <silo port> <gateway port> <silo port of the first silo>. It stops in order when standard input ends.
+CancellationToken ended = ParentWatch.Start();
 int[] ports = Array.ConvertAll(args, int.Parse);
 var builder = new HostApplicationBuilder(new HostApplicationBuilderSettings { DisableDefaults = true });
 builder.Logging.SetMinimumLevel(LogLevel.Information).AddSimpleConsole(console => console.SingleLine = true);
@@ -10,9 +12,6 @@ builder.UseOrleans(silo => silo.UseLocalhostClustering(ports[0], ports[1], new I
 using IHost host = builder.Build();
 await host.StartAsync();
 Console.WriteLine("READY");
-while (Console.Read() >= 0)
-{
-}
-
+await Task.Delay(Timeout.InfiniteTimeSpan, ended).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
 await host.StopAsync();
 Console.WriteLine("STOPPED");

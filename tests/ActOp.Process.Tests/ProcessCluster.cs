@@ -1,5 +1,4 @@
-using System.Net;
-using System.Net.Sockets;
+using ActOp.Harness.Processes;
 using ActOp.Process.Silo;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -48,7 +47,7 @@ internal sealed class ProcessCluster : IAsyncDisposable
 
     public async Task<SiloProcess> AddAsync()
     {
-        var ports = FreePorts();
+        var ports = Ports.FindFree(2);
         var silo = SiloProcess.Start(ports[0], ports[1], _silos.Count == 0 ? ports[0] : _silos[0].Port, _descriptors);
         _silos.Add(silo);
         await silo.Ready();
@@ -111,14 +110,5 @@ internal sealed class ProcessCluster : IAsyncDisposable
 
         foreach (var silo in _silos)
             await silo.DisposeAsync();
-    }
-
-    private static int[] FreePorts()
-    {
-        using var one = new TcpListener(IPAddress.Loopback, 0);
-        using var other = new TcpListener(IPAddress.Loopback, 0);
-        one.Start();
-        other.Start();
-        return [((IPEndPoint)one.LocalEndpoint).Port, ((IPEndPoint)other.LocalEndpoint).Port];
     }
 }

@@ -1,5 +1,5 @@
-using HaloPresence.Options;
-using HaloPresence.Simulation;
+using HaloPresence.Bench;
+using HaloPresence.Bench.Load;
 
 namespace HaloPresence.Tests;
 

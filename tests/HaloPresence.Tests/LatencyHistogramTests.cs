@@ -1,4 +1,4 @@
-using Harness.Load;
+using ActOp.Harness.Load;
 
 namespace HaloPresence.Tests;
 

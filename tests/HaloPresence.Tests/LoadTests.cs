@@ -1,6 +1,6 @@
-using HaloPresence.Load;
-using HaloPresence.Options;
-using Harness.Load;
+using ActOp.Harness.Load;
+using HaloPresence.Bench;
+using HaloPresence.Bench.Load;
 
 namespace HaloPresence.Tests;
 

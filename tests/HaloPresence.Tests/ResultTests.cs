@@ -1,13 +1,11 @@
 using System.Text.Json;
 using System.Xml.Linq;
-using HaloPresence.Children;
-using HaloPresence.Load;
-using HaloPresence.Options;
-using HaloPresence.Report;
-using HaloPresence.Results;
-using HaloPresence.Supervision;
-using Harness.Children;
-using Harness.Load;
+using ActOp.Harness.Load;
+using ActOp.Harness.Processes;
+using HaloPresence.Bench;
+using HaloPresence.Bench.Load;
+using HaloPresence.Bench.Results;
+using HaloPresence.Bench.Silos;
 
 namespace HaloPresence.Tests;
 

@@ -1,6 +1,6 @@
 using ActOp.Staging.Model;
-using Heartbeat.Calibrate;
-using Heartbeat.Runs;
+using Heartbeat.Bench.Experiments;
+using Heartbeat.Bench.Runs;
 
 namespace Heartbeat.Tests;
 

@@ -1,7 +1,7 @@
-using Harness.Load;
-using Heartbeat.Children;
-using Heartbeat.Load;
-using Heartbeat.Runs;
+using ActOp.Harness.Load;
+using Heartbeat.Bench.Load;
+using Heartbeat.Bench.Runs;
+using Heartbeat.Bench.Silos;
 
 namespace Heartbeat.Tests;
 

@@ -1,7 +1,7 @@
-using Harness.Load;
-using Heartbeat.Load;
-using Heartbeat.Options;
-using Heartbeat.Runs;
+using ActOp.Harness.Load;
+using Heartbeat.Bench;
+using Heartbeat.Bench.Load;
+using Heartbeat.Bench.Runs;
 
 namespace Heartbeat.Tests;
 

@@ -1,5 +1,5 @@
 using System.Diagnostics.Metrics;
-using Harness.Hosting;
+using ActOp.Harness.Processes;
 
 namespace Heartbeat.Tests;
 

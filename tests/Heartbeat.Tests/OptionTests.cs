@@ -1,8 +1,8 @@
 using System.CommandLine;
 using ActOp.Configuration;
 using ActOp.Staging;
-using Heartbeat.Cluster;
-using Heartbeat.Options;
+using Heartbeat.Bench;
+using Heartbeat.Bench.Silos;
 
 namespace Heartbeat.Tests;
 
@@ -19,7 +19,7 @@ public sealed class OptionTests
     [InlineData("heatmap --workers 1,2 --senders 1,2 --passes 1 --json out.json")]
     [InlineData("calibrate --threads 1,2 --json out.json")]
     [InlineData("step --allocations model --hold 5 --json out.json")]
-    public void Commands_are_understood(string line) => Assert.Empty(Commands.Build().Parse(line).Errors);
+    public void Commands_are_understood(string line) => Assert.Empty(HeartbeatCommands.Build().Parse(line).Errors);
 
     [Theory]
     [InlineData("compare --loads low,lofty", "--loads does not take 'lofty'")]
@@ -33,7 +33,7 @@ public sealed class OptionTests
     [InlineData("compare --peak 1e9", "--peak does not take '1e9'")]
     [InlineData("compare --peak -1", "--peak does not take '-1'")]
     public void A_wrong_list_is_named_with_what_is_wrong(string line, string error) =>
-        Assert.Contains(Commands.Build().Parse(line).Errors, found => found.Message.Contains(error, StringComparison.Ordinal));
+        Assert.Contains(HeartbeatCommands.Build().Parse(line).Errors, found => found.Message.Contains(error, StringComparison.Ordinal));
 
     [Fact]
     public void A_list_keeps_its_order_and_drops_repetitions()
@@ -95,7 +95,7 @@ public sealed class OptionTests
     [InlineData("step --reply-rate 0")]
     [InlineData("step --reply-entries -1")]
     public async Task A_wrong_option_ends_the_command_before_any_process_starts(string line) =>
-        Assert.Equal(2, await Commands.Build().Parse(line).InvokeAsync());
+        Assert.Equal(2, await HeartbeatCommands.Build().Parse(line).InvokeAsync());
 
     [Fact]
     public void A_child_reads_the_options_that_its_parent_printed()

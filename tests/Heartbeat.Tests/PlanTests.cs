@@ -1,8 +1,7 @@
-using Heartbeat.Compare;
-using Heartbeat.Heatmap;
-using Heartbeat.Load;
-using Heartbeat.Options;
-using Heartbeat.Runs;
+using Heartbeat.Bench;
+using Heartbeat.Bench.Experiments;
+using Heartbeat.Bench.Load;
+using Heartbeat.Bench.Runs;
 
 namespace Heartbeat.Tests;
 

@@ -1,9 +1,9 @@
 using System.Text.Json;
-using Harness.Children;
-using Harness.Load;
-using Heartbeat.Compare;
-using Heartbeat.Options;
-using Heartbeat.Runs;
+using ActOp.Harness.Load;
+using ActOp.Harness.Processes;
+using Heartbeat.Bench;
+using Heartbeat.Bench.Experiments;
+using Heartbeat.Bench.Runs;
 
 namespace Heartbeat.Tests;
 

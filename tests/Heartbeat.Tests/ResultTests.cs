@@ -1,15 +1,11 @@
 using System.Text.Json;
 using System.Xml.Linq;
-using Harness.Children;
-using Heartbeat.Breakdown;
-using Heartbeat.Calibrate;
-using Heartbeat.Children;
-using Heartbeat.Compare;
-using Heartbeat.Heatmap;
-using Heartbeat.Load;
-using Heartbeat.Options;
-using Heartbeat.Runs;
-using Heartbeat.Step;
+using ActOp.Harness.Processes;
+using Heartbeat.Bench;
+using Heartbeat.Bench.Experiments;
+using Heartbeat.Bench.Load;
+using Heartbeat.Bench.Runs;
+using Heartbeat.Bench.Silos;
 
 namespace Heartbeat.Tests;
 

@@ -2,7 +2,7 @@ using System.Diagnostics;
 using ActOp.Bench.Grains;
 using ActOp.Bench.Hosting;
 using ActOp.Floors;
-using Harness.Load;
+using ActOp.Harness.Load;
 
 namespace ActOp.Bench.Calls;
 

@@ -1,10 +1,9 @@
 using System.Net;
-using System.Net.Sockets;
 using ActOp.Configuration;
+using ActOp.Harness.Processes;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
-using Microsoft.Extensions.Logging;
 
 namespace ActOp.Bench.Hosting;
 
@@ -21,7 +20,7 @@ internal sealed class BenchHost : IAsyncDisposable
 
     internal static async Task<BenchHost> StartSilo(int port, int gateway, int? primary, bool locality, Action<StageOptions>? stages = null)
     {
-        var builder = CreateBuilder();
+        var builder = QuietHost.CreateBuilder();
         builder.UseOrleans(silo =>
         {
             silo.UseLocalhostClustering(port, gateway, primary is { } other ? new IPEndPoint(IPAddress.Loopback, other) : null);
@@ -31,20 +30,17 @@ internal sealed class BenchHost : IAsyncDisposable
         return await Start(builder);
     }
 
-    internal static Task<BenchHost> StartSilo(bool locality, Action<StageOptions>? stages = null) => StartSilo(FreePort(), FreePort(), null, locality, stages);
+    internal static Task<BenchHost> StartSilo(bool locality, Action<StageOptions>? stages = null)
+    {
+        int[] ports = Ports.FindFree(2);
+        return StartSilo(ports[0], ports[1], null, locality, stages);
+    }
 
     internal static async Task<BenchHost> StartClient(int gateway)
     {
-        var builder = CreateBuilder();
+        var builder = QuietHost.CreateBuilder();
         builder.UseOrleansClient(client => client.UseLocalhostClustering([gateway]));
         return await Start(builder);
-    }
-
-    internal static int FreePort()
-    {
-        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp);
-        socket.Bind(new IPEndPoint(IPAddress.Loopback, 0));
-        return ((IPEndPoint)socket.LocalEndPoint!).Port;
     }
 
     public async ValueTask DisposeAsync()
@@ -53,14 +49,6 @@ internal sealed class BenchHost : IAsyncDisposable
         using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(1));
         await _host.StopAsync(limit.Token);
         _host.Dispose();
-    }
-
-    private static HostApplicationBuilder CreateBuilder()
-    {
-        var builder = new HostApplicationBuilder(new HostApplicationBuilderSettings { DisableDefaults = true });
-        builder.Logging.SetMinimumLevel(LogLevel.Warning);
-        builder.Logging.AddConsole(console => console.LogToStandardErrorThreshold = LogLevel.Trace);
-        return builder;
     }
 
     private static async Task<BenchHost> Start(HostApplicationBuilder builder)

@@ -1,5 +1,5 @@
-using System.Diagnostics;
 using System.Globalization;
+using ActOp.Harness.Processes;
 
 namespace ActOp.Bench.Hosting;
 
@@ -9,9 +9,11 @@ internal sealed class SiloProcess : IDisposable
     /// <summary>The hidden command that makes this program a silo.</summary>
     internal const string Command = "silo";
 
-    private readonly Process _process;
+    private const string Ready = "ready";
+    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
+    private readonly ChildProcess _process;
 
-    private SiloProcess(Process process, int port, int gateway)
+    private SiloProcess(ChildProcess process, int port, int gateway)
     {
         _process = process;
         Port = port;
@@ -23,55 +25,30 @@ internal sealed class SiloProcess : IDisposable
     internal int Gateway { get; }
 
     /// <summary>CPU time of the process so far.</summary>
-    internal TimeSpan Cpu
-    {
-        get
-        {
-            _process.Refresh();
-            return _process.TotalProcessorTime;
-        }
-    }
+    internal TimeSpan Cpu => _process.Cpu;
 
     internal static SiloProcess Start(int? primary)
     {
-        var port = BenchHost.FreePort();
-        var gateway = BenchHost.FreePort();
-        var start = new ProcessStartInfo(Environment.ProcessPath!) { RedirectStandardInput = true, RedirectStandardOutput = true, UseShellExecute = false };
-        if (Path.GetFileNameWithoutExtension(Environment.ProcessPath!) == "dotnet")
-            start.ArgumentList.Add(typeof(SiloProcess).Assembly.Location);
-        start.ArgumentList.Add(Command);
-        foreach (var (name, value) in new[] { ("--port", port), ("--gateway", gateway), ("--primary", primary ?? 0) })
-        {
-            start.ArgumentList.Add(name);
-            start.ArgumentList.Add(value.ToString(CultureInfo.InvariantCulture));
-        }
-
-        var process = Process.Start(start) ?? throw new InvalidOperationException("The silo process could not be started.");
-        if (process.StandardOutput.ReadLine() != "ready")
-            throw new InvalidOperationException("The silo process did not start.");
-        return new SiloProcess(process, port, gateway);
+        int[] ports = Ports.FindFree(2);
+        string[] command = [.. ChildProcess.ThisProgram, Command, "--port", Text(ports[0]), "--gateway", Text(ports[1]), "--primary", Text(primary ?? 0)];
+        var said = new Transcript();
+        ChildProcess process = ChildProcess.StartCommand("silo", command, said.Take);
+        said.WaitForAsync(static line => line == Ready).WaitAsync(StartLimit).GetAwaiter().GetResult();
+        return new SiloProcess(process, ports[0], ports[1]);
     }
 
     /// <summary>The silo process itself: runs until standard input ends.</summary>
     internal static async Task<int> RunAsync(int port, int gateway, int primary)
     {
+        var ended = ParentWatch.Start();
         await using var host = await BenchHost.StartSilo(port, gateway, primary == 0 ? null : primary, locality: false);
-        Console.Out.WriteLine("ready");
+        Console.Out.WriteLine(Ready);
         Console.Out.Flush();
-        await Task.Factory.StartNew(static () =>
-        {
-            while (Console.In.Read() >= 0)
-            {
-            }
-        }, TaskCreationOptions.LongRunning);
+        await Task.Delay(Timeout.InfiniteTimeSpan, ended).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         return 0;
     }
 
-    public void Dispose()
-    {
-        _process.StandardInput.Close();
-        if (!_process.WaitForExit(5000))
-            _process.Kill();
-        _process.Dispose();
-    }
+    public void Dispose() => _process.DisposeAsync().AsTask().GetAwaiter().GetResult();
+
+    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
 }

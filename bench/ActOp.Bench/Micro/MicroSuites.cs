@@ -1,3 +1,4 @@
+using BenchmarkDotNet.Configs;
 using BenchmarkDotNet.Running;
 
 namespace ActOp.Bench.Micro;
@@ -7,7 +8,8 @@ internal static class MicroSuites
 {
     internal static int Run(string[] arguments)
     {
-        BenchmarkSwitcher.FromAssembly(typeof(MicroSuites).Assembly).Run(arguments.Length == 0 ? ["--filter", "*"] : arguments);
+        IConfig config = DefaultConfig.Instance.WithArtifactsPath(Path.Combine("artifacts", "benchmarks"));
+        BenchmarkSwitcher.FromAssembly(typeof(MicroSuites).Assembly).Run(arguments.Length == 0 ? ["--filter", "*"] : arguments, config);
         return 0;
     }
 }

@@ -1,5 +1,8 @@
+using ActOp.Staging.Control;
+using ActOp.Staging.Model;
 using MathNet.Numerics.Distributions;
 using MathNet.Numerics.Random;
+using MathNet.Numerics.Statistics;
 
 namespace ActOp.Lab.Seda;
 
@@ -170,4 +173,159 @@ internal sealed class EmulatedServer
     }
 
     private Xoshiro256StarStar Stream(int number) => new(unchecked((_plan.Seed * StreamsASeed) + number), threadSafe: false);
+}
+
+/// <summary>A queue and its threads, and what they did since the last look.</summary>
+/// <param name="load">What an event takes.</param>
+/// <param name="threads">Threads at first.</param>
+/// <param name="times">Draws the times.</param>
+internal sealed class EmulatedStage(StageLoad load, int threads, ServiceTimes times)
+{
+    private readonly Queue<Request> _queue = new();
+    private int _arrived;
+    private int _completed;
+    private double _computed;
+    private double _blocked;
+    private StageDemand _last;
+
+    /// <summary>What an event takes on average, from the next one on.</summary>
+    public StageLoad Load { get; set; } = load;
+
+    /// <summary>Threads; for a while more may be <see cref="Busy"/> after it fell: each of them ends its event first.</summary>
+    public int Threads { get; set; } = threads;
+
+    /// <summary>Threads that have an event.</summary>
+    public int Busy { get; private set; }
+
+    /// <summary>Events that wait.</summary>
+    public int Queued => _queue.Count;
+
+    public void Enter(Request request)
+    {
+        _arrived++;
+        _queue.Enqueue(request);
+    }
+
+    /// <summary>The next event, if a thread is free for it.</summary>
+    public bool TryStart(out Request request)
+    {
+        request = default;
+        if (Busy >= Threads || !_queue.TryDequeue(out request))
+            return false;
+        Busy++;
+        return true;
+    }
+
+    public double DrawCompute() => times.Next(Load.Compute);
+
+    public double DrawBlocked() => times.Next(Load.Blocked);
+
+    public void Complete(double compute, double blocked)
+    {
+        Busy--;
+        _completed++;
+        _computed += compute;
+        _blocked += blocked;
+    }
+
+    /// <summary>What a silo would have measured since the last look; the means are those of completed events, or the last known.</summary>
+    /// <param name="seconds">Time since then.</param>
+    public StagePeriod Collect(double seconds)
+    {
+        _last = _completed > 0
+            ? new(_arrived / seconds, _computed / _completed, _blocked / _completed)
+            : _last with { Arrivals = _last.Compute > 0 ? _arrived / seconds : 0 };
+        (_arrived, _completed, _computed, _blocked) = (0, 0, 0, 0);
+        return new(Threads, Queued, _last);
+    }
+}
+
+/// <summary>An event in the hands of a thread. Used again and again.</summary>
+internal sealed class Turn
+{
+    /// <summary>The stage.</summary>
+    public int Stage { get; set; }
+
+    /// <summary>Whose event it is.</summary>
+    public Request Request { get; set; }
+
+    /// <summary>How long the thread blocks once it has computed, in seconds.</summary>
+    public double Blocked { get; set; }
+
+    /// <summary>The processor time of an always runnable thread when this one began.</summary>
+    public double UsedBefore { get; set; }
+
+    /// <summary>The processor time it took, what switching costs included: what an operating system would report.</summary>
+    public double Compute { get; set; }
+}
+
+/// <summary>A request in the emulated server.</summary>
+/// <param name="Number">Counted from 0 in the order of arrival.</param>
+/// <param name="Arrived">When it came in, in seconds.</param>
+internal readonly record struct Request(long Number, double Arrived);
+
+/// <summary>Draws the times of one stage.</summary>
+/// <param name="shape">How they scatter.</param>
+/// <param name="random">Their own source, so that the n-th time is the same whatever the threads are.</param>
+internal sealed class ServiceTimes(ServiceShape shape, Random random)
+{
+    // Sigma of the logarithm, and the squared coefficient of variation of the mixture; the mixture has balanced means.
+    private const double Sigma = 1.5;
+    private const double Mixed = 4;
+    private static readonly double Short = (1 + Math.Sqrt((Mixed - 1) / (Mixed + 1))) / 2;
+
+    /// <summary>The squared coefficient of variation: variance over squared mean.</summary>
+    public static double SquaredVariation(ServiceShape shape) => shape switch
+    {
+        ServiceShape.Deterministic => 0,
+        ServiceShape.Lognormal => Math.Exp(Sigma * Sigma) - 1,
+        ServiceShape.Hyperexponential => Mixed,
+        _ => 1,
+    };
+
+    /// <summary>The next time with this mean.</summary>
+    public double Next(double mean) => mean == 0 ? 0 : mean * shape switch
+    {
+        ServiceShape.Deterministic => 1,
+        ServiceShape.Lognormal => LogNormal.Sample(random, -Sigma * Sigma / 2, Sigma),
+        ServiceShape.Hyperexponential => Exponential.Sample(random, 2 * (random.NextDouble() < Short ? Short : 1 - Short)),
+        _ => Exponential.Sample(random, 1),
+    };
+}
+
+/// <summary>How the times of a stage scatter around their mean.</summary>
+internal enum ServiceShape
+{
+    /// <summary>As equation (1) of the paper assumes.</summary>
+    Exponential,
+
+    /// <summary>All alike.</summary>
+    Deterministic,
+
+    /// <summary>A heavy tail: the largest one in a hundred is eleven times the mean.</summary>
+    Lognormal,
+
+    /// <summary>Many short ones and a few long ones, both exponential.</summary>
+    Hyperexponential,
+}
+
+/// <summary>The latencies of a server's requests, end to end, in seconds.</summary>
+internal sealed class LatencyRecord
+{
+    private readonly List<double> _latencies = [];
+
+    /// <summary>Records what the server finishes.</summary>
+    /// <param name="server">The server.</param>
+    /// <param name="from">Requests that came before are left out, in seconds since the start.</param>
+    public LatencyRecord(EmulatedServer server, double from) => server.Finished += request =>
+    {
+        if (request.Arrived >= from)
+            _latencies.Add(server.Now - request.Arrived);
+    };
+
+    public int Count => _latencies.Count;
+
+    public double Mean => _latencies.Mean();
+
+    public double Quantile(double share) => ArrayStatistics.QuantileInplace([.. _latencies], share);
 }

@@ -1,4 +1,5 @@
 using System.CommandLine;
+using ActOp.Harness.Reports;
 using Spectre.Console;
 
 namespace ActOp.Lab.Seda;
@@ -24,9 +25,9 @@ internal static class SedaCommand
             var report = Play(study);
             SedaTables.Print(report);
             if (result.GetValue(options.Json) is { } json)
-                LabJson.Write(json, report);
+                ReportFile.WriteJson(json.FullName, report);
             if (result.GetValue(options.Html) is { } html)
-                File.WriteAllText(html.FullName, SedaPage.Write(report));
+                ReportFile.Write(html.FullName, SedaPage.Write(report));
             return 0;
         });
         return command;

@@ -1,6 +1,5 @@
 using System.CommandLine;
 using System.Text.Json;
-using System.Xml.Linq;
 using ActOp.Lab.Seda;
 
 namespace ActOp.Lab.Tests.Seda;
@@ -21,7 +20,7 @@ public sealed class SedaCommandTests : IDisposable
         Assert.Equal(["fixed", "queueLength", "model"], controllers.Select(static controller => controller.GetProperty("controller").GetString()));
         Assert.All(controllers, static controller => Assert.Equal(6, controller.GetProperty("samples")[0].GetProperty("threads").GetArrayLength()));
         Assert.Equal(4, report.RootElement.GetProperty("proxies").GetArrayLength());
-        Assert.Equal(6, XDocument.Load(html).Descendants(XName.Get("svg", "http://www.w3.org/2000/svg")).Count());
+        Assert.Equal(6, File.ReadAllText(html).Split("<svg").Length - 1);
     }
 
     [Theory]

@@ -1,0 +1,83 @@
+using System.Net;
+using System.Text;
+using System.Text.Json;
+using ActOp.Harness.Processes;
+
+namespace ActOp.Harness.Reports;
+
+/// <summary>The report of an experiment: one HTML file that needs nothing else.</summary>
+public sealed class HtmlPage
+{
+    private const string Style = """
+        :root { color-scheme: light dark; --ink: #1d1b18; --paper: #fbfaf7; --line: #d9d4ca; }
+        @media (prefers-color-scheme: dark) { :root { --ink: #e9e6df; --paper: #1b1a18; --line: #45413a; } }
+        body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+        table { border-collapse: collapse; width: 100%; } th, td { padding: .3rem .6rem; border-bottom: 1px solid var(--line); text-align: right; }
+        th:first-child, td:first-child { text-align: left; } figure { margin: 2rem 0; } figcaption { font-weight: 600; }
+        svg { width: 100%; height: auto; } svg text { font-size: 11px; fill: var(--ink); } .grid { stroke: var(--line); }
+        pre { overflow-x: auto; font-size: 12px; } .wide { overflow-x: auto; }
+        """;
+
+    private readonly StringBuilder _html = new("<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">");
+
+    /// <summary>Begins the page.</summary>
+    public HtmlPage(string title)
+    {
+        string text = WebUtility.HtmlEncode(title);
+        _html.Append("<meta name=\"viewport\" content=\"width=device-width\"><title>").Append(text).Append("</title><style>").Append(Style).Append("</style></head><body>");
+        _html.Append("<h1>").Append(text).Append("</h1>");
+    }
+
+    /// <summary>Adds a paragraph.</summary>
+    public HtmlPage Paragraph(string text, bool strong = false)
+    {
+        string encoded = WebUtility.HtmlEncode(text);
+        _html.Append("<p>").Append(strong ? $"<strong>{encoded}</strong>" : encoded).Append("</p>");
+        return this;
+    }
+
+    /// <summary>Adds the heading of a part.</summary>
+    public HtmlPage Heading(string text)
+    {
+        _html.Append("<h2>").Append(WebUtility.HtmlEncode(text)).Append("</h2>");
+        return this;
+    }
+
+    /// <summary>Adds a table.</summary>
+    public HtmlPage Table(IReadOnlyList<string> titles, IEnumerable<IReadOnlyList<string>> rows)
+    {
+        _html.Append("<div class=\"wide\"><table>");
+        AppendRow("th", titles);
+        foreach (IReadOnlyList<string> row in rows)
+            AppendRow("td", row);
+        _html.Append("</table></div>");
+        return this;
+    }
+
+    /// <summary>Adds a figure as its chart rendered it.</summary>
+    public HtmlPage Figure(string figure)
+    {
+        _html.Append(figure);
+        return this;
+    }
+
+    /// <summary>Ends the page with the numbers as JSON, and returns it.</summary>
+    public string End<T>(T results)
+    {
+        _html.Append("<details><summary>Numbers as JSON</summary><pre>");
+        _html.Append(WebUtility.HtmlEncode(JsonSerializer.Serialize(results, JsonLines.File)));
+        _html.Append("</pre></details>");
+        return End();
+    }
+
+    /// <summary>Ends the page, and returns it.</summary>
+    public string End() => _html.Append("</body></html>").ToString();
+
+    private void AppendRow(string element, IReadOnlyList<string> cells)
+    {
+        _html.Append("<tr>");
+        foreach (string cell in cells)
+            _html.Append('<').Append(element).Append('>').Append(WebUtility.HtmlEncode(cell)).Append("</").Append(element).Append('>');
+        _html.Append("</tr>");
+    }
+}

@@ -1,0 +1,268 @@
+using System.Globalization;
+using ActOp.Harness.Load;
+using ActOp.Harness.Processes;
+using HaloPresence.Bench.Silos;
+using Microsoft.Extensions.Logging;
+
+namespace HaloPresence.Bench.Faults;
+
+/// <summary>
+/// The silo processes of a fault experiment: started, ended, started again on the same ports. Safe for concurrent use by their output.
+/// </summary>
+public sealed class FaultSilos : IAsyncDisposable
+{
+    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan Poll = TimeSpan.FromMilliseconds(5);
+
+    /// <summary>A thread that runs on another core is interrupted within microseconds.</summary>
+    private static readonly TimeSpan KillTime = TimeSpan.FromMilliseconds(1);
+    private readonly FaultOptions _options;
+    private readonly IClock _clock;
+    private readonly string _directory;
+    private readonly int[] _ports;
+    private readonly ChildProcess?[] _processes;
+    private readonly List<ViewLine>[] _views;
+    private readonly SiloSample?[] _samples;
+    private readonly string[] _journals;
+    private readonly List<(string Path, TimeSpan Over)> _over = [];
+    private int _started;
+
+    /// <summary>Creates no process yet; journals go to <paramref name="directory"/>.</summary>
+    public FaultSilos(FaultOptions options, IClock clock, string directory)
+    {
+        _options = options;
+        _clock = clock;
+        _directory = directory;
+        int count = options.Halo.Silos;
+        _ports = Ports.FindFree(2 * count);
+        _processes = new ChildProcess?[count];
+        _samples = new SiloSample?[count];
+        _journals = new string[count];
+        _views = new List<ViewLine>[count];
+        for (int i = 0; i < count; i++)
+            _views[i] = [];
+    }
+
+    /// <summary>Ports at which clients reach the silos.</summary>
+    public int[] Gateways => _ports[_options.Halo.Silos..];
+
+    /// <summary>Journals of processes that are over, with the time at which they surely were.</summary>
+    public IReadOnlyList<(string Path, TimeSpan Over)> Journals => _over;
+
+    /// <summary>Starts all silos, the first one first, and waits until each knows all.</summary>
+    public async Task StartAllAsync(CancellationToken cancellation)
+    {
+        for (int i = 0; i < _processes.Length; i++)
+        {
+            Start(i);
+            if (i == 0)
+                await WaitAsync(() => Views(0).Count > 0, "silo 0 did not start", cancellation).ConfigureAwait(false);
+        }
+        await WaitAsync(() => AllSee(_processes.Length), "the silos did not find each other", cancellation).ConfigureAwait(false);
+    }
+
+    /// <summary>Starts silo <paramref name="index"/> again; returns when all silos, itself included, have it in their view.</summary>
+    public async Task RestartAsync(int index, CancellationToken cancellation)
+    {
+        Start(index);
+        await WaitAsync(() => AllSee(_processes.Length), $"silo {index} did not join again", cancellation).ConfigureAwait(false);
+    }
+
+    /// <summary>Kills silo <paramref name="index"/>; returns when the process is over.</summary>
+    public async Task KillAsync(int index)
+    {
+        TimeSpan over = default;
+        // When its parent hears of the end, a silo that dies on a busy machine may have been replaced for long.
+        await _processes[index]!.KillAsync(() => over = _clock.Now + KillTime).ConfigureAwait(false);
+        Forget(index, over);
+    }
+
+    /// <summary>Asks silo <paramref name="index"/> to stop; returns when the process is over.</summary>
+    public async Task StopAsync(int index)
+    {
+        await _processes[index]!.DisposeAsync().ConfigureAwait(false);
+        Forget(index, _clock.Now);
+    }
+
+    /// <summary>Kills all silos at once; returns when all processes are over.</summary>
+    public Task KillAllAsync() => Task.WhenAll(Enumerable.Range(0, _processes.Length).Select(KillAsync));
+
+    /// <summary>Has silo <paramref name="index"/> stand still.</summary>
+    public Task PauseAsync(int index) => _processes[index]!.PauseAsync();
+
+    /// <summary>Lets silo <paramref name="index"/> go on.</summary>
+    public Task ContinueAsync(int index) => _processes[index]!.ContinueAsync();
+
+    /// <summary>
+    /// Kills a silo that the others dropped while it stood still from <paramref name="pausedAt"/> on: none of its turns has run since.
+    /// </summary>
+    public async Task KillPausedAsync(int index, TimeSpan pausedAt)
+    {
+        await _processes[index]!.KillAsync(() => { }).ConfigureAwait(false);
+        Forget(index, pausedAt);
+    }
+
+    /// <summary>
+    /// When each running silo adopted a view without silo <paramref name="index"/>, not before <paramref name="since"/> seconds; null while
+    /// one has not.
+    /// </summary>
+    public double? DroppedByAll(int index, double since)
+    {
+        string left = string.Create(CultureInfo.InvariantCulture, $":{_ports[index]}:");
+        double last = since;
+        for (int i = 0; i < _processes.Length; i++)
+        {
+            if (i == index || _processes[i] is null)
+                continue;
+            if (Views(i).Find(line => line.T >= since && line.Left.Contains(left, StringComparison.Ordinal)) is not { } drop)
+                return null;
+            last = Math.Max(last, drop.T);
+        }
+        return last;
+    }
+
+    /// <summary>Activations on a silo, as of its last sample.</summary>
+    public long ActivationsOf(int index) => Volatile.Read(ref _samples[index])?.Activations ?? 0;
+
+    /// <summary>What the silos have said that was no sample.</summary>
+    public IEnumerable<string> Tails() =>
+        _processes.Where(process => process is { Tail.Length: > 0 }).Select(process => $"{process!.Name} said:{Environment.NewLine}{process.Tail}");
+
+    /// <summary>Stops what runs.</summary>
+    public async ValueTask DisposeAsync()
+    {
+        var running = Enumerable.Range(0, _processes.Length).Where(i => _processes[i] is not null).ToArray();
+        // The first silo last: it holds the table in which the others sign off.
+        await Task.WhenAll(running.Where(i => i > 0).Select(i => _processes[i]!.DisposeAsync().AsTask())).ConfigureAwait(false);
+        if (_processes[0] is { } seed)
+            await seed.DisposeAsync().ConfigureAwait(false);
+        foreach (int i in running)
+        {
+            _processes[i] = null;
+            _over.Add((_journals[i], _clock.Now));
+        }
+    }
+
+    private void Start(int index)
+    {
+        HaloOptions halo = _options.Halo;
+        _journals[index] = Path.Combine(_directory, string.Create(CultureInfo.InvariantCulture, $"silo-{index}-{_started++}.journal"));
+        Volatile.Write(ref _samples[index], null);
+        string[] own =
+        [
+            "silo",
+            "--index", Text(index),
+            "--port", Text(_ports[index]),
+            "--gateway", Text(_ports[halo.Silos + index]),
+            "--primary", Text(_ports[0]),
+            "--journal", _journals[index],
+            "--lease", _options.Lease.ToString(CultureInfo.InvariantCulture),
+        ];
+        _processes[index] = ChildProcess.Start($"silo {index}", [.. own, .. new HaloOptionTable(halo).Print(halo)], line => Take(index, line));
+    }
+
+    private bool Take(int index, string line)
+    {
+        if (JsonLines.TryRead(line, out ViewLine? view))
+        {
+            lock (_views)
+                _views[index].Add(view!);
+            return true;
+        }
+        if (!JsonLines.TryRead(line, out SiloSample? sample))
+            return false;
+        Volatile.Write(ref _samples[index], sample);
+        return true;
+    }
+
+    private void Forget(int index, TimeSpan over)
+    {
+        // The process is over and all that it said is here: nothing can be taken for the next process's words.
+        _over.Add((_journals[index], over));
+        _processes[index] = null;
+        lock (_views)
+            _views[index].Clear();
+    }
+
+    private bool AllSee(int count) =>
+        Enumerable.Range(0, _processes.Length).All(i => Views(i) is [.., { } last] && last.Active == count && Volatile.Read(ref _samples[i]) is not null);
+
+    private List<ViewLine> Views(int index)
+    {
+        lock (_views)
+            return [.. _views[index]];
+    }
+
+    private async Task WaitAsync(Func<bool> condition, string failure, CancellationToken cancellation)
+    {
+        TimeSpan limit = _clock.Now + StartLimit;
+        while (!condition())
+        {
+            if (_processes.FirstOrDefault(process => process is { HasExited: true }) is { } ended)
+                throw new InvalidOperationException($"{ended.Name} ended early. It said:{Environment.NewLine}{ended.Tail}");
+            if (_clock.Now > limit)
+                throw new TimeoutException($"{char.ToUpperInvariant(failure[0])}{failure[1..]} within {StartLimit.TotalSeconds} s.{Environment.NewLine}{string.Join(Environment.NewLine, Tails())}");
+            await Task.Delay(Poll, cancellation).ConfigureAwait(false);
+        }
+    }
+
+    private static string Text(int number) => number.ToString(CultureInfo.InvariantCulture);
+}
+
+/// <summary>Turns the runtime's log entry of a new view into a <see cref="ViewLine"/> on standard output.</summary>
+public sealed class ViewLines : ILoggerProvider, ILogger
+{
+    private const int ViewChanged = 501;
+    private readonly MonotonicClock _clock = new();
+
+    /// <inheritdoc/>
+    public ILogger CreateLogger(string categoryName) => this;
+
+    /// <inheritdoc/>
+    public IDisposable? BeginScope<TState>(TState state) where TState : notnull => null;
+
+    /// <inheritdoc/>
+    public bool IsEnabled(LogLevel logLevel) => logLevel >= LogLevel.Information;
+
+    /// <inheritdoc/>
+    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    {
+        if (eventId.Id != ViewChanged || state is not IReadOnlyList<KeyValuePair<string, object?>> values)
+            return;
+        JsonLines.Write(Console.Out, new ViewLine
+        {
+            T = _clock.Now.TotalSeconds,
+            View = Convert.ToInt64(Value(values, "number")),
+            Active = Convert.ToInt32(Value(values, "active")),
+            Joined = Value(values, "joined") as string ?? "",
+            Left = Value(values, "left") as string ?? "",
+        });
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+    }
+
+    private static object? Value(IReadOnlyList<KeyValuePair<string, object?>> values, string name) =>
+        values.FirstOrDefault(pair => pair.Key == name).Value;
+}
+
+/// <summary>A silo process says that it has adopted a view.</summary>
+public sealed record ViewLine
+{
+    /// <summary>The view's number.</summary>
+    public required long View { get; init; }
+
+    /// <summary>Seconds on the machine's monotonic clock.</summary>
+    public required double T { get; init; }
+
+    /// <summary>Active silos.</summary>
+    public int Active { get; init; }
+
+    /// <summary>Silos that became active, as text.</summary>
+    public string Joined { get; init; } = "";
+
+    /// <summary>Silos that no longer are, as text.</summary>
+    public string Left { get; init; } = "";
+}

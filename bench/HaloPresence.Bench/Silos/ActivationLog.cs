@@ -1,0 +1,150 @@
+using System.Diagnostics;
+using System.IO.MemoryMappedFiles;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+
+namespace HaloPresence.Bench.Silos;
+
+/// <summary>What kind of grain a record of the journal speaks of.</summary>
+public enum JournalKind : byte
+{
+    /// <summary>A player.</summary>
+    Player = 1,
+
+    /// <summary>A game.</summary>
+    Game = 2,
+}
+
+/// <summary>
+/// Follows what the grains of this silo log when they become active and inactive: knows which are active here, and writes it down if there
+/// is a journal. Owns both; any thread.
+/// </summary>
+/// <param name="path">File of the journal; null for none.</param>
+public sealed class ActivationLog(string? path) : ILoggerProvider
+{
+    private readonly ActivationJournal? _journal = path is null ? null : new ActivationJournal(path);
+    private readonly Dictionary<long, List<long>> _players = [];
+    private readonly Dictionary<long, List<long>> _games = [];
+    private readonly Lock _lock = new();
+    private long _activations;
+
+    /// <summary>Has the grains of the application say what this object follows; the other loggers do not get to hear it.</summary>
+    public void AddTo(ILoggingBuilder logging) => logging.AddProvider(this).AddFilter<ActivationLog>(nameof(HaloPresence), LogLevel.Debug);
+
+    /// <summary>Whether a player is active here.</summary>
+    public bool HasPlayer(long player)
+    {
+        lock (_lock)
+            return _players.ContainsKey(player);
+    }
+
+    /// <summary>At most so many of the games that are active here, drawn at random.</summary>
+    public long[] PickGames(Random random, int most)
+    {
+        lock (_lock)
+        {
+            long[] games = [.. _games.Keys];
+            random.Shuffle(games);
+            return games[..Math.Min(most, games.Length)];
+        }
+    }
+
+    /// <inheritdoc/>
+    public ILogger CreateLogger(string categoryName) => categoryName switch
+    {
+        "HaloPresence.PlayerGrain" => new Follower(this, JournalKind.Player),
+        "HaloPresence.GameGrain" => new Follower(this, JournalKind.Game),
+        _ => NullLogger.Instance,
+    };
+
+    /// <inheritdoc/>
+    public void Dispose() => _journal?.Dispose();
+
+    private void Begin(JournalKind kind, long key)
+    {
+        lock (_lock)
+        {
+            Dictionary<long, List<long>> grains = kind == JournalKind.Player ? _players : _games;
+            if (!grains.TryGetValue(key, out List<long>? open))
+                grains.Add(key, open = []);
+            open.Add(++_activations);
+            _journal?.Write(kind, begins: true, _activations, key);
+        }
+    }
+
+    private void End(JournalKind kind, long key)
+    {
+        lock (_lock)
+        {
+            Dictionary<long, List<long>> grains = kind == JournalKind.Player ? _players : _games;
+            if (!grains.TryGetValue(key, out List<long>? open))
+                return;
+            _journal?.Write(kind, begins: false, open[0], key);
+            open.RemoveAt(0);
+            if (open.Count == 0)
+                grains.Remove(key);
+        }
+    }
+
+    private sealed class Follower(ActivationLog log, JournalKind kind) : ILogger
+    {
+        public IDisposable? BeginScope<TState>(TState state) where TState : notnull => null;
+
+        public bool IsEnabled(LogLevel logLevel) => true;
+
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        {
+            if (state is not IReadOnlyList<KeyValuePair<string, object?>> values || values.FirstOrDefault(pair => pair.Key == "Key").Value is not long key)
+                return;
+            if (eventId == HaloEvents.Activated)
+                log.Begin(kind, key);
+            else if (eventId == HaloEvents.Deactivated)
+                log.End(kind, key);
+        }
+    }
+}
+
+/// <summary>
+/// Begins and ends of activations in a memory-mapped file: what was written is still there when the process is killed. Times are those of the
+/// machine's monotonic clock, so that files of several processes can be compared. Not safe for concurrent use.
+/// </summary>
+/// <remarks>A begin is written before the first turn for others, an end after the last one and before the activation is unregistered.</remarks>
+public sealed class ActivationJournal : IDisposable
+{
+    /// <summary>Bytes of one record: kind and activation, grain, time, mark.</summary>
+    internal const int RecordBytes = 32;
+
+    /// <summary>Marks a complete record.</summary>
+    internal const long Mark = 0x4A4F55524E414C31;
+
+    private const int Records = 1 << 20;
+    private readonly MemoryMappedFile _file;
+    private readonly MemoryMappedViewAccessor _view;
+    private long _next;
+
+    /// <summary>Writes to a new file.</summary>
+    public ActivationJournal(string path)
+    {
+        _file = MemoryMappedFile.CreateFromFile(path, FileMode.CreateNew, null, (long)Records * RecordBytes);
+        _view = _file.CreateViewAccessor();
+    }
+
+    /// <summary>Writes down that an activation begins or ends.</summary>
+    public void Write(JournalKind kind, bool begins, long activation, long key)
+    {
+        if (_next >= Records)
+            throw new InvalidOperationException($"The journal of activations is full: {Records} records.");
+        long at = _next++ * RecordBytes;
+        _view.Write(at, (activation << 8) | ((long)kind << 1) | (begins ? 1L : 0L));
+        _view.Write(at + 8, key);
+        _view.Write(at + 16, Stopwatch.GetTimestamp());
+        _view.Write(at + 24, Mark);
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        _view.Dispose();
+        _file.Dispose();
+    }
+}

@@ -1,0 +1,6 @@
+namespace Hello;
+
+public interface IHelloGrain : IGrainWithStringKey
+{
+    Task<string> Greet(string name);
+}
