@@ -3,9 +3,13 @@ using Microsoft.CodeAnalysis.CSharp.Syntax;
 namespace ActOp.House.Tests;
 
 /// <summary>Where things are and how long they are.</summary>
-public class LayoutTests
+public class LayoutTests(ITestOutputHelper output)
 {
     private const int MostLines = 600;
+
+    /// <summary>What is read together stands together: files of src, and the length of the median one.</summary>
+    private const int MostFiles = 350;
+    private const int ShortestMedian = 60;
 
     // Folders whose types have the public names of Orleans, or of the framework that Orleans extends.
     private static readonly string[] PublicNames = [.. Repository.List("public-namespaces.txt").Keys];
@@ -55,6 +59,41 @@ public class LayoutTests
     }
 
     [Fact]
+    public void Files_of_src_are_few_and_long_enough_to_be_read_alone()
+    {
+        SourceFile[] files = [.. Repository.Sources("src").OrderBy(static file => file.Lines)];
+        int median = files[files.Length / 2].Lines;
+        output.WriteLine($"src: {files.Length} files, median {median} lines, largest {files[^1].Lines} ({files[^1].Path})");
+        foreach (var project in files.GroupBy(static file => file.Project).OrderBy(static project => project.Key, StringComparer.Ordinal))
+            output.WriteLine($"  {project.Key}: {project.Count()} files, {project.Sum(static file => file.Lines)} lines");
+        Assert.InRange(files.Length, 1, MostFiles);
+        Assert.InRange(median, ShortestMedian, MostLines);
+    }
+
+    [Fact]
+    public void A_partial_class_is_completed_by_generated_code_only()
+    {
+        var parts = from file in Repository.Sources("src")
+                    from type in file.Syntax.DescendantNodes().OfType<TypeDeclarationSyntax>()
+                    where type.Modifiers.Any(static modifier => modifier.Text == "partial")
+                    select (file.Path, Name: file.Namespace + "." + type.Identifier.Text, Generated: type.DescendantNodes().OfType<MethodDeclarationSyntax>().Any(IsGenerated));
+        var found = parts.ToArray();
+        output.WriteLine($"partial classes: {found.Length}, all for generated code");
+        Findings.None(found.GroupBy(static part => part.Name).Where(static type => type.Count() > 1 || !type.All(static part => part.Generated)).Select(static type => type.Key));
+    }
+
+    [Fact]
+    public void Only_the_host_holds_the_node()
+    {
+        var holders = from file in Repository.Sources("src")
+                      where file.Syntax.DescendantNodes().OfType<IdentifierNameSyntax>().Any(static name => name.Identifier.Text == "Node" && name.Parent is not MemberAccessExpressionSyntax)
+                      select file.Path;
+        string[] found = [.. holders];
+        output.WriteLine($"files that hold the node: {found.Length}");
+        Findings.None(found.Except(Repository.List("node-holders.txt").Keys));
+    }
+
+    [Fact]
     public void A_file_fits_the_limit_of_lines()
     {
         var wrong = from file in Repository.Sources("src", "tests", "samples", "bench")
@@ -62,4 +101,7 @@ public class LayoutTests
                     select $"{file.Path}: {file.Lines}";
         Findings.None(wrong);
     }
+
+    private static bool IsGenerated(MethodDeclarationSyntax method) =>
+        method.Modifiers.Any(static modifier => modifier.Text == "partial") && method.Body is null && method.ExpressionBody is null;
 }
