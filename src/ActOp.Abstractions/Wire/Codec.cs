@@ -1,3 +1,6 @@
+using System.Reflection;
+using System.Runtime.CompilerServices;
+
 namespace ActOp.Wire;
 
 /// <summary>Writes, reads and deep-copies values whose static type is <typeparamref name="T"/>. Stateless; used from any thread.</summary>
@@ -54,5 +57,47 @@ public abstract class Codec<T>
             throw new Orleans.Serialization.SerializerException("A member of type " + typeof(T) + " is longer than its length on the wire.");
         reader.Position = end;
         return value;
+    }
+}
+
+/// <summary>How long the value of a tagged member is, so that a reader that does not know the member can skip it.</summary>
+public enum WireKind : byte
+{
+    /// <summary>A varint of 1 to 10 bytes.</summary>
+    Varint = 0,
+
+    /// <summary>4 bytes.</summary>
+    Fixed32 = 1,
+
+    /// <summary>8 bytes.</summary>
+    Fixed64 = 2,
+
+    /// <summary>A varint length, then so many bytes.</summary>
+    Bytes = 3,
+
+    /// <summary>A length of 4 bytes, then so many bytes, which a codec wrote.</summary>
+    Block = 4,
+
+    /// <summary>Nothing: the value is null or the default.</summary>
+    Null = 5,
+
+    /// <summary>16 bytes.</summary>
+    Fixed128 = 6,
+
+    /// <summary>No member: the end of the members of one type.</summary>
+    End = 7,
+}
+
+/// <summary>Where <see cref="Codec{T}.Default"/> finds codecs; the serialization library installs itself here.</summary>
+internal static class CodecSource
+{
+    /// <summary>Finds the codec of a type; throws CodecNotFoundException when there is none.</summary>
+    internal static Func<Type, object>? Resolver { get; set; }
+
+    internal static object Resolve(Type type)
+    {
+        if (Resolver is null)
+            RuntimeHelpers.RunModuleConstructor(Assembly.Load("ActOp.Serialization").ManifestModule.ModuleHandle);
+        return Resolver!(type);
     }
 }

@@ -106,3 +106,127 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
 
     private static string Short(double number) => number.ToString("0.##", CultureInfo.InvariantCulture);
 }
+
+/// <summary>How a <see cref="ModelController"/> decides.</summary>
+/// <param name="Processors">Processors that the process may use, p.</param>
+/// <param name="Penalty">What a thread costs in latency, eta, in seconds per thread.</param>
+public sealed record ModelControllerSettings(double Processors, double Penalty)
+{
+    /// <summary>
+    /// Processors that all threads together could use at most, as a multiple of those there are. Default 1.5: the paper's constraint (1)
+    /// counts every thread as busy, but one that waits for work uses no processor. In the emulator 1 leaves stages near saturation, 1.5
+    /// more than halves the latency, and 3 collapses under load.
+    /// </summary>
+    public double Headroom { get; init; } = 1.5;
+
+    /// <summary>The fewest threads of a stage. Default 1.</summary>
+    public int Minimum { get; init; } = 1;
+
+    /// <summary>The most threads of a stage. Default 64: more would mean that calls block for longer than threads can help.</summary>
+    public int Maximum { get; init; } = 64;
+
+    /// <summary>Seconds from decision to decision: with the arrivals it says how many events a measurement rests on. Default 1.</summary>
+    public double Period { get; init; } = 1;
+
+    /// <summary>
+    /// Weight of the last period in the smoothed demand, above 0 to 1. Default 0.3: three periods carry two thirds. Less where a period has
+    /// few events.
+    /// </summary>
+    public double Smoothing { get; init; } = 0.3;
+
+    /// <summary>
+    /// A demand that differs by more than this share from the smoothed one is a step and replaces it. Default 0.3; more where few events
+    /// make more noise. It counts when two periods in a row agree.
+    /// </summary>
+    public double StepShare { get; init; } = 0.3;
+
+    /// <summary>A change must improve the objective by this share. Default 0.1: less cannot be told from noise.</summary>
+    public double Hysteresis { get; init; } = 0.1;
+
+    /// <summary>
+    /// Periods for which a stage that got threads keeps them, unless its demand makes a step. Default 60: a minute of periods of one
+    /// second.
+    /// </summary>
+    public int PeriodsToReverse { get; init; } = 60;
+}
+
+/// <summary>
+/// What the stages have to do, with noise taken out: a fading mean, until two periods in a row say that the demand has made a step.
+/// </summary>
+internal sealed class SmoothedDemands(ModelControllerSettings settings)
+{
+    /// <summary>A change of demand below this many busy threads is no step, whatever its share.</summary>
+    private const double LeastStep = 0.02;
+
+    /// <summary>Relative deviations of a single exponential time that noise stays below.</summary>
+    private const double StepDeviations = 5;
+
+    /// <summary>Events that the smoothed demand rests on at least: with fewer a second it reaches farther back.</summary>
+    private const double EventsRemembered = 3000;
+
+    private StageDemand[] _demands = [];
+    private int[] _directions = [];
+    private bool[] _steps = [];
+    private double[] _events = [];
+
+    internal IReadOnlyList<StageDemand> Demands => _demands;
+
+    /// <summary>Whether the demand of a stage made a step in the last period.</summary>
+    internal bool MadeStep(int stage) => _steps[stage];
+
+    /// <summary>Takes a period in; true when the demand of some stage made a step.</summary>
+    internal bool Take(IReadOnlyList<StagePeriod> stages)
+    {
+        if (_demands.Length != stages.Count)
+        {
+            Begin(stages);
+            return true;
+        }
+
+        for (var i = 0; i < stages.Count; i++)
+            Take(i, stages[i].Demand);
+        return _steps.Contains(true);
+    }
+
+    private void Begin(IReadOnlyList<StagePeriod> stages)
+    {
+        _demands = [.. stages.Select(static stage => stage.Demand)];
+        _directions = new int[stages.Count];
+        _steps = new bool[stages.Count];
+        _events = [.. _demands.Select(demand => demand.Arrivals * settings.Period)];
+    }
+
+    private void Take(int stage, StageDemand now)
+    {
+        var old = _demands[stage];
+        var events = Math.Max(old.Arrivals, now.Arrivals) * settings.Period;
+        var direction = Direction(old.BusyThreads, now.BusyThreads, events);
+        _steps[stage] = direction != 0 && direction == _directions[stage];
+        _directions[stage] = direction;
+        if (_steps[stage])
+            (_demands[stage], _events[stage]) = (now, events);
+        else if (old.Arrivals == 0)
+            _demands[stage] = now;
+        else if (now.Arrivals > 0)
+            _demands[stage] = Mix(old, now, Weight(stage, events));
+    }
+
+    /// <summary>A plain mean over all events until it rests on many; then a fading one.</summary>
+    private double Weight(int stage, double events)
+    {
+        _events[stage] = Math.Min(_events[stage] + events, EventsRemembered);
+        return Math.Min(settings.Smoothing, events / _events[stage]);
+    }
+
+    /// <summary>Up or down when the demand moved by more than noise: the fewer events, the more noise.</summary>
+    private int Direction(double old, double now, double events)
+    {
+        var noise = Math.Max(settings.StepShare, StepDeviations / Math.Sqrt(Math.Max(1, events)));
+        return Math.Abs(now - old) > Math.Max(LeastStep, noise * old) ? Math.Sign(now - old) : 0;
+    }
+
+    private static StageDemand Mix(StageDemand old, StageDemand now, double weight) =>
+        new(Mix(old.Arrivals, now.Arrivals, weight), Mix(old.Compute, now.Compute, weight), Mix(old.Blocked, now.Blocked, weight));
+
+    private static double Mix(double old, double now, double weight) => old + (weight * (now - old));
+}

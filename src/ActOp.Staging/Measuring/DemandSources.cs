@@ -1,3 +1,5 @@
+using ActOp.Staging.Model;
+
 namespace ActOp.Staging.Measuring;
 
 /// <summary>How the cost of a stage's events is measured.</summary>
@@ -97,4 +99,111 @@ public static class DemandSources
     private static string[] Names(IReadOnlyList<(string Name, bool NeverBlocks)> stages) => [.. stages.Select(static stage => stage.Name)];
 
     private static RatioSource Ratio(IReadOnlyList<(string Name, bool NeverBlocks)> stages) => new([.. stages.Select(static stage => stage.NeverBlocks)]);
+}
+
+/// <summary>Says what an event of each stage costs in processor time and in blocked time (paper section 5.4).</summary>
+public interface IDemandSource : IDisposable
+{
+    /// <summary>Its name, for logs.</summary>
+    string Name { get; }
+
+    /// <summary>Estimates the demand of a period.</summary>
+    /// <param name="stages">For each stage its usage at the beginning and at the end, always in the same order.</param>
+    /// <param name="seconds">The length of the period.</param>
+    /// <returns>
+    /// The demand of each stage; one without a measured event has its last known costs, or no arrivals when there are none.
+    /// </returns>
+    IReadOnlyList<StageDemand> Estimate(IReadOnlyList<(StageUsage Begin, StageUsage End)> stages, double seconds);
+}
+
+/// <summary>
+/// What the sources have in common: arrivals are counted, and an event costs the mean over the sample of the period, or the last known mean
+/// when that is empty.
+/// </summary>
+public abstract class SampledSource : IDemandSource
+{
+    private const double NanosecondsPerSecond = 1e9;
+
+    private StageDemand[] _last = [];
+
+    /// <inheritdoc/>
+    public abstract string Name { get; }
+
+    /// <inheritdoc/>
+    public IReadOnlyList<StageDemand> Estimate(IReadOnlyList<(StageUsage Begin, StageUsage End)> stages, double seconds)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegativeOrZero(seconds);
+        if (_last.Length != stages.Count)
+            _last = new StageDemand[stages.Count];
+        BusyTime[] busy = [.. stages.Select(static stage => stage.End.Busy - stage.Begin.Busy)];
+        var blocked = Blocked(busy);
+        for (var i = 0; i < busy.Length; i++)
+        {
+            var arrivals = Math.Max(0, stages[i].End.Arrived - stages[i].Begin.Arrived) / seconds;
+            if (busy[i] is { Items: > 0, Cpu: > 0 })
+                _last[i] = new(arrivals, PerItem(busy[i].Cpu, busy[i]), PerItem(Math.Max(0, blocked[i]), busy[i]));
+            else
+                _last[i] = _last[i] with { Arrivals = _last[i].Compute > 0 ? arrivals : 0 };
+        }
+
+        return [.. _last];
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Dispose(true);
+        GC.SuppressFinalize(this);
+    }
+
+    /// <summary>The blocked time in each stage's sample, in nanoseconds; below zero counts as zero.</summary>
+    /// <param name="busy">The samples of the period.</param>
+    /// <returns>For each stage.</returns>
+    protected abstract double[] Blocked(BusyTime[] busy);
+
+    /// <summary>Ends it.</summary>
+    /// <param name="disposing">True when called by <see cref="Dispose()"/>.</param>
+    protected virtual void Dispose(bool disposing)
+    {
+    }
+
+    private static double PerItem(double nanoseconds, BusyTime busy) => nanoseconds / NanosecondsPerSecond / busy.Items;
+}
+
+/// <summary>
+/// The system's scheduler says how long a thread was ready without a processor, so that what is left of the wall-clock time was blocked: w
+/// = z - x - r.
+/// </summary>
+public sealed class SchedulerSource : SampledSource
+{
+    /// <inheritdoc/>
+    public override string Name => "scheduler";
+
+    /// <summary>Whether the system keeps the statistics.</summary>
+    public static bool IsSupported => ThreadClock.KnowsReady;
+
+    /// <inheritdoc/>
+    protected override double[] Blocked(BusyTime[] busy) => Array.ConvertAll(busy, static stage => (double)(stage.Wall - stage.Cpu - stage.Ready));
+}
+
+/// <summary>
+/// The paper's estimate (section 5.4) from wall-clock and processor time alone: the ratio of ready time to processor time, alpha, is the
+/// same for all threads and is seen where nothing blocks; elsewhere r = alpha x and w = z - x - r.
+/// </summary>
+/// <param name="neverBlocks">For each stage whether its events never block; at least one must not.</param>
+public sealed class RatioSource(IReadOnlyList<bool> neverBlocks) : SampledSource
+{
+    private double _alpha;
+
+    /// <inheritdoc/>
+    public override string Name => "ratio";
+
+    /// <inheritdoc/>
+    protected override double[] Blocked(BusyTime[] busy)
+    {
+        double[] ratios = [.. busy.Where((stage, i) => neverBlocks[i] && stage.Cpu > 0).Select(static stage => (double)(stage.Wall - stage.Cpu) / stage.Cpu)];
+        if (ratios.Length > 0)
+            _alpha = Math.Max(0, ratios.Average());
+        return [.. busy.Select((stage, i) => neverBlocks[i] ? 0 : stage.Wall - ((1 + _alpha) * stage.Cpu))];
+    }
 }

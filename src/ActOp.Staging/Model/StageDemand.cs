@@ -30,3 +30,16 @@ public readonly record struct StageDemand(double Arrivals, double Compute, doubl
             throw new ArgumentOutOfRangeException(nameof(Blocked), Blocked, "The blocked time of an event is finite and not negative.");
     }
 }
+
+/// <summary>Whole threads for each stage.</summary>
+/// <param name="Threads">For each stage, in the order given.</param>
+/// <param name="IsOverloaded">Some stage has no more threads than are busy: its queue grows.</param>
+/// <param name="ExceedsProcessors">If all were busy they would keep more than all processors busy: even the fewest threads that are stable
+/// would.</param>
+public sealed record ThreadCounts(IReadOnlyList<int> Threads, bool IsOverloaded, bool ExceedsProcessors);
+
+/// <summary>An optimum over real numbers of threads.</summary>
+/// <param name="Threads">For each stage.</param>
+/// <param name="Multiplier">The price of a processor, theta, in seconds: 0 when there are enough.</param>
+/// <param name="IsOverloaded">The stages need all processors or more: no allocation is stable.</param>
+public sealed record ThreadShares(IReadOnlyList<double> Threads, double Multiplier, bool IsOverloaded);
