@@ -8,142 +8,44 @@ namespace ActOp.Runtime.Directory;
 /// allocates nothing but table growth); views, ticks and slot messages come from one. Time is passed in as monotonic milliseconds.
 /// </summary>
 /// <remarks>
-/// What makes it strong: at most one living silo serves a slot. A silo keeps serving across views in which it stays the owner. A new owner
+/// The guarantee: at most one living silo serves a slot. A silo keeps serving across views in which it stays the owner. A new owner
 /// serves only after the old one sealed and handed over, or after every silo that may host grains answered in exactly the new owner's view,
-/// by which it has sealed what it served before and fences off (<see cref="RegistrationFence"/>) answers of owners left behind. What dead
-/// silos may still run is covered by leases: by entry where the entry survived, by slot where it was lost.
+/// by which it has sealed what it served before and refuses (<see cref="RegistrationFence"/>) answers of former owners. What dead
+/// silos may still run is covered by leases: by entry where the entry survived, by slot where it was lost. <see cref="OwnedSlots"/> holds
+/// the slots and follows the views; <see cref="SlotTransfers"/> moves and rebuilds them.
 /// </remarks>
-internal sealed partial class DirectoryPartition
+internal sealed class DirectoryPartition
 {
-    private readonly SiloAddress _self;
-    private readonly DirectoryLimits _limits;
-    private readonly ILocalActivations _activations;
-    private readonly RegistrationFence _fence;
-    private readonly Residences _residences = new();
-    private readonly Slot[] _slots = new Slot[SlotMap.SlotCount];
-    private volatile SlotMap _map = new(View.Empty);
-    private volatile Dictionary<SiloAddress, long> _leases = [];
-    private long _now;
+    private readonly OwnedSlots _slots;
+    private readonly SlotTransfers _transfers;
 
     /// <summary>Creates the partition of <paramref name="self"/>, owner of nothing before the first <see cref="OnView"/>.</summary>
     public DirectoryPartition(SiloAddress self, DirectoryLimits limits, ILocalActivations activations, RegistrationFence fence)
     {
-        _self = self;
-        _limits = limits;
-        _activations = activations;
-        _fence = fence;
-        for (var slot = 0; slot < _slots.Length; slot++)
-        {
-            _slots[slot] = new Slot();
-        }
+        _slots = new OwnedSlots(self, limits);
+        _transfers = new SlotTransfers(self, limits, _slots, activations, fence);
     }
 
     /// <summary>What is to be done, in order. The driver does it and clears the list.</summary>
-    public List<DirectoryAction> Actions { get; } = [];
+    public List<DirectoryAction> Actions => _transfers.Actions;
 
     /// <summary>Who owns which slot in this silo's view.</summary>
-    public SlotMap Map => _map;
+    public SlotMap Map => _slots.Map;
 
     /// <summary>Registrations held; takes every slot's lock in turn.</summary>
-    public long Count
-    {
-        get
-        {
-            long count = 0;
-            foreach (var slot in _slots)
-            {
-                lock (slot)
-                {
-                    count += slot.State == SlotState.Ready ? slot.Entries?.Count ?? 0 : 0;
-                }
-            }
-
-            return count;
-        }
-    }
+    public long Count => _slots.Count;
 
     /// <summary>What this silo is to a slot.</summary>
     public SlotState StateOf(int slot) => _slots[slot].State;
 
     /// <summary>Where a grain is registered: Ok, NotFound, Leased, NotReady or WrongOwner.</summary>
-    public DirectoryReply Lookup(in GrainId grain)
-    {
-        var slot = _slots[SlotMap.SlotOf(grain)];
-        lock (slot)
-        {
-            return slot.State == SlotState.Ready ? Find(slot, grain) : NotServed(slot);
-        }
-    }
+    public DirectoryReply Lookup(in GrainId grain) => _slots.Lookup(grain);
 
-    /// <summary>
-    /// Registers an activation if the grain has none, or has <see cref="RegisterRequest.Previous"/> when that is given. Ok carries the own
-    /// location with its new epoch (or the old one when it was registered already); Conflict the winner; NotFound says that the previous
-    /// one is not registered any more and the grain has none; else NotReady, WrongOwner, Leased or UnknownSilo.
-    /// </summary>
-    public DirectoryReply Register(in RegisterRequest request)
-    {
-        var slot = _slots[SlotMap.SlotOf(request.Grain)];
-        lock (slot)
-        {
-            if (slot.State != SlotState.Ready)
-            {
-                return NotServed(slot);
-            }
+    /// <inheritdoc cref="OwnedSlots.Register"/>
+    public DirectoryReply Register(in RegisterRequest request) => _slots.Register(request);
 
-            if (!_map.View.MayHost(request.Silo))
-            {
-                return new DirectoryReply(DirectoryStatus.UnknownSilo, default, _map.View.Number);
-            }
-
-            var found = Find(slot, request.Grain);
-            var entry = default(Location);
-            var known = slot.Entries is not null && slot.Entries.TryGet(request.Grain, out entry);
-            if (known && entry.Activation.Equals(request.Activation) && entry.Silo.Equals(request.Silo))
-            {
-                return new DirectoryReply(DirectoryStatus.Ok, entry, slot.ServedView);
-            }
-
-            // Whoever names the registered activation got the grain from it, even if its silo died since.
-            var takesOver = known && !request.Previous.IsDefault && entry.Activation.Equals(request.Previous);
-            if (!takesOver && found.Status != DirectoryStatus.NotFound)
-            {
-                return found.Status == DirectoryStatus.Ok ? found with { Status = DirectoryStatus.Conflict } : found;
-            }
-
-            // The grain has lived and ended since its state was taken: that state is old.
-            if (!takesOver && !request.Previous.IsDefault)
-            {
-                return found;
-            }
-
-            var location = new Location(request.Silo, request.Activation, slot.NextEpoch());
-            (slot.Entries ??= new SlotEntries()).Set(request.Grain, location, _residences);
-            return new DirectoryReply(DirectoryStatus.Ok, location, slot.ServedView);
-        }
-    }
-
-    /// <summary>
-    /// Removes the grain's registration if it is this activation: Ok, or NotFound when it is not, or NotReady or WrongOwner.
-    /// </summary>
-    public DirectoryReply Unregister(in GrainId grain, ActivationId activation)
-    {
-        var slot = _slots[SlotMap.SlotOf(grain)];
-        lock (slot)
-        {
-            if (slot.State != SlotState.Ready)
-            {
-                return NotServed(slot);
-            }
-
-            if (slot.Entries is null || !slot.Entries.TryGet(grain, out var entry) || !entry.Activation.Equals(activation))
-            {
-                return new DirectoryReply(DirectoryStatus.NotFound, default, slot.ServedView);
-            }
-
-            slot.Entries.Remove(grain);
-            return new DirectoryReply(DirectoryStatus.Ok, entry, slot.ServedView);
-        }
-    }
+    /// <inheritdoc cref="OwnedSlots.Unregister"/>
+    public DirectoryReply Unregister(in GrainId grain, ActivationId activation) => _slots.Unregister(grain, activation);
 
     /// <summary>Registers many; <paramref name="replies"/>[i] answers <paramref name="requests"/>[i].</summary>
     public void RegisterMany(ReadOnlySpan<RegisterRequest> requests, Span<DirectoryReply> replies)
@@ -163,31 +65,95 @@ internal sealed partial class DirectoryPartition
         }
     }
 
-    private DirectoryReply NotServed(Slot slot) =>
-        new(slot.State == SlotState.Waiting ? DirectoryStatus.NotReady : DirectoryStatus.WrongOwner, default, _map.View.Number);
-
-    // Only under the slot's lock and when it is ready.
-    private DirectoryReply Find(Slot slot, in GrainId grain)
+    /// <summary>Adopts a newer view. Older ones are ignored.</summary>
+    public void OnView(View view, long now)
     {
-        var now = Volatile.Read(ref _now);
-        if (slot.Entries is not null && slot.Entries.TryGet(grain, out var entry))
+        _slots.Now = now;
+        if (_slots.TryAdopt(view, now))
         {
-            if (_map.View.MayHost(entry.Silo))
-            {
-                return new DirectoryReply(DirectoryStatus.Ok, entry, slot.ServedView);
-            }
-
-            var remaining = _leases.GetValueOrDefault(entry.Silo) - now;
-            if (remaining > 0)
-            {
-                return new DirectoryReply(DirectoryStatus.Leased, entry, slot.ServedView, (int)remaining);
-            }
-
-            slot.Entries.Remove(grain);
+            _transfers.Start(now);
         }
-
-        return slot.LeaseUntil > now
-            ? new DirectoryReply(DirectoryStatus.Leased, default, slot.ServedView, (int)(slot.LeaseUntil - now))
-            : new DirectoryReply(DirectoryStatus.NotFound, default, slot.ServedView);
     }
+
+    /// <summary>
+    /// Lets time pass: sends again what was not answered, drops sealed slots that nobody fetched, and entries of dead silos.
+    /// </summary>
+    public void OnTick(long now)
+    {
+        _slots.Now = now;
+        _transfers.Tick(now);
+        _slots.Sweep(now);
+    }
+
+    /// <inheritdoc cref="SlotTransfers.OnSlotRequest"/>
+    public void OnSlotRequest(SlotRequest request, long now)
+    {
+        _slots.Now = now;
+        _transfers.OnSlotRequest(request, now);
+    }
+
+    /// <inheritdoc cref="SlotTransfers.OnSlotReply"/>
+    public void OnSlotReply(SlotReply reply, long now)
+    {
+        _slots.Now = now;
+        _transfers.OnSlotReply(reply, now);
+    }
+
+    /// <inheritdoc cref="SlotTransfers.OnSlotAck"/>
+    public void OnSlotAck(SlotAck ack) => _transfers.OnSlotAck(ack);
+}
+
+/// <summary>Something the directory wants done.</summary>
+internal abstract record DirectoryAction
+{
+    /// <summary>Send to a silo. Loss is harmless: it is sent again.</summary>
+    internal sealed record SendRequest(SiloAddress To, SlotRequest Request) : DirectoryAction;
+
+    /// <summary>Send to a silo.</summary>
+    internal sealed record SendReply(SiloAddress To, SlotReply Reply) : DirectoryAction;
+
+    /// <summary>Send to a silo.</summary>
+    internal sealed record SendAck(SiloAddress To, SlotAck Ack) : DirectoryAction;
+
+    /// <summary>Some silo is in a newer view: read the membership table.</summary>
+    internal sealed record RefreshView(long AtLeast) : DirectoryAction;
+
+    /// <summary>Recovery found a second activation: the silo must end this one without unregistering.</summary>
+    internal sealed record Deactivate(SiloAddress Silo, Registration Loser) : DirectoryAction;
+
+    /// <summary>These slots are served from now on: requests that wait for them may go.</summary>
+    internal sealed record SlotsReady(SlotSet Slots) : DirectoryAction;
+}
+
+/// <summary>The directory's constants. Times in milliseconds.</summary>
+internal sealed record DirectoryLimits
+{
+    /// <summary>How long after a silent death the silo's grains stay unregistrable. Must not be less than the membership lease.</summary>
+    public int SilentLease { get; init; } = 30_000;
+
+    /// <summary>
+    /// The same after a death by refused connections or replacement: the process is gone, so nothing needs to be waited for. Set it to
+    /// <see cref="SilentLease"/> where something between the silos may refuse connections of a process that lives.
+    /// </summary>
+    public int CrashLease { get; init; }
+
+    /// <summary>How long a slot request may go unanswered before it is sent again.</summary>
+    public int ResendAfter { get; init; } = 500;
+
+    /// <summary>How long sealed slots are kept for a new owner that does not fetch them.</summary>
+    public int SealedRetention { get; init; } = 60_000;
+
+    /// <summary>Registrations in one part of a slot reply, at most.</summary>
+    public int EntriesPerPart { get; init; } = 8_192;
+
+    /// <summary>Slots swept of dead entries per tick.</summary>
+    public int SweepPerTick { get; init; } = 128;
+
+    /// <summary>The lease that a death of this cause leaves behind.</summary>
+    public int LeaseAfter(DeathCause cause) => cause switch
+    {
+        DeathCause.Graceful => 0,
+        DeathCause.Replaced or DeathCause.Refused => CrashLease,
+        _ => SilentLease,
+    };
 }

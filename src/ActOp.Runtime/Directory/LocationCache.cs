@@ -229,3 +229,128 @@ internal sealed class LocationCache
         return null;
     }
 }
+
+/// <summary>
+/// A part of the <see cref="LocationCache"/> with its own write lock: sets of eight entries. Readers take no lock; a tag (32 bits of the
+/// hash) tells them which entry to look at, and the entry itself whether it is the right one, so a torn pair of tag and entry is just a
+/// miss.
+/// </summary>
+internal sealed class CacheSegment(int sets)
+{
+    /// <summary>Entries in a set.</summary>
+    public const int Ways = 8;
+
+    private readonly CachedLocation?[] _entries = new CachedLocation?[sets * Ways];
+    private readonly byte[] _hands = new byte[sets];
+
+    /// <summary>Guards writes.</summary>
+    public Lock Gate { get; } = new();
+
+    /// <summary>The tags, in the order of the entries.</summary>
+    public uint[] Tags { get; } = new uint[sets * Ways];
+
+    /// <summary>Reads an entry.</summary>
+    public CachedLocation? this[int index] => Volatile.Read(ref _entries[index]);
+
+    /// <summary>Replaces an entry. Under the gate.</summary>
+    public void Set(int index, uint tag, CachedLocation? entry)
+    {
+        if (_entries[index] is { } before)
+        {
+            before.IsStale = true;
+        }
+
+        Volatile.Write(ref _entries[index], entry);
+        Volatile.Write(ref Tags[index], tag);
+    }
+
+    /// <summary>
+    /// The index of an empty or dead entry of the set, else of the first one not used since the hand last passed. Under the gate.
+    /// </summary>
+    public int Victim(int set)
+    {
+        var start = set * Ways;
+        for (var way = 0; way < Ways; way++)
+        {
+            if (_entries[start + way] is not { Silo.IsDead: false })
+            {
+                return start + way;
+            }
+        }
+
+        for (var turn = 0; ; turn++)
+        {
+            var index = start + (_hands[set]++ % Ways);
+            var entry = _entries[index]!;
+            if (!entry.Used || turn == 2 * Ways)
+            {
+                return index;
+            }
+
+            entry.Used = false;
+        }
+    }
+}
+
+/// <summary>One entry of the <see cref="LocationCache"/>. Immutable but for its marks.</summary>
+internal sealed class CachedLocation(GrainId grain, CachedSilo silo, ActivationId activation, long epoch)
+{
+    /// <summary>
+    /// Whether a reader used it since the clock hand passed. Written only when it changes, so that readers share the line.
+    /// </summary>
+    public bool Used;
+
+    /// <summary>Set when the cache holds the entry no more: whoever kept it must ask again.</summary>
+    public volatile bool IsStale;
+
+    /// <summary>The grain.</summary>
+    public GrainId Grain { get; } = grain;
+
+    /// <summary>The silo, with its liveness.</summary>
+    public CachedSilo Silo { get; } = silo;
+
+    /// <summary>The activation.</summary>
+    public ActivationId Activation { get; } = activation;
+
+    /// <summary>The epoch of its registration.</summary>
+    public long Epoch { get; } = epoch;
+
+    /// <summary>The location.</summary>
+    public Location Location => new(Silo.Address, Activation, Epoch);
+}
+
+/// <summary>A silo as all cached locations on it share it: one write makes them all invalid.</summary>
+internal sealed class CachedSilo(SiloAddress address)
+{
+    private View? _trustedBy;
+
+    /// <summary>Set when a view declares the silo dead; never unset.</summary>
+    public volatile bool IsDead;
+
+    /// <summary>The view by which calls may be sent to the silo, as far as somebody has looked. Any thread.</summary>
+    public View? TrustedBy
+    {
+        get => Volatile.Read(ref _trustedBy);
+        set => Volatile.Write(ref _trustedBy, value);
+    }
+
+    /// <summary>The silo.</summary>
+    public SiloAddress Address { get; } = address;
+}
+
+/// <summary>Where a grain is activated.</summary>
+/// <param name="Silo">The silo; null for "nowhere" (<c>default</c>).</param>
+/// <param name="Activation">The activation, unique for ever.</param>
+/// <param name="Epoch">
+/// Rises with every registration of the grain: the view in which the slot's owner served it in the upper 24 bits, the owner's count in the
+/// lower 40. The higher epoch is the newer location, whoever says so. 0: not registered yet.
+/// </param>
+[Orleans.GenerateSerializer]
+internal readonly record struct Location(SiloAddress Silo, ActivationId Activation, long Epoch)
+{
+    /// <summary>Whether this is no location.</summary>
+    public bool IsNone => Silo is null;
+
+    /// <summary>Whether both name the same activation, whatever their epochs.</summary>
+    public bool IsSameActivation(in Location other) => Activation.Equals(other.Activation) && Equals(Silo, other.Silo);
+}
