@@ -154,10 +154,13 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
             }
         }
 
-        /// <summary>A new table with room for half as many again; without the places that were left, so it may be smaller.</summary>
+        /// <summary>
+        /// A new table, three eighths free; without the places that were left, so it may be smaller. Less room would save little and be
+        /// used up soon: each table is copied by the collector before it is replaced.
+        /// </summary>
         private void Rebuild()
         {
-            var next = new Table(_count + (_count >> 1) + 8);
+            var next = new Table(_count + (_count >> 1) + (_count >> 3) + 8);
             for (var index = 0; index < _table.Capacity; index++)
             {
                 if (_table[index] is { } host)
