@@ -49,8 +49,10 @@ internal static class CreateCalls
         using var done = new CancellationTokenSource();
         var pauses = Pauses(done.Token);
         (last, var first) = (key + count, key);
+        var allocated = GC.GetTotalAllocatedBytes();
         var start = Stopwatch.GetTimestamp();
         await InParallel(Loop);
+        allocated = GC.GetTotalAllocatedBytes() - allocated;
         var seconds = Stopwatch.GetElapsedTime(start).TotalSeconds;
         await done.CancelAsync();
         var bytes = GC.GetTotalMemory(forceFullCollection: true) - before;
@@ -58,6 +60,7 @@ internal static class CreateCalls
         var made = Math.Max(1, silo.Node.Activations.Count - (int)first);
         report(One("activations made", "", made));
         report(One("activations created by their first call", "per s", count / seconds));
+        report(One("allocated for an activation", "B", (double)allocated / made));
         report(One("heap of an idle activation", "B", (double)bytes / made));
         report(One("longest pause of a collection", "ms", longest));
         report(One("pauses, share of the time", "%", share));
