@@ -18,8 +18,8 @@ internal sealed partial class Activation
     private static readonly TaskCompletionSource HasLeft = Completed();
 
     /// <summary>
-    /// A <see cref="Beginning"/> as long as the activation begins, which keeps what is wanted of its end meanwhile; then null, or its
-    /// <see cref="Departure"/> from the first wish for that on.
+    /// A <see cref="Beginning"/> as long as the activation begins, which keeps what is wanted of its end meanwhile, or what stands for it;
+    /// then null, or its <see cref="Departure"/> from the first wish for that on.
     /// </summary>
     private object? _life;
     private volatile bool _hasScope;
@@ -35,7 +35,7 @@ internal sealed partial class Activation
 
     private Departure? Departing
     {
-        get => _life is null ? null : _life as Departure ?? ((Beginning)_life).Departure;
+        get => _life is null ? null : _life as Departure ?? (_life as Beginning)?.Departure;
         set
         {
             if (_life is Beginning beginning)
@@ -97,6 +97,24 @@ internal sealed partial class Activation
         _life = new Beginning(this, state, context, trace);
 
     internal void BeginPrepared() => Enqueue((Beginning)_life!);
+
+    /// <summary>Has the activation begin with the first request; to be called before anybody can find it.</summary>
+    internal void BeginWithFirstRequest() => _life = Beginning.WithFirstRequest;
+
+    /// <summary>
+    /// For whoever has made an activation and could not give it its request, or took that away: those that others have sent need it.
+    /// </summary>
+    internal void BeginWithoutRequest() => Enqueue(new ActionWork(static state => ((Activation)state!).BeginNow(null, null), this));
+
+    /// <summary>Begins what <see cref="BeginWithFirstRequest"/> has left to this turn.</summary>
+    private void BeginNow(RequestContextData? context, object? trace)
+    {
+        if (!ReferenceEquals(_life, Beginning.WithFirstRequest))
+            return;
+        var beginning = Beginning.For(this, context, trace);
+        _life = beginning;
+        beginning.RunFirst();
+    }
 
     /// <summary>
     /// What this silo reports of the grain when its slot is rebuilt, none for nothing. Any thread; exact for a collector that has raised
@@ -160,16 +178,24 @@ internal sealed partial class Activation
     /// <summary>The end is wanted: it begins when no request runs, and for an activation that begins, when that is done.</summary>
     internal void WishToEnd(DeactivationReason reason)
     {
-        if (State >= ActivationState.Deactivating || IsLeaving)
-            return;
-        (Departing ??= new Departure(this)).Decide(reason);
         // Not here: the caller may be code of the grain.
-        if (State == ActivationState.Active && _runningCount == 0)
+        if (DecideToEnd(reason) && State == ActivationState.Active && _runningCount == 0)
             Enqueue(new ActionWork(static state => ((Activation)state!).AtRest(), this));
+    }
+
+    /// <summary>False when the end was decided before.</summary>
+    private bool DecideToEnd(DeactivationReason reason)
+    {
+        BeginNow(null, null);
+        if (State >= ActivationState.Deactivating || IsLeaving)
+            return false;
+        (Departing ??= new Departure(this)).Decide(reason);
+        return true;
     }
 
     private void WishToMove(Dictionary<string, object>? requestContext)
     {
+        BeginNow(null, null);
         if (State != ActivationState.Gone && Class.UsesDirectory)
             (Departing ??= new Departure(this)).Move(ContextOf(requestContext));
     }

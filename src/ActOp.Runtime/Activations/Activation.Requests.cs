@@ -62,14 +62,26 @@ internal sealed partial class Activation
     private void Admit(Call call)
     {
         if (Node.Abandoned.Drops(call))
+        {
+            BeginNow(null, null);
             return;
+        }
+
         if (State == ActivationState.Gone)
             SendOn(call);
         else if (State == ActivationState.Active && (_waiting is null || MayOthersRun || MayAlways(call))
             && (_life is null || MayJoin) && MayRun(call))
             StartRequest(call);
         else
-            Wait(call);
+            WaitForBegin(call);
+    }
+
+    /// <summary>A begin that fails at once must find the request to fail, so that waits first.</summary>
+    private void WaitForBegin(Call call)
+    {
+        var (context, trace) = (call.Context, call.Trace);
+        Wait(call);
+        BeginNow(context, trace);
     }
 
     /// <summary>Whether a request may begin although a wish to end is there.</summary>

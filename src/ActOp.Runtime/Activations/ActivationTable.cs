@@ -49,10 +49,10 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     internal void Remember(Activation activation) => _recent.Put(activation, this);
 
     /// <summary>
-    /// The activation of the grain, a new one when there is none. Whoever has <paramref name="created"/> it must begin it, after it has
-    /// posted what it came with: a begin that fails at once must find the request to fail.
+    /// The activation of the grain, a new one when there is none. It begins with the first request that it gets, or whoever has
+    /// <paramref name="created"/> it must begin it.
     /// </summary>
-    internal Activation GetOrCreate(GrainId id, GrainClass grainClass, out bool created)
+    internal Activation GetOrCreate(GrainId id, GrainClass grainClass, bool withFirstRequest, out bool created)
     {
         created = false;
         while (true)
@@ -60,6 +60,8 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
             if (_activations.TryGet(id, out var existing))
                 return existing;
             var activation = New(id, grainClass);
+            if (withFirstRequest)
+                activation.BeginWithFirstRequest();
             if (!_activations.TryAdd(activation))
                 continue;
             created = true;

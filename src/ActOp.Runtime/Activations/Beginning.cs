@@ -39,8 +39,17 @@ namespace ActOp.Runtime.Activations;
 /// <param name="trace">The trace that the calls of the hooks continue, or null.</param>
 internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context, object? trace) : Work
 {
+    /// <summary>
+    /// The life of an activation that begins with its first request, on the turn of that. It stands in for the <see cref="Beginning"/> that
+    /// is made then.
+    /// </summary>
+    internal static readonly object WithFirstRequest = new();
+
     /// <summary>Between two attempts of <see cref="RegisterAsync"/>, each of which waits for the directory itself.</summary>
     private static readonly TimeSpan RegistrationPause = TimeSpan.FromMilliseconds(200);
+
+    [ThreadStatic]
+    private static Beginning? t_spare;
 
     private CancellationTokenSource? _cancellation;
     private bool _isCancelled;
@@ -52,6 +61,38 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     internal Location Kept => state is { HasReturned: true } ? state.Previous.Location : default;
 
     internal override void Run(CallHost host) => activation.Supervise(RunAsync());
+
+    /// <summary>
+    /// Begins an activation on its turn, for its first request. One object serves all begins of a thread that wait for nobody. Other
+    /// threads may still see it as that of an earlier begin, which tells them nothing: none of these begins carries state.
+    /// </summary>
+    /// <returns>What the life of the activation is meanwhile, not run yet.</returns>
+    internal static Beginning For(Activation activation, RequestContextData? context, object? trace)
+    {
+        if (t_spare is not { } spare)
+            return new Beginning(activation, null, context, trace);
+        t_spare = null;
+        spare.Use(activation, context, trace);
+        return spare;
+    }
+
+    /// <summary>Runs what <see cref="For"/> has made.</summary>
+    internal void RunFirst()
+    {
+        var running = RunAsync();
+        activation.Supervise(running);
+        if (!running.IsCompletedSuccessfully || _cancellation is not null)
+            return;
+        Use(null!, null, null);
+        t_spare = this;
+    }
+
+    private void Use(Activation next, RequestContextData? itsContext, object? itsTrace)
+    {
+        (activation, context, trace) = (next, itsContext, itsTrace);
+        _isCancelled = false;
+        Departure = null;
+    }
 
     /// <summary>The end of the activation is wanted: its hooks need not begin, and those that heed their token need not go on.</summary>
     internal void Cancel()

@@ -15,8 +15,8 @@ internal sealed class StatelessWorkers(Node node, GrainId id, GrainClass grainCl
 
     /// <summary>
     /// The first idle worker in order of creation, else a new one if the limit allows, else the one with the shortest queue. Null when the
-    /// last worker has left: then there is another object for the grain. Whoever has
-    /// <paramref name="created"/> a worker begins it.
+    /// last worker has left: then there is another object for the grain. A worker that was <paramref name="created"/> begins with its first
+    /// request.
     /// </summary>
     internal Activation? Pick(out bool created)
     {
@@ -68,6 +68,7 @@ internal sealed class StatelessWorkers(Node node, GrainId id, GrainClass grainCl
             if (Shortest(_workers, out var living) is { } shortest && living >= grainClass.Worker!.MaxLocal)
                 return shortest;
             var worker = node.Activations.New(id, grainClass);
+            worker.BeginWithFirstRequest();
             _workers = [.. _workers, worker];
             created = true;
             return worker;

@@ -41,7 +41,7 @@ internal sealed class Migrations(
         var asked = local.Clock.Update();
         while (true)
         {
-            var activation = activations.GetOrCreate(previous.Grain, classes.Get(previous.Grain), out var created);
+            var activation = activations.GetOrCreate(previous.Grain, classes.Get(previous.Grain), withFirstRequest: false, out var created);
             if (created)
             {
                 activation.Begin(state);

@@ -178,18 +178,18 @@ internal sealed class Router(
         if (!TryIsolate(call))
             return;
         var activation = grainClass.Worker is null
-            ? activations.GetOrCreate(target, grainClass, out var created)
+            ? activations.GetOrCreate(target, grainClass, withFirstRequest: true, out var created)
             : activations.PickWorker(target, grainClass, out created);
-        // Once it is posted, the request is no longer this thread's.
-        var (context, trace) = (call.Context, call.Trace);
+        var hasEntered = false;
         try
         {
             EnterLocal(call, activation);
+            hasEntered = true;
         }
         finally
         {
-            if (created)
-                activation.Begin(null, context, trace);
+            if (created && !hasEntered)
+                activation.BeginWithoutRequest();
         }
     }
 
