@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Globalization;
 using System.Net;
 using System.Net.Sockets;
 using ActOp.Harness.Processes;
@@ -13,7 +12,6 @@ namespace ActOp.Floors;
 public static class SocketFloor
 {
     private const int MaxTimes = 1_000_000;
-    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(30);
 
     /// <summary>The hidden argument that makes this program the echoing process.</summary>
     public const string ServerCommand = "echo-server";
@@ -35,14 +33,8 @@ public static class SocketFloor
 
     private static async Task<SocketResult> MeasureAsync(int frameSize, int window, int runs, TimeSpan duration)
     {
-        var said = new Transcript();
-        // The other process is this library's own program, whichever program measures.
-        string[] command = [.. ChildProcess.CommandOf(typeof(SocketFloor).Assembly.Location), ServerCommand, "--frame", frameSize.ToString(CultureInfo.InvariantCulture)];
-        await using ChildProcess server = ChildProcess.StartCommand("echo", command, said.Take);
-        int port = int.Parse(await said.WaitForAsync(static _ => true).WaitAsync(StartLimit).ConfigureAwait(false), CultureInfo.InvariantCulture);
-        using var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 10_000, SendTimeout = 10_000 };
-        socket.Connect(new IPEndPoint(IPAddress.Loopback, port));
-        return Measure(socket, frameSize, window, runs, duration);
+        await using EchoConnection connection = await EchoConnection.OpenAsync(frameSize).ConfigureAwait(false);
+        return Measure(connection.Socket, frameSize, window, runs, duration);
     }
 
     private static SocketResult Measure(Socket socket, int frameSize, int window, int runs, TimeSpan duration)

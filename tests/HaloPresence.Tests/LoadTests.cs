@@ -45,6 +45,46 @@ public sealed class LoadTests
     }
 
     [Fact]
+    public void Requests_that_an_open_loop_uses_again_keep_their_own_starts_and_outcomes()
+    {
+        var clock = new VirtualClock();
+        var answers = new List<TaskCompletionSource<int>>();
+        var (latency, tally) = (new LatencyHistogram(), new RequestTally());
+        var loop = new OpenLoop(clock, Ask, maxOutstanding: 3);
+        var arrivals = new PoissonArrivals(0.01, TimeSpan.Zero, 1);
+        var starts = new List<TimeSpan>();
+        TimeSpan longest = default;
+        for (int round = 0; round < 2; round++)
+        {
+            for (int i = 0; i < 3; i++)
+            {
+                starts.Add(arrivals.Next);
+                clock.WaitUntil(arrivals.Next);
+                loop.SendDue(arrivals, clock.Now, TimeSpan.MaxValue, latency, tally);
+            }
+            Assert.Equal(3, loop.Outstanding);
+            // The last one first, and one of them in vain.
+            answers[^1].SetResult(1);
+            answers[^2].SetException(new InvalidOperationException("no"));
+            clock.Add(TimeSpan.FromSeconds(1));
+            answers[^3].SetResult(2);
+            Assert.Equal(0, loop.Outstanding);
+            longest = Max(longest, clock.Now - starts[^3]);
+        }
+        Assert.Equal((4, 6, 2), (tally.Answered, tally.Messages, tally.Errors));
+        Assert.Equal(4, latency.Count);
+        Assert.Equal(longest, latency.Max);
+
+        static TimeSpan Max(TimeSpan one, TimeSpan other) => one > other ? one : other;
+
+        ValueTask<int> Ask()
+        {
+            answers.Add(new TaskCompletionSource<int>());
+            return new ValueTask<int>(answers[^1].Task);
+        }
+    }
+
+    [Fact]
     public void An_open_loop_sends_the_configured_rate_of_eighteen_messages_each_and_no_error()
     {
         var target = new RehearsalTarget();

@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using System.Collections.Concurrent;
 
 namespace ActOp.Harness.Load;
@@ -58,6 +59,11 @@ public sealed class PoissonArrivals
 /// <param name="maxOutstanding">Most requests in flight; one beyond is an error, as when a server rejects it.</param>
 public sealed class OpenLoop(IClock clock, Func<ValueTask<int>> ask, int maxOutstanding)
 {
+    private readonly IClock _clock = clock;
+    private readonly Func<ValueTask<int>> _ask = ask;
+    // Free requests: those of the pacing thread, and those that came back since it last took them all.
+    private Request? _free;
+    private Request? _returned;
     private TimeSpan _maxLag;
     private long _outstanding;
 
@@ -79,11 +85,11 @@ public sealed class OpenLoop(IClock clock, Func<ValueTask<int>> ask, int maxOuts
     /// </summary>
     public void Drain(TimeSpan limit, RequestTally tally, CancellationToken cancellation)
     {
-        TimeSpan end = clock.Now + limit;
-        while (Outstanding > 0 && clock.Now < end)
+        TimeSpan end = _clock.Now + limit;
+        while (Outstanding > 0 && _clock.Now < end)
         {
             cancellation.ThrowIfCancellationRequested();
-            clock.WaitUntil(clock.Now + TimeSpan.FromMilliseconds(1));
+            _clock.WaitUntil(_clock.Now + TimeSpan.FromMilliseconds(1));
         }
         long lost = Outstanding;
         if (lost > 0)
@@ -100,22 +106,88 @@ public sealed class OpenLoop(IClock clock, Func<ValueTask<int>> ask, int maxOuts
             return;
         }
         Interlocked.Increment(ref _outstanding);
-        _ = Request(intended, latency, tally);
+        Request request = _free ?? Interlocked.Exchange(ref _returned, null) ?? new Request(this);
+        _free = request.Next;
+        request.Begin(intended, latency, tally);
     }
 
-    private async Task Request(TimeSpan intended, LatencyHistogram latency, RequestTally tally)
+    /// <summary>The request may be used for another one; on any thread.</summary>
+    private void Return(Request request)
     {
-        try
+        Request? head = Volatile.Read(ref _returned);
+        while (true)
         {
-            int messages = await ask().ConfigureAwait(false);
-            latency.Record(clock.Now - intended);
-            tally.Answer(messages);
-        }
-        catch (Exception error)
-        {
-            tally.Fail($"{error.GetType().Name}: {error.Message}");
+            request.Next = head;
+            Request? seen = Interlocked.CompareExchange(ref _returned, request, head);
+            if (seen == head)
+                break;
+            head = seen;
         }
         Interlocked.Decrement(ref _outstanding);
+    }
+
+    /// <summary>
+    /// One request in flight, used again after its answer: at some hundred thousand requests a second, a task for each would have the
+    /// collector pause the load for a percent of the time. Belongs to the pacing thread until it is sent, then to who completes it.
+    /// </summary>
+    private sealed class Request
+    {
+        private readonly OpenLoop _loop;
+        private readonly Action _complete;
+        private ConfiguredValueTaskAwaitable<int>.ConfiguredValueTaskAwaiter _answer;
+        private TimeSpan _intended;
+        private LatencyHistogram _latency = null!;
+        private RequestTally _tally = null!;
+
+        internal Request(OpenLoop loop)
+        {
+            _loop = loop;
+            _complete = Complete;
+        }
+
+        /// <summary>The one below it on a stack of requests that are free.</summary>
+        internal Request? Next { get; set; }
+
+        internal void Begin(TimeSpan intended, LatencyHistogram latency, RequestTally tally)
+        {
+            (_intended, _latency, _tally) = (intended, latency, tally);
+            try
+            {
+                _answer = _loop._ask().ConfigureAwait(false).GetAwaiter();
+            }
+            catch (Exception error)
+            {
+                End(error);
+                return;
+            }
+            if (_answer.IsCompleted)
+                Complete();
+            else
+                _answer.UnsafeOnCompleted(_complete);
+        }
+
+        private void Complete()
+        {
+            try
+            {
+                int messages = _answer.GetResult();
+                _latency.Record(_loop._clock.Now - _intended);
+                _tally.Answer(messages);
+                End(null);
+            }
+            catch (Exception error)
+            {
+                End(error);
+            }
+        }
+
+        private void End(Exception? error)
+        {
+            if (error is not null)
+                _tally.Fail($"{error.GetType().Name}: {error.Message}");
+            _answer = default;
+            _loop.Return(this);
+        }
     }
 }
 
