@@ -210,6 +210,7 @@ internal sealed class Worker
 
     private void Loop()
     {
+        _stage.OnStart?.Invoke();
         Enter();
         BeginBatch();
         while (true)
