@@ -4,21 +4,26 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Directory;
 
 /// <summary>
-/// The registrations of one slot: a hash table with open addressing and linear probing, as a directory of a million grains has mostly
-/// these in memory. Owned by its slot and guarded by the slot's lock.
+/// The registrations of one slot: entries in chunks, and a hash table with open addressing and linear probing that leads to them, as a
+/// directory of a million grains has mostly these in memory. Owned by its slot and guarded by the slot's lock.
 /// </summary>
 /// <remarks>
-/// An entry takes 44 bytes (a dictionary's takes 72) and the table is at least two thirds full once it has grown. The grain's key is kept
-/// as it was given, so a registration that comes from this silo shares it with the activation; type and silo are one reference to what
-/// <see cref="Residences"/> keeps once for all.
+/// <para>An entry takes 40 bytes and never moves because the slot grows: only the table is replaced, with 8 bytes for a place. A slot whose
+/// entries were copied into a larger array each time allocated six times what it holds. The entry that was added last takes the place of
+/// one that is removed, so the chunks have no gaps.</para>
+/// <para>The grain's key is kept as it was given, so a registration that comes from this silo shares it with the activation; type and silo
+/// are one reference to what <see cref="Residences"/> keeps once for all.</para>
 /// </remarks>
 internal sealed class SlotEntries
 {
     private const int FirstCapacity = 4;
+    private const int ChunkBits = 3;
+    private const int ChunkSize = 1 << ChunkBits;
 
-    /// <summary>The hash of each entry's key, never 0; 0 where there is no entry. Probing reads these only.</summary>
-    private int[] _hashes = new int[FirstCapacity];
-    private Entry[] _entries = new Entry[FirstCapacity];
+    private Place[] _places = new Place[FirstCapacity];
+
+    /// <summary>Full as far as there are entries; the first one grows until it is as long as the others are.</summary>
+    private Entry[]?[] _chunks = [new Entry[FirstCapacity]];
 
     /// <summary>Entries held.</summary>
     public int Count { get; private set; }
@@ -26,9 +31,9 @@ internal sealed class SlotEntries
     /// <summary>Where the grain is registered.</summary>
     public bool TryGet(in GrainId grain, out Location location)
     {
-        var index = Find(grain);
-        location = index < 0 ? default : _entries[index].Location;
-        return index >= 0;
+        var place = Find(grain);
+        location = place < 0 ? default : At(_places[place].Index).Location;
+        return place >= 0;
     }
 
     /// <summary>Adds a registration or replaces the grain's.</summary>
@@ -36,121 +41,165 @@ internal sealed class SlotEntries
     {
         var residence = residences.Get(grain.Type, location.Silo);
         var entry = new Entry(IdSpan.UnsafeGetArray(grain.Key), residence, location.Activation, location.Epoch);
-        var index = Find(grain);
-        if (index >= 0)
+        var place = Find(grain);
+        if (place >= 0)
         {
             // The key of the new activation, so that no key lives on that only the table knows.
-            _entries[index] = entry;
+            At(_places[place].Index) = entry;
             return;
         }
 
         // At most seven eighths full, and never quite: with linear probing a grain that is not there costs some tens of hashes then, which
         // lie side by side.
-        if (Count + 1 > _entries.Length - Math.Max(1, _entries.Length >> 3))
+        if (Count + 1 > _places.Length - Math.Max(1, _places.Length >> 3))
             Grow();
-        Insert(Mark(grain), entry);
-        Count++;
+        MakeRoom();
+        Insert(new Place(Mark(grain), Count));
+        At(Count++) = entry;
     }
 
     /// <summary>Removes the grain's registration; false when there is none.</summary>
     public bool Remove(in GrainId grain)
     {
-        var index = Find(grain);
-        if (index >= 0)
-            RemoveAt(index);
-        return index >= 0;
+        var place = Find(grain);
+        if (place >= 0)
+            RemoveAt(place);
+        return place >= 0;
     }
 
     /// <summary>Removes the registrations on silos that <paramref name="isGone"/> says are gone.</summary>
     public void RemoveWhere(Func<SiloAddress, bool> isGone)
     {
-        for (var index = 0; index < _entries.Length;)
+        for (var place = 0; place < _places.Length;)
         {
             // What is removed may be followed by another entry in its place. One that comes from the front of the table was looked at.
-            if (_hashes[index] != 0 && isGone(_entries[index].Residence.Silo))
-                RemoveAt(index);
+            if (_places[place].Mark != 0 && isGone(At(_places[place].Index).Residence.Silo))
+                RemoveAt(place);
             else
-                index++;
+                place++;
         }
     }
 
     /// <summary>Adds all registrations to a list.</summary>
     public void CopyTo(List<Registration> list)
     {
-        for (var index = 0; index < _entries.Length; index++)
+        foreach (var place in _places)
         {
-            if (_hashes[index] != 0)
-                list.Add(new Registration(_entries[index].Grain(_hashes[index]), _entries[index].Location));
+            if (place.Mark != 0)
+                list.Add(new Registration(At(place.Index).Grain(place.Mark), At(place.Index).Location));
         }
     }
+
+    private ref Entry At(int index) => ref _chunks[index >> ChunkBits]![index & (ChunkSize - 1)];
 
     private int Find(in GrainId grain)
     {
         var mark = Mark(grain);
-        for (var index = HomeOf(mark); _hashes[index] != 0; index = Next(index))
+        for (var place = HomeOf(mark); _places[place].Mark != 0; place = Next(place))
         {
-            if (_hashes[index] == mark && _entries[index].Is(grain))
-                return index;
+            if (_places[place].Mark == mark && At(_places[place].Index).Is(grain))
+                return place;
         }
 
         return -1;
     }
 
-    private void Insert(int mark, in Entry entry)
+    private void Insert(in Place added)
     {
-        var index = HomeOf(mark);
-        while (_hashes[index] != 0)
-            index = Next(index);
-        _hashes[index] = mark;
-        _entries[index] = entry;
+        var place = HomeOf(added.Mark);
+        while (_places[place].Mark != 0)
+            place = Next(place);
+        _places[place] = added;
     }
 
-    /// <summary>Moves entries behind the gap into it that nobody would find otherwise: so no place need be marked as left.</summary>
-    private void RemoveAt(int gap)
+    private void RemoveAt(int place)
     {
         Count--;
-        for (var index = Next(gap); _hashes[index] != 0; index = Next(index))
+        var index = _places[place].Index;
+        if (index != Count)
         {
-            // Not when the entry's home lies behind the gap, on the way from the gap to the entry.
-            var home = HomeOf(_hashes[index]);
-            if (gap <= index ? gap < home && home <= index : gap < home || home <= index)
-                continue;
-            _hashes[gap] = _hashes[index];
-            _entries[gap] = _entries[index];
-            gap = index;
+            _places[PlaceOf(Count)].Index = index;
+            At(index) = At(Count);
         }
 
-        _hashes[gap] = 0;
-        _entries[gap] = default;
+        At(Count) = default;
+        CloseGap(place);
+        // One empty chunk is kept for what comes next.
+        if ((Count >> ChunkBits) + 2 is var empty && empty < _chunks.Length)
+            _chunks[empty] = null;
+    }
+
+    /// <summary>Where the table has the entry with this index.</summary>
+    private int PlaceOf(int index)
+    {
+        var place = HomeOf(At(index).Mark);
+        while (_places[place].Mark == 0 || _places[place].Index != index)
+            place = Next(place);
+        return place;
+    }
+
+    /// <summary>Moves places behind the gap into it that nobody would find otherwise: so none need be marked as left.</summary>
+    private void CloseGap(int gap)
+    {
+        for (var place = Next(gap); _places[place].Mark != 0; place = Next(place))
+        {
+            // Not when the entry's home lies behind the gap, on the way from the gap to the entry.
+            var home = HomeOf(_places[place].Mark);
+            if (gap <= place ? gap < home && home <= place : gap < home || home <= place)
+                continue;
+            _places[gap] = _places[place];
+            gap = place;
+        }
+
+        _places[gap] = default;
     }
 
     private void Grow()
     {
-        var (hashes, entries) = (_hashes, _entries);
-        // By a quarter: the table is small, and what is empty in it is empty in each of 4,096.
-        var capacity = entries.Length + Math.Max(entries.Length >> 2, FirstCapacity);
-        _hashes = new int[capacity];
-        _entries = new Entry[capacity];
-        for (var index = 0; index < entries.Length; index++)
+        var places = _places;
+        // By a half: the table is small, and what is empty in it is empty in each of 4,096.
+        _places = new Place[places.Length + Math.Max(places.Length >> 1, FirstCapacity)];
+        foreach (var place in places)
         {
-            if (hashes[index] != 0)
-                Insert(hashes[index], entries[index]);
+            if (place.Mark != 0)
+                Insert(place);
         }
     }
 
+    /// <summary>For one more entry.</summary>
+    private void MakeRoom()
+    {
+        var chunk = Count >> ChunkBits;
+        if (chunk == 0 && Count == FirstCapacity)
+            Array.Resize(ref _chunks[0], ChunkSize);
+        if (chunk == _chunks.Length)
+            Array.Resize(ref _chunks, chunk + 1 + (chunk >> 1));
+        _chunks[chunk] ??= new Entry[ChunkSize];
+    }
+
     /// <summary>The key's own hash: of the grains of one slot, those that differ in the type only are few.</summary>
-    private static int Mark(in GrainId grain) => grain.Key.GetUniformHashCode() is var hash && hash != 0 ? (int)hash : 1;
+    private static int Mark(in GrainId grain) => MarkOf(grain.Key.GetUniformHashCode());
+
+    private static int MarkOf(uint hash) => hash != 0 ? (int)hash : 1;
 
     /// <summary>All bits of the hash decide, as those of one slot have some in common.</summary>
-    private int HomeOf(int mark) => (int)(((ulong)((uint)mark * 0x85EBCA6Bu) * (uint)_entries.Length) >> 32);
+    private int HomeOf(int mark) => (int)(((ulong)((uint)mark * 0x85EBCA6Bu) * (uint)_places.Length) >> 32);
 
-    private int Next(int index) => index + 1 == _entries.Length ? 0 : index + 1;
+    private int Next(int place) => place + 1 == _places.Length ? 0 : place + 1;
+
+    /// <param name="Mark">The hash of the key, except that a hash of 0 is kept as 1; 0 where there is no entry. Probing reads these only.
+    /// </param>
+    /// <param name="Index">Where the entry is.</param>
+    private record struct Place(int Mark, int Index);
 
     private readonly struct Entry(byte[]? key, Residence residence, ActivationId activation, long epoch)
     {
         public Residence Residence => residence;
 
         public Location Location => new(residence.Silo, activation, epoch);
+
+        /// <summary>Read from the key again: only removing an entry asks for it.</summary>
+        public int Mark => MarkOf(key is null ? 0 : new IdSpan(key).GetUniformHashCode());
 
         public bool Is(in GrainId grain) => grain.Key.AsSpan().SequenceEqual(key) && grain.Type.Equals(residence.Type);
 
