@@ -1,4 +1,5 @@
 using System.Net;
+using System.Runtime.InteropServices;
 using ActOp.Configuration;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
@@ -78,7 +79,23 @@ internal sealed record NodeSetup
     internal StageDriver? Driver { get; init; }
 
     /// <summary>Makes the ids of activations and observers, which must differ in the whole cluster.</summary>
-    internal Func<Guid> NewId { get; init; } = Guid.NewGuid;
+    internal Func<Guid> NewId { get; init; } = new IdSequence(Guid.NewGuid()).Next;
+}
+
+/// <summary>
+/// Ids that follow upon a random one: each node begins elsewhere among 2^122, so no two make the same. The system's random numbers cost a
+/// call of the kernel each. Any thread.
+/// </summary>
+internal sealed class IdSequence(Guid first)
+{
+    private readonly UInt128 _first = MemoryMarshal.Read<UInt128>(first.ToByteArray());
+    private long _made;
+
+    internal Guid Next()
+    {
+        var next = _first + (ulong)Interlocked.Increment(ref _made);
+        return new Guid(MemoryMarshal.AsBytes(new ReadOnlySpan<UInt128>(in next)));
+    }
 }
 
 /// <summary>Reads and checks the application's options; what is wrong fails here, at start, with the option's name.</summary>
