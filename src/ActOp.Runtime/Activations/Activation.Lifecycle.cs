@@ -136,8 +136,9 @@ internal sealed partial class Activation
         Enqueue(new ActionWork(
             reason =>
             {
-                WishToEnd((DeactivationReason)reason!);
+                DecideToEnd((DeactivationReason)reason!);
                 (_life as Beginning)?.Cancel();
+                AtRest();
             },
             deactivationReason));
     }
@@ -344,6 +345,12 @@ internal sealed partial class Activation
 
     /// <summary>Something is to be run before the activation serves: a stage of its lifecycle, or a hook of its class.</summary>
     internal bool HasHooks => _extras?.Lifecycle is not null || Class.HasActivationHook;
+
+    /// <summary>As <see cref="HasHooks"/>, for the end.</summary>
+    internal bool HasEndHooks => _extras?.Lifecycle is not null || Class.HasDeactivationHook;
+
+    /// <summary>The instance or the scope of its services wants to know that it ends.</summary>
+    internal bool HasToDispose => Volatile.Read(ref _extras)?.Scope is not null || Instance is IAsyncDisposable or IDisposable;
 
     internal Task StartLifecycleAsync(CancellationToken cancellation) => _extras?.Lifecycle?.OnStart(cancellation) ?? Task.CompletedTask;
 

@@ -31,7 +31,7 @@ namespace ActOp.Runtime.Activations;
 /// </remarks>
 internal sealed class Departure(Activation activation, MigrationRequest? request = null)
 {
-    private readonly CancellationTokenSource _cancellation = new();
+    private CancellationTokenSource? _cancellation;
     private TaskCompletionSource<SiloAddress?>? _chosen;
     private RequestContextData? _context;
     private MigrationState? _state;
@@ -136,9 +136,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         var node = activation.Node;
         var limit = new TimeLimit(node.Time, node.CollectionOptions.DeactivationTimeout);
         activation.StopTimers();
-        if (_hasBegun && activation.Instance is IGrainBase grain)
-            await StepAsync("OnDeactivateAsync", limit, () => grain.OnDeactivateAsync(_reason, _cancellation.Token));
-        await StepAsync("The end of the lifecycle", limit, () => activation.StopLifecycleAsync(_cancellation.Token));
+        if (activation.HasEndHooks)
+            await RunHooksAsync(limit);
         var moved = _hasBegun && await TryMoveAsync(limit);
         if (!moved && !TryReturn())
         {
@@ -152,12 +151,24 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         activation.Remove();
         activation.SendWaitingOn();
         request?.Report(moved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
-        await StepAsync("DisposeAsync", limit, activation.DisposeInstanceAsync);
-        await StepAsync("The end of the service scope", limit, activation.DisposeScopeAsync);
+        if (activation.HasToDispose)
+        {
+            await StepAsync("DisposeAsync", limit, activation.DisposeInstanceAsync);
+            await StepAsync("The end of the service scope", limit, activation.DisposeScopeAsync);
+        }
+
         Forget();
         activation.HasEnded();
         if (_hasBegun)
             node.Metrics.Deactivated(moved);
+    }
+
+    private async Task RunHooksAsync(TimeLimit limit)
+    {
+        var token = (_cancellation = new CancellationTokenSource()).Token;
+        if (_hasBegun && activation.Instance is IGrainBase grain)
+            await StepAsync("OnDeactivateAsync", limit, () => grain.OnDeactivateAsync(_reason, token));
+        await StepAsync("The end of the lifecycle", limit, () => activation.StopLifecycleAsync(token));
     }
 
     /// <summary>A failure that no step has caught ends the activation where it is.</summary>
@@ -190,7 +201,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
 
             activation.Node.Log.LeftBehind(name, activation.GrainId, limit.Length);
             activation.LeaveBehind(running, name);
-            activation.Cancel(_cancellation);
+            if (_cancellation is not null)
+                activation.Cancel(_cancellation);
         }
         catch (Exception exception)
         {

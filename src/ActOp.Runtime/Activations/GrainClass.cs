@@ -29,7 +29,8 @@ internal sealed class GrainClass
         Immovable = type.GetCustomAttribute<ImmovableAttribute>(inherit: true) is not null;
         Movable = type.IsDefined(typeof(ActOp.Placement.MovableAttribute), inherit: true);
         HoldsNoState = ActOp.Serialization.TypeManifest.HoldsNoState(type);
-        HasActivationHook = HasHook(type);
+        HasActivationHook = HasHook(type, nameof(IGrainBase.OnActivateAsync));
+        HasDeactivationHook = HasHook(type, nameof(IGrainBase.OnDeactivateAsync));
         Filters = typeof(IIncomingGrainCallFilter).IsAssignableFrom(type);
         if (type.GetCustomAttribute<MayInterleaveAttribute>(inherit: true) is { } mayInterleave)
             _mayInterleave = BindPredicate(type, mayInterleave.CallbackMethodName);
@@ -75,6 +76,9 @@ internal sealed class GrainClass
     /// <summary>The class has an OnActivateAsync of its own.</summary>
     internal bool HasActivationHook { get; }
 
+    /// <summary>The class has an OnDeactivateAsync of its own.</summary>
+    internal bool HasDeactivationHook { get; }
+
     /// <summary>What the activations of this class share; all of a node's are on one stage.</summary>
     internal ActivationHome HomeOn(Node node, Stage stage) => _home ??= new ActivationHome(node, this, stage);
 
@@ -87,12 +91,12 @@ internal sealed class GrainClass
     internal bool MayInterleave(Call call, object? instance) => _mayInterleave is not null && _mayInterleave(call, instance);
 
     /// <summary>That of <see cref="Grain"/>, and that of the interface, do nothing.</summary>
-    private static bool HasHook(Type type)
+    private static bool HasHook(Type type, string name)
     {
         if (type.IsInterface || !typeof(IGrainBase).IsAssignableFrom(type))
             return false;
         var map = type.GetInterfaceMap(typeof(IGrainBase));
-        var hook = Array.FindIndex(map.InterfaceMethods, static method => method.Name == nameof(IGrainBase.OnActivateAsync));
+        var hook = Array.FindIndex(map.InterfaceMethods, method => method.Name == name);
         return map.TargetMethods[hook].DeclaringType is var owner && owner != typeof(Grain) && owner != typeof(IGrainBase);
     }
 

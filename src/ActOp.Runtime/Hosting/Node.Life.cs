@@ -36,14 +36,8 @@ internal sealed partial class Node
     /// <summary>Expired calls are looked for this often: exact enough for timeouts of seconds.</summary>
     private const long SweepPeriodMs = 250;
 
-    /// <summary>What an activation may take to end beyond its hooks: the directory, and the scope of its services.</summary>
-    private static readonly TimeSpan DrainGrace = TimeSpan.FromSeconds(5);
-
     /// <summary>What background work gets to end once it is cancelled and the network is gone.</summary>
     private static readonly TimeSpan LongestClose = TimeSpan.FromSeconds(5);
-
-    /// <summary>Grains that a line of the log names.</summary>
-    private const int MostNamed = 10;
 
     private StageControl? _stageControl;
     private long _lastLook;
@@ -127,41 +121,13 @@ internal sealed partial class Node
         Locality.Dispose();
         await Cluster!.ShutDownAsync(ended.Token).ConfigureAwait(false);
         Local.MarkStopping();
-        await EndActivationsAsync(ended.Token).ConfigureAwait(false);
+        var drain = new ActivationDrain(Local, Activations, _setup.Collection.DeactivationTimeout);
+        await drain.EndAllAsync(ended.Token).ConfigureAwait(false);
         if (ClusterView.Active.Length == 0)
             return;
         await Task.Delay(ClientMembership.MaxViewStaleness, Local.TaskTime, ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         // What was placed here by others that did not know yet.
-        await EndActivationsAsync(ended.Token).ConfigureAwait(false);
-    }
-
-    /// <summary>
-    /// Ends the activations and those that come meanwhile. One that takes longer than it may is left behind, and the log says which.
-    /// </summary>
-    private async Task EndActivationsAsync(CancellationToken cancellationToken)
-    {
-        var patience = _setup.Collection.DeactivationTimeout + DrainGrace;
-        List<Activation> ending = [];
-        do
-        {
-            ending.Clear();
-            foreach (var activation in Activations)
-            {
-                if (!activation.Class.IsOrdinary)
-                    continue;
-                activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ShuttingDown, "The silo shuts down."));
-                ending.Add(activation);
-            }
-
-            await Task.WhenAll(ending.Select(static activation => activation.Deactivated)).WaitAsync(patience, Local.TaskTime, cancellationToken)
-                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            var left = ending.FindAll(static activation => !activation.Deactivated.IsCompleted);
-            if (left.Count == 0)
-                continue;
-            Local.Log.DrainGivenUp(left.Count, string.Join(", ", left.Take(MostNamed).Select(static activation => activation.GrainId)));
-            return;
-        }
-        while (ending.Count > 0);
+        await drain.EndAllAsync(ended.Token).ConfigureAwait(false);
     }
 
     internal async Task LeaveAsync(CancellationToken cancellationToken)
