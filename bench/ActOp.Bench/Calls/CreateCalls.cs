@@ -10,6 +10,8 @@ internal static class CreateCalls
 {
     private const int Callers = 64;
 
+    private static readonly TimeSpan LongestStop = TimeSpan.FromMinutes(1);
+
     /// <summary>Between two looks whether there was another collection: shorter than collections are apart.</summary>
     private static readonly TimeSpan Look = TimeSpan.FromMilliseconds(1);
 
@@ -65,6 +67,9 @@ internal static class CreateCalls
         report(One("longest pause of a collection", "ms", longest));
         report(One("pauses, share of the time", "%", share));
         report(One("collections of a second", "", collections / seconds));
+        start = Stopwatch.GetTimestamp();
+        await silo.StopAsync(LongestStop);
+        report(One("activations ended by the stop", "per s", made / Stopwatch.GetElapsedTime(start).TotalSeconds));
 
         async Task Loop()
         {

@@ -11,6 +11,7 @@ namespace ActOp.Bench.Hosting;
 internal sealed class BenchHost : IAsyncDisposable
 {
     private readonly IHost _host;
+    private bool _isStopped;
 
     private BenchHost(IHost host) => _host = host;
 
@@ -43,10 +44,16 @@ internal sealed class BenchHost : IAsyncDisposable
         return await Start(builder);
     }
 
-    public async ValueTask DisposeAsync()
+    // Nobody needs the activations any more: an orderly end of a hundred thousand of them would be measured as waiting.
+    public async ValueTask DisposeAsync() => await StopAsync(TimeSpan.FromSeconds(1));
+
+    /// <summary>Stops the silo or client, once.</summary>
+    internal async Task StopAsync(TimeSpan longest)
     {
-        // Nobody needs the activations any more: an orderly end of a hundred thousand of them would be measured as waiting.
-        using var limit = new CancellationTokenSource(TimeSpan.FromSeconds(1));
+        if (_isStopped)
+            return;
+        _isStopped = true;
+        using var limit = new CancellationTokenSource(longest);
         await _host.StopAsync(limit.Token);
         _host.Dispose();
     }
