@@ -9,6 +9,9 @@ public sealed class PackageFeed : IAsyncLifetime
 
     private readonly string _folder = Directory.CreateTempSubdirectory("actop-packages-").FullName;
 
+    // An empty package folder: nothing that another build left there is used.
+    private Dictionary<string, string> Variables => new() { ["NUGET_PACKAGES"] = Path.Combine(_folder, "packages") };
+
     /// <summary>Ids and kinds (nupkg, snupkg) of what was packed.</summary>
     public string[] Packages => [.. Directory.EnumerateFiles(Path.Combine(_folder, "feed")).Select(static file => Path.GetFileName(file).Replace(".9.9.9-house", "", StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
 
@@ -17,6 +20,9 @@ public sealed class PackageFeed : IAsyncLifetime
 
     /// <summary>Where the symbols of a package are.</summary>
     public string SymbolsPath(string id) => Path.Combine(_folder, "feed", id + ".9.9.9-house.snupkg");
+
+    /// <summary>Where a project is.</summary>
+    public string FolderOf(string project) => Path.Combine(_folder, project);
 
     /// <summary>Where the program of a project is after it ran.</summary>
     public string OutputOf(string project) => Path.Combine(_folder, project, "bin", "Debug", "net10.0");
@@ -47,12 +53,15 @@ public sealed class PackageFeed : IAsyncLifetime
     public Task<string> RunAsync(string project, params string[] arguments) => DotnetAsync(["run", "--project", project, "--", .. arguments]);
 
     /// <summary>Runs the SDK below the folder of the feed; returns what it printed.</summary>
-    public Task<string> DotnetAsync(params string[] arguments)
-    {
-        // An empty package folder: nothing that another build left there is used.
-        Dictionary<string, string> variables = new() { ["NUGET_PACKAGES"] = Path.Combine(_folder, "packages") };
-        return CommandLine.DotnetAsync(_folder, variables, arguments);
-    }
+    public Task<string> DotnetAsync(params string[] arguments) => DotnetInAsync("", arguments);
+
+    /// <summary>Runs the SDK in a folder below that of the feed; returns what it printed.</summary>
+    public Task<string> DotnetInAsync(string folder, params string[] arguments) =>
+        CommandLine.DotnetAsync(Path.Combine(_folder, folder), Variables, arguments);
+
+    /// <summary>Runs the SDK in a folder below that of the feed until it prints a text, then something else, and ends it.</summary>
+    public Task DotnetUntilAsync(string folder, string text, Func<Task> meanwhile, params string[] arguments) =>
+        CommandLine.DotnetUntilAsync(Path.Combine(_folder, folder), Variables, text, meanwhile, arguments);
 
     public ValueTask DisposeAsync()
     {

@@ -2,13 +2,14 @@ using System.Globalization;
 using System.IO.Compression;
 using System.Reflection.Metadata;
 using System.Text;
+using System.Text.RegularExpressions;
 using System.Xml.Linq;
 using ActOp.Harness.Processes;
 
 namespace ActOp.House.Tests;
 
 /// <summary>What a user gets who references a package and nothing else.</summary>
-public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
+public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
     private static readonly string[] WithCode = ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
 
@@ -174,6 +175,31 @@ public class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 
     /// <summary>Two ports that nobody listens on, as text.</summary>
     private static string[] Pair() => Array.ConvertAll(Ports.FindFree(2), static port => port.ToString(CultureInfo.InvariantCulture));
+
+    [Fact]
+    public async Task The_steps_of_the_readme_lead_from_packages_to_a_call_between_two_processes()
+    {
+        string steps = Repository.Text("README.md").Split("\n## ").Single(static part => part.StartsWith("From a package", StringComparison.Ordinal));
+        string[][] commands = [.. StepCommand().Matches(steps).Select(static match => match.Groups[1].Value.Split(' '))];
+        string[] ports = Pair();
+        Directory.CreateDirectory(feed.FolderOf("Steps"));
+        foreach (string[] command in commands.Where(static command => command[0] != "run"))
+            await feed.DotnetInAsync("Steps", [.. command, .. command is ["add", _, "package", ..] ? ["--version", "9.9.9-house"] : Array.Empty<string>()]);
+        foreach ((string file, string code) in StepFile().Matches(steps).Select(static match => (match.Groups[1].Value, match.Groups[2].Value)))
+            await feed.WriteAsync("Steps/" + file, code.Replace("silo.UseLocalhostClustering()", $"silo.UseLocalhostClustering({ports[0]}, {ports[1]})", StringComparison.Ordinal).Replace("client.UseLocalhostClustering()", $"client.UseLocalhostClustering({ports[1]})", StringComparison.Ordinal));
+
+        string[][] runs = [.. commands.Where(static command => command[0] == "run")];
+        Assert.Equal(2, runs.Length);
+        string answer = "";
+        await feed.DotnetUntilAsync("Steps", "Application started", async () => answer = await feed.DotnetInAsync("Steps", runs[1]), runs[0]);
+        Assert.Contains("Hello, stranger! You are number 1.", answer, StringComparison.Ordinal);
+    }
+
+    [GeneratedRegex(@"^\$ dotnet (.+)$", RegexOptions.Multiline)]
+    private static partial Regex StepCommand();
+
+    [GeneratedRegex(@"`([\w/]+\.cs)`:\n\n```csharp\n(.*?)^```", RegexOptions.Multiline | RegexOptions.Singleline)]
+    private static partial Regex StepFile();
 
     private const string Grain = """
         public interface IHelloGrain : IGrainWithStringKey
