@@ -14,6 +14,14 @@ public partial class DocumentTests
     }
 
     [Fact]
+    public void The_way_to_another_silo_and_back_is_25_files_long_at_most()
+    {
+        string section = Repository.Text("docs/path.md").Split("\n## ")[1];
+        string[] named = [.. FileName().Matches(section).Select(static match => match.Groups[1].Value).Distinct()];
+        Assert.InRange(named.Length, 10, 25);
+    }
+
+    [Fact]
     public void Every_command_of_the_readme_is_run_by_the_pipeline()
     {
         string pipeline = Repository.Text(".ci/run");
