@@ -41,8 +41,8 @@ internal static class ClusterNodes
     {
         if (!TryFind(nodes, grain, out var activation))
             return;
-        var silo = target ?? nodes.FirstOrDefault(node => node != activation.Node)?.Address;
-        if (silo is null || silo.Equals(activation.Node.Address))
+        var silo = target ?? nodes.FirstOrDefault(node => node.Local != activation.Parts.Local)?.Address;
+        if (silo is null || silo.Equals(activation.Parts.Local.Address))
             return;
         activation.Migrate(new Dictionary<string, object> { [IPlacementDirector.PlacementHintKey] = silo });
         await activation.Deactivated.ConfigureAwait(false);
@@ -55,7 +55,7 @@ internal static class ClusterNodes
             var expected = nodes.Select(node => node.Address).ToHashSet();
             var wrong = nodes.FirstOrDefault(node => !expected.SetEquals(node.ClusterView.Active));
             if (wrong is not null && last)
-                throw new TimeoutException("The silo " + wrong.Address + " sees " + string.Join(", ", (object[])wrong.Silos.Active) + " as active instead of " + string.Join(", ", expected) + " after " + timeout + ".");
+                throw new TimeoutException("The silo " + wrong.Address + " sees " + string.Join(", ", (object[])wrong.ClusterView.Active) + " as active instead of " + string.Join(", ", expected) + " after " + timeout + ".");
             return Task.FromResult(wrong is null);
         },
         timeout,

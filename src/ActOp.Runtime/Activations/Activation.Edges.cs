@@ -11,18 +11,18 @@ internal sealed partial class Activation
     private int _edgesSince;
 
     /// <summary>Whether edges were counted and not handed over for two periods; a moment's truth from other threads.</summary>
-    internal bool EdgesAreOverdue => Volatile.Read(ref _edges) is not null && Node.Edges.Step - Volatile.Read(ref _edgesSince) >= 2 * EdgeCounters.StepsPerPeriod;
+    internal bool EdgesAreOverdue => Volatile.Read(ref _edges) is not null && Parts.Edges.Step - Volatile.Read(ref _edgesSince) >= 2 * EdgeCounters.StepsPerPeriod;
 
     internal void CountEdge(GrainId other, int messages)
     {
-        var step = Node.Edges.Step;
+        var step = Parts.Edges.Step;
         if (_edges is null || step - _edgesSince >= EdgeCounters.StepsPerPeriod)
             BeginEdges(step);
         if (_edges!.TryAdd(other, messages, 0))
             return;
         // More partners than counters: what is counted so far goes to the fold, exact as it is. Only when that is behind must the lightest
         // edge give way.
-        if (!Node.Locality.IsFoldBehind)
+        if (!Parts.Locality.IsFoldBehind)
             BeginEdges(step);
         _edges.Add(other, messages, 0);
     }
@@ -34,7 +34,7 @@ internal sealed partial class Activation
     {
         HandOverEdges();
         _edgesSince = step;
-        _edges = Node.Locality.RentSketch();
+        _edges = Parts.Locality.RentSketch();
     }
 
     private void HandOverEdges()
@@ -42,6 +42,6 @@ internal sealed partial class Activation
         if (_edges is not { } edges)
             return;
         _edges = null;
-        Node.Locality.Fold(GrainId, Epoch, edges);
+        Parts.Locality.Fold(GrainId, Epoch, edges);
     }
 }

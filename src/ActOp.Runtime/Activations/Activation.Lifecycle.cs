@@ -56,7 +56,7 @@ internal sealed partial class Activation
     internal void KeepAliveFor(TimeSpan time) =>
         Volatile.Write(
             ref Extras.KeepAliveUntil,
-            time > TimeSpan.Zero ? Node.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
+            time > TimeSpan.Zero ? Parts.Local.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
 
     /// <summary>The grain, or a part of it, carries its state along when it moves. Any thread; a moment's truth.</summary>
     internal bool TakesPartInMigration => Volatile.Read(ref _extras)?.Lifecycle is { HasMigrationParticipants: true };
@@ -158,7 +158,7 @@ internal sealed partial class Activation
     internal void TryMigrate(MigrationRequest request) => Enqueue(new ActionWork(state =>
     {
         var migration = (MigrationRequest)state!;
-        if (State != ActivationState.Active || _life is not null || !Node.Locality.MayMove(this))
+        if (State != ActivationState.Active || _life is not null || !Parts.Locality.MayMove(this))
         {
             migration.Report(MigrationOutcome.Busy);
             return;
@@ -228,8 +228,8 @@ internal sealed partial class Activation
         else
             Accepts = true;
         if (state is null)
-            Node.Locality.Began(GrainId);
-        Node.Metrics.Activated(state is not null);
+            Parts.Locality.Began(GrainId);
+        Parts.Metrics.Activated(state is not null);
     }
 
     /// <summary>The begin has failed, or another activation of the grain is registered: what was begun is undone.</summary>
@@ -256,7 +256,7 @@ internal sealed partial class Activation
     internal void Supervise(Task life)
     {
         if (!life.IsCompletedSuccessfully)
-            Node.Activations.Follow(SuperviseAsync(life));
+            Parts.Activations.Follow(SuperviseAsync(life));
     }
 
     private async Task SuperviseAsync(Task life)
@@ -272,7 +272,7 @@ internal sealed partial class Activation
                 Remove();
                 SendWaitingOn();
                 Departing?.Abandon();
-                Node.Log.LifeFailed(GrainId, exception);
+                Parts.Local.Log.LifeFailed(GrainId, exception);
             }
             finally
             {
@@ -285,7 +285,7 @@ internal sealed partial class Activation
     /// A step that was given up runs on: nobody waits for it, not even the end of the node. Its failure is logged; a cancellation is none.
     /// </summary>
     internal void LeaveBehind(Task step, string name) => step.ContinueWith(
-        late => Node.Log.LateStepFailed(name, GrainId, late.Exception!),
+        late => Parts.Local.Log.LateStepFailed(name, GrainId, late.Exception!),
         CancellationToken.None,
         TaskContinuationOptions.OnlyOnFaulted | TaskContinuationOptions.ExecuteSynchronously,
         TaskScheduler.Default);
@@ -299,7 +299,7 @@ internal sealed partial class Activation
         }
         catch (AggregateException exception)
         {
-            Node.Log.CancellationFailed(GrainId, exception);
+            Parts.Local.Log.CancellationFailed(GrainId, exception);
         }
     }
 
@@ -307,15 +307,15 @@ internal sealed partial class Activation
     /// The services of the activation's own scope, which begins when somebody wants something of it: most grains never do. Those of the
     /// silo before the construction and after the end. Any thread.
     /// </summary>
-    internal IServiceProvider Services => _hasScope ? (Volatile.Read(ref Extras.Scope) ?? BeginScope()).ServiceProvider : Node.Services;
+    internal IServiceProvider Services => _hasScope ? (Volatile.Read(ref Extras.Scope) ?? BeginScope()).ServiceProvider : Parts.Local.Services;
 
     /// <summary>Constructs the instance, with this activation as the ambient context.</summary>
     internal void Construct()
     {
         _hasScope = true;
-        var construction = Class.ConstructionOn(Node);
+        var construction = Class.ConstructionOn(Parts.Local.Services);
         using (GrainContextScope.Enter(this))
-            Instance = construction.Make(construction.NeedsScope ? Services : Node.Services, this);
+            Instance = construction.Make(construction.NeedsScope ? Services : Parts.Local.Services, this);
         if (Instance is ILifecycleParticipant<IGrainLifecycle> participant)
             participant.Participate(Lifecycle);
         if (Instance is IGrainMigrationParticipant migrant)
@@ -333,7 +333,7 @@ internal sealed partial class Activation
             }
             catch (AggregateException exception)
             {
-                Node.Log.CancellationFailed(GrainId, exception);
+                Parts.Local.Log.CancellationFailed(GrainId, exception);
             }
         }
 
@@ -360,12 +360,12 @@ internal sealed partial class Activation
     {
         try
         {
-            await Node.Directory.UnregisterAsync(this);
+            await Parts.Directory.UnregisterAsync(this);
         }
         catch (Exception exception)
         {
-            if (!Node.IsStopping)
-                Node.Log.UnregistrationFailed(GrainId, exception);
+            if (!Parts.Local.IsStopping)
+                Parts.Local.Log.UnregistrationFailed(GrainId, exception);
         }
     }
 
@@ -374,7 +374,7 @@ internal sealed partial class Activation
     {
         State = ActivationState.Gone;
         Accepts = false;
-        Node.Activations.Remove(this);
+        Parts.Activations.Remove(this);
     }
 
     /// <summary>Fails the requests that wait. Ticks fail in silence.</summary>
@@ -398,7 +398,7 @@ internal sealed partial class Activation
             return;
         try
         {
-            Node.Router.Reroute(call, this);
+            Parts.Router.Reroute(call, this);
         }
         catch (Exception exception)
         {
@@ -444,7 +444,7 @@ internal sealed partial class Activation
     internal void EndObserver()
     {
         Accepts = false;
-        Node.Activations.Remove(this);
+        Parts.Activations.Remove(this);
         Enqueue(new ActionWork(static state => ((Activation)state!).State = ActivationState.Gone, this));
     }
 
@@ -457,7 +457,7 @@ internal sealed partial class Activation
 
     private IServiceScope BeginScope()
     {
-        var made = Node.Services.CreateScope();
+        var made = Parts.Local.Services.CreateScope();
         if (Interlocked.CompareExchange(ref Extras.Scope, made, null) is not { } other)
             return made;
         made.Dispose();

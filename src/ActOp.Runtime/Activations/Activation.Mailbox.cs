@@ -63,14 +63,14 @@ internal sealed partial class Activation
     /// </summary>
     internal void EnqueueRequest(Call call)
     {
-        if (_home.HasLimit && (Volatile.Read(ref _inbox)?.Depth ?? 0) >= Node.MailboxLimit)
+        if (_home.HasLimit && (Volatile.Read(ref _inbox)?.Depth ?? 0) >= Parts.MailboxLimit)
             Refuse(call);
         else
             Enqueue(call);
     }
 
     private void Refuse(Call call) => Fail(call, new LimitExceededException(
-        "The mailbox of " + GrainId + " is full: " + Node.MailboxLimit + " requests wait. The call " + call.Method.ActivityName + " was refused."));
+        "The mailbox of " + GrainId + " is full: " + Parts.MailboxLimit + " requests wait. The call " + call.Method.ActivityName + " was refused."));
 
     /// <summary>Has the waiting requests dropped that nobody waits for any more. Any thread.</summary>
     internal void DropAbandoned()
@@ -82,12 +82,12 @@ internal sealed partial class Activation
     /// <summary>Looks for the dead behind a living one; at most once a second, because it walks over all that wait.</summary>
     private bool MakeRoom()
     {
-        var now = Node.Clock.Now;
+        var now = Parts.Local.Clock.Now;
         if (now - Extras.LastDrop < DropPeriodMs)
             return false;
         Extras.LastDrop = now;
         DropWaiting();
-        return _waitingCount < Node.MailboxLimit;
+        return _waitingCount < Parts.MailboxLimit;
     }
 
     private void DropWaiting()
@@ -96,10 +96,10 @@ internal sealed partial class Activation
         for (var item = _waiting; item is Call call;)
         {
             var next = call.Next;
-            if (Node.Abandoned.IsAbandoned(call))
+            if (Parts.Abandoned.IsAbandoned(call))
             {
                 Unlink(call, before);
-                Node.Abandoned.Drops(call);
+                Parts.Abandoned.Drops(call);
             }
             else
             {
@@ -113,7 +113,7 @@ internal sealed partial class Activation
     /// <summary>One visit of the stage: up to <see cref="Quantum"/> items.</summary>
     public void Execute()
     {
-        if (_stopped || (Node.Lease.IsClosed && Class.IsOrdinary && Node.Lease.TryPark(this)))
+        if (_stopped || (Parts.Lease.IsClosed && Class.IsOrdinary && Parts.Lease.TryPark(this)))
             return;
         var outer = Current;
         ref var currentTask = ref Turn.CurrentTask();
@@ -124,14 +124,14 @@ internal sealed partial class Activation
         Current = this;
         currentTask = task;
         scheduler = this;
-        var began = Node.Clock.Now;
+        var began = Parts.Local.Clock.Now;
         var more = RunItems();
         scheduler = outerScheduler;
         currentTask = outerTask;
         Current = outer;
-        var took = Node.Clock.Now - began;
-        if (took > Node.LongTurnMs)
-            Node.Log.LongTurn(GrainId, took);
+        var took = Parts.Local.Clock.Now - began;
+        if (took > Parts.LongTurnMs)
+            Parts.Local.Log.LongTurn(GrainId, took);
         if (more)
             _home.Stage.Post(this);
     }
@@ -173,7 +173,7 @@ internal sealed partial class Activation
         }
         catch (Exception exception)
         {
-            Node.Log.TurnFailed(GrainId, exception);
+            Parts.Local.Log.TurnFailed(GrainId, exception);
         }
 
         Turn.CleanContext();
@@ -214,13 +214,13 @@ internal sealed partial class Activation
     private void Wait(Call call)
     {
         // Deadlines come about in the order of arrival, so the dead are in front.
-        while (_waiting is Call first && Node.Abandoned.IsAbandoned(first))
+        while (_waiting is Call first && Parts.Abandoned.IsAbandoned(first))
         {
             Unlink(first, null);
-            Node.Abandoned.Drops(first);
+            Parts.Abandoned.Drops(first);
         }
 
-        if (_waitingCount >= Node.MailboxLimit && _home.HasLimit && call is not TimerCall && !MakeRoom())
+        if (_waitingCount >= Parts.MailboxLimit && _home.HasLimit && call is not TimerCall && !MakeRoom())
         {
             Refuse(call);
             return;
@@ -263,7 +263,7 @@ internal sealed partial class Activation
             }
 
             Unlink(call, before);
-            if (Node.Abandoned.Drops(call))
+            if (Parts.Abandoned.Drops(call))
             {
                 item = next;
                 continue;

@@ -61,7 +61,7 @@ internal sealed partial class Activation
 
     private void Admit(Call call)
     {
-        if (Node.Abandoned.Drops(call))
+        if (Parts.Abandoned.Drops(call))
         {
             BeginNow(null, null);
             return;
@@ -140,8 +140,8 @@ internal sealed partial class Activation
         // Before the context: it makes the execution context anew.
         var activity = CallTrace.IsOn ? CallTrace.Enter(call) : null;
         RequestContext.Current = call.Context;
-        Node.Edges.CountIncoming(this, call);
-        if (Node.Filters.HasIncoming || Class.Filters)
+        Parts.Edges.CountIncoming(this, call);
+        if (Parts.Filters.HasIncoming || Class.Filters)
         {
             RunFiltered(call, activity);
             return;
@@ -167,7 +167,7 @@ internal sealed partial class Activation
 
     private async void RunFiltered(Call call, Activity? activity)
     {
-        await Node.Filters.RunIncoming(this, call, activity);
+        await Parts.Filters.RunIncoming(this, call, activity);
         Finish(call);
     }
 
@@ -179,7 +179,7 @@ internal sealed partial class Activation
     private void Use(Call call)
     {
         if (call is not TimerCall { KeepAlive: false })
-            LastUsed = Node.Clock.Now;
+            LastUsed = Parts.Local.Clock.Now;
     }
 
     private void Finish(Call call)
@@ -210,7 +210,7 @@ internal sealed partial class Activation
     private void Answer(Call call)
     {
         if (call.Origin == CallOrigin.Nobody && call.Error is { } error)
-            Node.Log.OneWayFailed(call.Method.ActivityName, GrainId, error);
+            Parts.Local.Log.OneWayFailed(call.Method.ActivityName, GrainId, error);
         if (call.Origin == CallOrigin.Local)
             IsolateResult(call);
         if (call.TryClaim())

@@ -25,18 +25,18 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     private readonly int _keyHash;
     private ActivationExtras? _extras;
 
-    internal Activation(Node node, GrainId id, GrainClass grainClass, Stage stage)
+    internal Activation(ActivationParts parts, GrainId id, GrainClass grainClass, Stage stage)
     {
         // The type of the id is the class's, whose bytes are shared.
-        _home = grainClass.HomeOn(node, stage);
+        _home = grainClass.HomeOn(parts, stage);
         _key = IdSpan.UnsafeGetArray(id.Key);
         _keyHash = id.Key.GetHashCode();
-        ActivationId = new ActivationId(node.NewId());
+        ActivationId = new ActivationId(parts.Local.NewId());
         _inbox = Idle;
-        LastUsed = node.Clock.Now;
+        LastUsed = parts.Local.Clock.Now;
     }
 
-    internal Node Node => _home.Node;
+    internal ActivationParts Parts => _home.Parts;
 
     internal GrainClass Class => _home.Class;
 
@@ -58,8 +58,8 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     {
         GrainId = GrainId,
         ActivationId = ActivationId,
-        SiloAddress = Node.Address,
-        MembershipVersion = Epoch > 0 ? new MembershipVersion(Slot.ViewOf(Epoch)) : Node.Silos.Version,
+        SiloAddress = Parts.Local.Address,
+        MembershipVersion = Epoch > 0 ? new MembershipVersion(Slot.ViewOf(Epoch)) : Parts.ClusterView.Version,
     };
 
     public ActivationId ActivationId { get; }
@@ -67,13 +67,13 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     public GrainId GrainId => new(_home.Class.GrainType, IdSpan.UnsafeCreate(_key, _keyHash));
 
     /// <summary>The place of this activation, as far as it is registered.</summary>
-    internal Location Location => new(Node.Address, ActivationId, Epoch);
+    internal Location Location => new(Parts.Local.Address, ActivationId, Epoch);
 
     public object? GrainInstance => Instance;
 
     public IServiceProvider ActivationServices => Services;
 
-    public GrainReference GrainReference => Extras.Reference ??= Node.Factory.CreateUntyped(GrainId);
+    public GrainReference GrainReference => Extras.Reference ??= Parts.Factory.CreateUntyped(GrainId);
 
     public IGrainLifecycle ObservableLifecycle => Lifecycle;
 
@@ -87,8 +87,8 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
     public override int MaximumConcurrencyLevel => 1;
 
     /// <summary>For observers and system targets: the object exists already and nothing is registered.</summary>
-    internal static Activation ForInstance(Node node, GrainId id, GrainClass grainClass, object? instance, Stage stage) =>
-        new(node, id, grainClass, stage)
+    internal static Activation ForInstance(ActivationParts parts, GrainId id, GrainClass grainClass, object? instance, Stage stage) =>
+        new(parts, id, grainClass, stage)
         {
             Instance = instance,
             State = ActivationState.Active,
@@ -96,9 +96,9 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
         };
 
     /// <summary>For observers: the object is held weakly, and calls to one that is gone are dropped.</summary>
-    internal static Activation ForObserver(Node node, GrainId id, GrainClass grainClass, object observer)
+    internal static Activation ForObserver(ActivationParts parts, GrainId id, GrainClass grainClass, object observer)
     {
-        var activation = ForInstance(node, id, grainClass, null, node.WorkStage);
+        var activation = ForInstance(parts, id, grainClass, null, parts.Stages.Work);
         activation.Extras.WeakInstance = new WeakReference<object>(observer);
         return activation;
     }
@@ -144,7 +144,7 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
 
     protected override IEnumerable<Task> GetScheduledTasks() => [];
 
-    public override string ToString() => "[" + GrainId + " @" + Node.Address + " " + State + "]";
+    public override string ToString() => "[" + GrainId + " @" + Parts.Local.Address + " " + State + "]";
 
     private ActivationExtras MakeExtras()
     {

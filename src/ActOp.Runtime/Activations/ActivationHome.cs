@@ -1,16 +1,76 @@
 using ActOp.Calls;
+using ActOp.Runtime.Calls;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Locality;
+using ActOp.Runtime.Placement;
+using ActOp.Runtime.Routing;
+using ActOp.Runtime.Stages;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
+using Orleans.Configuration;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>What all activations of a class on a node share. Immutable; any thread.</summary>
-internal sealed class ActivationHome(Node node, GrainClass grainClass, Stage stage)
+/// <summary>
+/// The parts of a node that its activations use: one object for all of them, because a silo has a million. An activation uses nearly every
+/// part, and nearly every part finds activations, so the node fills this object when all parts exist.
+/// </summary>
+internal sealed class ActivationParts
 {
-    internal Node Node { get; } = node;
+    internal required LocalNode Local { get; init; }
+
+    internal required NodeStages Stages { get; init; }
+
+    internal required LeaseGate Lease { get; init; }
+
+    internal required EdgeCounters Edges { get; init; }
+
+    internal required PlacementHints Hints { get; init; }
+
+    internal required ClusterView ClusterView { get; init; }
+
+    internal required GrainCollectionOptions Collection { get; init; }
+
+    /// <summary>Requests that may wait for one activation.</summary>
+    internal required int MailboxLimit { get; init; }
+
+    /// <summary>A turn that takes longer, in milliseconds, is logged.</summary>
+    internal required long LongTurnMs { get; init; }
+
+    internal ActivationTable Activations { get; set; } = null!;
+
+    internal AbandonedRequests Abandoned { get; set; } = null!;
+
+    internal RuntimeMetrics Metrics { get; set; } = null!;
+
+    internal CallSender Calls { get; set; } = null!;
+
+    internal CallFilters Filters { get; set; } = null!;
+
+    internal GrainFactory Factory { get; set; } = null!;
+
+    internal Router Router { get; set; } = null!;
+
+    internal LocationCache Locations { get; set; } = null!;
+
+    internal DirectoryClient Directory { get; set; } = null!;
+
+    internal GrainPlacement Placement { get; set; } = null!;
+
+    internal LocalityService Locality { get; set; } = null!;
+
+    internal Migrations Migrations { get; set; } = null!;
+}
+
+/// <summary>What all activations of a class on a node share. Immutable; any thread.</summary>
+internal sealed class ActivationHome(ActivationParts parts, GrainClass grainClass, Stage stage)
+{
+    internal ActivationParts Parts { get; } = parts;
 
     internal GrainClass Class { get; } = grainClass;
 
@@ -18,7 +78,7 @@ internal sealed class ActivationHome(Node node, GrainClass grainClass, Stage sta
     internal Stage Stage { get; } = stage;
 
     /// <summary>The runtime's own targets have no limit: a registration that is refused is lost.</summary>
-    internal bool HasLimit { get; } = !ReferenceEquals(stage, node.ControlStage);
+    internal bool HasLimit { get; } = !ReferenceEquals(stage, parts.Stages.Control);
 }
 
 /// <summary>

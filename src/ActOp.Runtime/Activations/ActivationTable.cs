@@ -8,15 +8,16 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Activations;
 
 /// <summary>The activations of this silo, by grain. Any thread.</summary>
-internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
+internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activation>
 {
     private readonly ActivationMap<Activation> _activations = new();
     private readonly ConcurrentDictionary<GrainId, StatelessWorkers> _workers = new();
     private readonly RecentActivations _recent = new();
 
-    private readonly BackgroundPart _lives = node.Background.Part("activations");
+    private readonly BackgroundPart _lives = parts.Local.Background.Part("activations");
     private readonly TaskCompletionSource _stopped = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
+    private readonly GrainClass _observerClass = GrainClass.Special("sys.observer", typeof(IGrainObserver), reentrant: false);
     private int _special;
 
     /// <summary>Activations of grains; system targets and observers do not count.</summary>
@@ -66,7 +67,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
                 continue;
             created = true;
             // References that remember another silo shall find the grain here.
-            node.Locations.Forget(id);
+            parts.Locations.Forget(id);
             return activation;
         }
     }
@@ -91,7 +92,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     {
         while (true)
         {
-            var workers = _workers.GetOrAdd(id, static (key, arg) => new StatelessWorkers(arg.node, key, arg.grainClass), (node, grainClass));
+            var workers = _workers.GetOrAdd(id, static (key, arg) => new StatelessWorkers(arg.parts, key, arg.grainClass), (parts, grainClass));
             if (workers.Pick(out created) is { } picked)
                 return picked;
             // The last of them has left just now: there will be a new entry.
@@ -102,8 +103,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     /// <summary>Whether this silo has an entry for the workers of the grain.</summary>
     internal bool HasWorkers(GrainId id) => _workers.ContainsKey(id);
 
-    /// <summary>Adds an activation that exists already: an observer or a system target.</summary>
-    internal void Add(Activation activation)
+    private void Add(Activation activation)
     {
         if (_activations.TryAdd(activation))
             Interlocked.Increment(ref _special);
@@ -112,7 +112,16 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     /// <summary>Adds an observer: an object of the application that other nodes call.</summary>
     internal Activation AddObserver(IGrainObserver observer)
     {
-        var activation = Activation.ForObserver(node, SystemGrainIds.Observer(node.Address, node.NewId()), node.ObserverClass, observer);
+        var activation = Activation.ForObserver(parts, SystemGrainIds.Observer(parts.Local.Address, parts.Local.NewId()), _observerClass, observer);
+        Add(activation);
+        return activation;
+    }
+
+    /// <summary>Adds a system target of this silo; its turns run on the control stage.</summary>
+    internal Activation AddSystemTarget(string name, object instance)
+    {
+        var grainClass = GrainClass.Special("sys." + name, instance.GetType(), reentrant: true);
+        var activation = Activation.ForInstance(parts, SystemGrainIds.SystemTarget(name, parts.Local.Address), grainClass, instance, parts.Stages.Control);
         Add(activation);
         return activation;
     }
@@ -133,7 +142,7 @@ internal sealed class ActivationTable(Node node) : IEnumerable<Activation>
     }
 
     /// <summary>An activation of a grain that is in no table yet.</summary>
-    internal Activation New(GrainId id, GrainClass grainClass) => new(node, id, grainClass, node.WorkStage);
+    internal Activation New(GrainId id, GrainClass grainClass) => new(parts, id, grainClass, parts.Stages.Work);
 
     public IEnumerator<Activation> GetEnumerator()
     {

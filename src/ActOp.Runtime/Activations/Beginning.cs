@@ -145,12 +145,12 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         {
             try
             {
-                return await activation.Node.Directory.RegisterAsync(activation, state?.Previous.Location.Activation ?? default);
+                return await activation.Parts.Directory.RegisterAsync(activation, state?.Previous.Location.Activation ?? default);
             }
-            catch (Exception exception) when (state is { HasReturned: true } && activation.Node.AcceptsActivations)
+            catch (Exception exception) when (state is { HasReturned: true } && activation.Parts.Local.AcceptsActivations)
             {
-                activation.Node.Log.RegistrationRepeated(activation.GrainId, exception);
-                await Task.Delay(RegistrationPause, activation.Node.Time);
+                activation.Parts.Local.Log.RegistrationRepeated(activation.GrainId, exception);
+                await Task.Delay(RegistrationPause, activation.Parts.Local.Time);
             }
         }
     }
@@ -167,7 +167,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             }
             catch (Exception exception)
             {
-                activation.Node.Log.RehydrationFailed(activation.GrainId, exception);
+                activation.Parts.Local.Log.RehydrationFailed(activation.GrainId, exception);
             }
         }
 
@@ -176,7 +176,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
 
     private async Task RunHooksAsync()
     {
-        var limit = new TimeLimit(activation.Node.Time, activation.Node.CollectionOptions.ActivationTimeout);
+        var limit = new TimeLimit(activation.Parts.Local.Time, activation.Parts.Collection.ActivationTimeout);
         _cancellation = new CancellationTokenSource();
         var hooks = CallHooksAsync(_cancellation.Token);
         if (hooks.IsCompleted || await limit.EndsAsync(hooks))
@@ -188,7 +188,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         activation.LeaveBehind(hooks, "OnActivateAsync");
         Cancel();
         throw new TimeoutException(
-            "The activation of " + activation.GrainId + " on the silo " + activation.Node.Address + " has not ended within ActivationTimeout (" + limit.Length + "): "
+            "The activation of " + activation.GrainId + " on the silo " + activation.Parts.Local.Address + " has not ended within ActivationTimeout (" + limit.Length + "): "
             + "OnActivateAsync of " + activation.Class.Type + " or a stage of its lifecycle hangs. It was given up; the next call begins a new one.");
     }
 
@@ -202,7 +202,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     private void EndDuplicate(Location winner)
     {
         if (!winner.IsNone)
-            activation.Node.Locations.Put(activation.GrainId, winner);
+            activation.Parts.Locations.Put(activation.GrainId, winner);
         state?.Refused(winner);
         activation.Unbegin(new DeactivationReason(
             DeactivationReasonCode.DuplicateActivation,
@@ -215,7 +215,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         // Whoever heeds the token that the end has signalled has not failed: the requests go on with the activation's end.
         if (exception is not OperationCanceledException || !_isCancelled)
         {
-            activation.Node.Log.ActivationFailed(activation.GrainId, exception);
+            activation.Parts.Local.Log.ActivationFailed(activation.GrainId, exception);
             activation.FailWaiting(exception);
         }
 

@@ -1,5 +1,6 @@
 using ActOp.Runtime.Hosting;
 using Orleans;
+using Orleans.Configuration;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
@@ -8,14 +9,14 @@ namespace ActOp.Runtime.Activations;
 /// Ends activations that nobody has called for their collection age, and those of observers that the application has dropped; has blocked
 /// ones drop the requests that nobody waits for any more. Runs on the control stage, once per quantum.
 /// </summary>
-internal sealed class Collector(Node node)
+internal sealed class Collector(ActivationTable activations, GrainCollectionOptions options, Clock clock)
 {
     /// <summary>Ends what is idle; returns how many were told to end.</summary>
     internal int Collect()
     {
-        var now = node.Clock.Now;
+        var now = clock.Now;
         var told = 0;
-        foreach (var activation in node.Activations)
+        foreach (var activation in activations)
         {
             if (activation.IsLostObserver)
             {
@@ -40,6 +41,6 @@ internal sealed class Collector(Node node)
             return Timeout.InfiniteTimeSpan;
         if (grainClass.CollectionAge is { } own)
             return own;
-        return node.CollectionOptions.ClassSpecificCollectionAge.TryGetValue(grainClass.Type.FullName!, out var configured) ? configured : node.CollectionOptions.CollectionAge;
+        return options.ClassSpecificCollectionAge.TryGetValue(grainClass.Type.FullName!, out var configured) ? configured : options.CollectionAge;
     }
 }

@@ -47,8 +47,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     /// True while requests may still begin beside those that run, which may wait for them. Requests that always overlap must not keep the
     /// activation for ever, so this ends after DeactivationTimeout.
     /// </summary>
-    internal bool MayJoin => !IsDecided || activation.Node.CollectionOptions.DeactivationTimeout is { Ticks: < 0 }
-        || activation.Node.Clock.Now - _decidedAt < (long)activation.Node.CollectionOptions.DeactivationTimeout.TotalMilliseconds;
+    internal bool MayJoin => !IsDecided || activation.Parts.Collection.DeactivationTimeout is { Ticks: < 0 }
+        || activation.Parts.Local.Clock.Now - _decidedAt < (long)activation.Parts.Collection.DeactivationTimeout.TotalMilliseconds;
 
     /// <summary>Somebody still wants it.</summary>
     internal bool IsWanted => request is not null || _chosen is not null;
@@ -60,7 +60,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     {
         IsDecided = true;
         _reason = reason;
-        _decidedAt = activation.Node.Clock.Now;
+        _decidedAt = activation.Parts.Local.Clock.Now;
     }
 
     /// <summary>No request runs: the runtime's wish to move is granted now. False while a target is being chosen and nothing else is
@@ -111,13 +111,13 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         SiloAddress? target = null;
         try
         {
-            target = await activation.Node.Placement.PlaceAsync(activation.Class, activation.GrainId, activation.Node.Address, _context);
-            if (target.Equals(activation.Node.Address))
+            target = await activation.Parts.Placement.PlaceAsync(activation.Class, activation.GrainId, activation.Parts.Local.Address, _context);
+            if (target.Equals(activation.Parts.Local.Address))
                 target = null;
         }
         catch (Exception exception)
         {
-            activation.Node.Log.NoTarget(activation.GrainId, exception);
+            activation.Parts.Local.Log.NoTarget(activation.GrainId, exception);
         }
 
         if (target is null && ReferenceEquals(_chosen, chosen))
@@ -133,8 +133,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     {
         // The turn may be one of a request, whose context is not this one's.
         RequestContext.Current = null;
-        var node = activation.Node;
-        var limit = new TimeLimit(node.Time, node.CollectionOptions.DeactivationTimeout);
+        var parts = activation.Parts;
+        var limit = new TimeLimit(parts.Local.Time, parts.Collection.DeactivationTimeout);
         activation.StopTimers();
         if (activation.HasEndHooks)
             await RunHooksAsync(limit);
@@ -143,11 +143,11 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         {
             await activation.UnregisterAsync();
             if (_hasBegun)
-                node.Locality.Forget(activation.GrainId);
+                parts.Locality.Forget(activation.GrainId);
         }
 
         if (!MovedTo.IsNone)
-            node.Locations.Put(activation.GrainId, MovedTo);
+            parts.Locations.Put(activation.GrainId, MovedTo);
         activation.Remove();
         activation.SendWaitingOn();
         request?.Report(moved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
@@ -160,7 +160,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         Forget();
         activation.HasEnded();
         if (_hasBegun)
-            node.Metrics.Deactivated(moved);
+            parts.Metrics.Deactivated(moved);
     }
 
     private async Task RunHooksAsync(TimeLimit limit)
@@ -199,14 +199,14 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
                 return;
             }
 
-            activation.Node.Log.LeftBehind(name, activation.GrainId, limit.Length);
+            activation.Parts.Local.Log.LeftBehind(name, activation.GrainId, limit.Length);
             activation.LeaveBehind(running, name);
             if (_cancellation is not null)
                 activation.Cancel(_cancellation);
         }
         catch (Exception exception)
         {
-            activation.Node.Log.DeactivationFailed(activation.GrainId, exception);
+            activation.Parts.Local.Log.DeactivationFailed(activation.GrainId, exception);
         }
     }
 
@@ -218,7 +218,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             return false;
         if (request is { Live: false })
         {
-            activation.Node.Hints.Put(activation.GrainId, target);
+            activation.Parts.Hints.Put(activation.GrainId, target);
             await activation.UnregisterAsync();
             return true;
         }
@@ -227,23 +227,23 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         {
             RequestContext.Current = _context;
             _state = Dehydrate(new Registration(activation.GrainId, activation.Location));
-            MovedTo = await activation.Node.Migrations.SendAsync(target, _state);
+            MovedTo = await activation.Parts.Migrations.SendAsync(target, _state);
             return !MovedTo.IsNone;
         }
         catch (Exception exception)
         {
-            activation.Node.Log.MigrationFailed(activation.GrainId, target, exception);
+            activation.Parts.Local.Log.MigrationFailed(activation.GrainId, target, exception);
             return false;
         }
     }
 
     /// <summary>Nobody has taken the state, or nobody has said so: it goes on here.</summary>
     private bool TryReturn() =>
-        _state is not null && activation.Registered && activation.Node.AcceptsActivations && activation.Node.Activations.TryReplace(activation, _state.Return(_context));
+        _state is not null && activation.Registered && activation.Parts.Local.AcceptsActivations && activation.Parts.Activations.TryReplace(activation, _state.Return(_context));
 
     private MigrationState Dehydrate(Registration previous)
     {
-        var state = new MigrationState(activation.Node.Calls, previous);
+        var state = new MigrationState(activation.Parts.Calls, previous);
         foreach (var participant in activation.MigrationParticipants)
         {
             try
@@ -252,7 +252,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             }
             catch (Exception exception)
             {
-                activation.Node.Log.DehydrationFailed(activation.GrainId, exception);
+                activation.Parts.Local.Log.DehydrationFailed(activation.GrainId, exception);
             }
         }
 

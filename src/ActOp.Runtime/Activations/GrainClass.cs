@@ -80,11 +80,11 @@ internal sealed class GrainClass
     internal bool HasDeactivationHook { get; }
 
     /// <summary>What the activations of this class share; all of a node's are on one stage.</summary>
-    internal ActivationHome HomeOn(Node node, Stage stage) => _home ??= new ActivationHome(node, this, stage);
+    internal ActivationHome HomeOn(ActivationParts parts, Stage stage) => _home ??= new ActivationHome(parts, this, stage);
 
     /// <summary>How instances are made; read with the first one, since system targets and observers exist already.</summary>
-    internal GrainConstruction ConstructionOn(Node node) =>
-        _construction ??= new GrainConstruction(Type, node.Services.GetService<ServiceLifetimes>());
+    internal GrainConstruction ConstructionOn(IServiceProvider services) =>
+        _construction ??= new GrainConstruction(Type, services.GetService<ServiceLifetimes>());
 
     internal bool UsesDirectory => Worker is null;
 

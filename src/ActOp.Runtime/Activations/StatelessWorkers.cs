@@ -5,7 +5,7 @@ namespace ActOp.Runtime.Activations;
 
 /// <summary>The activations of one stateless worker grain on this silo, from the first one's begin to the last one's end. Any thread;
 /// changes take the lock.</summary>
-internal sealed class StatelessWorkers(Node node, GrainId id, GrainClass grainClass)
+internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainClass grainClass)
 {
     private readonly Lock _gate = new();
     private volatile Activation[] _workers = [];
@@ -67,7 +67,7 @@ internal sealed class StatelessWorkers(Node node, GrainId id, GrainClass grainCl
                 return null;
             if (Shortest(_workers, out var living) is { } shortest && living >= grainClass.Worker!.MaxLocal)
                 return shortest;
-            var worker = node.Activations.New(id, grainClass);
+            var worker = parts.Activations.New(id, grainClass);
             worker.BeginWithFirstRequest();
             _workers = [.. _workers, worker];
             created = true;

@@ -2,7 +2,6 @@ using System.Diagnostics;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
@@ -15,7 +14,7 @@ namespace ActOp.Runtime.Calls;
 /// The filters are made once, when the node opens and before its first call: a filter may ask for what the node itself provides, as
 /// IGrainFactory.
 /// </remarks>
-internal sealed class CallFilters(Node node)
+internal sealed class CallFilters(CallSender calls)
 {
     private IIncomingGrainCallFilter[] _incoming = [];
     private IOutgoingGrainCallFilter[] _outgoing = [];
@@ -57,7 +56,7 @@ internal sealed class CallFilters(Node node)
     internal async void RunOutgoing(Call call, Activity? activity)
     {
         var request = (RequestBase)call;
-        var context = new OutgoingCallContext(node, request, _outgoing);
+        var context = new OutgoingCallContext(calls, request, _outgoing);
         var ticket = call.Ticket;
         Exception? failure = null;
         try

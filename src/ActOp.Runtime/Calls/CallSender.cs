@@ -16,23 +16,42 @@ namespace ActOp.Runtime.Calls;
 /// Runs on the caller's thread (a turn, or any application thread). The calls that wait for an answer are in its
 /// <see cref="CallRuntime.Registry"/>.
 /// </remarks>
-internal sealed class CallSender(Node node) : CallRuntime
+internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : CallRuntime
 {
-    private readonly long _timeoutMs = Milliseconds(node.ResponseTimeout);
+    private Router _router = null!;
+    private FrameWriter _writer = null!;
+    private GrainFactory _factory = null!;
+    private CallFilters _filters = null!;
 
-    internal Node Node => node;
+    private readonly long _timeoutMs = Milliseconds(local.ResponseTimeout);
 
     /// <summary>Calls that wait for their answers; 0 in a quiet node. Walks all slots: for tests and diagnosis.</summary>
     internal int InFlight => Registry.InFlight;
 
     /// <summary>Callers that wait for a thread of the pool.</summary>
-    internal PoolBatches Batches { get; } = new(node.Time);
+    internal PoolBatches Batches { get; } = new(local.Time);
 
     /// <summary>Slots made for calls in flight.</summary>
     internal int Slots => Registry.Capacity;
 
     /// <summary>The one-way call that was lost last.</summary>
     internal LostCall? LastLost { get; private set; }
+
+    /// <summary>The parts that a call takes from here. They use this one, so they are set when all exist, before the first call.</summary>
+    internal void Connect(Router router, FrameWriter writer, GrainFactory factory, CallFilters filters)
+    {
+        _router = router;
+        _writer = writer;
+        _factory = factory;
+        _filters = filters;
+    }
+
+    /// <summary>Sends a call that a filter has let through.</summary>
+    internal void SendFiltered(Call call)
+    {
+        if (TryBegin(call))
+            _router.Route(call, call.Reference!);
+    }
 
     internal override void Send(Call call, GrainReference reference)
     {
@@ -44,10 +63,10 @@ internal sealed class CallSender(Node node) : CallRuntime
             call.Deadline = DeadlineOf(call.Method.ResponseTimeout is { } own ? Milliseconds(own) : _timeoutMs);
         if (!TryBegin(call))
             return;
-        if (node.Filters.HasOutgoing || CallTrace.IsOn)
+        if (_filters.HasOutgoing || CallTrace.IsOn)
             SendObserved(call, reference);
         else
-            node.Router.Route(call, reference);
+            _router.Route(call, reference);
     }
 
     /// <summary>
@@ -68,22 +87,22 @@ internal sealed class CallSender(Node node) : CallRuntime
     {
         var text = "The call " + call.Method.ActivityName + " to " + call.TargetId;
         if (!Registry.IsClosed)
-            return new LimitExceededException(text + " was refused: " + Registry.Capacity + " calls of " + node.Address + " wait for their answers.");
-        return node.IsSilo
-            ? new SiloUnavailableException(text + " got no answer: its caller's silo " + node.Address + " has stopped.")
-            : new ObjectDisposedException(nameof(IClusterClient), text + " got no answer: the client " + node.Address + " has stopped.");
+            return new LimitExceededException(text + " was refused: " + Registry.Capacity + " calls of " + local.Address + " wait for their answers.");
+        return local.IsSilo
+            ? new SiloUnavailableException(text + " got no answer: its caller's silo " + local.Address + " has stopped.")
+            : new ObjectDisposedException(nameof(IClusterClient), text + " got no answer: the client " + local.Address + " has stopped.");
     }
 
     internal override GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => IdIntern.Current.Find(hash, type, key);
 
-    internal override void SendReply(Call call) => node.Messages.SendReply(call);
+    internal override void SendReply(Call call) => _writer.SendReply(call);
 
     internal override void Lost(Call call) => Lost(call.Method.ActivityName, call.TargetId, call.Error!);
 
     internal void Lost(string method, GrainId grain, Exception reason)
     {
         LastLost = new LostCall(method, grain, reason);
-        node.Metrics.CallLost();
+        metrics.CallLost();
     }
 
     /// <summary>On this thread if it is one of the pool: it may be the caller's own.</summary>
@@ -96,12 +115,12 @@ internal sealed class CallSender(Node node) : CallRuntime
 #pragma warning restore RS0030
     }
 
-    internal override object Cast(GrainReference reference, Type interfaceType) => node.Factory.Cast(reference, interfaceType);
+    internal override object Cast(GrainReference reference, Type interfaceType) => _factory.Cast(reference, interfaceType);
 
-    internal override GrainReference CreateReference(GrainId id, Type interfaceType) => node.Factory.Create(id, interfaceType);
+    internal override GrainReference CreateReference(GrainId id, Type interfaceType) => _factory.Create(id, interfaceType);
 
     /// <summary>When a call ends that has so many milliseconds left.</summary>
-    internal long DeadlineOf(long milliseconds) => milliseconds < CallRegistry.NoDeadline ? node.Clock.Now + milliseconds : CallRegistry.NoDeadline;
+    internal long DeadlineOf(long milliseconds) => milliseconds < CallRegistry.NoDeadline ? local.Clock.Now + milliseconds : CallRegistry.NoDeadline;
 
     private static long Milliseconds(TimeSpan timeout) => timeout < TimeSpan.Zero ? CallRegistry.NoDeadline : (long)timeout.TotalMilliseconds;
 
@@ -112,13 +131,13 @@ internal sealed class CallSender(Node node) : CallRuntime
     {
         var current = Activity.Current;
         var activity = CallTrace.IsOn ? CallTrace.StartClient(call) : null;
-        if (activity is null && !node.Filters.HasOutgoing)
+        if (activity is null && !_filters.HasOutgoing)
         {
-            node.Router.Route(call, reference);
+            _router.Route(call, reference);
             return;
         }
 
-        node.Filters.RunOutgoing(call, activity);
+        _filters.RunOutgoing(call, activity);
         if (activity is not null)
             Activity.Current = current;
     }

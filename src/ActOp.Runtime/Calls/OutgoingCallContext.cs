@@ -1,5 +1,4 @@
 using ActOp.Calls;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.Runtime;
@@ -10,7 +9,7 @@ namespace ActOp.Runtime.Calls;
 /// <summary>
 /// An outgoing call on its way through the caller's filters. Each invocation sends a copy of the request, so that a filter may try again.
 /// </summary>
-internal sealed class OutgoingCallContext(Node node, RequestBase request, IOutgoingGrainCallFilter[] filters) : GrainCallContext(request), IOutgoingGrainCallContext
+internal sealed class OutgoingCallContext(CallSender calls, RequestBase request, IOutgoingGrainCallFilter[] filters) : GrainCallContext(request), IOutgoingGrainCallContext
 {
     private readonly RequestBase _request = request;
     private int _stage;
@@ -64,14 +63,8 @@ internal sealed class OutgoingCallContext(Node node, RequestBase request, IOutgo
         call.Trace = original.Trace;
         call.Deadline = original.Deadline;
         if (original.Origin != CallOrigin.Nobody)
-            return call.RouteBoxed(static (sent, state) => ((OutgoingCallContext)state).Route(sent), this);
-        Route(call);
+            return call.RouteBoxed(static (sent, state) => ((CallSender)state).SendFiltered(sent), calls);
+        calls.SendFiltered(call);
         return default;
-    }
-
-    private void Route(Call call)
-    {
-        if (node.Calls.TryBegin(call))
-            node.Router.Route(call, call.Reference!);
     }
 }

@@ -91,7 +91,7 @@ internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvide
         }
         catch (Exception exception)
         {
-            node.Log.StopFailed(exception);
+            node.Local.Log.StopFailed(exception);
         }
     }
 
@@ -178,7 +178,7 @@ internal sealed class SiloHost(IServiceProvider services) : NodeHost(services, M
 
     protected override Task CloseAsync(Node node, CancellationToken cancellationToken)
     {
-        node.Log.SiloStatus(node.Address, "stopped");
+        node.Local.Log.SiloStatus(node.Address, "stopped");
         return Task.CompletedTask;
     }
 

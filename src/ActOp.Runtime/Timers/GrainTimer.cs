@@ -47,7 +47,7 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         _period = options.Period;
         _interleave = options.Interleave;
         _keepAlive = options.KeepAlive;
-        _timer = activation.Node.Time.CreateTimer(static timer => ((GrainTimer<TState>)timer!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = activation.Parts.Local.Time.CreateTimer(static timer => ((GrainTimer<TState>)timer!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         if (activation.TryAddTimer(this))
             _timer.Change(options.DueTime, Timeout.InfiniteTimeSpan);
         else
@@ -88,7 +88,7 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         }
         catch (Exception exception)
         {
-            _activation.Node.Log.TimerFailed(_activation.GrainId, exception);
+            _activation.Parts.Local.Log.TimerFailed(_activation.GrainId, exception);
         }
 
         _ticking = false;
@@ -124,7 +124,7 @@ internal sealed class TimerCall : TaskRequest
         _timer = timer;
         KeepAlive = keepAlive;
         Unpooled = true;
-        Runtime = activation.Node.Calls;
+        Runtime = activation.Parts.Calls;
         Origin = CallOrigin.Nobody;
         Flags = InvokeMethodOptions.OneWay | (interleave ? InvokeMethodOptions.AlwaysInterleave : 0);
         RemoteTarget = activation.GrainId;

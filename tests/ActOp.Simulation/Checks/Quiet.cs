@@ -158,7 +158,7 @@ internal static class Quiet
     private static void CheckTables(Machine[] silos, Machine machine, Ledger ledger, Callers callers)
     {
         var node = machine.Node;
-        var observers = node.Activations.Count(activation => activation.Class == node.ObserverClass);
+        var observers = node.Activations.Count(activation => activation.Class.Type == typeof(IGrainObserver));
         if (observers > (callers.HasWatcher(machine) ? 1 : 0))
             ledger.Accuse("observers", machine.Name + " has " + observers + " observers that were deleted.");
         if (node.Factory.SystemTargets > silos.Length * SystemTargetsPerSilo)

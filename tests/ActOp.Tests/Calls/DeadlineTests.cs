@@ -23,7 +23,7 @@ public class DeadlineTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         var patient = grain.Touch(ran.Name);
         foreach (var call in late)
             await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
-        await PassAsync(node.Clock);
+        await PassAsync(node.Local.Clock);
         gate.Open();
         await blocking;
         await patient;
@@ -44,7 +44,7 @@ public class DeadlineTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         var patient = grain.Touch(ran.Name);
         await cluster.Client.GetGrain<IQueue>(2).Ask(cluster.AddressOf(0));
         await Assert.ThrowsAsync<TimeoutException>(() => late.WaitAsync(Gate.Patience));
-        await PassAsync(cluster.Cluster.Silos[1].ServiceProvider.GetRequiredService<Node>().Clock);
+        await PassAsync(cluster.Cluster.Silos[1].ServiceProvider.GetRequiredService<Node>().Local.Clock);
         gate.Open();
         await blocking;
         await patient;

@@ -178,7 +178,7 @@ public class LocalityPartsTests
         await cluster.PassAsync(TimeSpan.FromSeconds(3), 0, 1);
         var before = cluster.NodeOf(0).Locality.Rounds;
         using var hang = new ManualResetEventSlim();
-        cluster.NodeOf(1).ControlStage.Post(new StageAction(() => hang.Wait(Gate.Patience)));
+        cluster.NodeOf(1).Stages.Control.Post(new StageAction(() => hang.Wait(Gate.Patience)));
         try
         {
             await cluster.PassAsync(TimeSpan.FromSeconds(20), 0);

@@ -83,7 +83,7 @@ public class StageControlTests
         await using var cluster = await DeployAsync(static _ => { });
         var (node, _) = Parts(cluster);
         Assert.Equal(["receive", "work", "silo-send", "client-send"], node.SizedStages.Select(stage => stage.Name));
-        Assert.Equal(1, node.ControlStage.Threads);
+        Assert.Equal(1, node.Stages.Control.Threads);
     }
 
     [Fact]
