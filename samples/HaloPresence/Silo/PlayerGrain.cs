@@ -10,6 +10,8 @@ public sealed class PlayerGrain(ILogger<PlayerGrain> logger) : Grain, IPlayerGra
     private long _key;
     private long _game;
     private long _views;
+    // A reference that is kept remembers where it found the game.
+    private IGameGrain? _gameGrain;
 
     public override Task OnActivateAsync(CancellationToken cancellationToken)
     {
@@ -29,7 +31,8 @@ public sealed class PlayerGrain(ILogger<PlayerGrain> logger) : Grain, IPlayerGra
         long game = _game;
         if (game == 0)
             return new PlayerStatus(_key, 0, 0);
-        GameStatus status = await GrainFactory.GetGrain<IGameGrain>(game).GetStatus();
+        _gameGrain ??= GrainFactory.GetGrain<IGameGrain>(game);
+        GameStatus status = await _gameGrain.GetStatus();
         return new PlayerStatus(_key, game, status.Players);
     }
 
@@ -38,13 +41,17 @@ public sealed class PlayerGrain(ILogger<PlayerGrain> logger) : Grain, IPlayerGra
     public Task JoinGame(long game)
     {
         _game = game;
+        _gameGrain = null;
         return Task.CompletedTask;
     }
 
     public Task LeaveGame(long game)
     {
         if (_game == game)
+        {
             _game = 0;
+            _gameGrain = null;
+        }
         return Task.CompletedTask;
     }
 
