@@ -36,3 +36,62 @@ internal static partial class MeshLog
     [LoggerMessage(1010, LogLevel.Warning, "Dialling {Peer} threw")]
     public static partial void DialThrew(this ILogger logger, Exception exception, string peer);
 }
+
+/// <summary>
+/// What one <see cref="MeshNode"/> reports about its sessions: to the runtime, to the meter and to the log. An event that throws is logged
+/// here, so that it does not interrupt the mesh. Control thread.
+/// </summary>
+internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogger log)
+{
+    /// <summary>A session is open. False if the event threw.</summary>
+    public bool Connected(Peer peer, Session session)
+    {
+        metrics.Sessions.Add(1);
+        log.PeerConnected(peer.Id!.Kind, peer.Name, session.Number, session.DataLinks, session.IsDialled ? "dialled" : "accepted");
+        return Tell(peer, nameof(MeshEvents.PeerConnected), static (events, peer, _) => events.PeerConnected(peer));
+    }
+
+    /// <summary>An open session is over.</summary>
+    public void Disconnected(Peer peer, Session session)
+    {
+        log.PeerDisconnected(peer.Name, session.Number, session.Reason);
+        Tell(peer, nameof(MeshEvents.PeerDisconnected), static (events, peer, reason) => events.PeerDisconnected(peer, reason), session.Reason);
+    }
+
+    /// <summary>A dial has failed; <paramref name="delay"/> is the wait until the next one.</summary>
+    public void DialFailed(Peer peer, DisconnectReason reason, TimeSpan? delay)
+    {
+        log.DialFailed(peer.Name, peer.Failures, reason, delay);
+        Tell(peer, nameof(MeshEvents.DialFailed), static (events, peer, reason) => events.DialFailed(peer, reason, peer.Failures), reason);
+    }
+
+    /// <summary>Counts a handshake that has failed.</summary>
+    public void HandshakeFailed() => metrics.HandshakeFailures.Add(1);
+
+    /// <summary>An accepted link was closed before it joined a session.</summary>
+    public void LinkRefused(Link link)
+    {
+        HandshakeFailed();
+        log.LinkRefused(link.RemoteEndPoint, link.AbortReason);
+    }
+
+    /// <summary>A link of an open session was lost.</summary>
+    public void LinkBroke(Link link) => log.LinkBroke(link.Peer.Name, link.Channel, link.Index, link.AbortReason);
+
+    /// <summary>A dial threw.</summary>
+    public void DialThrew(Exception exception, Peer peer) => log.DialThrew(exception, peer.Name);
+
+    private bool Tell(Peer peer, string name, Action<MeshEvents, Peer, DisconnectReason> tell, DisconnectReason reason = DisconnectReason.None)
+    {
+        try
+        {
+            tell(events, peer, reason);
+            return true;
+        }
+        catch (Exception exception)
+        {
+            log.EventFailed(exception, name, peer.Name);
+            return false;
+        }
+    }
+}

@@ -8,31 +8,20 @@ namespace ActOp.Mesh;
 /// <summary>
 /// One process's place in the mesh: accepts and dials peers, and holds the pollers that read their links. Has no threads: the runtime
 /// drives <see cref="ControlPoller"/> and each of the <see cref="PollerCount"/> data pollers from threads of its own, and flushes links
-/// when told by <see cref="MeshEvents.SendPending"/>.
+/// when told by <see cref="MeshEvents.SendPending"/>. Composes its parts, which own the state: <see cref="MeshTables"/>,
+/// <see cref="MeshPollers"/>, <see cref="Handshakes"/>, <see cref="Sessions"/> and <see cref="Dials"/>.
 /// <para>Threads: public members may be called from any thread, but <see cref="SetPollers"/> and <see cref="Dispose"/> not from a callback
-/// of <see cref="MeshEvents"/>. Sessions and dials (the other parts of this class) belong to the control thread; other threads post to
-/// it.</para>
+/// of <see cref="MeshEvents"/>. Handshakes, sessions and dials belong to the control thread; other threads post to it.</para>
 /// </summary>
-public sealed partial class MeshNode : IDisposable
+public sealed class MeshNode : IDisposable
 {
     private readonly Transport _transport;
     private readonly TimeProvider _time;
-    private readonly Random _jitter;
     private readonly MeshMetrics _metrics;
-    private readonly Lock _pollersGate = new();   // taken before any poller's gate
-    private readonly Lock _tablesGate = new();    // taken last
-    private readonly HashSet<Link> _links = [];
-    private readonly Dictionary<NodeId, Peer> _peers = [];
-    private readonly List<Peer> _unnamed = [];    // dialled by endpoint only, identity not known yet
-    private readonly List<Listener> _listeners = [];
-    private volatile Poller[] _pollers = [];
-    private volatile int _pollerCount;
-    private readonly ITimer? _keepAlive;
-    private volatile bool _stopping;
-    private int _isKeepAliveDue;
-    private bool _disposed;
-    private long _linkSequence;
-    private ulong _lastSession;
+    private readonly MeshTables _tables;
+    private readonly MeshPollers _pollers;
+    private readonly Sessions _sessions;
+    private readonly Handshakes _handshakes;
 
     /// <summary>Creates a node that neither listens nor dials yet.</summary>
     /// <param name="id">Who this node is; another run of the same process needs another name.</param>
@@ -58,43 +47,29 @@ public sealed partial class MeshNode : IDisposable
         Log = logger ?? NullLogger<MeshNode>.Instance;
         _transport = transport;
         _time = time;
-        _jitter = new Random(options.Seed);
-        // Numbers rise over restarts too, as far as the clock does.
-        _lastSession = (ulong)time.GetUtcNow().UtcTicks;
+        _tables = new MeshTables(this);
+        _pollers = new MeshPollers(index => new Poller(this, transport.CreateReadiness(), index), _tables);
         _metrics = new MeshMetrics(this);
-        PendingHandshakes = new PendingHandshakes(options, time);
-        ControlPoller = new Poller(this, transport.CreateReadiness(), -1);
-        SetPollers(1);
-        if (options.KeepAlivePeriod is { } period)
-        {
-            _keepAlive = time.CreateTimer(_ => PostKeepAlives(), null, period, period);
-        }
+        var reports = new MeshReports(events, _metrics, Log);
+        _sessions = new Sessions(_tables, _pollers, options, time, reports, transport);
+        _handshakes = new Handshakes(id, options, time, _tables, _pollers.Control, _sessions, reports);
     }
 
     /// <summary>Who this node is.</summary>
     public NodeId Id { get; }
 
     /// <summary>Drives handshakes, dials, all control links and the peer events: must be polled all the time.</summary>
-    public Poller ControlPoller { get; }
+    public Poller ControlPoller => _pollers.Control;
 
     /// <summary>Data pollers in use.</summary>
-    public int PollerCount => _pollerCount;
+    public int PollerCount => _pollers.Count;
 
     /// <summary>Open connections, those in their handshake included.</summary>
-    public int LinkCount
-    {
-        get
-        {
-            lock (_tablesGate)
-            {
-                return _links.Count;
-            }
-        }
-    }
+    public int LinkCount => _tables.LinkCount;
 
-    internal PendingHandshakes PendingHandshakes { get; }
+    internal PendingHandshakes PendingHandshakes => _handshakes.Pending;
 
-    internal IReadOnlyList<Poller> Pollers => _pollers;
+    internal IReadOnlyList<Poller> Pollers => _pollers.Data;
 
     internal MeshOptions Options { get; }
 
@@ -106,53 +81,16 @@ public sealed partial class MeshNode : IDisposable
 
     /// <summary>A data poller, to be polled by one thread.</summary>
     /// <param name="index">0 to <see cref="PollerCount"/> - 1.</param>
-    public Poller GetPoller(int index) => _pollers[index];
+    public Poller GetPoller(int index) => _pollers.Data[index];
 
     /// <summary>
-    /// Changes the number of data pollers and deals the links out anew, each between two of its reads: no frame is lost or overtaken. New
+    /// Changes the number of data pollers and distributes the links anew, each between two of its reads: no frame is lost or overtaken. New
     /// pollers must be polled soon; removed ones (<see cref="Poller.IsActive"/> false, woken) need no more polling.
     /// Does nothing after <see cref="Dispose"/>.
     /// </summary>
     /// <param name="count">1 to 64.</param>
     /// <exception cref="InvalidOperationException">Called from a callback of a poller.</exception>
-    public void SetPollers(int count)
-    {
-        ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
-        ArgumentOutOfRangeException.ThrowIfGreaterThan(count, WireLimits.Pollers);
-        if (ControlPoller.IsHeldByCaller || _pollers.Any(poller => poller.IsHeldByCaller))
-        {
-            throw new InvalidOperationException("SetPollers must not be called from a callback of the mesh.");
-        }
-
-        lock (_pollersGate)
-        {
-            // Nothing begins after the end: nobody would free a poller that is made now.
-            if (_disposed)
-            {
-                return;
-            }
-
-            while (_pollers.Length < count)
-            {
-                _pollers = [.. _pollers, new Poller(this, _transport.CreateReadiness(), _pollers.Length)];
-            }
-
-            _pollerCount = count;
-            foreach (var link in Links())
-            {
-                var poller = link.Poller;
-                while (poller != ControlPoller && poller != PollerOf(link) && !poller.TryMove(link, PollerOf(link)))
-                {
-                    poller = link.Poller;
-                }
-            }
-
-            foreach (var poller in _pollers.Skip(count))
-            {
-                poller.Wake();
-            }
-        }
-    }
+    public void SetPollers(int count) => _pollers.Set(count);
 
     /// <summary>Accepts peers at an endpoint; may be called for several.</summary>
     /// <returns>The endpoint with the port that was picked.</returns>
@@ -160,14 +98,10 @@ public sealed partial class MeshNode : IDisposable
     /// <exception cref="ObjectDisposedException">The node has begun to stop.</exception>
     public EndPoint Listen(EndPoint endPoint)
     {
-        var listener = _transport.Listen(endPoint, Accepted, exception => Log.AcceptFailed(exception, endPoint));
-        lock (_tablesGate)
+        var listener = _transport.Listen(endPoint, _handshakes.Accepted, exception => Log.AcceptFailed(exception, endPoint));
+        if (_tables.TryAdd(listener))
         {
-            if (!_stopping)
-            {
-                _listeners.Add(listener);
-                return listener.EndPoint;
-            }
+            return listener.EndPoint;
         }
 
         listener.Dispose();
@@ -176,75 +110,39 @@ public sealed partial class MeshNode : IDisposable
 
     /// <summary>
     /// The peer at an endpoint, dialled at once and again whenever it is lost, until closed. With <paramref name="expected"/> the peer of
-    /// that identity, known or new; whoever else answers there is refused (<see cref="DisconnectReason.WrongNode"/>).
+    /// that identity, known or new; any other node there is refused (<see cref="DisconnectReason.WrongNode"/>).
     /// </summary>
     public Peer Connect(EndPoint endPoint, NodeId? expected = null)
     {
         ArgumentNullException.ThrowIfNull(endPoint);
-        Peer? peer = null;
-        lock (_tablesGate)
+        if (_tables.PeerAt(endPoint, expected) is not { } peer)
         {
-            if (_stopping)
-            {
-                peer = new Peer(this, endPoint, expected, expected is not null);
-                peer.MarkClosed();
-                return peer;
-            }
-
-            if (expected is null)
-            {
-                // One dial is enough, however often it is asked who is there.
-                peer = _unnamed.Find(other => endPoint.Equals(other.EndPoint));
-                if (peer is null)
-                {
-                    peer = new Peer(this, endPoint, null, false);
-                    _unnamed.Add(peer);
-                }
-
-                peer.Keep = true;
-            }
-            else if (!_peers.TryGetValue(expected, out peer))
-            {
-                peer = new Peer(this, endPoint, expected, true);
-                _peers.Add(expected, peer);
-            }
-
-            peer.EndPoint ??= endPoint;
+            peer = new Peer(this, endPoint, expected, expected is not null);
+            peer.MarkClosed();
+            return peer;
         }
 
         ControlPoller.Post(() =>
         {
             peer.IdentityIsExpected |= expected is not null;
-            StartDial(peer);
+            _sessions.Dials.Start(peer);
         });
         return peer;
     }
 
     /// <summary>The peer of an identity, if there is one.</summary>
-    public Peer? FindPeer(NodeId id)
-    {
-        lock (_tablesGate)
-        {
-            return _peers.GetValueOrDefault(id);
-        }
-    }
+    public Peer? FindPeer(NodeId id) => _tables.FindPeer(id);
 
     /// <summary>All peers now.</summary>
-    public IReadOnlyList<Peer> Peers()
-    {
-        lock (_tablesGate)
-        {
-            return [.. _peers.Values, .. _unnamed];
-        }
-    }
+    public IReadOnlyList<Peer> Peers() => _tables.Peers();
 
     /// <summary>
     /// Stops listening and closes every peer in order (<see cref="Peer.Close"/>). Go on polling and flushing until <see cref="LinkCount"/>
-    /// is 0 or patience ends, then dispose.
+    /// is 0 or until a time limit, then dispose.
     /// </summary>
     public void Stop()
     {
-        Mark();
+        _tables.BeginStop();
         StopListening();
         foreach (var peer in Peers())
         {
@@ -255,21 +153,11 @@ public sealed partial class MeshNode : IDisposable
     /// <summary>Closes everything at once. Threads in Poll leave it with -1.</summary>
     public void Dispose()
     {
-        Mark();
+        _tables.BeginStop();
         StopListening();
-        _keepAlive?.Dispose();
-        PendingHandshakes.Dispose();
-        lock (_pollersGate)
-        {
-            _disposed = true;
-        }
-
-        foreach (var poller in _pollers)
-        {
-            poller.Dispose();
-        }
-
-        ControlPoller.Dispose();
+        _sessions.Dispose();
+        _handshakes.Dispose();
+        _pollers.Dispose();
         foreach (var peer in Peers())
         {
             peer.Redial?.Dispose();
@@ -279,52 +167,37 @@ public sealed partial class MeshNode : IDisposable
         _metrics.Dispose();
     }
 
-    internal Link[] Links()
-    {
-        lock (_tablesGate)
-        {
-            return [.. _links];
-        }
-    }
+    internal Link[] Links() => _tables.Links();
 
-    internal void Close(Peer peer) => ControlPoller.Post(() => ClosePeer(peer));
+    internal void Close(Peer peer) => ControlPoller.Post(() => _sessions.Close(peer));
 
-    /// <summary>From now on no link is added and none is dialled: under the gate, so that whoever closes all of them misses none.</summary>
-    private void Mark()
-    {
-        lock (_tablesGate)
-        {
-            _stopping = true;
-        }
-    }
+    internal void HandshakeReceived(Link link, ReadOnlySpan<byte> body) => _handshakes.Received(link, body);
 
-    /// <summary>
-    /// From the timer. One at a time: after a pause of this process what has come meanwhile is read before the next look.
-    /// </summary>
-    private void PostKeepAlives()
+    internal void RefuseGarbage(Link link) => _handshakes.RefuseGarbage(link);
+
+    /// <summary>A link is closed. Called last, by its poller.</summary>
+    internal void LinkClosed(Link link)
     {
-        if (Interlocked.Exchange(ref _isKeepAliveDue, 1) == 0)
+        if (_tables.Remove(link))
         {
+            _metrics.Fold(link);
             ControlPoller.Post(() =>
             {
-                Volatile.Write(ref _isKeepAliveDue, 0);
-                KeepAlive();
+                if (link.Session is { } session)
+                {
+                    _sessions.Closed(link, session);
+                }
+                else
+                {
+                    _handshakes.Closed(link);
+                }
             });
         }
     }
 
-    private Poller PollerOf(Link link) => _pollers[(int)(link.Sequence % _pollerCount)];
-
     private void StopListening()
     {
-        Listener[] listeners;
-        lock (_tablesGate)
-        {
-            listeners = [.. _listeners];
-            _listeners.Clear();
-        }
-
-        foreach (var listener in listeners)
+        foreach (var listener in _tables.TakeListeners())
         {
             listener.Dispose();
         }

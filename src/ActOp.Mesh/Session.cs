@@ -1,10 +1,10 @@
-using System.Net;
+using ActOp.Mesh.Transports;
 
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The links that two nodes open together: one control link and some data links. A session begins and ends as a whole, so that "frames may
-/// have been lost" is one event and not a state per link. Everything here belongs to the control thread.
+/// The links that two nodes open together: one control link and some data links. A session begins and ends as a whole, so that the
+/// possible loss of frames is one event and not a state per link. Control thread only.
 /// </summary>
 internal sealed class Session
 {
@@ -26,7 +26,7 @@ internal sealed class Session
     /// <summary>Dialled by this node, not accepted.</summary>
     public bool IsDialled { get; }
 
-    /// <summary>Of a dialled session: a hello has been sent, so the other end may have decided for it.</summary>
+    /// <summary>Of a dialled session: a hello has been sent, so the other end may have accepted it.</summary>
     public bool IsCommitted { get; set; }
 
     /// <summary>Its end has begun and this is why.</summary>
@@ -40,8 +40,8 @@ internal sealed class Session
     /// <summary>Milliseconds between two keep-alives of the other end, 0 for none; null if it does not know them.</summary>
     public int? Announced { get; set; }
 
-    /// <summary>Bytes that had come by the last look, and looks since then that found no more.</summary>
-    private (long Bytes, int Looks) _heard;
+    /// <summary>Bytes received up to the last check, and checks since then that found no more.</summary>
+    private (long Bytes, int Checks) _heard;
 
     public int DataLinks => _links.Length - 1;
 
@@ -86,7 +86,7 @@ internal sealed class Session
 
     public void CountClosed() => _closed++;
 
-    /// <summary>Looks for news from the other end, once in each period; returns for how many periods there were none.</summary>
+    /// <summary>Checks for bytes from the other end, once in each period; returns for how many periods there were none.</summary>
     public int SilentPeriods()
     {
         var bytes = 0L;
@@ -95,8 +95,8 @@ internal sealed class Session
             bytes += link.BytesReceived;
         }
 
-        _heard = bytes == _heard.Bytes ? (bytes, _heard.Looks + 1) : (bytes, 0);
-        return _heard.Looks;
+        _heard = bytes == _heard.Bytes ? (bytes, _heard.Checks + 1) : (bytes, 0);
+        return _heard.Checks;
     }
 
     /// <summary>Ends the session at once: whatever is under way is lost. The first reason stays.</summary>
@@ -125,5 +125,307 @@ internal sealed class Session
         {
             Reason = reason;
         }
+    }
+}
+
+/// <summary>
+/// The sessions of one <see cref="MeshNode"/> from the first complete handshake to the last closed link. Owns the time limits and the
+/// keep-alives; the sessions themselves are properties of <see cref="Peer"/>. <see cref="Dials"/> is the other part: the end of a session
+/// leads to a dial, and a dial that fails ends a session.
+/// <para>Threads: control thread; the timers post to it.</para>
+/// </summary>
+internal sealed class Sessions : IDisposable
+{
+    private readonly MeshTables _tables;
+    private readonly MeshPollers _pollers;
+    private readonly MeshOptions _options;
+    private readonly TimeProvider _time;
+    private readonly MeshReports _reports;
+    private readonly ITimer? _keepAlive;
+    private int _isKeepAliveDue;
+
+    public Sessions(MeshTables tables, MeshPollers pollers, MeshOptions options, TimeProvider time, MeshReports reports, Transport transport)
+    {
+        _tables = tables;
+        _pollers = pollers;
+        _options = options;
+        _time = time;
+        _reports = reports;
+        Dials = new Dials(this, tables, pollers.Control, options, time, reports, transport);
+        if (options.KeepAlivePeriod is { } period)
+        {
+            _keepAlive = time.CreateTimer(_ => PostKeepAlives(), null, period, period);
+        }
+    }
+
+    public Dials Dials { get; }
+
+    public void Dispose() => _keepAlive?.Dispose();
+
+    /// <summary>Ends the session if its handshake, or its orderly close, takes too long.</summary>
+    public void Limit(Session session)
+    {
+        session.Deadline?.Dispose();
+        session.Deadline = _time.CreateTimer(
+            _ => _pollers.Control.Post(() =>
+            {
+                if (session != session.Peer.Current || session.IsEnding)
+                {
+                    session.Abort(DisconnectReason.HandshakeTimeout);
+                }
+            }),
+            null,
+            _options.HandshakeTimeout,
+            Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>Makes the complete arriving session the current one, as soon as the one before is over.</summary>
+    public void TryPromote(Peer peer)
+    {
+        if (peer.Current is not null || peer.Arriving is not { IsComplete: true } session)
+        {
+            return;
+        }
+
+        session.Deadline?.Dispose();
+        peer.Arriving = null;
+        peer.Dial = peer.Dial == session ? null : peer.Dial;
+        peer.Current = session;
+        peer.Failures = 0;
+        if (!session.IsDialled)
+        {
+            peer.LastAccepted = session.Number;
+        }
+
+        foreach (var link in session.Joined())
+        {
+            link.Open();
+        }
+
+        peer.Publish(session);
+        if (!_reports.Connected(peer, session))
+        {
+            // The runtime does not know the peer, so it could not receive its frames.
+            session.Abort(DisconnectReason.ReceiverFailed);
+        }
+
+        _pollers.Control.Post(() => _pollers.Control.Attach(session.Control), session.Control);
+        foreach (var link in session.Data())
+        {
+            _pollers.Assign(link);
+        }
+    }
+
+    /// <summary>A link that had joined a session is closed.</summary>
+    public void Closed(Link link, Session session)
+    {
+        session.CountClosed();
+        End(session, link);
+        if (session.IsOver)
+        {
+            Over(session);
+        }
+    }
+
+    /// <summary>All links of a session are closed.</summary>
+    public void Over(Session session)
+    {
+        var peer = session.Peer;
+        session.Deadline?.Dispose();
+        var wasCurrent = peer.Current == session;
+        if (wasCurrent)
+        {
+            peer.Publish(null);
+            peer.Current = null;
+            _reports.Disconnected(peer, session);
+        }
+
+        peer.Arriving = peer.Arriving == session ? null : peer.Arriving;
+        peer.Dial = peer.Dial == session ? null : peer.Dial;
+        TryPromote(peer);
+        if (session.IsDialled && !wasCurrent)
+        {
+            Dials.Over(peer, session.Reason);
+        }
+        else
+        {
+            Dials.Schedule(peer);
+        }
+
+        _tables.ForgetIfUnused(peer);
+    }
+
+    /// <summary>Removes a peer, in order if it is connected.</summary>
+    public void Close(Peer peer)
+    {
+        if (peer.MergedInto is { } other)
+        {
+            peer = other;
+        }
+
+        if (peer.IsClosed)
+        {
+            return;
+        }
+
+        peer.MarkClosed();
+        peer.Redial?.Dispose();
+        peer.Arriving?.Abort(DisconnectReason.ClosedLocally);
+        peer.Dial?.Abort(DisconnectReason.ClosedLocally);
+        if (peer.Current is { } session)
+        {
+            session.Finish(DisconnectReason.ClosedLocally);
+            Limit(session);
+        }
+
+        _tables.ForgetIfUnused(peer);
+    }
+
+    /// <summary>
+    /// From the timer. One at a time: after a pause of this process, what has arrived meanwhile is read before the next check.
+    /// </summary>
+    private void PostKeepAlives()
+    {
+        if (Interlocked.Exchange(ref _isKeepAliveDue, 1) == 0)
+        {
+            _pollers.Control.Post(() =>
+            {
+                Volatile.Write(ref _isKeepAliveDue, 0);
+                KeepAlive();
+            });
+        }
+    }
+
+    /// <summary>Sends a keep-alive to every peer, and ends the sessions of those that have sent nothing for too long.</summary>
+    private void KeepAlive()
+    {
+        var period = _options.KeepAlivePeriod!.Value;
+        foreach (var peer in _tables.Peers())
+        {
+            if (peer.Current is not { IsEnding: false, Announced: { } announced } session)
+            {
+                continue;
+            }
+
+            var silent = session.SilentPeriods() * period;
+            var patience = Math.Max(_options.KeepAliveTimeout.TotalMilliseconds, 3.0 * announced);
+            if (_options.KeepAliveTimeout > TimeSpan.Zero && announced > 0 && silent.TotalMilliseconds >= patience)
+            {
+                session.Abort(DisconnectReason.Silent);
+            }
+            else if (_options.KeepAliveInterval > TimeSpan.Zero)
+            {
+                session.Control.SendKeepAlive();
+            }
+        }
+    }
+
+    /// <summary>One link is closed, which ends the session: in order if that link ended in order.</summary>
+    private void End(Session session, Link link)
+    {
+        var reason = link.AbortReason;
+        var wasEnding = session.IsEnding;
+        if (!wasEnding && session == session.Peer.Current && reason is not (DisconnectReason.PeerClosed or DisconnectReason.ClosedLocally))
+        {
+            _reports.LinkBroke(link);
+        }
+
+        if (session == session.Peer.Current && reason == DisconnectReason.PeerClosed)
+        {
+            session.Finish(reason);
+            if (!wasEnding && !session.IsOver)
+            {
+                Limit(session);
+            }
+        }
+        else if (!wasEnding)
+        {
+            session.Abort(reason);
+        }
+    }
+}
+
+/// <summary>
+/// The dials of one <see cref="MeshNode"/>. Owns the number of the last dialled session and the jitter of the back-off. Control thread; the
+/// timers post to it.
+/// </summary>
+internal sealed class Dials(
+    Sessions sessions, MeshTables tables, Poller control, MeshOptions options, TimeProvider time, MeshReports reports, Transport transport)
+{
+    private readonly Random _jitter = new(options.Seed);
+
+    // Numbers rise over restarts too, as far as the clock does.
+    private ulong _lastSession = (ulong)time.GetUtcNow().UtcTicks;
+
+    /// <summary>Dials a peer, unless it has a session or is not to be dialled.</summary>
+    public void Start(Peer peer)
+    {
+        peer.Redial?.Dispose();
+        peer.Redial = null;
+        if (tables.IsStopping || peer.IsClosed || peer.MergedInto is not null || peer.EndPoint is null
+            || (peer.Current ?? peer.Arriving ?? peer.Dial) is not null)
+        {
+            return;
+        }
+
+        _lastSession++;
+        var session = new Session(peer, _lastSession, dialled: true, options.LinksPerPeer);
+        peer.Dial = session;
+        sessions.Limit(session);
+        try
+        {
+            for (var i = -1; i < session.DataLinks; i++)
+            {
+                if (tables.TryAddLink(transport.Dial(peer.EndPoint), LinkPhase.AwaitGreeting) is not { } link)
+                {
+                    return;
+                }
+
+                session.TryJoin(link, i < 0 ? Channel.Control : Channel.Data, Math.Max(i, 0));
+                control.Post(() => control.Attach(link), link);
+            }
+        }
+        catch (Exception exception)
+        {
+            // Out of descriptors, for example. It counts as a failed dial and is repeated after the back-off.
+            reports.DialThrew(exception, peer);
+            session.Abort(DisconnectReason.ConnectFailed);
+            if (session.IsOver)
+            {
+                sessions.Over(session);
+            }
+        }
+    }
+
+    /// <summary>A dial ended without an open session.</summary>
+    public void Over(Peer peer, DisconnectReason reason)
+    {
+        if (reason == DisconnectReason.Duplicate || peer.MergedInto is not null)
+        {
+            // Not a failure: another session is open or in its handshake. The back-off covers the case that it does not arrive.
+            Schedule(peer);
+            return;
+        }
+
+        peer.Failures++;
+        reports.HandshakeFailed();
+        reports.DialFailed(peer, reason, Schedule(peer));
+    }
+
+    /// <summary>Dials a peer again after the back-off. Returns the wait, or null if the peer is not to be dialled again.</summary>
+    public TimeSpan? Schedule(Peer peer)
+    {
+        if (tables.IsStopping || peer.IsClosed || !peer.Keep || peer.EndPoint is null || peer.MergedInto is not null
+            || (peer.Current ?? peer.Arriving ?? peer.Dial) is not null)
+        {
+            return null;
+        }
+
+        var longest = peer.Id is null ? options.SearchMax : options.ReconnectMax;
+        var whole = Math.Min(options.ReconnectMin.TotalMilliseconds * Math.Pow(2, Math.Min(peer.Failures, 30)), longest.TotalMilliseconds);
+        var delay = TimeSpan.FromMilliseconds(whole * (0.5 + (0.5 * _jitter.NextDouble())));
+        peer.Redial?.Dispose();
+        peer.Redial = time.CreateTimer(_ => control.Post(() => Start(peer)), null, delay, Timeout.InfiniteTimeSpan);
+        return delay;
     }
 }

@@ -1,0 +1,101 @@
+namespace ActOp.Mesh;
+
+/// <summary>
+/// The pollers of one <see cref="MeshNode"/>: the control poller and the data pollers. Owns the pollers and which of them reads each open data
+/// link.
+/// <para>Threads: any, but <see cref="Set"/> not from a callback of the mesh. One gate, taken before the gate of a poller.</para>
+/// </summary>
+internal sealed class MeshPollers : IDisposable
+{
+    private readonly Lock _gate = new();
+    private readonly Func<int, Poller> _create;
+    private readonly MeshTables _tables;
+    private volatile Poller[] _data = [];
+    private volatile int _count;
+    private bool _disposed;
+
+    public MeshPollers(Func<int, Poller> create, MeshTables tables)
+    {
+        _create = create;
+        _tables = tables;
+        Control = create(-1);
+        Set(1);
+    }
+
+    public Poller Control { get; }
+
+    /// <summary>Data pollers in use.</summary>
+    public int Count => _count;
+
+    /// <summary>All data pollers that were ever made.</summary>
+    public IReadOnlyList<Poller> Data => _data;
+
+    /// <summary>Changes the number of data pollers and moves the links accordingly, each between two of its reads.</summary>
+    public void Set(int count)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(count, 1);
+        ArgumentOutOfRangeException.ThrowIfGreaterThan(count, WireLimits.Pollers);
+        if (Control.IsHeldByCaller || _data.Any(poller => poller.IsHeldByCaller))
+        {
+            throw new InvalidOperationException("SetPollers must not be called from a callback of the mesh.");
+        }
+
+        lock (_gate)
+        {
+            // After the end nobody would free a new poller.
+            if (_disposed)
+            {
+                return;
+            }
+
+            while (_data.Length < count)
+            {
+                _data = [.. _data, _create(_data.Length)];
+            }
+
+            _count = count;
+            foreach (var link in _tables.Links())
+            {
+                var poller = link.Poller;
+                while (poller != Control && poller != PollerOf(link) && !poller.TryMove(link, PollerOf(link)))
+                {
+                    poller = link.Poller;
+                }
+            }
+
+            foreach (var poller in _data.Skip(count))
+            {
+                poller.Wake();
+            }
+        }
+    }
+
+    /// <summary>Moves an open data link from the control poller to its data poller.</summary>
+    public void Assign(Link link) => Control.Post(
+        () =>
+        {
+            // Posted so that no read of this link is under way; under the gate so that Set misses no link.
+            lock (_gate)
+            {
+                Control.TryMove(link, PollerOf(link));
+            }
+        },
+        link);
+
+    public void Dispose()
+    {
+        lock (_gate)
+        {
+            _disposed = true;
+        }
+
+        foreach (var poller in _data)
+        {
+            poller.Dispose();
+        }
+
+        Control.Dispose();
+    }
+
+    private Poller PollerOf(Link link) => _data[(int)(link.Sequence % _count)];
+}
