@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Diagnostics.Metrics;
 using ActOp.Configuration;
 using ActOp.Partitioning;
@@ -11,24 +10,30 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
 
-/// <summary>A silo's part in locality partitioning: folds the counted edges, plays the exchange protocol, moves grains.</summary>
+/// <summary>
+/// A silo's part in locality partitioning: drives the exchange protocol in rounds and moves the grains of its plans. <see cref="EdgeFold"/>
+/// turns the counted edges into the table that the protocol works on.
+/// </summary>
 /// <remarks>
 /// Table and protocol belong to the turns of this system target, on the control stage. Activations hand their counts over through
-/// <see cref="Fold"/> and take sketches with <see cref="RentSketch"/> from any thread. No turn waits for another silo: messages go one way,
-/// and what is lost is repeated by the protocol's tick or told again by the next period. The parts: <c>LocalityService.Fold.cs</c> (edges),
-/// <c>LocalityService.Rounds.cs</c> (exchanges and moves).
+/// <see cref="Fold"/> and take sketches with <see cref="RentSketch"/> from any thread. No turn waits for another silo: messages are one-way.
+/// A lost message is repeated by the tick of the protocol, or its content is sent again in the next period.
 /// </remarks>
-internal sealed partial class LocalityService : ILocalityTarget, IDisposable
+internal sealed class LocalityService : ILocalityTarget, IDisposable
 {
     internal const string Name = "locality";
 
     private static readonly TimeSpan TickPeriod = TimeSpan.FromMilliseconds(250);
 
+    /// <summary>
+    /// How long a grain of a plan may take to come to rest; then it is skipped. Far above a request's usual time, far below a round.
+    /// </summary>
+    private static readonly TimeSpan RestTime = TimeSpan.FromMilliseconds(300);
+
     private readonly LocalNode _local;
     private readonly ClusterView _cluster;
     private readonly ActivationTable _activations;
     private readonly EdgeCounters _edges;
-    private readonly LocationCache _locations;
     private readonly PlacementHints _hints;
     private readonly GrainFactory _factory;
     private readonly LocalityOptions _options;
@@ -40,9 +45,11 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
     private readonly RoundPeriod _period;
     private readonly LocalityMetrics _metrics;
     private readonly SiloLoads _loads;
+    private readonly EdgeFold _fold;
     private readonly BackgroundPart _work;
     private readonly List<ITimer> _timers = [];
     private ITimer? _roundTimer;
+    private int _movesOfRound;
     private volatile bool _runs;
 
     internal LocalityService(
@@ -60,7 +67,6 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         _cluster = cluster;
         _activations = activations;
         _edges = edges;
-        _locations = locations;
         _hints = hints;
         _factory = factory;
         _work = local.Background.Part("locality");
@@ -73,6 +79,7 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         _period = new RoundPeriod(_partitioning);
         _metrics = new LocalityMetrics(meter);
         _loads = new SiloLoads(local.Address, options.MinRoundPeriod);
+        _fold = new EdgeFold(_table, edges, activations, locations, _silos, _traits, _metrics, local.Time);
     }
 
     /// <summary>The activation on whose turns this target runs; set before the start.</summary>
@@ -89,9 +96,8 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         if (!_options.Enabled)
             return;
         _runs = true;
-        _edges.CountsEdges = true;
-        _lastFold = _lastStep = Now;
-        Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, FoldStep);
+        _fold.Start(Now);
+        Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, () => _fold.Step(Now, _partitioning.DecayHalfLife));
         Every(TickPeriod, () => Handle(_protocol.Tick(Now, OwnLoad())));
         Every(_loads.Period, TellLoads);
         Post(TellLoads);
@@ -107,7 +113,7 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         _roundTimer?.Dispose();
     }
 
-    /// <summary>Silos came or went: what is gone is forgotten, and the next round comes soon.</summary>
+    /// <summary>The view has changed: forgets the silos that are gone and plays the next round soon.</summary>
     internal void OnView() => Post(() =>
     {
         _period.Disturb();
@@ -119,13 +125,13 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         }
     });
 
-    /// <summary>True when locality may move the activation now. On its turn, or as a moment's truth from others.</summary>
+    /// <summary>True when locality may move the activation now. On other threads than that of its turn the answer may be outdated.</summary>
     internal bool MayMove(Activation activation) => _traits.MayMove(activation);
 
     public ValueTask Offer(OfferMessage offer)
     {
         var from = _silos.NumberOf(offer.From);
-        // A silo that this one does not know, or not any more: it offers again when both agree on who is there.
+        // From a silo that is not, or no longer, in the view of this one: it offers again when both have the same view.
         if (!_runs || from == Silo.Unknown)
             return default;
         var candidates = _silos.FromMessage(offer.Candidates);
@@ -160,6 +166,36 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         return default;
     }
 
+    /// <summary>An empty sketch for an activation that begins to count. Any thread.</summary>
+    internal EdgeSketch<GrainId> RentSketch() => _fold.RentSketch();
+
+    /// <inheritdoc cref="EdgeFold.Add"/>
+    internal void Fold(GrainId grain, long epoch, EdgeSketch<GrainId> edges) => _fold.Add(grain, epoch, edges);
+
+    /// <inheritdoc cref="EdgeFold.IsFoldBehind"/>
+    internal bool IsFoldBehind => _fold.IsFoldBehind;
+
+    /// <inheritdoc cref="EdgeFold.Forget"/>
+    internal void Forget(GrainId grain)
+    {
+        if (_runs)
+            _fold.Forget(grain);
+    }
+
+    /// <summary>A grain was activated here; in opportunistic mode it may have moved here.</summary>
+    internal void Began(GrainId grain)
+    {
+        if (_runs && _options.Migration == MigrationMode.Opportunistic)
+            Arrived(grain);
+    }
+
+    /// <summary>A grain has arrived from another silo.</summary>
+    internal void Arrived(GrainId grain) => Post(() =>
+    {
+        _protocol.Arrived(grain);
+        _movesOfRound++;
+    });
+
     private void TellLoads()
     {
         _loads.Expire(Now);
@@ -169,6 +205,149 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
         var report = _loads.Report(_activations.Count);
         foreach (var silo in told)
             _work.Follow(At(silo).Loads(report));
+    }
+
+    /// <summary>One round. It does not wait for the other silos.</summary>
+    private void PlayRound()
+    {
+        try
+        {
+            Rounds++;
+            var load = OwnLoad();
+            var empty = _loads.EmptiestBelow(load, _cluster.Active);
+            if (_partitioning.Algorithm == SelectionAlgorithm.OneSided)
+                MoveOneSided();
+            else
+                Handle(empty is null || _silos.NumberOf(empty) is not (> 0 and var number) ? _protocol.BeginRound(Now, load) : _protocol.BeginRound(Now, load, number));
+        }
+        finally
+        {
+            var wait = _period.Next(_movesOfRound, _local.Random.Next(1000) / 1000.0);
+            _movesOfRound = 0;
+            if (_runs)
+                _roundTimer!.Change(wait, Timeout.InfiniteTimeSpan);
+        }
+    }
+
+    private void Handle(ExchangeStep<GrainId> step, SiloAddress? partner = null)
+    {
+        if (step.Offer is { } offer)
+            Send(offer);
+        if (step.Reply is { } reply)
+        {
+            Expect(reply.Plan?.Accepted);
+            Send(reply, partner!);
+        }
+
+        if (step.Moves is { } moves)
+        {
+            _metrics.Exchanged();
+            _movesOfRound += moves.Count;
+            if (moves.Count > 0)
+                _work.Follow(MoveAsync(moves, _silos.SiloOf(step.Target)));
+        }
+    }
+
+    private void Send(ExchangeOffer<GrainId> offer)
+    {
+        _metrics.Offered();
+        _work.Follow(At(_silos.SiloOf(offer.To)).Offer(new OfferMessage
+        {
+            From = _local.Address,
+            Id = ExchangeName.Of(offer.Id),
+            Load = offer.Load.Current,
+            Lower = offer.Load.Lower,
+            Upper = offer.Load.Upper,
+            Candidates = _silos.ToMessage(offer.Candidates),
+            Answered = ExchangeName.Of(offer.Answered),
+        }));
+    }
+
+    private void Send(ExchangeReply<GrainId> reply, SiloAddress to)
+    {
+        _work.Follow(At(to).Reply(new ReplyMessage
+        {
+            From = _local.Address,
+            Id = ExchangeName.Of(reply.Id),
+            Refusal = (int)reply.Refusal,
+            Accepted = reply.Plan?.Accepted,
+            Given = reply.Plan is { } plan ? _silos.ToMessage(plan.Given) : null,
+            Gain = reply.Plan?.Gain ?? 0,
+            LoadChange = reply.Plan?.LoadChange ?? 0,
+            Withdrawn = ExchangeName.Of(reply.Withdrawn),
+        }));
+    }
+
+    /// <summary>
+    /// Moves the grains side by side, each as soon as it is at rest; those that are not within <see cref="RestTime"/> are skipped.
+    /// </summary>
+    private async Task MoveAsync(IReadOnlyList<GrainId> grains, SiloAddress target)
+    {
+        _table.TotalWeight(out var before);
+        var requests = new List<(GrainId Grain, MigrationRequest Request)>(grains.Count);
+        foreach (var grain in grains)
+        {
+            var request = new MigrationRequest(target, _options.Migration == MigrationMode.Live);
+            requests.Add((grain, request));
+            if (_activations.TryGet(grain, out var activation))
+                activation.TryMigrate(request);
+            else
+                request.Report(MigrationOutcome.Busy);
+        }
+
+        var moved = requests.ConvertAll(pair => Confirm(pair.Grain, pair.Request, target));
+        var all = Task.WhenAll(moved);
+        try
+        {
+            await all.WaitAsync(RestTime, _local.TaskTime);
+        }
+        catch (TimeoutException)
+        {
+            foreach (var (grain, request) in requests)
+            {
+                if (!request.Outcome.IsCompleted && _activations.TryGet(grain, out var activation))
+                    activation.GiveUpMigration(request);
+            }
+        }
+
+        var count = (await all).Count(done => done);
+        _table.TotalWeight(out var after);
+        _local.Log.Exchanged(target, count, grains.Count - count, before, after);
+    }
+
+    private async Task<bool> Confirm(GrainId grain, MigrationRequest request, SiloAddress target)
+    {
+        var outcome = await request.Outcome;
+        var left = outcome == MigrationOutcome.Moved;
+        var known = left ? _protocol.Departed(grain, out var report, out _) : _protocol.Skipped(grain, out report, out _);
+        if (left)
+            _metrics.Moved();
+        else
+            _metrics.Skipped();
+        if (known && _cluster.IsUsable(target))
+            _work.Follow(At(target).Report(new ReportMessage(ExchangeName.Of(report.Id), grain, left)));
+        return left;
+    }
+
+    /// <summary>The paper's uncoordinated baseline (section 4.2, Discussion): the best candidates go to the best silo without an offer.</summary>
+    private void MoveOneSided()
+    {
+        foreach (var partner in _protocol.Selection.RankPartners())
+        {
+            var candidates = _protocol.Selection.Select(partner.Silo);
+            _movesOfRound += candidates.Count;
+            _work.Follow(MoveAsync(candidates.Vertices, _silos.SiloOf(partner.Silo)));
+            return;
+        }
+    }
+
+    /// <summary>Stores hints for the grains that come to this silo, in case their next call is made here.</summary>
+    private void Expect(IReadOnlyList<GrainId>? coming)
+    {
+        if (_options.Migration != MigrationMode.Opportunistic || coming is null)
+            return;
+        foreach (var grain in coming)
+            _hints.Put(grain, _local.Address);
     }
 
     private TimeSpan Now => TimeSpan.FromMilliseconds(_local.Clock.Update());
@@ -181,6 +360,6 @@ internal sealed partial class LocalityService : ILocalityTarget, IDisposable
 
     private void Every(TimeSpan period, Action step) => _timers.Add(_work.Every(period, () => Post(step)));
 
-    /// <summary>Runs a step on this target's turn. One that fails is logged, and the next comes with its timer.</summary>
+    /// <summary>Runs a step on this target's turn. A step that fails is logged; the next one comes with its timer.</summary>
     private void Post(Action step) => Host.Enqueue(new ActionWork(_ => _work.Do(step), null));
 }
