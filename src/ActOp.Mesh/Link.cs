@@ -1,3 +1,4 @@
+using System.Buffers;
 using System.Net;
 using ActOp.Mesh.Transports;
 
@@ -8,11 +9,11 @@ namespace ActOp.Mesh;
 /// <see cref="MeshEvents.FramesReceived"/>, each direction in order.
 /// <para>Who may touch what:</para>
 /// <list type="bullet">
-/// <item>Link.Send.cs: pending buffer, queued bytes, scheduled flag, room waiters: under the append gate, held for a copy and never for a
-/// system call. Any thread appends.</item>
-/// <item>Link.Send.cs: out buffer and the sending half of the stream: under the flush gate. Any thread flushes. Order: flush gate, then
-/// append gate.</item>
-/// <item>Link.Receive.cs: tail, receive counters, receiving half of the stream: the thread that holds the gate of the poller in
+/// <item><see cref="LinkSender"/>: pending buffer, queued bytes, scheduled flag, room waiters: under the append gate, held for a copy and
+/// never for a system call. Any thread appends.</item>
+/// <item><see cref="LinkSender"/>: out buffer and the sending half of the stream: under the flush gate. Any thread flushes. Order: flush
+/// gate, then append gate.</item>
+/// <item><see cref="LinkReceiver"/>: tail, receive counters, receiving half of the stream: the thread that holds the gate of the poller in
 /// <c>Poller</c>.</item>
 /// <item>Phase, Session: written by the control thread (Closed: under the poller's gate), read by any.</item>
 /// <item>Poller: written by the control thread on opening and by SetPollers, always under the gate of the poller it leaves.</item>
@@ -20,10 +21,12 @@ namespace ActOp.Mesh;
 /// Closing has two steps: <see cref="Abort"/> (any thread) marks the link and asks its poller; <see cref="Close"/> (under the poller's
 /// gate) frees the stream. So no thread ever uses a stream that another one has freed.
 /// </summary>
-public sealed partial class Link
+public sealed class Link
 {
     private readonly MeshNode _node;
     private readonly ByteStream _stream;
+    private readonly LinkSender _sender;
+    private readonly LinkReceiver _receiver;
     private volatile LinkPhase _phase;
     private int _abortReason;
 
@@ -34,10 +37,12 @@ public sealed partial class Link
         _phase = phase;
         Sequence = sequence;
         Poller = node.ControlPoller;
+        _sender = new LinkSender(this, node, stream);
+        _receiver = new LinkReceiver(this, node, stream, _sender);
         stream.Owner = this;
     }
 
-    /// <summary>Whom the link leads to.</summary>
+    /// <summary>The other end.</summary>
     public Peer Peer => Session!.Peer;
 
     /// <summary>The channel it serves.</summary>
@@ -57,6 +62,24 @@ public sealed partial class Link
 
     /// <summary>A place for the runtime's own state of this link.</summary>
     public object? Tag { get; set; }
+
+    /// <summary>Frames handed to the network so far (counted when their flush starts).</summary>
+    public long FramesSent => _sender.FramesSent;
+
+    /// <summary>Bytes taken by the network so far, with length prefixes.</summary>
+    public long BytesSent => _sender.BytesSent;
+
+    /// <summary>Sends to the network so far.</summary>
+    public long Flushes => _sender.Flushes;
+
+    /// <summary>Bytes accepted and not yet taken by the network.</summary>
+    public long QueuedBytes => _sender.QueuedBytes;
+
+    /// <summary>Frames delivered so far.</summary>
+    public long FramesReceived => _receiver.FramesReceived;
+
+    /// <summary>Bytes read so far, with length prefixes.</summary>
+    public long BytesReceived => _receiver.BytesReceived;
 
     internal LinkPhase Phase => _phase;
 
@@ -91,6 +114,33 @@ public sealed partial class Link
 
     internal DisconnectReason AbortReason => (DisconnectReason)Volatile.Read(ref _abortReason);
 
+    /// <summary>
+    /// Copies one frame into the link's buffer; <paramref name="head"/> and <paramref name="rest"/> together are its body. Any thread;
+    /// frames leave in the order of acceptance. Raises <see cref="MeshEvents.SendPending"/> if the link was idle.
+    /// </summary>
+    public SendResult TryAppend(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest = default) => _sender.Append(head, rest, int.MaxValue);
+
+    /// <summary>
+    /// Like <see cref="TryAppend"/>, for a caller that will call <see cref="Flush"/> itself after some more frames (and may ignore that it
+    /// returns <see cref="FlushResult.More"/>): raises no event, unless more than <see cref="MeshOptions.DeferredBytes"/> are pending.
+    /// </summary>
+    public SendResult TryAppendDeferred(ReadOnlySpan<byte> frame) => _sender.Append(frame, default, _node.Options.DeferredBytes);
+
+    /// <summary>
+    /// Completes when a frame of <paramref name="bodyBytes"/> may fit again or the link is closed; then try again. Waits until half of the
+    /// buffer is free (all of it for a frame longer than half) so that senders do not return for every few bytes. All waiters share one
+    /// task.
+    /// </summary>
+    public Task WaitForRoomAsync(int bodyBytes, CancellationToken cancellationToken = default) =>
+        _sender.WaitForRoomAsync(bodyBytes, cancellationToken);
+
+    /// <summary>
+    /// Hands everything pending to the network in one non-blocking send. Any thread; concurrent calls wait for each other. A caller that
+    /// has asked nobody may ignore <see cref="FlushResult.More"/>: the thread that appended the rest has asked, or this call asks in place
+    /// of the report that it makes void.
+    /// </summary>
+    public FlushResult Flush() => _sender.Flush();
+
     /// <summary>Joins a session. Control thread.</summary>
     internal void Join(Session session, Channel channel, int index)
     {
@@ -106,16 +156,31 @@ public sealed partial class Link
     internal void Open()
     {
         _phase = LinkPhase.Open;
-        lock (_appendGate)
-        {
-            _appendable = !IsAborted;
-        }
+        _sender.Open();
     }
+
+    /// <inheritdoc cref="LinkReceiver.Receive"/>
+    internal bool Receive(Poller poller) => _receiver.Receive(poller);
+
+    /// <inheritdoc cref="LinkReceiver.DeliverTail"/>
+    internal void DeliverTail(Poller poller) => _receiver.DeliverTail(poller);
+
+    /// <inheritdoc cref="LinkSender.BecameWritable"/>
+    internal void BecameWritable() => _sender.BecameWritable();
+
+    /// <inheritdoc cref="LinkSender.SendKeepAlive"/>
+    internal void SendKeepAlive() => _sender.SendKeepAlive();
+
+    /// <inheritdoc cref="LinkSender.SendHandshake"/>
+    internal void SendHandshake(ReadOnlySpan<byte> body) => _sender.SendHandshake(body);
+
+    /// <inheritdoc cref="LinkSender.FinishSending"/>
+    internal void FinishSending() => _sender.FinishSending();
 
     /// <summary>Has the link closed by its poller, at once and whatever is pending. Any thread; the first reason stays.</summary>
     internal void Abort(DisconnectReason reason)
     {
-        // The mark must be visible before Poller is read: a move that we do not see hands the link to a poller that sees the mark.
+        // The mark must be visible before Poller is read: a move that is not seen here hands the link to a poller that sees the mark.
         if (Interlocked.CompareExchange(ref _abortReason, (int)reason, 0) == 0)
         {
             var poller = Poller;
@@ -128,8 +193,102 @@ public sealed partial class Link
     {
         Interlocked.CompareExchange(ref _abortReason, (int)reason, 0);
         _phase = LinkPhase.Closed;
-        CloseSending();
-        CloseReceiving();
+        _sender.Close();
+        _receiver.Close();
         _node.LinkClosed(this);
+    }
+}
+
+/// <summary>The phase of a link: one of the first three, then Held, Open, Closed. Any phase may be followed by Closed.</summary>
+internal enum LinkPhase
+{
+    /// <summary>This end dialled and waits for the other end's greeting.</summary>
+    AwaitGreeting,
+
+    /// <summary>This end accepted and waits for the dialler's hello.</summary>
+    AwaitHello,
+
+    /// <summary>This end dialled, sent its hello and waits for the welcome.</summary>
+    AwaitWelcome,
+
+    /// <summary>The handshake is over; waits for the other links of its session. Nothing is read.</summary>
+    Held,
+
+    /// <summary>Frames flow.</summary>
+    Open,
+
+    /// <summary>The stream is gone.</summary>
+    Closed,
+}
+
+/// <summary>A named class of traffic between two nodes; each has its own links so that none waits behind another.</summary>
+public enum Channel : byte
+{
+    /// <summary>Probes, votes, directory hand-over: one link, read by the control poller.</summary>
+    Control = 1,
+
+    /// <summary>Calls and replies: <see cref="MeshOptions.LinksPerPeer"/> links, read by the data pollers.</summary>
+    Data = 2,
+}
+
+/// <summary>What became of a frame offered to a link.</summary>
+public enum SendResult
+{
+    /// <summary>Copied into the link's buffer; it will be sent in order unless the link breaks.</summary>
+    Accepted,
+
+    /// <summary>The link's buffer holds <see cref="MeshOptions.SendQueueBytes"/>; see <see cref="Link.WaitForRoomAsync"/>.</summary>
+    Full,
+
+    /// <summary>The link is closed or closing; it will never accept a frame again.</summary>
+    Closed,
+
+    /// <summary>The frame exceeds <see cref="MeshOptions.MaxFrameBytes"/>; no link will ever accept it.</summary>
+    TooLarge,
+}
+
+/// <summary>What a flush left behind.</summary>
+public enum FlushResult
+{
+    /// <summary>Nothing is pending. The next accepted frame raises <see cref="MeshEvents.SendPending"/>.</summary>
+    Idle,
+
+    /// <summary>Frames arrived during the flush; the caller owes the link another flush.</summary>
+    More,
+
+    /// <summary>The network takes no more now. <see cref="MeshEvents.SendPending"/> is raised when it does again.</summary>
+    Blocked,
+
+    /// <summary>The link is closed; nothing will be sent.</summary>
+    Closed,
+}
+
+/// <summary>Buffers of links, from the shared pool. An empty one is not from the pool.</summary>
+internal static class PooledBuffer
+{
+    /// <summary>Replaces a buffer by a larger one with the same content.</summary>
+    public static void Grow(ref byte[] buffer, int used, int need)
+    {
+        var larger = ArrayPool<byte>.Shared.Rent((int)Math.Min(Math.Max(Math.Max(need, 4096), 2L * buffer.Length), Array.MaxLength));
+        buffer.AsSpan(0, used).CopyTo(larger);
+        GiveBack(ref buffer);
+        buffer = larger;
+    }
+
+    public static void GiveBackIfLarge(ref byte[] buffer, int retained)
+    {
+        if (buffer.Length > retained)
+        {
+            GiveBack(ref buffer);
+        }
+    }
+
+    public static void GiveBack(ref byte[] buffer)
+    {
+        if (buffer.Length > 0)
+        {
+            ArrayPool<byte>.Shared.Return(buffer);
+            buffer = [];
+        }
     }
 }

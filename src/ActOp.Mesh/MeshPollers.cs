@@ -1,8 +1,8 @@
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The pollers of one <see cref="MeshNode"/>: the control poller and the data pollers. Owns the pollers and which of them reads each open data
-/// link.
+/// The pollers of one <see cref="MeshNode"/>: the control poller and the data pollers. Owns the pollers and which of them reads each open
+/// data link.
 /// <para>Threads: any, but <see cref="Set"/> not from a callback of the mesh. One gate, taken before the gate of a poller.</para>
 /// </summary>
 internal sealed class MeshPollers : IDisposable

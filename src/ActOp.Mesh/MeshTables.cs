@@ -4,8 +4,8 @@ using ActOp.Mesh.Transports;
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The links, peers and listeners of one <see cref="MeshNode"/>. Owns these tables and the mark of the end: from then on nothing is added, so
-/// whoever closes all of them misses none. Hands the node on to the links and peers that it makes.
+/// The links, peers and listeners of one <see cref="MeshNode"/>. Owns these tables and the mark of the end: from then on nothing is added,
+/// so whoever closes all of them misses none. Hands the node on to the links and peers that it makes.
 /// <para>Threads: any. One gate, taken after all others.</para>
 /// </summary>
 internal sealed class MeshTables(MeshNode node)

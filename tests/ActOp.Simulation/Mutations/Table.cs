@@ -150,7 +150,7 @@ internal static class Table
             "            while (!_isDraining && ", "            while (!PLANTED && !_isDraining && ", 20),
         new(43, "Idle grains are never collected", Activations + "Collector.cs",
             "            told++;\n", "            told++;\n            if (PLANTED)\n                return told;\n", 40),
-        new(44, "A flush that another thread's finds done leaves the rest behind", "ActOp.Mesh/Link.Send.cs",
+        new(44, "A flush that another thread's finds done leaves the rest behind", "ActOp.Mesh/LinkSender.cs",
             "        if (tookOver)\n", "        if (tookOver && !PLANTED)\n", 50),
     ];
 }

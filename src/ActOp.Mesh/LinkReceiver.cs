@@ -3,33 +3,46 @@ using ActOp.Mesh.Transports;
 
 namespace ActOp.Mesh;
 
-/// <content>
-/// The receiving half. Reads go into the poller's large shared buffer, behind a copy of the link's tail (the beginning of a frame whose end
-/// has not come), so that a link with nothing under way needs no memory. A frame longer than the shared buffer is collected in the tail
-/// itself, which grows as the bytes come, not as announced.
-/// </content>
-public sealed partial class Link
+/// <summary>
+/// The receiving half of a <see cref="Link"/>. Reads go into the poller's large shared buffer, behind a copy of the link's tail (the
+/// beginning of a frame whose end has not arrived), so that an idle link needs no memory. A frame longer than the shared buffer is
+/// collected in the tail itself, which grows as the bytes arrive, not as announced.
+/// <para>Threads: the thread that holds the gate of the link's poller. The counters may be read by any.</para>
+/// </summary>
+internal sealed class LinkReceiver
 {
     private const int LargeStepBytes = 1 << 20;
 
+    private readonly Link _link;
+    private readonly MeshNode _node;
+    private readonly ByteStream _stream;
+    private readonly LinkSender _sender;
     private byte[] _tail = [];
     private int _tailCount;
     private long _framesReceived;
     private long _bytesReceived;
 
-    /// <summary>Frames delivered so far.</summary>
+    public LinkReceiver(Link link, MeshNode node, ByteStream stream, LinkSender sender)
+    {
+        _link = link;
+        _node = node;
+        _stream = stream;
+        _sender = sender;
+    }
+
+    /// <inheritdoc cref="Link.FramesReceived"/>
     public long FramesReceived => Volatile.Read(ref _framesReceived);
 
-    /// <summary>Bytes read so far, with length prefixes.</summary>
+    /// <inheritdoc cref="Link.BytesReceived"/>
     public long BytesReceived => Volatile.Read(ref _bytesReceived);
 
-    private int MaxBodyBytes => _phase is LinkPhase.Open ? _node.Options.MaxFrameBytes : WireLimits.HandshakeBytes;
+    private int MaxBodyBytes => _link.Phase is LinkPhase.Open ? _node.Options.MaxFrameBytes : WireLimits.HandshakeBytes;
 
     /// <summary>
     /// Reads and delivers what is there, as far as the poller may read. Returns true if there may be more to read without a new report. The
     /// link may have been closed or moved to another poller when this returns. Poller's gate.
     /// </summary>
-    internal bool Receive(Poller poller)
+    public bool Receive(Poller poller)
     {
         do
         {
@@ -44,14 +57,14 @@ public sealed partial class Link
                 : ReceiveShared(poller.Buffer, need, out asked);
             if (result <= 0)
             {
-                ReadsToTheEnd = false;
+                _link.ReadsToTheEnd = false;
                 EndReading(poller, result);
                 return false;
             }
 
             poller.CountRead(result);
             // A short read has emptied the stream: the next byte makes a new report.
-            if (result < asked && !ReadsToTheEnd)
+            if (result < asked && !_link.ReadsToTheEnd)
             {
                 return false;
             }
@@ -61,7 +74,7 @@ public sealed partial class Link
     }
 
     /// <summary>Delivers what the tail already holds; used when a link becomes open with frames behind its last handshake frame.</summary>
-    internal void DeliverTail(Poller poller)
+    public void DeliverTail(Poller poller)
     {
         // A longer tail is a large frame under way, which is collected in the tail itself and has no end yet.
         if (_tailCount == 0 || _tailCount > poller.Buffer.Length || !MayRead(poller))
@@ -74,7 +87,7 @@ public sealed partial class Link
     }
 
     private bool MayRead(Poller poller)
-        => Poller == poller && IsRegistered && !IsAborted && _phase is not (LinkPhase.Held or LinkPhase.Closed);
+        => _link.Poller == poller && _link.IsRegistered && !_link.IsAborted && _link.Phase is not (LinkPhase.Held or LinkPhase.Closed);
 
     private void EndReading(Poller poller, int result)
     {
@@ -83,17 +96,17 @@ public sealed partial class Link
             return;
         }
 
-        // The other end has finished, we have not: what was accepted still goes out, and the last flush closes the link.
-        if (result == 0 && _phase == LinkPhase.Open && AwaitLastFlush())
+        // The other end has finished, this one has not: what was accepted is still sent, and the last flush closes the link.
+        if (result == 0 && _link.Phase == LinkPhase.Open && _sender.AwaitLastFlush())
         {
             return;
         }
 
         var reason = result == 0 ? DisconnectReason.PeerClosed
             : result == ByteStream.Refused ? DisconnectReason.ConnectRefused
-            : _phase == LinkPhase.AwaitGreeting && _bytesReceived == 0 ? DisconnectReason.ConnectFailed
+            : _link.Phase == LinkPhase.AwaitGreeting && _bytesReceived == 0 ? DisconnectReason.ConnectFailed
             : DisconnectReason.Reset;
-        poller.CloseNow(this, reason);
+        poller.CloseNow(_link, reason);
     }
 
     /// <summary>Length with prefix of the frame whose beginning the tail holds, 0 if not known yet.</summary>
@@ -103,7 +116,7 @@ public sealed partial class Link
     private int ReceiveShared(byte[] buffer, int need, out int asked)
     {
         _tail.AsSpan(0, _tailCount).CopyTo(buffer);
-        // A frame that has begun comes whole: reading it by small pieces would copy its tail over and over.
+        // A frame that has begun is read whole: reading it in small pieces would copy its tail again for each.
         asked = Math.Min(buffer.Length, Math.Max(need, _tailCount + _node.Options.ReadBytes)) - _tailCount;
         var read = _stream.Receive(buffer.AsSpan(_tailCount, asked));
         if (read > 0)
@@ -119,7 +132,7 @@ public sealed partial class Link
     {
         if (_tailCount == _tail.Length)
         {
-            Grow(ref _tail, _tailCount, (int)Math.Min(need, Math.Max(2L * _tailCount, LargeStepBytes)));
+            PooledBuffer.Grow(ref _tail, _tailCount, (int)Math.Min(need, Math.Max(2L * _tailCount, LargeStepBytes)));
         }
 
         // Never beyond this frame: its end is the end of the tail, and what follows goes through the shared buffer again.
@@ -134,7 +147,7 @@ public sealed partial class Link
                 var frame = _tail.AsSpan(0, need);
                 _tailCount = 0;
                 Deliver(frame, 1);
-                GiveBackIfLarge(ref _tail);
+                PooledBuffer.GiveBackIfLarge(ref _tail, _node.Options.RetainedBufferBytes);
             }
         }
 
@@ -144,7 +157,7 @@ public sealed partial class Link
     /// <summary>Delivers the complete frames and keeps the rest. <paramref name="bytes"/> is in the poller's buffer.</summary>
     private void Slice(ReadOnlySpan<byte> bytes)
     {
-        if (_phase is not LinkPhase.Open)
+        if (_link.Phase is not LinkPhase.Open)
         {
             SliceHandshake(bytes);
             return;
@@ -165,13 +178,13 @@ public sealed partial class Link
             {
                 if (!good)
                 {
-                    Abort(DisconnectReason.FrameTooLarge);
+                    _link.Abort(DisconnectReason.FrameTooLarge);
                 }
 
                 return;
             }
 
-            // That it came is all it says.
+            // A keep-alive has no content; its bytes are counted.
             bytes = rest[WireLimits.PrefixBytes..];
         }
     }
@@ -182,7 +195,7 @@ public sealed partial class Link
     /// </summary>
     private void SliceHandshake(ReadOnlySpan<byte> bytes)
     {
-        while (_phase is LinkPhase.AwaitGreeting or LinkPhase.AwaitHello or LinkPhase.AwaitWelcome && !IsAborted)
+        while (_link.Phase is LinkPhase.AwaitGreeting or LinkPhase.AwaitHello or LinkPhase.AwaitWelcome && !_link.IsAborted)
         {
             if (bytes.Length < WireLimits.PrefixBytes)
             {
@@ -193,7 +206,7 @@ public sealed partial class Link
             var body = BinaryPrimitives.ReadUInt32LittleEndian(bytes);
             if (body > WireLimits.HandshakeBytes)
             {
-                _node.RefuseGarbage(this);
+                _node.RefuseGarbage(_link);
                 return;
             }
 
@@ -205,18 +218,18 @@ public sealed partial class Link
             }
 
             KeepTail(bytes[length..]);
-            _node.HandshakeReceived(this, bytes[WireLimits.PrefixBytes..length]);
+            _node.HandshakeReceived(_link, bytes[WireLimits.PrefixBytes..length]);
             bytes = bytes[length..];
         }
     }
 
-    /// <summary>Keeps a part of a handshake frame: whoever has sent it is no longer one that says nothing.</summary>
+    /// <summary>Keeps a part of a handshake frame, so that the link no longer counts as silent.</summary>
     private void KeepPart(ReadOnlySpan<byte> bytes)
     {
         KeepTail(bytes);
         if (!bytes.IsEmpty)
         {
-            _node.PendingHandshakes.Spoke(this);
+            _node.PendingHandshakes.Spoke(_link);
         }
     }
 
@@ -225,13 +238,13 @@ public sealed partial class Link
         _framesReceived += frames;
         try
         {
-            _node.Events.FramesReceived(this, new FrameBatch(bytes, frames));
+            _node.Events.FramesReceived(_link, new FrameBatch(bytes, frames));
         }
         catch (Exception exception)
         {
-            // The poller serves other links too: the fault of one receiver must not end its thread.
-            _node.Log.ReceiverFailed(exception, Peer.Name, Channel, Index);
-            Abort(DisconnectReason.ReceiverFailed);
+            // The poller serves other links too, so an exception of one receiver must not end its thread.
+            _node.Log.ReceiverFailed(exception, _link.Peer.Name, _link.Channel, _link.Index);
+            _link.Abort(DisconnectReason.ReceiverFailed);
         }
     }
 
@@ -239,20 +252,21 @@ public sealed partial class Link
     {
         if (_tail.Length < bytes.Length)
         {
-            Grow(ref _tail, 0, bytes.Length);
+            PooledBuffer.Grow(ref _tail, 0, bytes.Length);
         }
 
         bytes.CopyTo(_tail);
         _tailCount = bytes.Length;
         if (_tailCount == 0)
         {
-            GiveBackIfLarge(ref _tail);
+            PooledBuffer.GiveBackIfLarge(ref _tail, _node.Options.RetainedBufferBytes);
         }
     }
 
-    private void CloseReceiving()
+    /// <summary>Frees the tail. Under the gate of the poller.</summary>
+    public void Close()
     {
-        GiveBack(ref _tail);
+        PooledBuffer.GiveBack(ref _tail);
         _tailCount = 0;
     }
 }

@@ -1,12 +1,18 @@
-using System.Buffers;
 using System.Buffers.Binary;
 using ActOp.Mesh.Transports;
 
 namespace ActOp.Mesh;
 
-/// <content>The sending half: two buffers, one filled by appenders while the other is on its way out.</content>
-public sealed partial class Link
+/// <summary>
+/// The sending half of a <see cref="Link"/>: two buffers, one filled by appenders while the other is sent.
+/// <para>Threads: any thread appends, under the append gate, which is held for a copy and never for a system call. Any thread flushes,
+/// under the flush gate. Order of the gates: flush gate, then append gate.</para>
+/// </summary>
+internal sealed class LinkSender
 {
+    private readonly Link _link;
+    private readonly MeshNode _node;
+    private readonly ByteStream _stream;
     private readonly Lock _appendGate = new();
     private readonly Lock _flushGate = new();
 
@@ -15,7 +21,7 @@ public sealed partial class Link
     private int _pendingCount;
     private int _pendingFrames;
     private long _queued;          // accepted and not yet taken by the network: pending plus the unsent part of out
-    private bool _scheduled;       // somebody was asked for a flush; appenders that deferred theirs owe one besides
+    private bool _scheduled;       // a flush was asked for; appenders that deferred theirs owe one besides
     private bool _appendable;
     private bool _finishing;
     private bool _finished;
@@ -35,32 +41,36 @@ public sealed partial class Link
     // 1 while a flusher waits for the poller to report that the stream takes more.
     private int _blocked;
 
-    /// <summary>Frames handed to the network so far (counted when their flush starts).</summary>
+    public LinkSender(Link link, MeshNode node, ByteStream stream)
+    {
+        _link = link;
+        _node = node;
+        _stream = stream;
+    }
+
+    /// <inheritdoc cref="Link.FramesSent"/>
     public long FramesSent => Volatile.Read(ref _framesSent);
 
-    /// <summary>Bytes taken by the network so far, with length prefixes.</summary>
+    /// <inheritdoc cref="Link.BytesSent"/>
     public long BytesSent => Volatile.Read(ref _bytesSent);
 
-    /// <summary>Sends to the network so far.</summary>
+    /// <inheritdoc cref="Link.Flushes"/>
     public long Flushes => Volatile.Read(ref _flushes);
 
-    /// <summary>Bytes accepted and not yet taken by the network.</summary>
+    /// <inheritdoc cref="Link.QueuedBytes"/>
     public long QueuedBytes => Volatile.Read(ref _queued);
 
-    /// <summary>
-    /// Copies one frame into the link's buffer; <paramref name="head"/> and <paramref name="rest"/> together are its body. Any thread;
-    /// frames leave in the order of acceptance. Raises <see cref="MeshEvents.SendPending"/> if the link was idle.
-    /// </summary>
-    public SendResult TryAppend(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest = default) => Append(head, rest, int.MaxValue);
+    /// <summary>Frames may be appended from now on, unless the link is aborted.</summary>
+    public void Open()
+    {
+        lock (_appendGate)
+        {
+            _appendable = !_link.IsAborted;
+        }
+    }
 
-    /// <summary>
-    /// Like <see cref="TryAppend"/>, for a caller that will call <see cref="Flush"/> itself after some more frames (and may ignore that it
-    /// returns <see cref="FlushResult.More"/>): raises no event, unless more than <see cref="MeshOptions.DeferredBytes"/> are pending.
-    /// </summary>
-    public SendResult TryAppendDeferred(ReadOnlySpan<byte> frame) => Append(frame, default, _node.Options.DeferredBytes);
-
-    /// <summary>Says that this end is there, unless something waits to be sent anyway. Any thread.</summary>
-    internal void SendKeepAlive()
+    /// <summary>Sends a keep-alive, unless something waits to be sent anyway. Any thread.</summary>
+    public void SendKeepAlive()
     {
         lock (_appendGate)
         {
@@ -75,10 +85,14 @@ public sealed partial class Link
             _scheduled = true;
         }
 
-        _node.Events.SendPending(this);
+        _node.Events.SendPending(_link);
     }
 
-    private SendResult Append(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest, int deferred)
+    /// <summary>Copies one frame into the pending buffer. Any thread.</summary>
+    /// <param name="head">The first part of the body.</param>
+    /// <param name="rest">The second part.</param>
+    /// <param name="deferred">Bytes that may be pending without an event; the maximum value: an event if the link was idle.</param>
+    public SendResult Append(ReadOnlySpan<byte> head, ReadOnlySpan<byte> rest, int deferred)
     {
         var body = (long)head.Length + rest.Length;
         if (body > _node.Options.MaxFrameBytes)
@@ -107,18 +121,14 @@ public sealed partial class Link
 
         if (wake)
         {
-            _node.Events.SendPending(this);
+            _node.Events.SendPending(_link);
         }
 
         return SendResult.Accepted;
     }
 
-    /// <summary>
-    /// Completes when a frame of <paramref name="bodyBytes"/> may fit again or the link is closed; then try again. Waits until half of the
-    /// buffer is free (all of it for a frame longer than half) so that senders do not return for every few bytes. All waiters share one
-    /// task.
-    /// </summary>
-    public Task WaitForRoomAsync(int bodyBytes, CancellationToken cancellationToken = default)
+    /// <inheritdoc cref="Link.WaitForRoomAsync"/>
+    public Task WaitForRoomAsync(int bodyBytes, CancellationToken cancellationToken)
     {
         var half = _node.Options.SendQueueBytes / 2;
         var below = (long)bodyBytes + WireLimits.PrefixBytes <= half ? half : 0;
@@ -138,11 +148,7 @@ public sealed partial class Link
         return cancellationToken.CanBeCanceled ? room.WaitAsync(cancellationToken) : room;
     }
 
-    /// <summary>
-    /// Hands everything pending to the network in one non-blocking send. Any thread; concurrent calls wait for each other. A caller that
-    /// has asked nobody may ignore <see cref="FlushResult.More"/>: whoever appended the rest has asked, or this call does in place of the
-    /// report that it makes void.
-    /// </summary>
+    /// <inheritdoc cref="Link.Flush"/>
     public FlushResult Flush()
     {
         bool tookOver;
@@ -162,7 +168,7 @@ public sealed partial class Link
             var sent = SendOut(out var unmarked);
             if (sent is ByteStream.Failed or ByteStream.Refused)
             {
-                Abort(DisconnectReason.Reset);
+                _link.Abort(DisconnectReason.Reset);
                 return FlushResult.Closed;
             }
 
@@ -178,20 +184,20 @@ public sealed partial class Link
                 return FlushResult.Idle;
             }
 
-            // The frames behind those that were blocked waited for the poller's report, which finds no mark any more.
+            // The frames behind the blocked ones waited for the poller's report, which finds no mark any more.
             tookOver = waited && unmarked;
         }
 
         if (tookOver)
         {
-            _node.Events.SendPending(this);
+            _node.Events.SendPending(_link);
         }
 
         return FlushResult.More;
     }
 
     /// <summary>Sends one handshake frame at once. Control thread, or the accepting thread for the first one.</summary>
-    internal void SendHandshake(ReadOnlySpan<byte> body)
+    public void SendHandshake(ReadOnlySpan<byte> body)
     {
         lock (_appendGate)
         {
@@ -210,7 +216,7 @@ public sealed partial class Link
     }
 
     /// <summary>Accepts no more frames, sends what is pending and then tells the other end. Any thread.</summary>
-    internal void FinishSending()
+    public void FinishSending()
     {
         bool wake;
         lock (_appendGate)
@@ -228,12 +234,12 @@ public sealed partial class Link
 
         if (wake)
         {
-            _node.Events.SendPending(this);
+            _node.Events.SendPending(_link);
         }
     }
 
     /// <summary>Whether an orderly end of sending is under way; then its last flush closes the link.</summary>
-    private bool AwaitLastFlush()
+    public bool AwaitLastFlush()
     {
         lock (_appendGate)
         {
@@ -243,13 +249,13 @@ public sealed partial class Link
     }
 
     /// <summary>The poller's report that the stream takes bytes again.</summary>
-    internal void BecameWritable()
+    public void BecameWritable()
     {
         if (Volatile.Read(ref _blocked) == 1 && Interlocked.Exchange(ref _blocked, 0) == 1)
         {
-            if (_phase is LinkPhase.Open)
+            if (_link.Phase is LinkPhase.Open)
             {
-                _node.Events.SendPending(this);
+                _node.Events.SendPending(_link);
             }
             else
             {
@@ -263,7 +269,7 @@ public sealed partial class Link
     {
         if (_pending.Length - _pendingCount < need)
         {
-            Grow(ref _pending, _pendingCount, _pendingCount + need);
+            PooledBuffer.Grow(ref _pending, _pendingCount, _pendingCount + need);
         }
 
         var target = _pending.AsSpan(_pendingCount, need);
@@ -278,7 +284,7 @@ public sealed partial class Link
     /// <summary>Makes the pending buffer the one to send. False, and unscheduled, if there is nothing.</summary>
     private bool SwapBuffers()
     {
-        GiveBackIfLarge(ref _out);
+        PooledBuffer.GiveBackIfLarge(ref _out, _node.Options.RetainedBufferBytes);
         lock (_appendGate)
         {
             if (_pendingCount > 0)
@@ -301,7 +307,7 @@ public sealed partial class Link
             _finished = true;
             if (_closeWhenFinished)
             {
-                Abort(DisconnectReason.PeerClosed);
+                _link.Abort(DisconnectReason.PeerClosed);
                 return false;
             }
         }
@@ -347,7 +353,7 @@ public sealed partial class Link
         }
     }
 
-    /// <summary>Books the bytes sent; returns whether frames are pending. Unschedules if not.</summary>
+    /// <summary>Counts the bytes sent; returns whether frames are pending. Unschedules if not.</summary>
     private bool Settle(int sent)
     {
         TaskCompletionSource? room = null;
@@ -372,7 +378,8 @@ public sealed partial class Link
         return more;
     }
 
-    private void CloseSending()
+    /// <summary>Frees the stream and the buffers. Under the gate of the poller.</summary>
+    public void Close()
     {
         TaskCompletionSource? room;
         lock (_flushGate)
@@ -383,8 +390,8 @@ public sealed partial class Link
                 _sendClosed = true;
                 _queued = 0;
                 (room, _room) = (_room, null);
-                GiveBack(ref _pending);
-                GiveBack(ref _out);
+                PooledBuffer.GiveBack(ref _pending);
+                PooledBuffer.GiveBack(ref _out);
                 _pendingCount = _outCount = _outSent = 0;
             }
 
@@ -392,30 +399,5 @@ public sealed partial class Link
         }
 
         room?.SetResult();
-    }
-
-    private void GiveBackIfLarge(ref byte[] buffer)
-    {
-        if (buffer.Length > _node.Options.RetainedBufferBytes)
-        {
-            GiveBack(ref buffer);
-        }
-    }
-
-    private static void Grow(ref byte[] buffer, int used, int need)
-    {
-        var larger = ArrayPool<byte>.Shared.Rent((int)Math.Min(Math.Max(Math.Max(need, 4096), 2L * buffer.Length), Array.MaxLength));
-        buffer.AsSpan(0, used).CopyTo(larger);
-        GiveBack(ref buffer);
-        buffer = larger;
-    }
-
-    private static void GiveBack(ref byte[] buffer)
-    {
-        if (buffer.Length > 0)
-        {
-            ArrayPool<byte>.Shared.Return(buffer);
-            buffer = [];
-        }
     }
 }
