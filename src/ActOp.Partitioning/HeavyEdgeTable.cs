@@ -304,7 +304,8 @@ public sealed class HeavyEdgeTable<TVertex>
     {
         int other = _edges.OtherEnd(half);
         int edge = half >> 1;
-        return new(_vertices.KeyOf(other), _vertices.SiloOf(other), _vertices.EpochOf(other), _edges.WeightOf(edge) * _scale, _edges.ErrorOf(edge) * _scale);
+        var (weight, error) = (_edges.WeightOf(edge) * _scale, _edges.ErrorOf(edge) * _scale);
+        return new(_vertices.KeyOf(other), _vertices.SiloOf(other), _vertices.EpochOf(other), weight, error);
     }
 
     private void Rescale()

@@ -94,8 +94,8 @@ internal sealed class KnownTable(SiloAddress self)
 }
 
 /// <summary>
-/// The requests of one silo to the membership table, part of <see cref="MembershipProtocol"/>. Owns the request under way, of which there is
-/// at most one, and the times of the next read and of the next attempt after a failure.
+/// The requests of one silo to the membership table, part of <see cref="MembershipProtocol"/>. Owns the request under way, of which there
+/// is at most one, and the times of the next read and of the next attempt after a failure.
 /// </summary>
 internal sealed class TableRequests(MembershipOptions options, MembershipOutput output)
 {
@@ -169,7 +169,8 @@ internal sealed class TableRequests(MembershipOptions options, MembershipOutput 
 /// knows; no state of its own.
 /// </summary>
 internal sealed class DesiredChanges(
-    SiloAddress self, string name, IPEndPoint? gateway, MembershipOptions options, KnownTable known, IReadOnlyDictionary<SiloAddress, bool> suspects)
+    SiloAddress self, string name, IPEndPoint? gateway, MembershipOptions options, KnownTable known,
+    IReadOnlyDictionary<SiloAddress, bool> suspects)
 {
     /// <summary>The difference between the known table and the wanted one.</summary>
     public TableChange Collect(SiloStatus goal, long now)

@@ -11,8 +11,8 @@ namespace ActOp.Runtime.Cluster;
 /// The table is the only authority: a view is what the table says. Writes are level-triggered: after every change the protocol compares the
 /// table with what it wants (<see cref="Reconcile"/>) and writes the difference with compare-and-swap, so lost and uncertain writes need no
 /// special handling. This class owns the goal, the lease and the end. Its parts own the rest: <see cref="KnownTable"/> what was read,
-/// <see cref="TableRequests"/> the request under way, <see cref="DesiredChanges"/> the difference to write, <see cref="SiloProbes"/> the own
-/// probes, <see cref="ProbeRelays"/> those on behalf of others.
+/// <see cref="TableRequests"/> the request under way, <see cref="DesiredChanges"/> the difference to write, <see cref="SiloProbes"/> the
+/// own probes, <see cref="ProbeRelays"/> those on behalf of others.
 /// </remarks>
 internal sealed class MembershipProtocol
 {
@@ -174,7 +174,8 @@ internal sealed class MembershipProtocol
     }
 
     /// <summary>
-    /// A link to a silo broke. It is probed now instead of when its next probe is due, so that a killed process is noticed within milliseconds.
+    /// A link to a silo broke. It is probed now instead of when its next probe is due, so that a killed process is noticed within
+    /// milliseconds.
     /// </summary>
     public void OnLinkLost(SiloAddress silo, long now)
     {
@@ -327,8 +328,8 @@ internal sealed class MembershipProtocol
     }
 
     /// <summary>
-    /// The table that this silo is listed in is lost and another has replaced it, by which others may run the grains of this silo. Gossip does
-    /// not prove that; an answer of the table itself does.
+    /// The table that this silo is listed in is lost and another has replaced it, by which others may run the grains of this silo. Gossip
+    /// does not prove that; an answer of the table itself does.
     /// </summary>
     private void OnOtherTable(TableSnapshot table, bool isAnswer)
     {

@@ -4,8 +4,8 @@ namespace ActOp.Runtime.Cluster;
 
 /// <summary>
 /// The probes that one silo sends, part of <see cref="MembershipProtocol"/>. Owns, per probed silo, the probe under way and the count of
-/// misses; the suspects; and the signs that the fault is on this side (<see cref="HealthScore"/>). Pure as the protocol: the time comes with
-/// each call, the messages go to <see cref="MembershipOutput"/>. Runs on the control stage.
+/// misses; the suspects; and the signs that the fault is on this side (<see cref="HealthScore"/>). Pure as the protocol: the time comes
+/// with each call, the messages go to <see cref="MembershipOutput"/>. Runs on the control stage.
 /// </summary>
 internal sealed class SiloProbes
 {
@@ -23,7 +23,8 @@ internal sealed class SiloProbes
 
     /// <summary>Creates the probes; <paramref name="suspectsChanged"/> gets the current time, to write the vote at once.</summary>
     public SiloProbes(
-        SiloAddress self, MembershipOptions options, KnownTable known, HealthScore health, MembershipOutput output, Action<long> suspectsChanged)
+        SiloAddress self, MembershipOptions options, KnownTable known, HealthScore health, MembershipOutput output,
+        Action<long> suspectsChanged)
     {
         _self = self;
         _options = options;
@@ -330,8 +331,8 @@ internal sealed class ProbedSilo(SiloAddress silo)
 }
 
 /// <summary>
-/// The signs of faults on this silo, 0 (healthy) to 8: late ticks, no probe traffic, silos that it does not reach but others do. It lengthens
-/// the timeouts of this silo's probes, so that an unhealthy silo does not evict healthy ones.
+/// The signs of faults on this silo, 0 (healthy) to 8: late ticks, no probe traffic, silos that it does not reach but others do. It
+/// lengthens the timeouts of this silo's probes, so that an unhealthy silo does not evict healthy ones.
 /// </summary>
 internal sealed class HealthScore(int decayPeriod)
 {

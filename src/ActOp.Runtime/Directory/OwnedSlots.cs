@@ -171,7 +171,9 @@ internal sealed class OwnedSlots
         return true;
     }
 
-    /// <summary>Drops sealed slots that no new owner has fetched, and entries of dead silos without a lease, some slots each time.</summary>
+    /// <summary>
+    /// Drops sealed slots that no new owner has fetched, and entries of dead silos without a lease, some slots each time.
+    /// </summary>
     public void Sweep(long now)
     {
         if (_leases.TryEnd(now))
@@ -277,8 +279,8 @@ internal sealed class OwnedSlots
 }
 
 /// <summary>
-/// Until when each dead silo may still run its grains, part of <see cref="DirectoryPartition"/>. Written by one thread, read by any: a change
-/// replaces the table.
+/// Until when each dead silo may still run its grains, part of <see cref="DirectoryPartition"/>. Written by one thread, read by any: a
+/// change replaces the table.
 /// </summary>
 internal sealed class SiloLeases(DirectoryLimits limits)
 {

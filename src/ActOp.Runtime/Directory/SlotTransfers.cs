@@ -429,8 +429,8 @@ internal sealed class SlotAnswer(int attempt, int parts)
 }
 
 /// <summary>
-/// Makes a silo refuse registrations made by an owner that is no longer the owner for the cluster. When the silo reports its activations to a
-/// slot's new owner in view v, answers to its registrations in that slot from before v no longer count: they may not be in the report.
+/// Makes a silo refuse registrations made by an owner that is no longer the owner for the cluster. When the silo reports its activations to
+/// a slot's new owner in view v, answers to its registrations in that slot from before v no longer count: they may not be in the report.
 /// </summary>
 /// <remarks>
 /// The order makes it safe with concurrent turns: the report raises the fence, then collects; a turn that gets a reply first marks the

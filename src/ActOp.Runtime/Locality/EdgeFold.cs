@@ -7,23 +7,23 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Locality;
 
 /// <summary>
-/// The fold: from the counts of the activations to the heavy edges of the silo, part of <see cref="LocalityService"/>. Owns the sketches that
-/// wait for it, the free sketches, and the share of calls that are counted.
+/// The fold: from the counts of the activations to the heavy edges of the silo, part of <see cref="LocalityService"/>. Owns the sketches
+/// that wait for it, the free sketches, and the share of calls that are counted.
 /// </summary>
 /// <remarks>
 /// Activations hand over sketches with <see cref="Add"/>, take free ones with <see cref="RentSketch"/> and report their end with
 /// <see cref="Forget"/> from any thread. All else, and the table, belongs to the turns of the locality target.
 /// </remarks>
 internal sealed class EdgeFold(
-    HeavyEdgeTable<GrainId> table, EdgeCounters edges, ActivationTable activations, LocationCache locations, SiloNumbers silos, GrainTraits traits, LocalityMetrics metrics,
-    TimeProvider time)
+    HeavyEdgeTable<GrainId> table, EdgeCounters edges, ActivationTable activations, LocationCache locations, SiloNumbers silos,
+    GrainTraits traits, LocalityMetrics metrics, TimeProvider time)
 {
     /// <summary>Free sketches that are kept for activations that begin to count, at most.</summary>
     private const int MaxSketches = 65_536;
 
     /// <summary>
-    /// Up to this many grain messages a second per silo every call is counted in the edges; above it, a share that keeps the cost of counting
-    /// constant.
+    /// Up to this many grain messages a second per silo every call is counted in the edges; above it, a share that keeps the cost of
+    /// counting constant.
     /// </summary>
     private const double FullCountRate = 50_000;
 
@@ -98,7 +98,9 @@ internal sealed class EdgeFold(
         metrics.Folded(time.GetElapsedTime(start).TotalMilliseconds);
     }
 
-    /// <summary>An activation hands over its counts when it counts again a period later. Those that count no more are asked for theirs.</summary>
+    /// <summary>
+    /// An activation hands over its counts when it counts again a period later. Those that count no more are asked for theirs.
+    /// </summary>
     private void Sweep(int count)
     {
         _sweep ??= activations.GetEnumerator();

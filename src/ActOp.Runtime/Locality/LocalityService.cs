@@ -16,8 +16,8 @@ namespace ActOp.Runtime.Locality;
 /// </summary>
 /// <remarks>
 /// Table and protocol belong to the turns of this system target, on the control stage. Activations hand their counts over through
-/// <see cref="Fold"/> and take sketches with <see cref="RentSketch"/> from any thread. No turn waits for another silo: messages are one-way.
-/// A lost message is repeated by the tick of the protocol, or its content is sent again in the next period.
+/// <see cref="Fold"/> and take sketches with <see cref="RentSketch"/> from any thread. No turn waits for another silo: messages are
+/// one-way. A lost message is repeated by the tick of the protocol, or its content is sent again in the next period.
 /// </remarks>
 internal sealed class LocalityService : ILocalityTarget, IDisposable
 {
@@ -125,7 +125,9 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         }
     });
 
-    /// <summary>True when locality may move the activation now. On other threads than that of its turn the answer may be outdated.</summary>
+    /// <summary>
+    /// True when locality may move the activation now. On other threads than that of its turn the answer may be outdated.
+    /// </summary>
     internal bool MayMove(Activation activation) => _traits.MayMove(activation);
 
     public ValueTask Offer(OfferMessage offer)
@@ -329,7 +331,9 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         return left;
     }
 
-    /// <summary>The paper's uncoordinated baseline (section 4.2, Discussion): the best candidates go to the best silo without an offer.</summary>
+    /// <summary>
+    /// The paper's uncoordinated baseline (section 4.2, Discussion): the best candidates go to the best silo without an offer.
+    /// </summary>
     private void MoveOneSided()
     {
         foreach (var partner in _protocol.Selection.RankPartners())
