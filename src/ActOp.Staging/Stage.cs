@@ -43,15 +43,13 @@ public sealed partial class Stage : IDisposable, IWatched
     /// better
     /// in bulk. Not called in <see cref="StageMode.ThreadPool"/>.
     /// </param>
-    /// <param name="onStart">Run by each thread of the stage at its beginning; must not throw.</param>
-    public Stage(string name, int threads, StageMode mode, Action<Exception> onError, Action? onPause = null, Action? onStart = null)
+    public Stage(string name, int threads, StageMode mode, Action<Exception> onError, Action? onPause = null)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(threads, 1);
         Name = name;
         Mode = mode;
         _onError = onError;
         _onPause = onPause;
-        OnStart = onStart;
         _roster = new Roster(OnEnded);
         _visit = new Visit(this);
         if (mode == StageMode.OwnThreads)
@@ -140,9 +138,6 @@ public sealed partial class Stage : IDisposable, IWatched
 
     /// <summary>True when no thread of the stage is awake, so that a post would have to wake one; a moment's truth.</summary>
     public bool IsAsleep => _driver is null ? Mode == StageMode.OwnThreads && _roster.Idle == _roster.Threads : _driver.IsAsleep(this);
-
-    /// <summary>Run by each thread of the stage at its beginning.</summary>
-    internal Action? OnStart { get; }
 
     internal Roster Roster => _roster;
 

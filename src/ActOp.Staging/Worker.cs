@@ -210,7 +210,6 @@ internal sealed class Worker
 
     private void Loop()
     {
-        _stage.OnStart?.Invoke();
         Enter();
         BeginBatch();
         while (true)

@@ -1,24 +1,9 @@
-using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
 
 namespace ActOp.Staging.Tests;
 
 public sealed class StageTests
 {
-    [Fact]
-    public async Task Each_thread_begins_with_the_start_action()
-    {
-        var begun = new ConcurrentDictionary<int, bool>();
-        var stage = new Stage(
-            "test", 2, StageMode.OwnThreads, static error => throw error, onStart: () => begun[Environment.CurrentManagedThreadId] = true);
-        stage.SetThreads(3);
-        Stages.Until(() => begun.Count == 3);
-        var runsOnOne = false;
-        stage.Post(new Item(_ => runsOnOne = begun.ContainsKey(Environment.CurrentManagedThreadId)));
-        await stage.StopAsync();
-        Assert.True(runsOnOne);
-    }
-
     [Fact]
     public async Task No_item_is_lost_or_run_twice_while_the_number_of_threads_changes()
     {

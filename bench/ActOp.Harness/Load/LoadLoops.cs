@@ -1,5 +1,5 @@
-using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
+using System.Collections.Concurrent;
 
 namespace ActOp.Harness.Load;
 

@@ -27,8 +27,8 @@ internal sealed class NodeStages : IDisposable
                 ? new Stage("control", 1, StageMode.OwnThreads, exception => log.StageFailed("control", exception))
                 : new Stage("control", driver, exception => log.StageFailed("control", exception));
             Work = New("work", options.WorkThreads);
-            SiloSend = New("silo-send", options.SiloSendThreads, ThreadPolicy.WaitForFreeProcessor);
-            ClientSend = New("client-send", options.ClientSendThreads, ThreadPolicy.WaitForFreeProcessor);
+            SiloSend = New("silo-send", options.SiloSendThreads);
+            ClientSend = New("client-send", options.ClientSendThreads);
         }
         catch
         {
@@ -88,15 +88,11 @@ internal sealed class NodeStages : IDisposable
     private static SizedStage Sized(Stage stage, bool neverBlocks, int? given) =>
         new(stage.Name, neverBlocks, given, () => stage.Threads, stage.SetThreads, () => stage.Usage);
 
-    private Stage New(string name, int? threads, Action? onStart = null)
-    {
-        Action<Exception> onError = exception => _log.StageFailed(name, exception);
-        return _driver is { } driver
-            ? new(name, driver, onError, SendBatch.Flush)
-            : new(name, threads ?? StageOptions.DefaultThreads, _options.Mode, onError, SendBatch.Flush, onStart)
-            {
-                IsMeasured = _options.Measure,
-                OnHeld = () => Held?.Invoke(),
-            };
-    }
+    private Stage New(string name, int? threads) => _driver is { } driver
+        ? new(name, driver, exception => _log.StageFailed(name, exception), SendBatch.Flush)
+        : new(name, threads ?? StageOptions.DefaultThreads, _options.Mode, exception => _log.StageFailed(name, exception), SendBatch.Flush)
+        {
+            IsMeasured = _options.Measure,
+            OnHeld = () => Held?.Invoke(),
+        };
 }
