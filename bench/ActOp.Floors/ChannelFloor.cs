@@ -18,26 +18,26 @@ public static class ChannelFloor
     /// <param name="duration">Length of one run.</param>
     public static async Task<ChannelResult> MeasureAsync(int pairs, bool oneCore, int runs, TimeSpan duration)
     {
-        using Affinity affinity = oneCore ? Affinity.OneCore() : Affinity.Unchanged();
+        using var affinity = oneCore ? Affinity.OneCore() : Affinity.Unchanged();
         await RunAsync(pairs, duration / 2).ConfigureAwait(false);
         var rates = new double[runs];
-        for (int i = 0; i < runs; i++)
+        for (var i = 0; i < runs; i++)
             rates[i] = await RunAsync(pairs, duration).ConfigureAwait(false);
         return new ChannelResult(pairs, oneCore, Spread.Of(rates));
     }
 
     private static async Task<double> RunAsync(int pairs, TimeSpan duration)
     {
-        long start = Stopwatch.GetTimestamp();
+        var start = Stopwatch.GetTimestamp();
         var counts = new Task<long>[pairs];
-        for (int i = 0; i < pairs; i++)
+        for (var i = 0; i < pairs; i++)
         {
-            Channel<int> to = Create();
-            Channel<int> from = Create();
+            var to = Create();
+            var from = Create();
             _ = Task.Run(() => EchoAsync(to.Reader, from.Writer));
             counts[i] = Task.Run(() => AskAsync(to.Writer, from.Reader, start, duration));
         }
-        long sum = (await Task.WhenAll(counts).ConfigureAwait(false)).Sum();
+        var sum = (await Task.WhenAll(counts).ConfigureAwait(false)).Sum();
         return sum / Stopwatch.GetElapsedTime(start).TotalSeconds;
     }
 
@@ -49,7 +49,7 @@ public static class ChannelFloor
         long count = 0;
         while (Stopwatch.GetElapsedTime(start) < duration)
         {
-            for (int i = 0; i < Batch; i++)
+            for (var i = 0; i < Batch; i++)
             {
                 await to.WriteAsync(i).ConfigureAwait(false);
                 await from.ReadAsync().ConfigureAwait(false);
@@ -64,7 +64,7 @@ public static class ChannelFloor
     {
         while (await from.WaitToReadAsync().ConfigureAwait(false))
         {
-            while (from.TryRead(out int value))
+            while (from.TryRead(out var value))
                 await to.WriteAsync(value).ConfigureAwait(false);
         }
     }
@@ -90,7 +90,7 @@ public sealed partial class Affinity : IDisposable
     /// <exception cref="PlatformNotSupportedException">Neither Linux nor Windows.</exception>
     public static Affinity OneCore()
     {
-        nint before = Read();
+        var before = Read();
         Write(before & -before);
         return new Affinity(before);
     }
@@ -104,7 +104,7 @@ public sealed partial class Affinity : IDisposable
 
     private static nint Read()
     {
-        using Process self = Process.GetCurrentProcess();
+        using var self = Process.GetCurrentProcess();
         if (OperatingSystem.IsLinux() || OperatingSystem.IsWindows())
             return self.ProcessorAffinity;
         throw new PlatformNotSupportedException("Pinning to a core needs Linux or Windows.");
@@ -115,11 +115,11 @@ public sealed partial class Affinity : IDisposable
     {
         if (OperatingSystem.IsWindows())
         {
-            using Process self = Process.GetCurrentProcess();
+            using var self = Process.GetCurrentProcess();
             self.ProcessorAffinity = mask;
             return;
         }
-        foreach (string task in Directory.EnumerateDirectories("/proc/self/task"))
+        foreach (var task in Directory.EnumerateDirectories("/proc/self/task"))
             _ = SetAffinity(int.Parse(Path.GetFileName(task), CultureInfo.InvariantCulture), sizeof(ulong), (ulong)mask);
     }
 

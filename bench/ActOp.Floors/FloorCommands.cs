@@ -18,12 +18,12 @@ public static class FloorCommands
         var frame = new Option<int>("--frame") { Description = "Bytes of a frame.", DefaultValueFactory = _ => 100, Recursive = true };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON.", Recursive = true };
         var root = new RootCommand("Floors: what a bare channel hand-off and a bare pipelined socket echo do on this machine.");
-        foreach (Option option in (Option[])[runs, seconds, frame, json])
+        foreach (var option in (Option[])[runs, seconds, frame, json])
             root.Options.Add(option);
         root.SetAction(parsed => RunAsync(parsed, true, true));
         root.Subcommands.Add(Sub("channel", "Two tasks that ping-pong over channels.", parsed => RunAsync(parsed, true, false)));
         root.Subcommands.Add(Sub("socket", "Pipelined echo between two processes over loopback.", parsed => RunAsync(parsed, false, true)));
-        Command server = Sub(SocketFloor.ServerCommand, "The echoing process.", parsed =>
+        var server = Sub(SocketFloor.ServerCommand, "The echoing process.", parsed =>
         {
             EchoServer.Run(parsed.GetValue(frame));
             return Task.FromResult(0);
@@ -34,15 +34,15 @@ public static class FloorCommands
 
         async Task<int> RunAsync(ParseResult parsed, bool channel, bool socket)
         {
-            int count = parsed.GetValue(runs);
-            TimeSpan duration = TimeSpan.FromSeconds(parsed.GetValue(seconds));
+            var count = parsed.GetValue(runs);
+            var duration = TimeSpan.FromSeconds(parsed.GetValue(seconds));
             if (count is < 1 or > 100 || duration <= TimeSpan.Zero || duration > TimeSpan.FromMinutes(1) || parsed.GetValue(frame) is < 1 or > 4096)
             {
                 Console.Error.WriteLine("--runs must be 1 to 100, --seconds above 0 and at most 60, --frame 1 to 4096.");
                 return 2;
             }
-            List<ChannelResult> channels = channel ? await MeasureChannels(count, duration).ConfigureAwait(false) : [];
-            List<SocketResult> sockets = socket ? MeasureSockets(parsed.GetValue(frame), count, duration) : [];
+            var channels = channel ? await MeasureChannels(count, duration).ConfigureAwait(false) : [];
+            var sockets = socket ? MeasureSockets(parsed.GetValue(frame), count, duration) : [];
             if (parsed.GetValue(json) is { } file)
                 ReportFile.WriteJson(file, new { channels, sockets });
             return 0;
@@ -59,11 +59,11 @@ public static class FloorCommands
     private static async Task<List<ChannelResult>> MeasureChannels(int runs, TimeSpan duration)
     {
         var results = new List<ChannelResult>();
-        foreach (bool oneCore in (bool[])[true, false])
+        foreach (var oneCore in (bool[])[true, false])
         {
-            foreach (int pairs in Pairs)
+            foreach (var pairs in Pairs)
             {
-                ChannelResult result = await ChannelFloor.MeasureAsync(pairs, oneCore, runs, duration).ConfigureAwait(false);
+                var result = await ChannelFloor.MeasureAsync(pairs, oneCore, runs, duration).ConfigureAwait(false);
                 results.Add(result);
                 Console.WriteLine($"channel  {pairs,4} pairs   {(oneCore ? "one core " : "all cores")}  {Text(result.RoundTripsPerSecond)} round trips/s");
             }
@@ -74,9 +74,9 @@ public static class FloorCommands
     private static List<SocketResult> MeasureSockets(int frame, int runs, TimeSpan duration)
     {
         var results = new List<SocketResult>();
-        foreach (int window in Windows)
+        foreach (var window in Windows)
         {
-            SocketResult result = SocketFloor.Measure(frame, window, runs, duration);
+            var result = SocketFloor.Measure(frame, window, runs, duration);
             results.Add(result);
             Console.WriteLine($"socket   {window,4} in flight, {frame} bytes  {Text(result.EchoesPerSecond)} echoes/s  median {Text(result.MedianMicroseconds)} us");
         }

@@ -33,7 +33,7 @@ public static class SocketFloor
 
     private static async Task<SocketResult> MeasureAsync(int frameSize, int window, int runs, TimeSpan duration)
     {
-        await using EchoConnection connection = await EchoConnection.OpenAsync(frameSize).ConfigureAwait(false);
+        await using var connection = await EchoConnection.OpenAsync(frameSize).ConfigureAwait(false);
         return Measure(connection.Socket, frameSize, window, runs, duration);
     }
 
@@ -43,7 +43,7 @@ public static class SocketFloor
         Run(socket, frameSize, window, duration / 2, times);
         var rates = new double[runs];
         var medians = new double[runs];
-        for (int i = 0; i < runs; i++)
+        for (var i = 0; i < runs; i++)
             (rates[i], medians[i]) = Run(socket, frameSize, window, duration, times);
         return new SocketResult(frameSize, window, Spread.Of(rates), Spread.Of(medians));
     }
@@ -56,32 +56,32 @@ public static class SocketFloor
         var starts = new long[window];
         long sent = 0;
         long answered = 0;
-        int partial = 0;
-        long begin = Stopwatch.GetTimestamp();
-        long end = begin + (long)(duration.TotalSeconds * Stopwatch.Frequency);
+        var partial = 0;
+        var begin = Stopwatch.GetTimestamp();
+        var end = begin + (long)(duration.TotalSeconds * Stopwatch.Frequency);
         Send(window, begin);
-        long now = begin;
+        var now = begin;
         while (answered < sent)
         {
-            int received = socket.Receive(receiving);
+            var received = socket.Receive(receiving);
             if (received == 0)
                 throw new InvalidOperationException("The echoing process closed the connection.");
             now = Stopwatch.GetTimestamp();
             partial += received;
-            int frames = partial / frameSize;
+            var frames = partial / frameSize;
             partial -= frames * frameSize;
-            for (int i = 0; i < frames; i++, answered++)
+            for (var i = 0; i < frames; i++, answered++)
                 times[answered % times.Length] = now - starts[answered % window];
             if (now < end && frames > 0)
                 Send(frames, now);
         }
-        Span<long> measured = times.AsSpan(0, (int)Math.Min(answered, times.Length));
+        var measured = times.AsSpan(0, (int)Math.Min(answered, times.Length));
         measured.Sort();
         return (answered / Stopwatch.GetElapsedTime(begin, now).TotalSeconds, measured[measured.Length / 2] * 1e6 / Stopwatch.Frequency);
 
         void Send(int frames, long at)
         {
-            for (int i = 0; i < frames; i++, sent++)
+            for (var i = 0; i < frames; i++, sent++)
                 starts[sent % window] = at;
             SocketFrames.SendAll(socket, sending.AsSpan(0, frames * frameSize));
         }
@@ -103,7 +103,7 @@ public static class EchoServer
         Console.Out.Flush();
         // When the parent goes away, nobody will connect any more.
         ParentWatch.Start().Register(static () => Environment.Exit(0));
-        using Socket socket = listener.Accept();
+        using var socket = listener.Accept();
         socket.NoDelay = true;
         Echo(socket, frameSize);
     }
@@ -111,12 +111,12 @@ public static class EchoServer
     private static void Echo(Socket socket, int frameSize)
     {
         var buffer = new byte[Math.Max(BufferSize, 2 * frameSize)];
-        int held = 0;
+        var held = 0;
         int received;
         while ((received = socket.Receive(buffer, held, buffer.Length - held, SocketFlags.None)) > 0)
         {
             held += received;
-            int whole = held - held % frameSize;
+            var whole = held - held % frameSize;
             SocketFrames.SendAll(socket, buffer.AsSpan(0, whole));
             buffer.AsSpan(whole, held - whole).CopyTo(buffer);
             held -= whole;

@@ -27,7 +27,7 @@ internal sealed class LabCluster
         _epochs = new long[vertexCount];
         _tables = new HeavyEdgeTable<int>[silos];
         _protocols = new ExchangeProtocol<int>[silos];
-        for (int silo = 0; silo < silos; silo++)
+        for (var silo = 0; silo < silos; silo++)
         {
             _tables[silo] = new(options.EdgeCapacity, silo);
             _protocols[silo] = new(_tables[silo], UniformTraits<int>.Instance, options, (ulong)silo, epoch: 1);
@@ -62,7 +62,7 @@ internal sealed class LabCluster
     /// </summary>
     public void See(LabGraph graph)
     {
-        foreach ((int a, int b, double weight) in graph.Edges)
+        foreach ((var a, var b, var weight) in graph.Edges)
         {
             See(a, b, weight);
             if (_place[a] != _place[b])
@@ -73,7 +73,7 @@ internal sealed class LabCluster
     /// <summary>Lets all known traffic age.</summary>
     public void Decay(double factor)
     {
-        foreach (HeavyEdgeTable<int> table in _tables)
+        foreach (var table in _tables)
             table.Decay(factor);
     }
 
@@ -82,11 +82,11 @@ internal sealed class LabCluster
     {
         int[] order = [.. Enumerable.Range(0, _tables.Length)];
         _random.Shuffle(order);
-        long start = Stopwatch.GetTimestamp();
-        int moves = 0;
+        var start = Stopwatch.GetTimestamp();
+        var moves = 0;
         if (_options.Algorithm == SelectionAlgorithm.OneSided)
             return (PlayOneSided(), Stopwatch.GetElapsedTime(start).TotalSeconds);
-        for (int i = 0; i < order.Length; i++)
+        for (var i = 0; i < order.Length; i++)
         {
             _now = TimeSpan.FromSeconds(_round + ((double)i / order.Length));
             moves += Exchange(order[i]);
@@ -99,20 +99,20 @@ internal sealed class LabCluster
 
     private void See(int local, int other, double weight)
     {
-        HeavyEdgeTable<int> table = _tables[_place[local]];
+        var table = _tables[_place[local]];
         if (!table.TryGetEdge(local, other, out _))
             table.Add(local, _epochs[local], other, _place[other], _epochs[other], weight);
     }
 
     private int Exchange(int silo)
     {
-        long start = Stopwatch.GetTimestamp();
-        ExchangeStep<int> step = _protocols[silo].BeginRound(_now, Load(silo));
-        int offers = 0;
+        var start = Stopwatch.GetTimestamp();
+        var step = _protocols[silo].BeginRound(_now, Load(silo));
+        var offers = 0;
         while (step.Offer is { } offer)
         {
             offers++;
-            ExchangeStep<int> answer = _protocols[offer.To].Receive(offer, _now, Load(offer.To));
+            var answer = _protocols[offer.To].Receive(offer, _now, Load(offer.To));
             step = _protocols[silo].Receive(answer.Reply!, _now, Load(silo));
             if (step.Moves is not { } moves)
                 continue;
@@ -128,19 +128,19 @@ internal sealed class LabCluster
     private int PlayOneSided()
     {
         List<(int From, int To, int[] Vertices)> chosen = [];
-        for (int silo = 0; silo < _tables.Length; silo++)
+        for (var silo = 0; silo < _tables.Length; silo++)
         {
-            IReadOnlyList<PartnerScore> partners = _protocols[silo].Selection.RankPartners();
+            var partners = _protocols[silo].Selection.RankPartners();
             if (partners.Count > 0)
                 chosen.Add((silo, partners[0].Silo, _protocols[silo].Selection.Select(partners[0].Silo).Vertices));
         }
 
         _round++;
-        foreach ((int from, int to, int[] vertices) in chosen)
+        foreach ((var from, var to, var vertices) in chosen)
         {
-            foreach (int vertex in vertices)
+            foreach (var vertex in vertices)
             {
-                CandidateSet<int> set = _protocols[from].Selection.Carry([vertex]);
+                var set = _protocols[from].Selection.Carry([vertex]);
                 Relocate(vertex, from, to, set.Epochs[0] + 1);
                 set.Adopt(0, _tables[to]);
             }
@@ -151,10 +151,10 @@ internal sealed class LabCluster
 
     private void Move(IReadOnlyList<int> vertices, int from, int to)
     {
-        foreach (int vertex in vertices)
+        foreach (var vertex in vertices)
         {
-            _tables[from].TryLocate(vertex, out _, out long epoch);
-            if (!_protocols[from].Departed(vertex, out MoveReport<int> report, out _))
+            _tables[from].TryLocate(vertex, out _, out var epoch);
+            if (!_protocols[from].Departed(vertex, out var report, out _))
                 throw new InvalidOperationException($"Vertex {vertex} was moved but never promised.");
             _protocols[to].Receive(report);
             _protocols[to].Arrived(vertex);
@@ -169,7 +169,7 @@ internal sealed class LabCluster
         _epochs[vertex] = epoch;
         _counts[from]--;
         _counts[to]++;
-        foreach (HeavyEdgeTable<int> table in _tables)
+        foreach (var table in _tables)
             table.Locate(vertex, to, epoch);
     }
 
@@ -177,10 +177,10 @@ internal sealed class LabCluster
 
     private void PlaceAtRandom()
     {
-        for (int i = 0; i < _place.Length; i++)
+        for (var i = 0; i < _place.Length; i++)
             _place[i] = i % _counts.Length;
         _random.Shuffle(_place);
-        foreach (int silo in _place)
+        foreach (var silo in _place)
             _counts[silo]++;
     }
 }

@@ -31,11 +31,11 @@ internal sealed class LabGraph
         List<(int A, int B, double Weight)> edges = [];
         try
         {
-            int at = 0;
-            foreach (string line in File.ReadLines(path))
+            var at = 0;
+            foreach (var line in File.ReadLines(path))
             {
                 at++;
-                string[] parts = line.Split((char[])[' ', '\t', ','], StringSplitOptions.RemoveEmptyEntries);
+                var parts = line.Split((char[])[' ', '\t', ','], StringSplitOptions.RemoveEmptyEntries);
                 if (parts.Length > 0 && !parts[0].StartsWith('#'))
                     edges.Add(Edge(parts, at));
             }
@@ -60,7 +60,7 @@ internal sealed class LabGraph
 
         int Number(string name)
         {
-            if (!numbers.TryGetValue(name, out int number))
+            if (!numbers.TryGetValue(name, out var number))
                 numbers.Add(name, number = numbers.Count);
             return number;
         }
@@ -70,7 +70,7 @@ internal sealed class LabGraph
     public double CutShare(ReadOnlySpan<int> part)
     {
         double cut = 0;
-        foreach ((int a, int b, double weight) in Edges)
+        foreach ((var a, var b, var weight) in Edges)
         {
             if (part[a] != part[b])
                 cut += weight;
@@ -111,10 +111,10 @@ internal static class GraphGenerator
     public static int[] PlantCommunities(int vertices, int seed, int smallest = 40, int largest = 160)
     {
         Random random = new(~seed);
-        int[] community = new int[vertices];
+        var community = new int[vertices];
         for (int start = 0, number = 0; start < vertices; number++)
         {
-            int size = random.Next(smallest, largest + 1);
+            var size = random.Next(smallest, largest + 1);
             if (vertices - start - size < smallest)
                 size = vertices - start;
             community.AsSpan(start, size).Fill(number);
@@ -143,20 +143,20 @@ internal static class GraphGenerator
         List<int>[] neighbours = [.. Enumerable.Range(0, vertices).Select(static _ => new List<int>())];
         // Every vertex is in here once per edge: a uniform choice prefers vertices by degree.
         List<int> ends = [];
-        for (int vertex = 1; vertex < vertices; vertex++)
+        for (var vertex = 1; vertex < vertices; vertex++)
         {
-            List<int> tied = neighbours[vertex];
+            var tied = neighbours[vertex];
             if (vertex <= links)
                 tied.AddRange(Enumerable.Range(0, vertex));
-            for (int last = -1; tied.Count < Math.Min(vertex, links);)
+            for (var last = -1; tied.Count < Math.Min(vertex, links);)
             {
                 int[] near = last < 0 || random.NextDouble() >= triads ? [] : [.. neighbours[last].Where(other => !tied.Contains(other))];
-                int other = near.Length > 0 ? near[random.Next(near.Length)] : last = ends[random.Next(ends.Count)];
+                var other = near.Length > 0 ? near[random.Next(near.Length)] : last = ends[random.Next(ends.Count)];
                 if (!tied.Contains(other))
                     tied.Add(other);
             }
 
-            foreach (int other in tied)
+            foreach (var other in tied)
             {
                 ends.AddRange([vertex, other]);
                 neighbours[other].Add(vertex);
@@ -173,12 +173,12 @@ internal static class GraphGenerator
             throw new LabException($"--vertices must be at least {smallest} for planted communities, but is {vertices}.");
         int[][] members = [.. Enumerable.Range(0, vertices).GroupBy(v => community[v]).OrderBy(static g => g.Key).Select(static g => g.ToArray())];
         HashSet<(int, int)> seen = [];
-        for (int vertex = 0; vertex < vertices; vertex++)
+        for (var vertex = 0; vertex < vertices; vertex++)
         {
-            int[] own = members[community[vertex]];
-            for (int i = 0; i < degree / 2; i++)
+            var own = members[community[vertex]];
+            for (var i = 0; i < degree / 2; i++)
             {
-                int other = random.NextDouble() < mixing ? random.Next(vertices) : own[random.Next(own.Length)];
+                var other = random.NextDouble() < mixing ? random.Next(vertices) : own[random.Next(own.Length)];
                 if (seen.Add((Math.Min(vertex, other), Math.Max(vertex, other))))
                     yield return (vertex, other, 1);
             }
@@ -206,21 +206,21 @@ internal sealed class HaloGraph(int players, int seed)
     /// <summary>All edges now.</summary>
     public IEnumerable<(int Player, int Game)> Edges()
     {
-        for (int seat = 0; seat < Games * GameSize; seat++)
+        for (var seat = 0; seat < Games * GameSize; seat++)
             yield return (_seats[seat], players + (seat / GameSize));
     }
 
     /// <summary>Regroups the players of a share of the games.</summary>
     public void Churn(double share)
     {
-        int count = (int)(share * Games);
-        int[] games = new int[count];
-        for (int i = 0; i < count; i++)
+        var count = (int)(share * Games);
+        var games = new int[count];
+        for (var i = 0; i < count; i++)
             games[i] = _random.Next(Games);
-        for (int i = 0; i < count * GameSize; i++)
+        for (var i = 0; i < count * GameSize; i++)
         {
-            int a = (games[i / GameSize] * GameSize) + (i % GameSize);
-            int b = (games[_random.Next(count)] * GameSize) + _random.Next(GameSize);
+            var a = (games[i / GameSize] * GameSize) + (i % GameSize);
+            var b = (games[_random.Next(count)] * GameSize) + _random.Next(GameSize);
             (_seats[a], _seats[b]) = (_seats[b], _seats[a]);
         }
     }

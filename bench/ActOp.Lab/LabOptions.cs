@@ -69,13 +69,13 @@ internal sealed class GraphOptions
     /// <exception cref="LabException">Not exactly one graph is named, or it cannot be had.</exception>
     public (string Name, LabGraph Graph) Read(ParseResult result)
     {
-        FileInfo? file = result.GetValue(_graph);
-        string? kind = result.GetValue(_generate);
+        var file = result.GetValue(_graph);
+        var kind = result.GetValue(_generate);
         if ((file is null) == (kind is null))
             throw new LabException("Name one graph: --graph with a file, or --generate with a kind.");
         if (file is not null)
             return (file.Name, LabGraph.Read(file.FullName));
-        int seed = result.GetValue(_graphSeed);
+        var seed = result.GetValue(_graphSeed);
         return ($"{kind}, graph seed {seed}", GraphGenerator.Draw(kind!, result.GetValue(_vertices), seed));
     }
 }

@@ -23,17 +23,17 @@ internal sealed record Metis(double? CutShare, bool IsInstalled, string? Problem
 
     public static Metis Run(LabGraph graph, int parts, double tolerance, string program = Program)
     {
-        string file = Path.Combine(Path.GetTempPath(), $"actop-lab-{Guid.NewGuid():N}.graph");
-        string result = $"{file}.part.{parts}";
+        var file = Path.Combine(Path.GetTempPath(), $"actop-lab-{Guid.NewGuid():N}.graph");
+        var result = $"{file}.part.{parts}";
         try
         {
             Write(graph, file);
             ProcessStartInfo start = new(program, [$"-ufactor={Math.Max(1, (int)Math.Round(tolerance * 1000))}", file, $"{parts}"]) { RedirectStandardOutput = true, RedirectStandardError = true };
-            using Process process = Process.Start(start)!;
-            Task<string> errors = process.StandardError.ReadToEndAsync();
-            string output = process.StandardOutput.ReadToEnd();
+            using var process = Process.Start(start)!;
+            var errors = process.StandardError.ReadToEndAsync();
+            var output = process.StandardOutput.ReadToEnd();
             process.WaitForExit();
-            string said = errors.Result.Trim() is { Length: > 0 } text ? text : output.Trim();
+            var said = errors.Result.Trim() is { Length: > 0 } text ? text : output.Trim();
             if (process.ExitCode != 0)
                 return Failed($"it ended with the exit code {process.ExitCode}: {said}");
             if (!File.Exists(result))
@@ -57,10 +57,10 @@ internal sealed record Metis(double? CutShare, bool IsInstalled, string? Problem
 
     private static Metis Read(LabGraph graph, string[] lines)
     {
-        int[] place = new int[graph.VertexCount];
+        var place = new int[graph.VertexCount];
         if (lines.Length != place.Length)
             return Failed($"its partition has {lines.Length} vertices, the graph {place.Length}");
-        for (int i = 0; i < place.Length; i++)
+        for (var i = 0; i < place.Length; i++)
         {
             if (!int.TryParse(lines[i], out place[i]))
                 return Failed($"its partition says \"{lines[i]}\" where a part's number is expected");
@@ -73,16 +73,16 @@ internal sealed record Metis(double? CutShare, bool IsInstalled, string? Problem
 
     private static void Write(LabGraph graph, string file)
     {
-        bool weighted = graph.Edges.Any(e => e.Weight != graph.Edges[0].Weight);
-        double scale = weighted ? Scale(graph) : 1;
+        var weighted = graph.Edges.Any(e => e.Weight != graph.Edges[0].Weight);
+        var scale = weighted ? Scale(graph) : 1;
         List<int>[] neighbours = [.. Enumerable.Range(0, graph.VertexCount).Select(static _ => new List<int>())];
-        foreach ((int a, int b, double weight) in graph.Edges)
+        foreach ((var a, var b, var weight) in graph.Edges)
         {
             Add(a, b, weight);
             Add(b, a, weight);
         }
 
-        string header = $"{graph.VertexCount} {graph.Edges.Length}{(weighted ? WithEdgeWeights : "")}";
+        var header = $"{graph.VertexCount} {graph.Edges.Length}{(weighted ? WithEdgeWeights : "")}";
         File.WriteAllLines(file, neighbours.Select(static n => string.Join(' ', n)).Prepend(header));
 
         void Add(int from, int to, double weight)
@@ -96,8 +96,8 @@ internal sealed record Metis(double? CutShare, bool IsInstalled, string? Problem
     /// <summary>METIS takes whole numbers above 0 and adds them up, both directions, in 32 bits.</summary>
     private static double Scale(LabGraph graph)
     {
-        double most = MostWeight / (2 * graph.TotalWeight);
-        double wanted = graph.Edges.All(static e => double.IsInteger(e.Weight)) ? 1 : Steps / graph.Edges.Min(static e => e.Weight);
+        var most = MostWeight / (2 * graph.TotalWeight);
+        var wanted = graph.Edges.All(static e => double.IsInteger(e.Weight)) ? 1 : Steps / graph.Edges.Min(static e => e.Weight);
         return Math.Min(wanted, most);
     }
 }

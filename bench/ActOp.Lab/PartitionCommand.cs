@@ -26,10 +26,10 @@ internal static class PartitionCommand
             try
             {
                 (int First, int Last)? range = result.GetValue(seeds) is { } text ? Range(text) : null;
-                (string name, LabGraph read) = graph.Read(result);
+                (var name, var read) = graph.Read(result);
                 Check(read, result.GetValue(parts), result.GetValue(common.Rounds));
-                PartitioningOptions options = common.Read(result);
-                Metis metis = Metis.Run(read, result.GetValue(parts), options.Tolerance);
+                var options = common.Read(result);
+                var metis = Metis.Run(read, result.GetValue(parts), options.Tolerance);
                 PartitionReport PlaySeed(int seed) => Play(read, result.GetValue(parts), result.GetValue(common.Rounds), options, seed, metis);
                 if (range is { } all)
                     Show(Compare(name, read, all, PlaySeed), metis, result.GetValue(json));
@@ -51,8 +51,8 @@ internal static class PartitionCommand
 
     private static (int First, int Last) Range(string text)
     {
-        string[] ends = text.Split('-');
-        if (ends.Length is 1 or 2 && int.TryParse(ends[0], out int first) && int.TryParse(ends[^1], out int last) && first <= last)
+        var ends = text.Split('-');
+        if (ends.Length is 1 or 2 && int.TryParse(ends[0], out var first) && int.TryParse(ends[^1], out var last) && first <= last)
             return (first, last);
         throw new LabException($"--seeds must be a range as 1-5, but is {text}.");
     }
@@ -78,12 +78,12 @@ internal static class PartitionCommand
     private static PartitionReport Play(LabGraph graph, int parts, int rounds, PartitioningOptions options, int seed, Metis metis)
     {
         LabCluster cluster = new(graph.VertexCount, parts, options, seed);
-        foreach ((int a, int b, double weight) in graph.Edges)
+        foreach ((var a, var b, var weight) in graph.Edges)
             cluster.Add(a, b, weight);
         List<RoundReport> played = [new(graph.CutShare(cluster.Place), cluster.MaxImbalance, 0, 0)];
         for (int round = 0, quiet = 0; round < rounds && quiet < QuietRounds; round++)
         {
-            (int moves, double seconds) = cluster.PlayRound(() => cluster.See(graph));
+            (var moves, var seconds) = cluster.PlayRound(() => cluster.See(graph));
             quiet = moves == 0 ? quiet + 1 : 0;
             played.Add(new(graph.CutShare(cluster.Place), cluster.MaxImbalance, moves, seconds));
         }
@@ -95,8 +95,8 @@ internal static class PartitionCommand
 
     private static void Show(SeedsReport report, Metis metis, FileInfo? json)
     {
-        Table table = new Table().AddColumns("seed", "cut", "cut / METIS", "max part / mean - 1", "rounds", "moves", "seconds");
-        foreach (PartitionReport run in report.Runs)
+        var table = new Table().AddColumns("seed", "cut", "cut / METIS", "max part / mean - 1", "rounds", "moves", "seconds");
+        foreach (var run in report.Runs)
         {
             table.AddRow(
                 $"{run.Seed}", $"{run.CutShare:P2}", $"{run.MetisRatio:F3}", $"{run.MaxImbalanceShare:P2}", $"{run.Rounds.Count}",
@@ -113,10 +113,10 @@ internal static class PartitionCommand
 
     private static void Show(PartitionReport report, Metis metis, FileInfo? json)
     {
-        Table table = new Table().AddColumns("round", "cut", "max part / mean - 1", "moves", "seconds");
-        for (int i = 0; i < report.Rounds.Count; i++)
+        var table = new Table().AddColumns("round", "cut", "max part / mean - 1", "moves", "seconds");
+        for (var i = 0; i < report.Rounds.Count; i++)
         {
-            RoundReport round = report.Rounds[i];
+            var round = report.Rounds[i];
             table.AddRow($"{i + 1}", $"{round.CutShare:P2}", $"{round.MaxImbalanceShare:P2}", $"{round.Moves}", $"{round.Seconds:F3}");
         }
 

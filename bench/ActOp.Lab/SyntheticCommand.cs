@@ -17,12 +17,12 @@ internal static class SyntheticCommand
         common.AddTo(command);
         command.SetAction(result =>
         {
-            Table table = new Table().AddColumns("players", "silos", "vertices a silo", "rounds", "cut from", "cut to", "imbalance", "moves", "exchanges", "ms an offer (median)", "ms (95 %)", "ns a vertex", "ns / (nV log2 k + k²)");
+            var table = new Table().AddColumns("players", "silos", "vertices a silo", "rounds", "cut from", "cut to", "imbalance", "moves", "exchanges", "ms an offer (median)", "ms (95 %)", "ns a vertex", "ns / (nV log2 k + k²)");
             AnsiConsole.Progress().Start(progress =>
             {
-                foreach (int count in result.GetValue(players)!)
+                foreach (var count in result.GetValue(players)!)
                 {
-                    foreach (int n in result.GetValue(silos)!)
+                    foreach (var n in result.GetValue(silos)!)
                         table.AddRow(Play(progress, count, n, result.GetValue(churn), result.GetValue(common.Rounds), common.Read(result), result.GetValue(common.Seed)));
                 }
             });
@@ -34,13 +34,13 @@ internal static class SyntheticCommand
 
     private static string[] Play(ProgressContext progress, int players, int silos, double churn, int rounds, PartitioningOptions options, int seed)
     {
-        ProgressTask task = progress.AddTask($"{players} players, {silos} silos", maxValue: (double)rounds * silos);
+        var task = progress.AddTask($"{players} players, {silos} silos", maxValue: (double)rounds * silos);
         HaloGraph halo = new(players, seed);
         LabCluster cluster = new(halo.VertexCount, silos, options with { EdgeCapacity = Math.Max(1000, 4 * players / silos) }, seed);
         Count(halo, cluster);
-        double first = CutShare(halo, cluster);
-        int moves = 0;
-        for (int round = 0; round < rounds; round++)
+        var first = CutShare(halo, cluster);
+        var moves = 0;
+        for (var round = 0; round < rounds; round++)
         {
             moves += cluster.PlayRound(() => task.Increment(1)).Moves;
             halo.Churn(churn);
@@ -50,10 +50,10 @@ internal static class SyntheticCommand
 
         task.Value = task.MaxValue;
         double[] seconds = [.. cluster.Timings.Select(static t => t.Seconds / t.Offers).Order()];
-        double median = Quantile(seconds, 0.5);
-        double vertices = (double)halo.VertexCount / silos;
+        var median = Quantile(seconds, 0.5);
+        var vertices = (double)halo.VertexCount / silos;
         double k = options.CandidateCount;
-        double predicted = (silos * vertices * Math.Log2(k)) + (k * k);
+        var predicted = (silos * vertices * Math.Log2(k)) + (k * k);
         return
         [
             $"{players}", $"{silos}", $"{vertices:F0}", $"{rounds}", $"{first:P1}", $"{CutShare(halo, cluster):P1}", $"{cluster.MaxImbalance:P1}", $"{moves}",
@@ -63,14 +63,14 @@ internal static class SyntheticCommand
 
     private static void Count(HaloGraph halo, LabCluster cluster)
     {
-        foreach ((int player, int game) in halo.Edges())
+        foreach ((var player, var game) in halo.Edges())
             cluster.Add(player, game, 1);
     }
 
     private static double CutShare(HaloGraph halo, LabCluster cluster)
     {
         int cut = 0, all = 0;
-        foreach ((int player, int game) in halo.Edges())
+        foreach ((var player, var game) in halo.Edges())
         {
             all++;
             cut += cluster.Place[player] != cluster.Place[game] ? 1 : 0;

@@ -25,7 +25,7 @@ public static class HaloCommands
         AddRuns(run, new HaloOptions(), null, null, options => [options]);
         var saturate = new Command("saturate", "One run in a closed loop: the peak throughput.");
         AddRuns(saturate, new HaloOptions { Measure = 0, Saturate = 30 }, null, null, options => [options]);
-        foreach (Command command in (Command[])[run, saturate, FaultCommand.Build(), BuildSilo(), BuildClient()])
+        foreach (var command in (Command[])[run, saturate, FaultCommand.Build(), BuildSilo(), BuildClient()])
             compare.Subcommands.Add(command);
         return compare;
     }
@@ -45,7 +45,7 @@ public static class HaloCommands
         var port = new Option<int>("--port") { Required = true };
         var gateway = new Option<int>("--gateway") { Required = true };
         var primary = new Option<int>("--primary") { Required = true };
-        foreach (Option<int> option in (Option<int>[])[index, port, gateway, primary])
+        foreach (var option in (Option<int>[])[index, port, gateway, primary])
             command.Options.Add(option);
         var journal = new Option<string?>("--journal");
         command.Options.Add(journal);
@@ -74,7 +74,7 @@ public static class HaloCommands
         CommandRun.RunAsync(runs[0].FindError(), async () =>
         {
             var results = new List<RunResult>();
-            foreach (HaloOptions options in runs)
+            foreach (var options in runs)
                 results.Add(await RunOneAsync(options, table, cancellation).ConfigureAwait(false));
             ResultTable.Print(results);
             // One object for one run, a list for a comparison.
@@ -88,10 +88,10 @@ public static class HaloCommands
     private static async Task<RunResult> RunOneAsync(HaloOptions options, HaloOptionTable table, CancellationToken cancellation)
     {
         var timeline = new RunTimeline(options.Silos);
-        TimeSpan longest = SetupAndDrainLimit + TimeSpan.FromSeconds(options.Warmup + options.Measure + options.Saturate);
+        var longest = SetupAndDrainLimit + TimeSpan.FromSeconds(options.Warmup + options.Measure + options.Saturate);
         string[] arguments = [.. table.Print(options)];
         var run = new ClusterRun<SiloSample, LoadReport>(timeline, longest, arguments, arguments);
-        Task work = run.ExecuteAsync(cancellation);
+        var work = run.ExecuteAsync(cancellation);
         await ProgressView.ForConsole().ShowAsync(OptimizeName.Of(options.Optimize.ToString().ToLowerInvariant()), () => ProgressLine.Read(timeline), work).ConfigureAwait(false);
         await work.ConfigureAwait(false);
         return ResultAssembly.Assemble(options, timeline);

@@ -12,7 +12,7 @@ public static class HeartbeatCommands
     /// <summary>Builds the root command: without a subcommand it compares.</summary>
     public static RootCommand Build()
     {
-        RootCommand root = new CompareExperiment().AttachTo(new RootCommand("Heartbeat and Counter (ActOp paper, sections 3, 5 and 6.2) on this machine. " + CompareText));
+        var root = new CompareExperiment().AttachTo(new RootCommand("Heartbeat and Counter (ActOp paper, sections 3, 5 and 6.2) on this machine. " + CompareText));
         root.Subcommands.Add(new CompareExperiment().AttachTo(new Command("compare", CompareText)));
         root.Subcommands.Add(new PeakExperiment().AttachTo(new Command("peak", "The highest rate that silo and load client keep up with, for each allocation.")));
         root.Subcommands.Add(new BreakdownExperiment().AttachTo(new Command("breakdown", "Where the time of a request goes: queues, processing, network, other (paper, Figure 4).")));
@@ -30,12 +30,12 @@ public static class HeartbeatCommands
         var port = new Option<int>("--port") { Required = true };
         var gateway = new Option<int>("--gateway") { Required = true };
         // A cell has one silo, which is its own primary.
-        foreach (Option option in (Option[])[new Option<int>("--index"), port, gateway, new Option<int>("--primary")])
+        foreach (var option in (Option[])[new Option<int>("--index"), port, gateway, new Option<int>("--primary")])
             command.Options.Add(option);
-        Func<ParseResult, (HeartbeatOptions, CellOptions)> read = AddCell(command);
+        var read = AddCell(command);
         command.SetAction((parsed, _) =>
         {
-            (HeartbeatOptions options, CellOptions cell) = read(parsed);
+            (var options, var cell) = read(parsed);
             return SiloChild.RunAsync(parsed.GetValue(port), parsed.GetValue(gateway), options, cell);
         });
         return command;
@@ -46,10 +46,10 @@ public static class HeartbeatCommands
         var command = new Command("client", "The load process (started by the experiment).") { Hidden = true };
         var gateways = new Option<string>("--gateways") { Required = true };
         command.Options.Add(gateways);
-        Func<ParseResult, (HeartbeatOptions, CellOptions)> read = AddCell(command);
+        var read = AddCell(command);
         command.SetAction((parsed, _) =>
         {
-            (HeartbeatOptions options, CellOptions cell) = read(parsed);
+            (var options, var cell) = read(parsed);
             return ClientChild.RunAsync([.. parsed.GetValue(gateways)!.Split(',').Select(int.Parse)], options, cell);
         });
         return command;

@@ -43,9 +43,9 @@ public static class ListOption
     private static T[] Parse<T>(string name, ArgumentResult result, Parser<T> parse, bool repeats)
     {
         var values = new List<T>();
-        foreach (string item in result.Tokens.SelectMany(token => token.Value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)))
+        foreach (var item in result.Tokens.SelectMany(token => token.Value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)))
         {
-            if (parse(item, out T value))
+            if (parse(item, out var value))
             {
                 if (repeats || !values.Contains(value))
                     values.Add(value);

@@ -29,31 +29,31 @@ internal static class ApiText
     /// <summary>The text of an assembly.</summary>
     public static string Of(string assemblyPath)
     {
-        PortableExecutableReference own = MetadataReference.CreateFromFile(assemblyPath);
+        var own = MetadataReference.CreateFromFile(assemblyPath);
         var platform = ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
             .Where(path => Path.GetFileName(path) != Path.GetFileName(assemblyPath)).Select(static path => MetadataReference.CreateFromFile(path));
-        CSharpCompilation compilation = CSharpCompilation.Create("api", references: [own, .. platform]);
+        var compilation = CSharpCompilation.Create("api", references: [own, .. platform]);
         var assembly = (IAssemblySymbol)compilation.GetAssemblyOrModuleSymbol(own)!;
         var text = new StringBuilder();
-        foreach (INamedTypeSymbol type in Types(assembly.GlobalNamespace).OrderBy(static type => type.ToDisplayString(TypeFormat), StringComparer.Ordinal))
+        foreach (var type in Types(assembly.GlobalNamespace).OrderBy(static type => type.ToDisplayString(TypeFormat), StringComparer.Ordinal))
             Write(text, type);
         return text.ToString();
     }
 
     private static IEnumerable<INamedTypeSymbol> Types(INamespaceOrTypeSymbol parent)
     {
-        foreach (ISymbol member in parent.GetMembers())
+        foreach (var member in parent.GetMembers())
         {
             // What the generator writes into an assembly is public for other assemblies' generated code, not for people.
             if (member is INamespaceSymbol { Name: not "ActOpGenerated" } space)
             {
-                foreach (INamedTypeSymbol type in Types(space))
+                foreach (var type in Types(space))
                     yield return type;
             }
             else if (member is INamedTypeSymbol type && IsPublic(type))
             {
                 yield return type;
-                foreach (INamedTypeSymbol nested in Types(type))
+                foreach (var nested in Types(type))
                     yield return nested;
             }
         }
@@ -61,9 +61,9 @@ internal static class ApiText
 
     private static void Write(StringBuilder text, INamedTypeSymbol type)
     {
-        string parents = string.Join(", ", Parents(type).Select(static parent => parent.ToDisplayString(MemberFormat)));
+        var parents = string.Join(", ", Parents(type).Select(static parent => parent.ToDisplayString(MemberFormat)));
         text.Append(Modifiers(type)).Append(type.ToDisplayString(TypeFormat)).Append(parents.Length > 0 ? " : " + parents : "").Append('\n');
-        foreach (string line in type.GetMembers().Where(IsListed).Select(static member => member.ToDisplayString(MemberFormat)).Order(StringComparer.Ordinal))
+        foreach (var line in type.GetMembers().Where(IsListed).Select(static member => member.ToDisplayString(MemberFormat)).Order(StringComparer.Ordinal))
             text.Append("  ").Append(line).Append('\n');
     }
 

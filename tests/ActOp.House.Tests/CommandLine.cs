@@ -10,10 +10,10 @@ internal static class CommandLine
     /// <summary>Runs <c>dotnet</c> and returns its output; a failure is thrown with it.</summary>
     public static async Task<string> DotnetAsync(string folder, IReadOnlyDictionary<string, string> variables, params string[] arguments)
     {
-        using Process process = Start(folder, variables, arguments);
+        using var process = Start(folder, variables, arguments);
         using CancellationTokenSource patience = new(Patience);
-        Task<string> output = process.StandardOutput.ReadToEndAsync(patience.Token);
-        Task<string> errors = process.StandardError.ReadToEndAsync(patience.Token);
+        var output = process.StandardOutput.ReadToEndAsync(patience.Token);
+        var errors = process.StandardError.ReadToEndAsync(patience.Token);
         try
         {
             await process.WaitForExitAsync(patience.Token);
@@ -24,14 +24,14 @@ internal static class CommandLine
             throw new TimeoutException($"dotnet {string.Join(' ', arguments)} did not end.");
         }
 
-        string text = await output + await errors;
+        var text = await output + await errors;
         return process.ExitCode == 0 ? text : throw new InvalidOperationException($"dotnet {string.Join(' ', arguments)} returned {process.ExitCode}:\n{text}");
     }
 
     /// <summary>Runs <c>dotnet</c> until a line of its output contains a text, lets the caller do something, and ends it.</summary>
     public static async Task DotnetUntilAsync(string folder, IReadOnlyDictionary<string, string> variables, string text, Func<Task> meanwhile, params string[] arguments)
     {
-        using Process process = Start(folder, variables, arguments);
+        using var process = Start(folder, variables, arguments);
         using CancellationTokenSource patience = new(Patience);
         List<string> lines = [];
         try
@@ -50,12 +50,12 @@ internal static class CommandLine
     private static Process Start(string folder, IReadOnlyDictionary<string, string> variables, string[] arguments)
     {
         ProcessStartInfo start = new("dotnet", arguments) { WorkingDirectory = folder, RedirectStandardOutput = true, RedirectStandardError = true };
-        foreach (string inherited in start.Environment.Keys.Where(static name => name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)).ToArray())
+        foreach (var inherited in start.Environment.Keys.Where(static name => name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)).ToArray())
             start.Environment.Remove(inherited);
         // A build node that stays would keep the output open.
         start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
         start.Environment["DOTNET_CLI_TELEMETRY_OPTOUT"] = "1";
-        foreach ((string name, string value) in variables)
+        foreach ((var name, var value) in variables)
             start.Environment[name] = value;
         return Process.Start(start)!;
     }

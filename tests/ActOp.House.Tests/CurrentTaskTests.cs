@@ -11,9 +11,9 @@ public class CurrentTaskTests
         var scheduler = new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
         Task? anchor = null;
         await Task.Factory.StartNew(() => anchor = CurrentTask(), TestContext.Current.CancellationToken, TaskCreationOptions.None, scheduler);
-        Task? outer = CurrentTask();
+        var outer = CurrentTask();
         CurrentTask() = anchor;
-        TaskScheduler seen = TaskScheduler.Current;
+        var seen = TaskScheduler.Current;
         CurrentTask() = outer;
         Assert.Same(scheduler, seen);
         Assert.NotSame(scheduler, TaskScheduler.Current);
@@ -24,13 +24,13 @@ public class CurrentTaskTests
     {
         var scheduler = new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
         var task = new Task(static () => { }, TaskCreationOptions.DenyChildAttach);
-        Task? outer = CurrentTask();
+        var outer = CurrentTask();
         CurrentTask() = task;
         SchedulerOf(task) = scheduler;
-        TaskScheduler seen = TaskScheduler.Current;
+        var seen = TaskScheduler.Current;
         var child = new Task(static () => { }, TaskCreationOptions.AttachedToParent);
         SchedulerOf(task) = null;
-        TaskScheduler after = TaskScheduler.Current;
+        var after = TaskScheduler.Current;
         CurrentTask() = outer;
         Assert.Same(scheduler, seen);
         Assert.Same(TaskScheduler.Default, after);

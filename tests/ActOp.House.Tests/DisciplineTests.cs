@@ -32,7 +32,7 @@ public partial class DisciplineTests
     [Fact]
     public void No_test_waits_for_the_clock_on_the_wall()
     {
-        Dictionary<string, string> bounded = Repository.List("bounded-waits.txt");
+        var bounded = Repository.List("bounded-waits.txt");
         var found = from file in Repository.Sources("tests")
                     from call in file.Syntax.DescendantNodes().OfType<InvocationExpressionSyntax>()
                     let name = call.Expression.ToString()
@@ -44,8 +44,8 @@ public partial class DisciplineTests
     [Fact]
     public void A_banned_interface_is_used_only_where_the_list_says_why()
     {
-        Dictionary<string, string> sanctioned = Repository.List("sanctioned.txt");
-        Dictionary<string, string> used = Repository.Sources("src")
+        var sanctioned = Repository.List("sanctioned.txt");
+        var used = Repository.Sources("src")
             .Select(static file => (file.Path, Match: Sanction().Match(file.Text)))
             .Where(static found => found.Match.Success)
             .ToDictionary(static found => found.Path, static found => found.Match.Groups[1].Value.Trim(), StringComparer.Ordinal);
@@ -66,7 +66,7 @@ public partial class DisciplineTests
     [Fact]
     public void No_task_is_discarded()
     {
-        Dictionary<string, string> allowed = Repository.List("discarded-tasks.txt");
+        var allowed = Repository.List("discarded-tasks.txt");
         HashSet<string> found = [];
         foreach (var file in Repository.Sources("src"))
         {

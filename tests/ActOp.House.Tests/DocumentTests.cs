@@ -16,7 +16,7 @@ public partial class DocumentTests
     [Fact]
     public void The_way_to_another_silo_and_back_is_25_files_long_at_most()
     {
-        string section = Repository.Text("docs/path.md").Split("\n## ")[1];
+        var section = Repository.Text("docs/path.md").Split("\n## ")[1];
         string[] named = [.. FileName().Matches(section).Select(static match => match.Groups[1].Value).Distinct()];
         Assert.InRange(named.Length, 10, 25);
     }
@@ -24,7 +24,7 @@ public partial class DocumentTests
     [Fact]
     public void Every_command_of_the_readme_is_run_by_the_pipeline()
     {
-        string pipeline = Repository.Text(".ci/run");
+        var pipeline = Repository.Text(".ci/run");
         string[] commands = [.. Command().Matches(Repository.Text("README.md")).Select(static match => match.Value.Split('#')[0].Trim()).Distinct()];
         Assert.NotEmpty(commands);
         Findings.None(commands.Where(command => !pipeline.Contains(command, StringComparison.Ordinal)));

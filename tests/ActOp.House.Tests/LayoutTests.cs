@@ -62,7 +62,7 @@ public class LayoutTests(ITestOutputHelper output)
     public void Files_of_src_are_few_and_long_enough_to_be_read_alone()
     {
         SourceFile[] files = [.. Repository.Sources("src").OrderBy(static file => file.Lines)];
-        int median = files[files.Length / 2].Lines;
+        var median = files[files.Length / 2].Lines;
         output.WriteLine($"src: {files.Length} files, median {median} lines, largest {files[^1].Lines} ({files[^1].Path})");
         foreach (var project in files.GroupBy(static file => file.Project).OrderBy(static project => project.Key, StringComparer.Ordinal))
             output.WriteLine($"  {project.Key}: {project.Count()} files, {project.Sum(static file => file.Lines)} lines");

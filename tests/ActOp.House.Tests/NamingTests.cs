@@ -8,7 +8,7 @@ public class NamingTests
     [Fact]
     public void A_type_name_ends_in_a_word_that_says_something()
     {
-        Dictionary<string, string> orleans = Repository.List("orleans-names.txt");
+        var orleans = Repository.List("orleans-names.txt");
         var wrong = from file in Repository.Sources("src", "tests", "samples", "bench")
                     from name in file.TypeNames
                     where Empty.Any(word => name.EndsWith(word, StringComparison.Ordinal)) && !orleans.ContainsKey(name)

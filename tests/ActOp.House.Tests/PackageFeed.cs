@@ -44,7 +44,7 @@ public sealed class PackageFeed : IAsyncLifetime
     /// <summary>Writes a file below the folder of the feed.</summary>
     public async Task WriteAsync(string path, string text)
     {
-        string full = Path.Combine(_folder, path);
+        var full = Path.Combine(_folder, path);
         Directory.CreateDirectory(Path.GetDirectoryName(full)!);
         await File.WriteAllTextAsync(full, text, TestContext.Current.CancellationToken);
     }

@@ -28,9 +28,9 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public void A_library_comes_with_its_documentation()
     {
-        foreach (string id in WithCode)
+        foreach (var id in WithCode)
         {
-            using ZipArchive package = ZipFile.OpenRead(feed.PackagePath(id));
+            using var package = ZipFile.OpenRead(feed.PackagePath(id));
             Assert.NotNull(package.GetEntry($"lib/net10.0/{id}.xml"));
         }
     }
@@ -38,13 +38,13 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public void A_package_says_what_it_is_where_it_comes_from_and_what_is_new()
     {
-        foreach (string id in Ids)
+        foreach (var id in Ids)
         {
-            using ZipArchive package = ZipFile.OpenRead(feed.PackagePath(id));
+            using var package = ZipFile.OpenRead(feed.PackagePath(id));
             Assert.StartsWith($"# {id}\n", Text(package, "README.md"), StringComparison.Ordinal);
             Assert.NotNull(package.GetEntry("icon.png"));
-            XElement nuspec = Nuspec(package, id);
-            foreach (string element in new[] { "description", "releaseNotes", "projectUrl", "license", "readme", "icon", "tags" })
+            var nuspec = Nuspec(package, id);
+            foreach (var element in new[] { "description", "releaseNotes", "projectUrl", "license", "readme", "icon", "tags" })
                 Assert.False(string.IsNullOrWhiteSpace(Child(nuspec, element)?.Value), $"{id} has no {element}.");
             Assert.Equal("https://github.com/actop/actop", (string?)Child(nuspec, "repository")?.Attribute("url"));
         }
@@ -75,15 +75,15 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public void Symbols_point_to_the_sources_in_the_repository_and_name_no_path_of_the_machine()
     {
-        foreach (string id in WithCode)
+        foreach (var id in WithCode)
         {
-            using ZipArchive package = ZipFile.OpenRead(feed.SymbolsPath(id));
+            using var package = ZipFile.OpenRead(feed.SymbolsPath(id));
             using MemoryStream copy = new();
-            using (Stream symbols = package.GetEntry($"lib/net10.0/{id}.pdb")!.Open())
+            using (var symbols = package.GetEntry($"lib/net10.0/{id}.pdb")!.Open())
                 symbols.CopyTo(copy);
             copy.Position = 0;
-            using MetadataReaderProvider provider = MetadataReaderProvider.FromPortablePdbStream(copy);
-            MetadataReader reader = provider.GetMetadataReader();
+            using var provider = MetadataReaderProvider.FromPortablePdbStream(copy);
+            var reader = provider.GetMetadataReader();
             Assert.All(reader.Documents, document => Assert.StartsWith("/_/", reader.GetString(reader.GetDocument(document).Name), StringComparison.Ordinal));
             var links = from handle in reader.CustomDebugInformation
                         let entry = reader.GetCustomDebugInformation(handle)
@@ -100,13 +100,13 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [InlineData("PublishAot")]
     public async Task A_program_that_is_to_be_trimmed_is_warned_at_build(string property)
     {
-        string folder = "Trimmed" + property;
+        var folder = "Trimmed" + property;
         await feed.WriteAsync(folder + "/Trimmed.csproj", Project("""<PackageReference Include="ActOp.Client" Version="9.9.9-house" />"""));
         await feed.WriteAsync(folder + "/Program.cs", "System.Console.WriteLine(1);");
         await feed.DotnetAsync("restore", folder);
         // The packages that trimming itself needs are not asked for: only what the build says.
         Assert.DoesNotContain("ACTOP0900", await feed.DotnetAsync("build", folder, "--no-restore", "-t:Compile"), StringComparison.Ordinal);
-        string warned = await feed.DotnetAsync("build", folder, "--no-restore", "-t:Compile", $"-p:{property}=true");
+        var warned = await feed.DotnetAsync("build", folder, "--no-restore", "-t:Compile", $"-p:{property}=true");
         Assert.Contains("warning ACTOP0900", warned, StringComparison.Ordinal);
     }
 
@@ -130,7 +130,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         Assert.Contains("answer: Greeting { Text = Hello, stranger!, Count = 1 }", await feed.RunAsync("Called", Pair()), StringComparison.Ordinal);
 
         // The plain runtime is enough, and what only some programs need is not there.
-        string output = feed.OutputOf("Called");
+        var output = feed.OutputOf("Called");
         Assert.DoesNotContain("AspNetCore", File.ReadAllText(Path.Combine(output, "Called.runtimeconfig.json")), StringComparison.Ordinal);
         Assert.True(File.Exists(Path.Combine(output, "ActOp.Runtime.dll")));
         Assert.False(File.Exists(Path.Combine(output, "MathNet.Numerics.dll")));
@@ -151,7 +151,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public async Task Grains_of_projects_that_the_code_of_the_host_never_mentions_are_found()
     {
-        string library = Project("""<ProjectReference Include="../Rooms/Rooms.csproj" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal);
+        var library = Project("""<ProjectReference Include="../Rooms/Rooms.csproj" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal);
         await feed.WriteAsync("Rooms/Rooms.csproj", Project("""<PackageReference Include="ActOp.Server" Version="9.9.9-house" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal));
         await feed.WriteAsync("Rooms/IHelloGrain.cs", Grain.Split("\n\n")[0]);
         await feed.WriteAsync("RoomGrains/RoomGrains.csproj", library);
@@ -168,7 +168,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         await feed.WriteAsync("OtherGrains/HelloGrain.cs", "namespace Other;\n" + Grain.Split("\n\n")[1]);
         await feed.WriteAsync("Twice/Twice.csproj", Project("""<ProjectReference Include="../RoomGrains/RoomGrains.csproj" /><ProjectReference Include="../OtherGrains/OtherGrains.csproj" />"""));
         await feed.WriteAsync("Twice/Program.cs", Program.Replace("await host.StartAsync();", "try { await host.StartAsync(); } catch (OrleansConfigurationException e) { Console.WriteLine(e.Message); return; }", StringComparison.Ordinal));
-        string refused = await feed.RunAsync("Twice", Pair());
+        var refused = await feed.RunAsync("Twice", Pair());
         Assert.Contains("HelloGrain, RoomGrains", refused, StringComparison.Ordinal);
         Assert.Contains("Other.HelloGrain, OtherGrains", refused, StringComparison.Ordinal);
     }
@@ -179,18 +179,18 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public async Task The_steps_of_the_readme_lead_from_packages_to_a_call_between_two_processes()
     {
-        string steps = Repository.Text("README.md").Split("\n## ").Single(static part => part.StartsWith("From a package", StringComparison.Ordinal));
+        var steps = Repository.Text("README.md").Split("\n## ").Single(static part => part.StartsWith("From a package", StringComparison.Ordinal));
         string[][] commands = [.. StepCommand().Matches(steps).Select(static match => match.Groups[1].Value.Split(' '))];
-        string[] ports = Pair();
+        var ports = Pair();
         Directory.CreateDirectory(feed.FolderOf("Steps"));
-        foreach (string[] command in commands.Where(static command => command[0] != "run"))
+        foreach (var command in commands.Where(static command => command[0] != "run"))
             await feed.DotnetInAsync("Steps", [.. command, .. command is ["add", _, "package", ..] ? ["--version", "9.9.9-house"] : Array.Empty<string>()]);
-        foreach ((string file, string code) in StepFile().Matches(steps).Select(static match => (match.Groups[1].Value, match.Groups[2].Value)))
+        foreach ((var file, var code) in StepFile().Matches(steps).Select(static match => (match.Groups[1].Value, match.Groups[2].Value)))
             await feed.WriteAsync("Steps/" + file, code.Replace("silo.UseLocalhostClustering()", $"silo.UseLocalhostClustering({ports[0]}, {ports[1]})", StringComparison.Ordinal).Replace("client.UseLocalhostClustering()", $"client.UseLocalhostClustering({ports[1]})", StringComparison.Ordinal));
 
         string[][] runs = [.. commands.Where(static command => command[0] == "run")];
         Assert.Equal(2, runs.Length);
-        string answer = "";
+        var answer = "";
         await feed.DotnetUntilAsync("Steps", "Application started", async () => answer = await feed.DotnetInAsync("Steps", runs[1]), runs[0]);
         Assert.Contains("Hello, stranger! You are number 1.", answer, StringComparison.Ordinal);
     }
@@ -266,7 +266,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 
     private string[] Dependencies(string id, string element, string attribute)
     {
-        using ZipArchive package = ZipFile.OpenRead(feed.PackagePath(id));
+        using var package = ZipFile.OpenRead(feed.PackagePath(id));
         return [.. Nuspec(package, id).Descendants().Where(node => node.Name.LocalName == element).Select(node => (string)node.Attribute(attribute)!)];
     }
 

@@ -12,14 +12,14 @@ public class PublicApiTests
     [MemberData(nameof(Projects))]
     public void What_is_public_is_what_the_file_says(string project)
     {
-        string actual = ApiText.Of(Path.Combine(AppContext.BaseDirectory, project + ".dll"));
-        string path = $"src/{project}/PublicApi.txt";
+        var actual = ApiText.Of(Path.Combine(AppContext.BaseDirectory, project + ".dll"));
+        var path = $"src/{project}/PublicApi.txt";
         if (Environment.GetEnvironmentVariable(Update) == "1")
             File.WriteAllText(Path.Combine(Repository.Root, path), actual);
         Assert.True(Repository.Has(path), $"{path} is missing: run the tests with {Update}=1.");
-        string[] expected = Repository.Text(path).Split('\n');
-        string[] lines = actual.Split('\n');
-        string change = string.Join('\n', [.. lines.Except(expected).Select(static line => "+ " + line), .. expected.Except(lines).Select(static line => "- " + line)]);
+        var expected = Repository.Text(path).Split('\n');
+        var lines = actual.Split('\n');
+        var change = string.Join('\n', [.. lines.Except(expected).Select(static line => "+ " + line), .. expected.Except(lines).Select(static line => "- " + line)]);
         Assert.True(lines.SequenceEqual(expected), $"{path} differs; when this is wanted, run the tests with {Update}=1:\n{change}");
     }
 }

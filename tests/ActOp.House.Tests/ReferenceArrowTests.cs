@@ -29,7 +29,7 @@ public class ReferenceArrowTests
     [MemberData(nameof(Projects))]
     public void A_project_references_only_what_the_design_lets_it(string path)
     {
-        string project = Path.GetFileNameWithoutExtension(path);
+        var project = Path.GetFileNameWithoutExtension(path);
         Assert.True(Allowed.ContainsKey(project), $"{project} has no place in the design: add its arrows here.");
         Findings.None(References(path).Except([.. Allowed[project], Generator]));
     }
@@ -47,7 +47,7 @@ public class ReferenceArrowTests
     [Fact]
     public void The_solution_holds_every_project()
     {
-        string solution = Repository.Text("ActOp.sln").Replace('\\', '/');
+        var solution = Repository.Text("ActOp.sln").Replace('\\', '/');
         string[] all = [.. new[] { "src", "samples", "bench", "tests" }.SelectMany(static folder => Repository.Files(folder, "*.csproj"))];
         Findings.None(all.Where(path => !solution.Contains($"\"{path}\"", StringComparison.Ordinal)));
     }

@@ -17,7 +17,7 @@ internal static partial class Repository
     /// <summary>All files under a folder that match, without build output.</summary>
     public static IEnumerable<string> Files(string folder, string pattern)
     {
-        string start = Path.Combine(Root, folder);
+        var start = Path.Combine(Root, folder);
         return Directory.Exists(start)
             ? Directory.EnumerateFiles(start, pattern, SearchOption.AllDirectories).Select(Relative).Where(static path => !path.Split('/').Any(Skipped.Contains)).Order(StringComparer.Ordinal)
             : [];

@@ -50,8 +50,8 @@ public partial class SnippetTests
     [MemberData(nameof(Snippets))]
     public async Task A_snippet_compiles(string snippet)
     {
-        string path = snippet[..snippet.LastIndexOf(':')];
-        (int line, string place, string code) = Blocks(path).Single(block => $"{path}:{block.Line}" == snippet);
+        var path = snippet[..snippet.LastIndexOf(':')];
+        (var line, var place, var code) = Blocks(path).Single(block => $"{path}:{block.Line}" == snippet);
         Assert.True(Places.ContainsKey(place), $"{path}:{line} stands in \"{place}\", which is none of: {string.Join(", ", Places.Keys)}.");
         string[] context = [.. Blocks(path).Where(block => block.Line != line && block.Place.Length == 0 && IsTypesOnly(block.Code)).Select(static block => block.Code)];
         Findings.None((await ErrorsAsync(Places[place](code), context)).Select(error => $"{path}, block of line {line}: {error}"));
@@ -70,7 +70,7 @@ public partial class SnippetTests
 
     private static IEnumerable<(int Line, string Place, string Code)> Blocks(string path)
     {
-        string text = Repository.Text(path);
+        var text = Repository.Text(path);
         return Fence().Matches(text).Select(match => (text[..match.Index].Count(static letter => letter == '\n') + 1, match.Groups[1].Value.Trim(), match.Groups[2].Value));
     }
 
@@ -78,12 +78,12 @@ public partial class SnippetTests
 
     private static async Task<IEnumerable<string>> ErrorsAsync(string code, string[] context)
     {
-        OutputKind kind = IsTypesOnly(code) ? OutputKind.DynamicallyLinkedLibrary : OutputKind.ConsoleApplication;
+        var kind = IsTypesOnly(code) ? OutputKind.DynamicallyLinkedLibrary : OutputKind.ConsoleApplication;
         CSharpCompilationOptions options = new(kind, nullableContextOptions: NullableContextOptions.Enable);
-        CSharpCompilation compilation = CSharpCompilation.Create("Snippet", [Parse(Usings), Parse(code), .. context.Select(Parse)], References, options);
+        var compilation = CSharpCompilation.Create("Snippet", [Parse(Usings), Parse(code), .. context.Select(Parse)], References, options);
         GeneratorDriver driver = CSharpGeneratorDriver.Create([new GrainGenerator().AsSourceGenerator()], parseOptions: CSharpParseOptions.Default);
-        driver.RunGeneratorsAndUpdateCompilation(compilation, out Compilation generated, out ImmutableArray<Diagnostic> reported, TestContext.Current.CancellationToken);
-        ImmutableArray<Diagnostic> analyzed = await generated.WithAnalyzers(Analyzers).GetAllDiagnosticsAsync(TestContext.Current.CancellationToken);
+        driver.RunGeneratorsAndUpdateCompilation(compilation, out var generated, out var reported, TestContext.Current.CancellationToken);
+        var analyzed = await generated.WithAnalyzers(Analyzers).GetAllDiagnosticsAsync(TestContext.Current.CancellationToken);
         return [.. analyzed.Concat(reported)
             .Where(static found => found.Severity == DiagnosticSeverity.Error)
             .Select(static found => found.ToString())];
@@ -97,7 +97,7 @@ public partial class SnippetTests
     // Usings stay in front of what the rest is put into.
     private static string Split(string code, Func<string, string> wrap)
     {
-        string[] lines = code.Split('\n');
+        var lines = code.Split('\n');
         return string.Join('\n', lines.TakeWhile(IsUsing)) + "\n" + wrap(string.Join('\n', lines.SkipWhile(IsUsing)));
     }
 

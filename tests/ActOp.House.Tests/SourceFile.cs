@@ -28,7 +28,7 @@ internal sealed record SourceFile(string Path, string Text, CompilationUnitSynta
 
     public static SourceFile Read(string path)
     {
-        string text = Repository.Text(path);
+        var text = Repository.Text(path);
         return new SourceFile(path, text, (CompilationUnitSyntax)CSharpSyntaxTree.ParseText(text, Options).GetRoot());
     }
 

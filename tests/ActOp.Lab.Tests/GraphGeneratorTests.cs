@@ -7,7 +7,7 @@ public class GraphGeneratorTests
     [InlineData("powerlaw")]
     public void The_same_seed_draws_the_same_graph_and_another_seed_another_one(string kind)
     {
-        LabGraph graph = GraphGenerator.Draw(kind, 600, 7);
+        var graph = GraphGenerator.Draw(kind, 600, 7);
         Assert.Equal(600, graph.VertexCount);
         Assert.Equal(graph.Edges, GraphGenerator.Draw(kind, 600, 7).Edges);
         Assert.NotEqual(graph.Edges, GraphGenerator.Draw(kind, 600, 8).Edges);
@@ -25,23 +25,23 @@ public class GraphGeneratorTests
     [Fact]
     public void Planted_communities_have_their_sizes_their_degree_and_their_share_of_edges_outside()
     {
-        int[] community = GraphGenerator.PlantCommunities(5_000, 3);
+        var community = GraphGenerator.PlantCommunities(5_000, 3);
         Assert.All(community.CountBy(c => c), c => Assert.InRange(c.Value, 40, 200));
-        LabGraph graph = GraphGenerator.Communities(5_000, 3);
+        var graph = GraphGenerator.Communities(5_000, 3);
         Assert.InRange(2.0 * graph.Edges.Length / graph.VertexCount, 14, 16);
-        double outside = graph.Edges.Count(e => community[e.A] != community[e.B]) / (double)graph.Edges.Length;
+        var outside = graph.Edges.Count(e => community[e.A] != community[e.B]) / (double)graph.Edges.Length;
         Assert.InRange(outside, 0.18, 0.24);
     }
 
     [Fact]
     public void Degrees_of_a_power_law_fall_with_the_third_power_and_triads_make_triangles()
     {
-        LabGraph graph = GraphGenerator.PowerLaw(20_000, 3);
-        int[] degree = Degrees(graph);
+        var graph = GraphGenerator.PowerLaw(20_000, 3);
+        var degree = Degrees(graph);
         Assert.Equal((4 * (20_000 - 5)) + 10, graph.Edges.Length);
         Assert.Equal(4, degree.Min());
         // P(degree >= d) falls as d^-2: twice the degree, a quarter of the vertices.
-        foreach (int d in (int[])[8, 16, 32])
+        foreach (var d in (int[])[8, 16, 32])
             Assert.InRange((double)degree.Count(x => x >= 2 * d) / degree.Count(x => x >= d), 0.15, 0.35);
         Assert.True(degree.Max() > 50 * degree.Average() / 2);
         Assert.True(Triangles(graph) > 5 * Triangles(GraphGenerator.PowerLaw(20_000, 3, triads: 0)));
@@ -49,8 +49,8 @@ public class GraphGeneratorTests
 
     private static int[] Degrees(LabGraph graph)
     {
-        int[] degree = new int[graph.VertexCount];
-        foreach ((int a, int b, _) in graph.Edges)
+        var degree = new int[graph.VertexCount];
+        foreach ((var a, var b, _) in graph.Edges)
         {
             degree[a]++;
             degree[b]++;
@@ -62,7 +62,7 @@ public class GraphGeneratorTests
     private static int Triangles(LabGraph graph)
     {
         HashSet<int>[] after = [.. Enumerable.Range(0, graph.VertexCount).Select(static _ => new HashSet<int>())];
-        foreach ((int a, int b, _) in graph.Edges)
+        foreach ((var a, var b, _) in graph.Edges)
             after[a].Add(b);
         return graph.Edges.Sum(edge => after[edge.A].Count(after[edge.B].Contains));
     }

@@ -61,7 +61,7 @@ public class LinkTests
     public void A_stream_that_waits_for_room_is_told_when_the_other_end_is_gone(Wire wire)
     {
         var clock = new FakeClock();
-        Transport transport = wire == Wire.Memory
+        var transport = wire == Wire.Memory
             ? new MemoryNetwork(clock, 5000).CreateTransport(new IPEndPoint(IPAddress.Loopback, 1))
             : new TcpTransport(new TcpOptions(), clock);
         using var accepted = new BlockingCollection<ByteStream>();

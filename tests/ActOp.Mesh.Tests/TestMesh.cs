@@ -20,7 +20,7 @@ internal sealed class TestMesh(Wire wire, int pipeBytes = 64 << 10) : IDisposabl
     public TestNode Add(string name, Action<MeshOptions>? configure = null, bool listen = true, NodeKind kind = NodeKind.Silo, Func<Transport, Transport>? wrap = null)
     {
         var local = new IPEndPoint(IPAddress.Loopback, wire == Wire.Memory ? _nextPort++ : 0);
-        Transport transport = wire == Wire.Memory
+        var transport = wire == Wire.Memory
             ? Network.CreateTransport(local)
             : new TcpTransport(new TcpOptions { Portable = wire == Wire.PortableTcp, SendBufferBytes = Math.Max(pipeBytes, 16 << 10) }, Clock);
         var node = new TestNode(name, wrap?.Invoke(transport) ?? transport, Clock, configure, kind) { EndPoint = local };

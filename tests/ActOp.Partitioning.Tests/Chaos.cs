@@ -27,7 +27,7 @@ internal sealed class Chaos
         _epochs = new long[vertices];
         _tables = [.. Enumerable.Range(0, silos).Select(s => new HeavyEdgeTable<int>(1000, s))];
         _protocols = [.. _tables.Select(t => new ExchangeProtocol<int>(t, UniformTraits<int>.Instance, options, (ulong)t.Self, 1))];
-        for (int i = 0; i < vertices * 3; i++)
+        for (var i = 0; i < vertices * 3; i++)
             _edges.Add((random.Next(vertices), random.Next(vertices)));
         Fold();
     }
@@ -40,10 +40,10 @@ internal sealed class Chaos
 
     public void Run(int steps)
     {
-        for (int i = 0; i < steps; i++)
+        for (var i = 0; i < steps; i++)
         {
             _now += TimeSpan.FromMilliseconds(_random.Next(60));
-            int silo = _random.Next(_protocols.Length);
+            var silo = _random.Next(_protocols.Length);
             switch (_random.Next(8))
             {
                 case 0:
@@ -72,7 +72,7 @@ internal sealed class Chaos
     /// <summary>Lets everything under way end, and the time pass that forgets what never will.</summary>
     public void Settle()
     {
-        for (int i = 0; i < 20; i++)
+        for (var i = 0; i < 20; i++)
         {
             while (_mail.Count + _migrations.Count + _arrivals.Count > 0)
             {
@@ -82,7 +82,7 @@ internal sealed class Chaos
             }
 
             _now += _options.MigrationTimeout;
-            for (int silo = 0; silo < _protocols.Length; silo++)
+            for (var silo = 0; silo < _protocols.Length; silo++)
                 Handle(silo, _protocols[silo].Tick(_now, Load(silo)));
         }
     }
@@ -92,11 +92,11 @@ internal sealed class Chaos
         Assert.All(_protocols, static p => Assert.Equal(ExchangeState.Idle, p.State));
         Assert.Equal(_directory.Length, Enumerable.Range(0, _protocols.Length).Sum(s => Load(s).Current));
         // Nobody believes to own what the directory gives to another: a table never holds a vertex "here" that has left.
-        for (int silo = 0; silo < _tables.Length; silo++)
+        for (var silo = 0; silo < _tables.Length; silo++)
         {
-            for (int vertex = 0; vertex < _directory.Length; vertex++)
+            for (var vertex = 0; vertex < _directory.Length; vertex++)
             {
-                if (_tables[silo].TryLocate(vertex, out int place, out long epoch) && epoch == _epochs[vertex] && place >= 0)
+                if (_tables[silo].TryLocate(vertex, out var place, out var epoch) && epoch == _epochs[vertex] && place >= 0)
                     Assert.Equal(_directory[vertex], place);
             }
         }
@@ -104,7 +104,7 @@ internal sealed class Chaos
 
     public void CheckBalance()
     {
-        for (int silo = 0; silo < _tables.Length; silo++)
+        for (var silo = 0; silo < _tables.Length; silo++)
             Assert.Equal(0, Load(silo).Violation(Load(silo).Current), 9);
     }
 
@@ -132,7 +132,7 @@ internal sealed class Chaos
 
     private void Start(int silo, IReadOnlyList<int> moves, int target)
     {
-        foreach (int vertex in moves)
+        foreach (var vertex in moves)
         {
             Assert.DoesNotContain(_migrations, m => m.Vertex == vertex && m.From == silo);
             _migrations.Add((vertex, silo, target));
@@ -152,7 +152,7 @@ internal sealed class Chaos
     {
         if (_mail.Count == 0)
             return;
-        Action message = TakeAny(_mail);
+        var message = TakeAny(_mail);
         message();
     }
 
@@ -160,18 +160,18 @@ internal sealed class Chaos
     {
         if (_migrations.Count == 0)
             return;
-        (int vertex, int from, int to) = TakeAny(_migrations);
-        bool busy = _directory[vertex] != from || (Faults && _random.Next(6) == 0);
+        (var vertex, var from, var to) = TakeAny(_migrations);
+        var busy = _directory[vertex] != from || (Faults && _random.Next(6) == 0);
         MoveReport<int> report;
         if (busy)
         {
-            if (_protocols[from].Skipped(vertex, out report, out int partner))
+            if (_protocols[from].Skipped(vertex, out report, out var partner))
                 Post(() => _protocols[partner].Receive(report));
             return;
         }
 
         // A promise that ran out means that the silo gave the move up.
-        if (!_protocols[from].Departed(vertex, out report, out int target))
+        if (!_protocols[from].Departed(vertex, out report, out var target))
             return;
         Assert.Equal(to, target);
         _directory[vertex] = to;
@@ -184,7 +184,7 @@ internal sealed class Chaos
     {
         if (_arrivals.Count == 0)
             return;
-        (int vertex, int to) = TakeAny(_arrivals);
+        (var vertex, var to) = TakeAny(_arrivals);
         if (_directory[vertex] == to)
             _protocols[to].Arrived(vertex);
     }
@@ -192,7 +192,7 @@ internal sealed class Chaos
     // Traffic goes on, seen at both ends, with the directory's knowledge.
     private void Fold()
     {
-        foreach ((int a, int b) in _edges)
+        foreach ((var a, var b) in _edges)
         {
             _tables[_directory[a]].Add(a, _epochs[a], b, _directory[b], _epochs[b], 0.5);
             _tables[_directory[b]].Add(b, _epochs[b], a, _directory[a], _epochs[a], 0.5);
@@ -201,8 +201,8 @@ internal sealed class Chaos
 
     private T TakeAny<T>(List<T> list)
     {
-        int index = _random.Next(list.Count);
-        T item = list[index];
+        var index = _random.Next(list.Count);
+        var item = list[index];
         list.RemoveAt(index);
         return item;
     }

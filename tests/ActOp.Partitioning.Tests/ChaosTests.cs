@@ -17,7 +17,7 @@ public class ChaosTests
     {
         PartitioningOptions patient = new() { Tolerance = 0.2, CandidateCount = 8, OfferTimeout = TimeSpan.FromHours(1), MigrationTimeout = TimeSpan.FromHours(2) };
         Chaos chaos = new(random, patient, vertices: 60, silos: 3) { Faults = false };
-        double before = chaos.Cut;
+        var before = chaos.Cut;
         chaos.Run(steps: 3000);
         Assert.True(chaos.Exchanges > 0);
         chaos.Settle();

@@ -7,12 +7,12 @@ public class EdgeSketchTests
     [Fact]
     public void Counts_stay_within_their_error_and_heavy_hitters_are_kept() => Seeds.ForEach(200, random =>
     {
-        int capacity = random.Next(1, 20);
+        var capacity = random.Next(1, 20);
         EdgeSketch<int> sketch = new(capacity);
         Dictionary<int, long> truth = [];
-        for (int i = 0; i < 500; i++)
+        for (var i = 0; i < 500; i++)
         {
-            int other = Math.Min(random.Next(50), random.Next(50));
+            var other = Math.Min(random.Next(50), random.Next(50));
             sketch.Add(other, 1, 10);
             truth[other] = truth.GetValueOrDefault(other) + 1;
         }
@@ -20,9 +20,9 @@ public class EdgeSketchTests
         Sink sink = new([]);
         sketch.Drain(ref sink);
         Assert.Equal(0, sketch.Count);
-        foreach ((int other, long messages) in truth)
+        foreach ((var other, var messages) in truth)
         {
-            bool kept = sink.Edges.TryGetValue(other, out var edge);
+            var kept = sink.Edges.TryGetValue(other, out var edge);
             Assert.True(kept || messages <= 500.0 / capacity);
             if (kept)
                 Assert.InRange(messages, edge.Messages - edge.Error, edge.Messages);
@@ -36,20 +36,20 @@ public class EdgeSketchTests
         Dictionary<int, long> truth = [];
         int partners = random.Next(1, 2000), heavy = random.Next(4);
         const int Messages = 4000;
-        for (int i = 0; i < Messages; i++)
+        for (var i = 0; i < Messages; i++)
         {
             // Up to three partners that have an eighth of the traffic each, among equal ones.
-            int draw = random.Next(8);
-            int other = draw < heavy ? -1 - draw : random.Next(partners);
+            var draw = random.Next(8);
+            var other = draw < heavy ? -1 - draw : random.Next(partners);
             sketch.Add(other, 1, 0);
             truth[other] = truth.GetValueOrDefault(other) + 1;
         }
 
-        HeavyEdgeTable<int> table = Fold(sketch);
-        foreach ((int other, long messages) in truth)
+        var table = Fold(sketch);
+        foreach ((var other, var messages) in truth)
         {
-            bool kept = table.TryGetEdge(Hub, other, out HeavyEdge<int> edge);
-            double least = messages - ((double)Messages / sketch.Capacity);
+            var kept = table.TryGetEdge(Hub, other, out var edge);
+            var least = messages - ((double)Messages / sketch.Capacity);
             Assert.True(kept || least <= 0);
             if (kept)
                 Assert.InRange(edge.Certain, least - 1e-6, messages + 1e-6);
@@ -61,17 +61,17 @@ public class EdgeSketchTests
     {
         EdgeSketch<int> sketch = new();
         int[] partners = [.. Enumerable.Range(1, 1000)];
-        for (int round = 0; round < 10; round++)
+        for (var round = 0; round < 10; round++)
         {
             random.Shuffle(partners);
-            foreach (int other in partners)
+            foreach (var other in partners)
                 sketch.Add(other, 1, 0);
         }
 
-        HeavyEdgeTable<int> table = Fold(sketch);
-        foreach (int other in partners)
+        var table = Fold(sketch);
+        foreach (var other in partners)
         {
-            if (table.TryGetEdge(Hub, other, out HeavyEdge<int> edge))
+            if (table.TryGetEdge(Hub, other, out var edge))
                 Assert.InRange(edge.Weight, 0, 10.000001);
         }
     });
@@ -81,10 +81,10 @@ public class EdgeSketchTests
     {
         EdgeSketch<int> sketch = new(random.Next(1, 20));
         Dictionary<int, long> truth = [];
-        for (int i = 0; i < 200; i++)
+        for (var i = 0; i < 200; i++)
         {
-            int other = random.Next(30);
-            bool known = truth.ContainsKey(other);
+            var other = random.Next(30);
+            var known = truth.ContainsKey(other);
             Assert.Equal(known || truth.Count < sketch.Capacity, sketch.TryAdd(other, 3, 1));
             if (known || truth.Count < sketch.Capacity)
                 truth[other] = truth.GetValueOrDefault(other) + 3;
@@ -100,13 +100,13 @@ public class EdgeSketchTests
     {
         EdgeSketch<int> sketch = new(16);
         Count(sketch);
-        long before = GC.GetAllocatedBytesForCurrentThread();
+        var before = GC.GetAllocatedBytesForCurrentThread();
         Count(sketch);
         Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
 
         static void Count(EdgeSketch<int> sketch)
         {
-            for (int i = 0; i < 1000; i++)
+            for (var i = 0; i < 1000; i++)
                 sketch.Add(i % 40, 1, 100);
         }
     }
@@ -117,7 +117,7 @@ public class EdgeSketchTests
         HeavyEdgeTable<int> table = new(5000, 0);
         Sink sink = new([]);
         sketch.Drain(ref sink);
-        foreach ((int other, (long messages, long error)) in sink.Edges)
+        foreach ((var other, (var messages, var error)) in sink.Edges)
             table.Sample(Hub, 0, other, 1, 0, messages, error);
         return table;
     }

@@ -20,9 +20,9 @@ public class ExchangeProtocolTests
     [Fact]
     public void A_repeated_offer_gets_the_same_reply_and_starts_nothing()
     {
-        ExchangeOffer<int> offer = _p.BeginRound(At(0), Load).Offer!;
-        ExchangeStep<int> first = _q.Receive(offer, At(0), Load);
-        ExchangeStep<int> second = _q.Receive(offer, At(1), Load);
+        var offer = _p.BeginRound(At(0), Load).Offer!;
+        var first = _q.Receive(offer, At(0), Load);
+        var second = _q.Receive(offer, At(1), Load);
         Assert.NotNull(first.Reply!.Plan);
         Assert.Same(first.Reply, second.Reply);
         Assert.Null(second.Moves);
@@ -31,22 +31,22 @@ public class ExchangeProtocolTests
     [Fact]
     public void An_offer_without_reply_is_repeated_and_then_given_up_and_its_late_reply_is_ignored()
     {
-        ExchangeOffer<int> offer = _p.BeginRound(At(0), Load).Offer!;
+        var offer = _p.BeginRound(At(0), Load).Offer!;
         Assert.Null(_p.Tick(At(0.5), Load).Offer);
         Assert.Same(offer, _p.Tick(At(1), Load).Offer);
         Assert.Null(_p.Tick(At(2), Load).Offer);
         Assert.Equal(ExchangeState.Idle, _p.State);
-        ExchangeReply<int> late = _q.Receive(offer, At(2), Load).Reply!;
+        var late = _q.Receive(offer, At(2), Load).Reply!;
         Assert.Equal(default, _p.Receive(late, At(3), Load));
     }
 
     [Fact]
     public void Of_crossing_offers_exactly_one_goes_on()
     {
-        ExchangeOffer<int> fromP = _p.BeginRound(At(0), Load).Offer!;
-        ExchangeOffer<int> fromQ = _q.BeginRound(At(0), Load).Offer!;
-        ExchangeReply<int> toQ = _p.Receive(fromQ, At(0), Load).Reply!;
-        ExchangeReply<int> toP = _q.Receive(fromP, At(0), Load).Reply!;
+        var fromP = _p.BeginRound(At(0), Load).Offer!;
+        var fromQ = _q.BeginRound(At(0), Load).Offer!;
+        var toQ = _p.Receive(fromQ, At(0), Load).Reply!;
+        var toP = _q.Receive(fromP, At(0), Load).Reply!;
         Assert.Equal(ExchangeRefusal.Crossing, toQ.Refusal);
         Assert.NotNull(toP.Plan);
         Assert.Equal(default, _q.Receive(toQ, At(0), Load));
@@ -67,12 +67,12 @@ public class ExchangeProtocolTests
     [Fact]
     public void A_busy_vertex_is_reported_and_no_longer_awaited()
     {
-        ExchangeOffer<int> offer = _p.BeginRound(At(0), Load).Offer!;
-        ExchangeStep<int> answer = _q.Receive(offer, At(0), Load);
-        ExchangeStep<int> step = _p.Receive(answer.Reply!, At(0), Load);
-        int moving = step.Moves!.Concat(answer.Moves!).Single();
-        (ExchangeProtocol<int> from, ExchangeProtocol<int> to) = step.Moves!.Count == 1 ? (_p, _q) : (_q, _p);
-        Assert.True(from.Skipped(moving, out MoveReport<int> report, out _));
+        var offer = _p.BeginRound(At(0), Load).Offer!;
+        var answer = _q.Receive(offer, At(0), Load);
+        var step = _p.Receive(answer.Reply!, At(0), Load);
+        var moving = step.Moves!.Concat(answer.Moves!).Single();
+        (var from, var to) = step.Moves!.Count == 1 ? (_p, _q) : (_q, _p);
+        Assert.True(from.Skipped(moving, out var report, out _));
         Assert.False(report.Moved);
         to.Receive(report);
         Assert.Equal((ExchangeState.Idle, ExchangeState.Idle), (_p.State, _q.State));
@@ -83,12 +83,12 @@ public class ExchangeProtocolTests
     public void A_vertex_that_arrives_brings_its_edges()
     {
         _tableP.Add(1, 0, 55, 3, 4, 2);
-        ExchangeStep<int> answer = _q.Receive(_p.BeginRound(At(0), Load).Offer!, At(0), Load);
-        ExchangeStep<int> step = _p.Receive(answer.Reply!, At(0), Load);
+        var answer = _q.Receive(_p.BeginRound(At(0), Load).Offer!, At(0), Load);
+        var step = _p.Receive(answer.Reply!, At(0), Load);
         Assert.Equal([1], step.Moves!);
         Assert.True(_p.Departed(1, out _, out _));
         Assert.True(_q.Arrived(1));
-        Assert.True(_tableQ.TryGetEdge(1, 55, out HeavyEdge<int> edge));
+        Assert.True(_tableQ.TryGetEdge(1, 55, out var edge));
         Assert.Equal((3, 4L, 2.0), (edge.Silo, edge.Epoch, edge.Weight));
         Assert.False(_tableP.TryLocate(1, out _, out _));
     }
@@ -99,10 +99,10 @@ public class ExchangeProtocolTests
         const int Gone = 3;
         _tableP.Add(1, 0, 55, Gone, 4, 2);
         _tableP.Add(2, 0, 55, Gone, 4, 2);
-        ExchangeOffer<int> offer = _p.BeginRound(At(0), Load, 1).Offer!;
-        ExchangeStep<int> answer = _q.Receive(offer, At(0), Load);
+        var offer = _p.BeginRound(At(0), Load, 1).Offer!;
+        var answer = _q.Receive(offer, At(0), Load);
         _p.Gone(Gone, At(0), Load);
-        Assert.True(_tableP.TryLocate(55, out int silo, out long epoch));
+        Assert.True(_tableP.TryLocate(55, out var silo, out var epoch));
         Assert.Equal((Silo.Unknown, 4L), (silo, epoch));
         Assert.DoesNotContain(offer.Candidates.Edges, edge => edge.Silo == Gone);
         Assert.DoesNotContain(_p.Selection.RankPartners(), partner => partner.Silo == Gone);
@@ -111,14 +111,14 @@ public class ExchangeProtocolTests
         _p.Receive(answer.Reply!, At(0), Load);
         Assert.True(_p.Departed(1, out _, out _));
         Assert.True(_q.Arrived(1));
-        Assert.True(_tableQ.TryGetEdge(1, 55, out HeavyEdge<int> edge));
+        Assert.True(_tableQ.TryGetEdge(1, 55, out var edge));
         Assert.Equal(Silo.Unknown, edge.Silo);
     }
 
     [Fact]
     public void What_was_promised_to_a_silo_that_is_gone_may_be_promised_again()
     {
-        ExchangeStep<int> answer = _q.Receive(_p.BeginRound(At(0), Load).Offer!, At(0), Load);
+        var answer = _q.Receive(_p.BeginRound(At(0), Load).Offer!, At(0), Load);
         Assert.Equal([1], _p.Receive(answer.Reply!, At(0), Load).Moves!);
         Assert.Equal((1, 1), (_p.Outstanding, _q.Outstanding));
         _p.Gone(1, At(0), Load);

@@ -5,20 +5,20 @@ public class ExchangeSelectionTests
     [Fact]
     public void Scores_kept_up_to_date_equal_scores_from_scratch() => Seeds.ForEach(300, random =>
     {
-        ExchangeProblem problem = Problems.NewProblem(random, random.Next(1, 25));
+        var problem = Problems.NewProblem(random, random.Next(1, 25));
         ExchangeSelection selection = new(NewOptions(random));
         selection.Run(problem);
-        for (int i = 0; i < problem.Count; i++)
+        for (var i = 0; i < problem.Count; i++)
             Assert.Equal(problem.Score(i, selection.Sides), selection.Scores[i], 6);
     });
 
     [Fact]
     public void The_gain_is_what_the_cut_falls_by_and_never_beats_the_best_of_all_choices() => Seeds.ForEach(200, random =>
     {
-        ExchangeProblem problem = Problems.NewProblem(random, random.Next(1, 11));
+        var problem = Problems.NewProblem(random, random.Next(1, 11));
         ExchangeSelection selection = new(NewOptions(random));
-        double gain = selection.Run(problem);
-        double start = Problems.CostOf(problem, problem.Home);
+        var gain = selection.Run(problem);
+        var start = Problems.CostOf(problem, problem.Home);
         Assert.Equal(start - Problems.CostOf(problem, selection.Sides), gain, 6);
         Assert.True(gain >= 0);
         Assert.True(gain <= start - Problems.BestCost(problem) + 1e-6);
@@ -27,11 +27,11 @@ public class ExchangeSelectionTests
     [Fact]
     public void Loads_stay_in_their_bands() => Seeds.ForEach(300, random =>
     {
-        PartitioningOptions options = NewOptions(random) with { Balance = BalanceMeasure.Size };
-        ExchangeProblem problem = Problems.NewProblem(random, random.Next(1, 25), sized: true);
+        var options = NewOptions(random) with { Balance = BalanceMeasure.Size };
+        var problem = Problems.NewProblem(random, random.Next(1, 25), sized: true);
         ExchangeSelection selection = new(options);
         selection.Run(problem);
-        (double left, double right) = Problems.LoadsOf(problem, selection.Sides);
+        (var left, var right) = Problems.LoadsOf(problem, selection.Sides);
         Assert.Equal(0, problem.Left.Violation(left) + problem.Right.Violation(right), 9);
     });
 
@@ -41,7 +41,7 @@ public class ExchangeSelectionTests
         // Two vertices that belong to the other side but hold on to each other.
         ExchangeProblem problem = new();
         problem.Reset(2);
-        for (int i = 0; i < 2; i++)
+        for (var i = 0; i < 2; i++)
         {
             problem.External[i] = 2;
             problem.Load[i] = 1;

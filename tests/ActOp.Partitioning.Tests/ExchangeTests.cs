@@ -9,15 +9,15 @@ public class ExchangeTests
     {
         PartitioningOptions options = new() { Algorithm = algorithm, CandidateCount = random.Next(1, 30), Tolerance = 0.1 };
         Playground playground = new(random, options, random.Next(10, 60), random.Next(2, 5), 0.15);
-        for (int i = 0; i < 30; i++)
+        for (var i = 0; i < 30; i++)
         {
-            double before = playground.Cut;
-            int silo = random.Next(playground.Tables.Length);
+            var before = playground.Cut;
+            var silo = random.Next(playground.Tables.Length);
             if (playground.Exchange(silo) is not { } plan)
                 continue;
             Assert.True(plan.Gain > 0);
             Assert.Equal(before - plan.Gain, playground.Cut, 6);
-            for (int s = 0; s < playground.Tables.Length; s++)
+            for (var s = 0; s < playground.Tables.Length; s++)
                 Assert.Equal(0, playground.Load(s).Violation(playground.CountOf(s)), 9);
         }
     });
@@ -28,21 +28,21 @@ public class ExchangeTests
     public void A_static_graph_reaches_a_local_optimum_in_finitely_many_rounds(SelectionAlgorithm algorithm) => Seeds.ForEach(40, random =>
     {
         PartitioningOptions options = new() { Algorithm = algorithm, CandidateCount = random.Next(3, 40), Tolerance = 0.1, PartnersPerRound = int.MaxValue };
-        int silos = random.Next(2, 5);
+        var silos = random.Next(2, 5);
         Playground playground = new(random, options, random.Next(10, 50), silos, 0.2);
-        int quiet = 0;
-        for (int round = 0; quiet < silos; round++)
+        var quiet = 0;
+        for (var round = 0; quiet < silos; round++)
         {
             Assert.True(round < 2000, "No end in sight.");
             quiet = playground.Exchange(round % silos) is null ? quiet + 1 : 0;
         }
 
-        for (int vertex = 0; vertex < playground.Place.Length; vertex++)
+        for (var vertex = 0; vertex < playground.Place.Length; vertex++)
         {
-            int from = playground.Place[vertex];
-            for (int to = 0; to < silos; to++)
+            var from = playground.Place[vertex];
+            for (var to = 0; to < silos; to++)
             {
-                bool admitted = playground.Load(from).Violation(playground.CountOf(from) - 1) < 1e-9 && playground.Load(to).Violation(playground.CountOf(to) + 1) < 1e-9;
+                var admitted = playground.Load(from).Violation(playground.CountOf(from) - 1) < 1e-9 && playground.Load(to).Violation(playground.CountOf(to) + 1) < 1e-9;
                 Assert.True(to == from || !admitted || playground.TrueScore(vertex, from, to) <= 0, "A vertex would gain by moving and may.");
             }
         }
@@ -51,13 +51,13 @@ public class ExchangeTests
     [Fact]
     public void Candidates_are_the_best_positive_scores_and_partners_come_by_their_total() => Seeds.ForEach(100, random =>
     {
-        int k = random.Next(1, 12);
+        var k = random.Next(1, 12);
         PartitioningOptions options = new() { Algorithm = SelectionAlgorithm.Plain, CandidateCount = k };
         Playground playground = new(random, options, 40, 4, 0.2);
-        CandidateSelection<int> selection = playground.Protocols[0].Selection;
-        IReadOnlyList<PartnerScore> partners = selection.RankPartners();
-        double last = double.PositiveInfinity;
-        foreach (PartnerScore partner in partners)
+        var selection = playground.Protocols[0].Selection;
+        var partners = selection.RankPartners();
+        var last = double.PositiveInfinity;
+        foreach (var partner in partners)
         {
             double[] best = [.. Enumerable.Range(0, 40).Where(v => playground.Place[v] == 0)
                 .Select(v => playground.TrueScore(v, 0, partner.Silo)).Where(static s => s > 0).OrderDescending().Take(k)];
@@ -73,8 +73,8 @@ public class ExchangeTests
     public void A_draining_silo_gives_at_a_loss_and_an_empty_one_takes()
     {
         Playground playground = new(new Random(1), new() { Tolerance = 0.1 }, 40, 2, 0.3);
-        ExchangeStep<int> step = playground.Protocols[0].BeginRound(TimeSpan.Zero, SiloLoad.Draining(20), partner: 1);
-        ExchangeStep<int> answer = playground.Protocols[1].Receive(step.Offer!, TimeSpan.Zero, new SiloLoad(20, 0, 40));
+        var step = playground.Protocols[0].BeginRound(TimeSpan.Zero, SiloLoad.Draining(20), partner: 1);
+        var answer = playground.Protocols[1].Receive(step.Offer!, TimeSpan.Zero, new SiloLoad(20, 0, 40));
         Assert.Equal(20, answer.Reply!.Plan!.Accepted.Length);
         Assert.Empty(answer.Moves!);
 
@@ -88,7 +88,7 @@ public class ExchangeTests
     public void Candidates_stay_below_the_size_limit()
     {
         HeavyEdgeTable<int> table = new(100, 0);
-        for (int i = 0; i < 10; i++)
+        for (var i = 0; i < 10; i++)
             table.Add(i, 0, 100, 1, 0, i + 1);
         CandidateSelection<int> selection = new(table, new Sized(4), new() { CandidateSize = 10 });
         Assert.Equal([9, 8], selection.Select(1).Vertices);

@@ -5,11 +5,11 @@ public class HeavyEdgeTableTests
     [Fact]
     public void Weights_overestimate_by_at_most_their_error_and_heavy_hitters_are_never_missing() => Seeds.ForEach(200, random =>
     {
-        int capacity = random.Next(1, 30);
+        var capacity = random.Next(1, 30);
         HeavyEdgeTable<int> table = new(capacity, 0);
         Dictionary<(int, int), double> truth = [];
-        bool decays = random.Next(2) == 0;
-        for (int i = 0; i < 600; i++)
+        var decays = random.Next(2) == 0;
+        for (var i = 0; i < 600; i++)
         {
             int a = random.Next(6), b = 10 + Math.Min(random.Next(40), random.Next(40));
             double weight = random.Next(1, 5);
@@ -23,12 +23,12 @@ public class HeavyEdgeTableTests
             }
         }
 
-        double total = truth.Values.Sum();
+        var total = truth.Values.Sum();
         Assert.True(table.Count <= capacity);
         Assert.True(table.Floor <= total / capacity + 1e-9);
-        foreach (((int a, int b), double weight) in truth)
+        foreach (((var a, var b), var weight) in truth)
         {
-            bool tracked = table.TryGetEdge(a, b, out HeavyEdge<int> edge);
+            var tracked = table.TryGetEdge(a, b, out var edge);
             Assert.True(tracked || weight <= total / capacity + 1e-9, "A heavy edge is missing.");
             Assert.True(tracked || weight <= table.Floor + 1e-9, "An untracked edge is heavier than the floor.");
             if (!tracked)
@@ -44,13 +44,13 @@ public class HeavyEdgeTableTests
         HeavyEdgeTable<int> table = new(1000, 0);
         Dictionary<(int, int), double> edges = [];
         Dictionary<int, (int Silo, long Epoch)> places = [];
-        for (int i = 0; i < 400; i++)
+        for (var i = 0; i < 400; i++)
         {
             int a = random.Next(12), b = random.Next(12);
             switch (random.Next(6))
             {
                 case 0:
-                    (int silo, int epoch) = (random.Next(3), random.Next(5));
+                    (var silo, var epoch) = (random.Next(3), random.Next(5));
                     table.Locate(a, silo, epoch);
                     ModelLocate(a, silo, epoch);
                     break;
@@ -69,9 +69,9 @@ public class HeavyEdgeTableTests
 
         Assert.Equal(edges.Count, table.Count);
         Assert.Equal(places.Count, table.VertexCount);
-        foreach (((int a, int b), double weight) in edges)
+        foreach (((var a, var b), var weight) in edges)
         {
-            Assert.True(table.TryGetEdge(a, b, out HeavyEdge<int> edge));
+            Assert.True(table.TryGetEdge(a, b, out var edge));
             Assert.Equal(weight, edge.Weight, 9);
             Assert.Equal(places[b], (edge.Silo, edge.Epoch));
         }
@@ -88,7 +88,7 @@ public class HeavyEdgeTableTests
             Collect();
             Learn(local, 0, epoch);
             Learn(other, silo, otherEpoch);
-            (int, int) key = (Math.Min(local, other), Math.Max(local, other));
+            var key = (Math.Min(local, other), Math.Max(local, other));
             edges[key] = edges.GetValueOrDefault(key) + weight;
         }
 
@@ -108,7 +108,7 @@ public class HeavyEdgeTableTests
         {
             foreach (var key in edges.Keys.Where(k => places[k.Item1].Silo != 0 && places[k.Item2].Silo != 0).ToArray())
                 edges.Remove(key);
-            foreach (int vertex in places.Keys.Where(v => !edges.Keys.Any(k => k.Item1 == v || k.Item2 == v)).ToArray())
+            foreach (var vertex in places.Keys.Where(v => !edges.Keys.Any(k => k.Item1 == v || k.Item2 == v)).ToArray())
                 places.Remove(vertex);
         }
     });
@@ -121,8 +121,8 @@ public class HeavyEdgeTableTests
         table.Add("b", 0, "x", 1, 3, 1);
         Assert.False(table.Locate("x", 5, 2));
         Assert.True(table.Locate("x", 2, 4));
-        table.TryGetEdge("a", "x", out HeavyEdge<string> a);
-        table.TryGetEdge("b", "x", out HeavyEdge<string> b);
+        table.TryGetEdge("a", "x", out var a);
+        table.TryGetEdge("b", "x", out var b);
         Assert.Equal((2, 4L, 2, 4L), (a.Silo, a.Epoch, b.Silo, b.Epoch));
     }
 
@@ -141,7 +141,7 @@ public class HeavyEdgeTableTests
     public void Constant_traffic_converges_to_its_rate_whether_local_or_remote()
     {
         HeavyEdgeTable<string> table = new(10, 0);
-        for (int fold = 0; fold < 200; fold++)
+        for (var fold = 0; fold < 200; fold++)
         {
             table.BeginFold(TimeSpan.FromSeconds(2), TimeSpan.FromSeconds(10));
             table.Sample("a", 0, "b", 0, 0, 14);
@@ -149,8 +149,8 @@ public class HeavyEdgeTableTests
             table.Sample("a", 0, "x", 1, 0, 6);
         }
 
-        table.TryGetEdge("a", "b", out HeavyEdge<string> local);
-        table.TryGetEdge("a", "x", out HeavyEdge<string> remote);
+        table.TryGetEdge("a", "b", out var local);
+        table.TryGetEdge("a", "x", out var remote);
         Assert.Equal(7, local.Weight, 3);
         Assert.Equal(3, remote.Weight, 3);
     }
@@ -159,13 +159,13 @@ public class HeavyEdgeTableTests
     public void Weights_survive_decay_over_thousands_of_half_lives()
     {
         HeavyEdgeTable<int> table = new(4, 0);
-        for (int i = 0; i < 5000; i++)
+        for (var i = 0; i < 5000; i++)
         {
             table.Decay(0.5);
             table.Add(1, 0, 2, 1, 0, 1);
         }
 
-        table.TryGetEdge(1, 2, out HeavyEdge<int> edge);
+        table.TryGetEdge(1, 2, out var edge);
         Assert.Equal(2, edge.Weight, 9);
     }
 }

@@ -5,10 +5,10 @@ public class MultilevelSelectionTests
     [Fact]
     public void The_gain_is_what_the_cut_falls_by_and_lies_between_single_moves_and_the_best_of_all_choices() => Seeds.ForEach(300, random =>
     {
-        ExchangeProblem problem = Problems.NewProblem(random, random.Next(1, 13));
+        var problem = Problems.NewProblem(random, random.Next(1, 13));
         MultilevelSelection selection = new(new());
-        double gain = selection.Run(problem);
-        double start = Problems.CostOf(problem, problem.Home);
+        var gain = selection.Run(problem);
+        var start = Problems.CostOf(problem, problem.Home);
         Assert.Equal(start - Problems.CostOf(problem, selection.Sides), gain, 6);
         Assert.True(gain >= new ExchangeSelection(new()).Run(problem) - 1e-6);
         Assert.True(gain <= start - Problems.BestCost(problem) + 1e-6);
@@ -18,10 +18,10 @@ public class MultilevelSelectionTests
     public void Loads_stay_in_their_bands_and_the_same_problem_has_the_same_result() => Seeds.ForEach(200, random =>
     {
         PartitioningOptions options = new() { Balance = random.Next(2) == 0 ? BalanceMeasure.Size : BalanceMeasure.Count };
-        ExchangeProblem problem = Problems.NewProblem(random, random.Next(1, 80), sized: options.Balance == BalanceMeasure.Size);
+        var problem = Problems.NewProblem(random, random.Next(1, 80), sized: options.Balance == BalanceMeasure.Size);
         MultilevelSelection selection = new(options);
         selection.Run(problem);
-        (double left, double right) = Problems.LoadsOf(problem, selection.Sides);
+        (var left, var right) = Problems.LoadsOf(problem, selection.Sides);
         Assert.Equal(0, problem.Left.Violation(left) + problem.Right.Violation(right), 9);
         MultilevelSelection again = new(options);
         again.Run(problem);
@@ -31,13 +31,13 @@ public class MultilevelSelectionTests
     [Fact]
     public void Loads_outside_their_bands_come_no_further_out() => Seeds.ForEach(200, random =>
     {
-        ExchangeProblem problem = Problems.NewProblem(random, random.Next(1, 60), sized: true);
+        var problem = Problems.NewProblem(random, random.Next(1, 60), sized: true);
         problem.Left = problem.Left with { Current = random.Next(20, 80) };
         problem.Right = problem.Right with { Current = random.Next(20, 80) };
-        double before = problem.Left.Violation(problem.Left.Current) + problem.Right.Violation(problem.Right.Current);
+        var before = problem.Left.Violation(problem.Left.Current) + problem.Right.Violation(problem.Right.Current);
         MultilevelSelection selection = new(new() { Balance = BalanceMeasure.Size });
-        double gain = selection.Run(problem);
-        (double left, double right) = Problems.LoadsOf(problem, selection.Sides);
+        var gain = selection.Run(problem);
+        (var left, var right) = Problems.LoadsOf(problem, selection.Sides);
         Assert.True(problem.Left.Violation(left) + problem.Right.Violation(right) <= before + 1e-9);
         Assert.Equal(Problems.CostOf(problem, problem.Home) - Problems.CostOf(problem, selection.Sides), gain, 6);
     });
@@ -48,9 +48,9 @@ public class MultilevelSelectionTests
         const int Group = 5, Others = 25;
         ExchangeProblem problem = new();
         problem.Reset(2 * (Group + Others));
-        for (int i = 0; i < problem.Count; i++)
+        for (var i = 0; i < problem.Count; i++)
         {
-            bool grouped = i < 2 * Group;
+            var grouped = i < 2 * Group;
             problem.Home[i] = i % 2;
             problem.Load[i] = 1;
             // Each member would be better off on the other side. All others would not, and are loosely tied in a chain.
@@ -58,7 +58,7 @@ public class MultilevelSelectionTests
             problem.External[i] = problem.Home[i] == 0 ? pull : -pull;
             if (!grouped && i >= (2 * Group) + 2)
                 problem.AddPair(i, i - 2, 0.5);
-            for (int j = 0; grouped && j < i; j++)
+            for (var j = 0; grouped && j < i; j++)
             {
                 if (j % 2 == i % 2)
                     problem.AddPair(i, j, 2);
@@ -75,9 +75,9 @@ public class MultilevelSelectionTests
     [Fact]
     public void Another_home_changes_what_costs_but_not_what_choices_are_worth() => Seeds.ForEach(200, random =>
     {
-        ExchangeProblem problem = Problems.NewProblem(random, random.Next(1, 25), sized: true);
+        var problem = Problems.NewProblem(random, random.Next(1, 25), sized: true);
         int[] home = Problems.NewSides(random, problem.Count), sides = Problems.NewSides(random, problem.Count);
-        ExchangeProblem moved = problem.From(home);
+        var moved = problem.From(home);
         Assert.Equal(home, moved.Home);
         AssertSameWorth(problem, home, sides, moved, home, sides);
     });
@@ -86,12 +86,12 @@ public class MultilevelSelectionTests
     public void Choices_between_clusters_are_worth_what_they_are_between_their_members() => Seeds.ForEach(200, random =>
     {
         const double Limit = 8;
-        ExchangeProblem problem = Problems.NewProblem(random, random.Next(2, 40), sized: true);
+        var problem = Problems.NewProblem(random, random.Next(2, 40), sized: true);
         problem = problem.From(problem.Home);
-        int[] cluster = new ProblemClusters(problem, Limit).Join(random, out ExchangeProblem coarser);
-        int[] sides = Problems.NewSides(random, coarser.Count);
-        int[] members = new int[problem.Count];
-        for (int i = 0; i < members.Length; i++)
+        var cluster = new ProblemClusters(problem, Limit).Join(random, out var coarser);
+        var sides = Problems.NewSides(random, coarser.Count);
+        var members = new int[problem.Count];
+        for (var i = 0; i < members.Length; i++)
         {
             members[i] = sides[cluster[i]];
             Assert.Equal(problem.Home[i], coarser.Home[cluster[i]]);

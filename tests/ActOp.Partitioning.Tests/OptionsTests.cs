@@ -17,7 +17,7 @@ public class OptionsTests
     [MemberData(nameof(Wrong))]
     public void A_wrong_option_is_named(string name, PartitioningOptions options)
     {
-        ArgumentException error = Assert.Throws<ArgumentException>(() => options.Validate());
+        var error = Assert.Throws<ArgumentException>(() => options.Validate());
         Assert.Contains($"PartitioningOptions.{name} is", error.Message);
     }
 

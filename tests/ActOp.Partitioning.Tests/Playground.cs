@@ -16,9 +16,9 @@ internal sealed class Playground
         random.Shuffle(Place);
         Tables = [.. Enumerable.Range(0, silos).Select(s => new HeavyEdgeTable<int>(100_000, s))];
         Protocols = [.. Tables.Select(t => new ExchangeProtocol<int>(t, UniformTraits<int>.Instance, options, (ulong)t.Self, 1))];
-        for (int a = 0; a < vertices; a++)
+        for (var a = 0; a < vertices; a++)
         {
-            for (int b = a + 1; b < vertices; b++)
+            for (var b = a + 1; b < vertices; b++)
             {
                 if (random.NextDouble() < density)
                     Add(a, b, random.Next(1, 9));
@@ -47,16 +47,16 @@ internal sealed class Playground
     public ExchangePlan<int>? Exchange(int silo)
     {
         _now += TimeSpan.FromSeconds(10);
-        ExchangeStep<int> step = Protocols[silo].BeginRound(_now, Load(silo));
+        var step = Protocols[silo].BeginRound(_now, Load(silo));
         while (step.Offer is { } offer)
         {
-            ExchangeStep<int> answer = Protocols[offer.To].Receive(offer, _now, Load(offer.To));
+            var answer = Protocols[offer.To].Receive(offer, _now, Load(offer.To));
             step = Protocols[silo].Receive(answer.Reply!, _now, Load(silo));
             if (step.Moves is not { } moves)
                 continue;
-            foreach (int vertex in moves)
+            foreach (var vertex in moves)
                 Move(vertex, silo, offer.To);
-            foreach (int vertex in answer.Moves!)
+            foreach (var vertex in answer.Moves!)
                 Move(vertex, offer.To, silo);
             return answer.Reply!.Plan;
         }
@@ -67,13 +67,13 @@ internal sealed class Playground
     private void Move(int vertex, int from, int to)
     {
         Assert.Equal(from, Place[vertex]);
-        Tables[from].TryLocate(vertex, out _, out long epoch);
-        Assert.True(Protocols[from].Departed(vertex, out MoveReport<int> report, out int partner));
+        Tables[from].TryLocate(vertex, out _, out var epoch);
+        Assert.True(Protocols[from].Departed(vertex, out var report, out var partner));
         Assert.Equal(to, partner);
         Protocols[to].Receive(report);
         Assert.True(Protocols[to].Arrived(vertex));
         Place[vertex] = to;
-        foreach (HeavyEdgeTable<int> table in Tables)
+        foreach (var table in Tables)
             table.Locate(vertex, to, epoch + 1);
     }
 

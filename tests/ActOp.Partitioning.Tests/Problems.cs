@@ -7,13 +7,13 @@ internal static class Problems
     {
         ExchangeProblem problem = new();
         problem.Reset(count);
-        for (int i = 0; i < count; i++)
+        for (var i = 0; i < count; i++)
         {
             problem.Home[i] = random.Next(2);
             problem.External[i] = random.Next(-9, 10);
             problem.Load[i] = sized ? random.Next(1, 6) : 1;
             problem.Cost[i] = random.Next(3) == 0 ? 0.5 : 0;
-            for (int j = 0; j < i; j++)
+            for (var j = 0; j < i; j++)
             {
                 if (random.Next(3) == 0)
                     problem.AddPair(i, j, random.Next(1, 6));
@@ -29,8 +29,8 @@ internal static class Problems
     /// <summary>A choice of sides that has nothing to do with the homes.</summary>
     public static int[] NewSides(Random random, int count)
     {
-        int[] sides = new int[count];
-        for (int i = 0; i < count; i++)
+        var sides = new int[count];
+        for (var i = 0; i < count; i++)
             sides[i] = random.Next(2);
         return sides;
     }
@@ -38,11 +38,11 @@ internal static class Problems
     public static double CostOf(ExchangeProblem problem, ReadOnlySpan<int> sides)
     {
         double cost = 0;
-        for (int i = 0; i < problem.Count; i++)
+        for (var i = 0; i < problem.Count; i++)
         {
             cost += sides[i] == 0 ? problem.External[i] : 0;
             cost += sides[i] != problem.Home[i] ? problem.Cost[i] : 0;
-            for (int e = problem.Starts[i]; e < problem.Starts[i + 1]; e++)
+            for (var e = problem.Starts[i]; e < problem.Starts[i + 1]; e++)
                 cost += problem.Others[e] > i && sides[problem.Others[e]] != sides[i] ? problem.Weights[e] : 0;
         }
 
@@ -51,13 +51,13 @@ internal static class Problems
 
     public static double BestCost(ExchangeProblem problem)
     {
-        double best = double.PositiveInfinity;
-        int[] sides = new int[problem.Count];
-        for (int mask = 0; mask < 1 << problem.Count; mask++)
+        var best = double.PositiveInfinity;
+        var sides = new int[problem.Count];
+        for (var mask = 0; mask < 1 << problem.Count; mask++)
         {
-            for (int i = 0; i < problem.Count; i++)
+            for (var i = 0; i < problem.Count; i++)
                 sides[i] = (mask >> i) & 1;
-            (double left, double right) = LoadsOf(problem, sides);
+            (var left, var right) = LoadsOf(problem, sides);
             if (problem.Left.Violation(left) + problem.Right.Violation(right) == 0)
                 best = Math.Min(best, CostOf(problem, sides));
         }
@@ -68,7 +68,7 @@ internal static class Problems
     public static (double Left, double Right) LoadsOf(ExchangeProblem problem, ReadOnlySpan<int> sides)
     {
         double toRight = 0;
-        for (int i = 0; i < problem.Count; i++)
+        for (var i = 0; i < problem.Count; i++)
             toRight += (sides[i] - problem.Home[i]) * problem.Load[i];
         return (problem.Left.Current - toRight, problem.Right.Current + toRight);
     }

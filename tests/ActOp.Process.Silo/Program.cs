@@ -4,12 +4,12 @@ using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 
 // A silo of a localhost cluster: <silo port> <gateway port> <silo port of the first silo>. It stops in order when standard input ends.
-CancellationToken ended = ParentWatch.Start();
-int[] ports = Array.ConvertAll(args, int.Parse);
+var ended = ParentWatch.Start();
+var ports = Array.ConvertAll(args, int.Parse);
 var builder = new HostApplicationBuilder(new HostApplicationBuilderSettings { DisableDefaults = true });
 builder.Logging.SetMinimumLevel(LogLevel.Information).AddSimpleConsole(console => console.SingleLine = true);
 builder.UseOrleans(silo => silo.UseLocalhostClustering(ports[0], ports[1], new IPEndPoint(IPAddress.Loopback, ports[2])));
-using IHost host = builder.Build();
+using var host = builder.Build();
 await host.StartAsync();
 Console.WriteLine("READY");
 await Task.Delay(Timeout.InfiniteTimeSpan, ended).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);

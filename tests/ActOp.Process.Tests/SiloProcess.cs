@@ -32,7 +32,7 @@ internal sealed class SiloProcess : IAsyncDisposable
     {
         string[] silo = [.. ChildProcess.CommandOf(Path.Combine(AppContext.BaseDirectory, "ActOp.Process.Silo.dll")), port.ToString(), gateway.ToString(), primary.ToString()];
         // The shell becomes the silo: its process id and its pipes stay the same.
-        string[] command = descriptors is { } limit ? ["sh", "-c", "ulimit -n \"$0\" && exec \"$@\"", limit.ToString(), .. silo] : silo;
+        var command = descriptors is { } limit ? ["sh", "-c", "ulimit -n \"$0\" && exec \"$@\"", limit.ToString(), .. silo] : silo;
         var said = new Transcript();
         return new SiloProcess(ChildProcess.StartCommand("silo", command, said.Take), said, port, gateway);
     }

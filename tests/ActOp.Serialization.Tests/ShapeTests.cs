@@ -176,7 +176,9 @@ public class ShapeTests
         {
             if (current.IsGenericType && current.GetGenericTypeDefinition() is var definition && (definition == typeof(Dictionary<,>) || definition == typeof(ConcurrentDictionary<,>)
                 || definition == typeof(HashSet<>) || definition == typeof(ImmutableDictionary<,>) || definition == typeof(ImmutableHashSet<>)))
+            {
                 return true;
+            }
         }
 
         return false;

@@ -15,7 +15,7 @@ public sealed class ActivationLogTests : IDisposable
     public void Grains_are_active_from_what_they_log_at_their_begin_to_what_they_log_at_their_end()
     {
         using var log = new ActivationLog(null);
-        using ILoggerFactory loggers = Loggers(log);
+        using var loggers = Loggers(log);
         Begins(loggers, "PlayerGrain", 7);
         Begins(loggers, "GameGrain", 8);
         Assert.True(log.HasPlayer(7));
@@ -30,7 +30,7 @@ public sealed class ActivationLogTests : IDisposable
     [Fact]
     public void A_grain_that_begins_elsewhere_after_its_end_is_active_once()
     {
-        ActivationReport report = Check(static (one, other) =>
+        var report = Check(static (one, other) =>
         {
             Begins(one, "PlayerGrain", 7);
             Ends(one, "PlayerGrain", 7);
@@ -42,7 +42,7 @@ public sealed class ActivationLogTests : IDisposable
     [Fact]
     public void A_grain_that_begins_elsewhere_before_its_end_is_active_twice()
     {
-        ActivationReport report = Check(static (one, other) =>
+        var report = Check(static (one, other) =>
         {
             Begins(one, "GameGrain", 7);
             Begins(other, "GameGrain", 7);
@@ -74,10 +74,10 @@ public sealed class ActivationLogTests : IDisposable
         string[] paths = [Path.Combine(_folder.FullName, "one"), Path.Combine(_folder.FullName, "other")];
         using (var one = new ActivationLog(paths[0]))
         using (var other = new ActivationLog(paths[1]))
-        using (ILoggerFactory first = Loggers(one))
-        using (ILoggerFactory second = Loggers(other))
+        using (var first = Loggers(one))
+        using (var second = Loggers(other))
             play(first, second);
-        TimeSpan over = new MonotonicClock().Now;
+        var over = new MonotonicClock().Now;
         return ActivationCheck.Run(paths.Select(path => (path, over)));
     }
 

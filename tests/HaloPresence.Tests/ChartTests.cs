@@ -17,15 +17,15 @@ public sealed class ChartTests
     public void Ticks_are_one_two_or_five_times_a_power_of_ten_apart_whatever_the_range()
     {
         var random = new Random(1);
-        for (int i = 0; i < 1000; i++)
+        for (var i = 0; i < 1000; i++)
         {
-            double from = random.Next(2) == 0 ? 0 : Math.Pow(10, (8 * random.NextDouble()) - 4);
-            double to = from + Math.Pow(10, (12 * random.NextDouble()) - 6);
-            IReadOnlyList<double> ticks = AxisTicks.Linear(from, to, 6);
+            var from = random.Next(2) == 0 ? 0 : Math.Pow(10, (8 * random.NextDouble()) - 4);
+            var to = from + Math.Pow(10, (12 * random.NextDouble()) - 6);
+            var ticks = AxisTicks.Linear(from, to, 6);
             Assert.InRange(ticks.Count, 2, 7);
             Assert.InRange(ticks[0], from - (1e-6 * (to - from)), to);
-            double step = (ticks[^1] - ticks[0]) / (ticks.Count - 1);
-            double digit = step / Math.Pow(10, Math.Floor(Math.Log10(step) + 1e-6));
+            var step = (ticks[^1] - ticks[0]) / (ticks.Count - 1);
+            var digit = step / Math.Pow(10, Math.Floor(Math.Log10(step) + 1e-6));
             Assert.Contains(Math.Round(digit, 4), new double[] { 1, 2, 5 });
         }
     }

@@ -14,7 +14,7 @@ public sealed class GameSimulationTests
     {
         var playing = new Dictionary<long, long>();
         var games = new Dictionary<long, long[]>();
-        foreach (GameEvent change in Play(Options with { Churn = churn }, 1, TimeSpan.FromHours(3), out _))
+        foreach (var change in Play(Options with { Churn = churn }, 1, TimeSpan.FromHours(3), out _))
         {
             switch (change.Kind)
             {
@@ -24,7 +24,7 @@ public sealed class GameSimulationTests
                     games.Add(change.Game, change.Players);
                     break;
                 case GameEventKind.EndGame:
-                    Assert.True(games.Remove(change.Game, out long[]? players));
+                    Assert.True(games.Remove(change.Game, out var players));
                     Assert.Equal(players, change.Players);
                     Assert.All(players!, player => Assert.True(playing.Remove(player)));
                     break;
@@ -41,10 +41,10 @@ public sealed class GameSimulationTests
     [InlineData(67, 3)]
     public void The_configured_share_of_the_players_regroups_per_minute(double churn, int seed)
     {
-        TimeSpan length = TimeSpan.FromHours(20);
-        List<GameEvent> events = Play(Options with { Churn = churn }, seed, length, out GameSimulation simulation);
+        var length = TimeSpan.FromHours(20);
+        var events = Play(Options with { Churn = churn }, seed, length, out var simulation);
         double regrouped = events.Where(change => change.Kind == GameEventKind.StartGame && change.At > TimeSpan.Zero).Sum(change => change.Players.Length);
-        double percent = 100 * regrouped / Options.Players / length.TotalMinutes;
+        var percent = 100 * regrouped / Options.Players / length.TotalMinutes;
         Assert.InRange(percent, 0.9 * churn, 1.1 * churn);
         Assert.InRange(simulation.PlayerCount, 0.85 * Options.Players, 1.15 * Options.Players);
     }
@@ -52,9 +52,9 @@ public sealed class GameSimulationTests
     [Fact]
     public void It_starts_in_the_steady_state()
     {
-        List<GameEvent> events = Play(Options, 4, TimeSpan.FromHours(10), out _);
-        double early = events.Count(change => change.Kind == GameEventKind.EndGame && change.At <= TimeSpan.FromMinutes(20)) / 20.0;
-        double all = events.Count(change => change.Kind == GameEventKind.EndGame) / 600.0;
+        var events = Play(Options, 4, TimeSpan.FromHours(10), out _);
+        var early = events.Count(change => change.Kind == GameEventKind.EndGame && change.At <= TimeSpan.FromMinutes(20)) / 20.0;
+        var all = events.Count(change => change.Kind == GameEventKind.EndGame) / 600.0;
         Assert.InRange(early, 0.75 * all, 1.25 * all);
     }
 
@@ -62,11 +62,11 @@ public sealed class GameSimulationTests
     public void Games_last_as_long_as_configured()
     {
         var started = new Dictionary<long, TimeSpan>();
-        foreach (GameEvent change in Play(Options, 5, TimeSpan.FromHours(5), out _))
+        foreach (var change in Play(Options, 5, TimeSpan.FromHours(5), out _))
         {
             if (change.Kind == GameEventKind.StartGame && change.At > TimeSpan.Zero)
                 started.Add(change.Game, change.At);
-            else if (change.Kind == GameEventKind.EndGame && started.TryGetValue(change.Game, out TimeSpan at))
+            else if (change.Kind == GameEventKind.EndGame && started.TryGetValue(change.Game, out var at))
                 Assert.InRange((change.At - at).TotalMinutes, 19.99, 30.01);
         }
         Assert.NotEmpty(started);
@@ -76,15 +76,19 @@ public sealed class GameSimulationTests
     public void Players_leave_after_three_to_five_games()
     {
         var games = new Dictionary<long, int>();
-        int departed = 0;
-        foreach (GameEvent change in Play(Options, 6, TimeSpan.FromHours(10), out _))
+        var departed = 0;
+        foreach (var change in Play(Options, 6, TimeSpan.FromHours(10), out _))
         {
             if (change.Kind == GameEventKind.Arrive && change.At > TimeSpan.Zero)
+            {
                 games.Add(change.Players[0], 0);
+            }
             else if (change.Kind == GameEventKind.StartGame)
-                foreach (long player in change.Players.Where(games.ContainsKey))
+            {
+                foreach (var player in change.Players.Where(games.ContainsKey))
                     games[player]++;
-            else if (change.Kind == GameEventKind.Depart && games.TryGetValue(change.Players[0], out int played))
+            }
+            else if (change.Kind == GameEventKind.Depart && games.TryGetValue(change.Players[0], out var played))
             {
                 Assert.InRange(played, 3, 5);
                 departed++;
@@ -96,7 +100,7 @@ public sealed class GameSimulationTests
     [Fact]
     public void The_same_seed_gives_the_same_games_and_another_seed_others()
     {
-        string first = Print(Play(Options, 7, TimeSpan.FromHours(1), out _));
+        var first = Print(Play(Options, 7, TimeSpan.FromHours(1), out _));
         Assert.Equal(first, Print(Play(Options, 7, TimeSpan.FromHours(1), out _)));
         Assert.NotEqual(first, Print(Play(Options, 8, TimeSpan.FromHours(1), out _)));
     }
@@ -107,7 +111,7 @@ public sealed class GameSimulationTests
         var steps = new GameSimulation(Options, 9);
         var events = new List<GameEvent>();
         steps.Begin(events);
-        for (int minute = 1; minute <= 60; minute++)
+        for (var minute = 1; minute <= 60; minute++)
             steps.AdvanceTo(TimeSpan.FromMinutes(minute), events);
         Assert.Equal(Print(Play(Options, 9, TimeSpan.FromHours(1), out _)), Print(events));
     }
@@ -115,9 +119,9 @@ public sealed class GameSimulationTests
     [Fact]
     public void Requests_are_about_players_that_play()
     {
-        Play(Options, 10, TimeSpan.FromHours(1), out GameSimulation simulation);
+        Play(Options, 10, TimeSpan.FromHours(1), out var simulation);
         var playing = new HashSet<long>();
-        foreach (GameEvent change in Play(Options, 10, TimeSpan.FromHours(1), out _))
+        foreach (var change in Play(Options, 10, TimeSpan.FromHours(1), out _))
         {
             if (change.Kind == GameEventKind.StartGame)
                 playing.UnionWith(change.Players);
@@ -126,7 +130,7 @@ public sealed class GameSimulationTests
         }
         var random = new Random(1);
         Assert.Equal(playing.Count, simulation.PlayingCount);
-        for (int i = 0; i < 1000; i++)
+        for (var i = 0; i < 1000; i++)
             Assert.Contains(simulation.PickPlaying(random), playing);
     }
 

@@ -13,16 +13,16 @@ public sealed class LatencyHistogramTests
         var random = new Random(seed);
         var histogram = new LatencyHistogram();
         var values = new TimeSpan[count];
-        for (int i = 0; i < count; i++)
+        for (var i = 0; i < count; i++)
         {
             // Six orders of magnitude, evenly in the logarithm.
             values[i] = TimeSpan.FromTicks((long)Math.Pow(10, 1 + 6 * random.NextDouble()));
             histogram.Record(values[i]);
         }
         Array.Sort(values);
-        foreach (double quantile in (double[])[0, 0.01, 0.5, 0.9, 0.95, 0.99, 0.999, 1])
+        foreach (var quantile in (double[])[0, 0.01, 0.5, 0.9, 0.95, 0.99, 0.999, 1])
         {
-            TimeSpan exact = values[Math.Max(0, (int)Math.Ceiling(quantile * count) - 1)];
+            var exact = values[Math.Max(0, (int)Math.Ceiling(quantile * count) - 1)];
             Assert.InRange(histogram.Quantile(quantile).TotalMicroseconds, exact.TotalMicroseconds, exact.TotalMicroseconds * 1.01);
         }
         Assert.Equal(count, histogram.Count);
@@ -34,9 +34,9 @@ public sealed class LatencyHistogramTests
     {
         var random = new Random(4);
         LatencyHistogram one = new(), two = new(), all = new();
-        for (int i = 0; i < 5000; i++)
+        for (var i = 0; i < 5000; i++)
         {
-            TimeSpan value = TimeSpan.FromMicroseconds(random.Next(1, 10_000_000));
+            var value = TimeSpan.FromMicroseconds(random.Next(1, 10_000_000));
             (i % 3 == 0 ? one : two).Record(value);
             all.Record(value);
         }
@@ -48,9 +48,9 @@ public sealed class LatencyHistogramTests
     public void Writing_and_reading_keeps_every_count()
     {
         var histogram = new LatencyHistogram();
-        for (int i = 1; i < 3000; i++)
+        for (var i = 1; i < 3000; i++)
             histogram.Record(TimeSpan.FromMicroseconds(i * i));
-        LatencyHistogram read = LatencyHistogram.FromPairs(histogram.ToPairs());
+        var read = LatencyHistogram.FromPairs(histogram.ToPairs());
         Assert.Equal(histogram.ToPairs(), read.ToPairs());
         Assert.Equal(histogram.Summarize(), read.Summarize());
     }

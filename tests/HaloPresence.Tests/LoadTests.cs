@@ -17,9 +17,9 @@ public sealed class LoadTests
         var arrivals = new PoissonArrivals(rate, TimeSpan.FromSeconds(5), 1);
         double last = 5;
         double squares = 0;
-        for (int i = 0; i < Count; i++, arrivals.Pass())
+        for (var i = 0; i < Count; i++, arrivals.Pass())
         {
-            double gap = arrivals.Next.TotalSeconds - last;
+            var gap = arrivals.Next.TotalSeconds - last;
             Assert.True(gap >= 0);
             squares += gap * gap;
             last = arrivals.Next.TotalSeconds;
@@ -39,7 +39,7 @@ public sealed class LoadTests
             counts[(int)(arrivals.Next.TotalSeconds - 5)]++;
         for (var second = 0; second < counts.Length; second++)
         {
-            double expected = Math.Min(Rate, Rate * (second + 0.5) / 10);
+            var expected = Math.Min(Rate, Rate * (second + 0.5) / 10);
             Assert.InRange(counts[second], expected - (5 * Math.Sqrt(expected)), expected + (5 * Math.Sqrt(expected)));
         }
     }
@@ -54,9 +54,9 @@ public sealed class LoadTests
         var arrivals = new PoissonArrivals(0.01, TimeSpan.Zero, 1);
         var starts = new List<TimeSpan>();
         TimeSpan longest = default;
-        for (int round = 0; round < 2; round++)
+        for (var round = 0; round < 2; round++)
         {
-            for (int i = 0; i < 3; i++)
+            for (var i = 0; i < 3; i++)
             {
                 starts.Add(arrivals.Next);
                 clock.WaitUntil(arrivals.Next);
@@ -88,7 +88,7 @@ public sealed class LoadTests
     public void An_open_loop_sends_the_configured_rate_of_eighteen_messages_each_and_no_error()
     {
         var target = new RehearsalTarget();
-        LoadReport last = new LoadClient(Options, target, new VirtualClock(), _ => { }).Run(default);
+        var last = new LoadClient(Options, target, new VirtualClock(), _ => { }).Run(default);
         Assert.Equal(LoadPhase.Done, last.Phase);
         Assert.Equal(0, last.Errors);
         Assert.Equal(0, last.Alone);
@@ -109,10 +109,10 @@ public sealed class LoadTests
     {
         var clock = new VirtualClock();
         var target = new FakeTarget(clock) { StallAt = 15_000, Stall = TimeSpan.FromSeconds(2) };
-        LoadReport last = new LoadClient(Options, target, clock, _ => { }).Run(default);
+        var last = new LoadClient(Options, target, clock, _ => { }).Run(default);
         var latency = LatencyHistogram.FromPairs(last.Histogram!);
         // One call took 2 s; the thousand requests due meanwhile waited 1 s on average.
-        double waited = 1 - latency.Distribution().Last(point => point.Milliseconds < 100).Share;
+        var waited = 1 - latency.Distribution().Last(point => point.Milliseconds < 100).Share;
         Assert.InRange(waited * latency.Count, 850, 1050);
         Assert.InRange(latency.Max.TotalSeconds, 1.99, 2.1);
         Assert.InRange(last.MaxLagMs, 1900, 2100);
@@ -123,7 +123,7 @@ public sealed class LoadTests
     {
         var clock = new VirtualClock();
         var target = new FakeTarget(clock) { Failure = new TimeoutException("grain x did not answer") };
-        LoadReport last = new LoadClient(Options, target, clock, _ => { }).Run(default);
+        var last = new LoadClient(Options, target, clock, _ => { }).Run(default);
         Assert.Equal(0, last.Requests);
         Assert.Equal(target.Players.Count, last.Errors);
         Assert.Contains(last.ErrorTexts, text => text.Contains("grain x did not answer", StringComparison.Ordinal));
@@ -134,7 +134,7 @@ public sealed class LoadTests
     {
         var clock = new VirtualClock();
         var target = new FakeTarget(clock) { NeverAnswers = true };
-        LoadReport last = new LoadClient(Options with { MaxOutstanding = 100 }, target, clock, _ => { }).Run(default);
+        var last = new LoadClient(Options with { MaxOutstanding = 100 }, target, clock, _ => { }).Run(default);
         Assert.Equal(0, last.Requests);
         Assert.Equal(100, target.Players.Count);
         Assert.Contains(last.ErrorTexts, text => text.Contains("rejected", StringComparison.Ordinal));

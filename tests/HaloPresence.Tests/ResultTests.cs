@@ -16,7 +16,7 @@ public sealed class ResultTests
     [Fact]
     public void The_remote_share_is_that_of_the_measured_phase()
     {
-        RunResult result = Assemble(Options);
+        var result = Assemble(Options);
         Assert.Equal(0.25, result.RemoteShare, 3);
         Assert.Equal(0.5, result.CheckedRemoteShare, 3);
         Assert.All(result.CpuPercentPerSilo, cpu => Assert.Equal(40, cpu, 1));
@@ -31,7 +31,7 @@ public sealed class ResultTests
     [Fact]
     public void The_JSON_has_the_agreed_names()
     {
-        using JsonDocument json = JsonDocument.Parse(JsonSerializer.Serialize(Assemble(Options), JsonLines.File));
+        using var json = JsonDocument.Parse(JsonSerializer.Serialize(Assemble(Options), JsonLines.File));
         string[] names = [.. json.RootElement.EnumerateObject().Select(property => property.Name)];
         string[] agreed =
         [
@@ -47,16 +47,16 @@ public sealed class ResultTests
     [Fact]
     public void The_report_has_four_charts_and_needs_nothing_from_outside()
     {
-        RunResult off = Assemble(Options);
-        string html = HtmlReport.Render([off, Assemble(Options with { Optimize = OptimizeMode.Partition })]);
-        foreach (string title in (string[])["Remote share over time", "Latency: cumulative distribution", "Silo CPU", "Moves"])
+        var off = Assemble(Options);
+        var html = HtmlReport.Render([off, Assemble(Options with { Optimize = OptimizeMode.Partition })]);
+        foreach (var title in (string[])["Remote share over time", "Latency: cumulative distribution", "Silo CPU", "Moves"])
             Assert.Contains($"<figcaption>{title}", html, StringComparison.Ordinal);
         Assert.Equal(4, html.Split("<svg").Length - 1);
         Assert.Equal(8, html.Split("<polyline").Length - 1);
         Assert.DoesNotContain("http", html, StringComparison.OrdinalIgnoreCase);
         Assert.DoesNotContain("<script", html, StringComparison.OrdinalIgnoreCase);
         Assert.DoesNotContain("NaN", html, StringComparison.Ordinal);
-        foreach (string svg in html.Split("<figure>").Skip(1).Select(part => part[part.IndexOf("<svg", StringComparison.Ordinal)..(part.IndexOf("</svg>", StringComparison.Ordinal) + 6)]))
+        foreach (var svg in html.Split("<figure>").Skip(1).Select(part => part[part.IndexOf("<svg", StringComparison.Ordinal)..(part.IndexOf("</svg>", StringComparison.Ordinal) + 6)]))
             Assert.NotNull(XElement.Parse(svg));
     }
 
@@ -64,7 +64,7 @@ public sealed class ResultTests
     public void A_comparison_stands_beside_the_papers_figures()
     {
         RunResult[] runs = [Assemble(Options), Assemble(Options with { Optimize = OptimizeMode.Partition }), Assemble(Options with { Optimize = OptimizeMode.All })];
-        string[] titles = Comparison.Titles(runs);
+        var titles = Comparison.Titles(runs);
         Assert.Equal(["", "random placement", "locality", "locality + threads", "ratio", "paper"], titles);
         Assert.All(Comparison.Rows(runs), row => Assert.Equal(titles.Length, row.Length));
     }
@@ -87,7 +87,7 @@ public sealed class ResultTests
     [InlineData("--min-games")]
     public void A_wrong_option_is_named(string name)
     {
-        HaloOptions wrong = name switch
+        var wrong = name switch
         {
             "--silos" => Options with { Silos = 0 },
             "--churn" => Options with { Churn = double.NaN },
@@ -101,7 +101,7 @@ public sealed class ResultTests
     [Fact]
     public void A_child_reads_the_options_that_its_parent_printed()
     {
-        HaloOptions options = Options with { Churn = 12.5, Optimize = OptimizeMode.Partition, Rehearse = true, Measure = 0, Saturate = 3 };
+        var options = Options with { Churn = 12.5, Optimize = OptimizeMode.Partition, Rehearse = true, Measure = 0, Saturate = 3 };
         var table = new HaloOptionTable(new HaloOptions());
         var root = new System.CommandLine.RootCommand();
         table.AddTo(root);
@@ -115,19 +115,19 @@ public sealed class ResultTests
     [InlineData(OptimizeMode.All, true, true)]
     public void A_mode_says_what_is_optimised(OptimizeMode mode, bool moves, bool sizes)
     {
-        HaloOptions options = Options with { Optimize = mode };
+        var options = Options with { Optimize = mode };
         Assert.Equal((moves, sizes), (options.MovesGrains, options.SizesStages));
     }
 
     private static RunResult Assemble(HaloOptions options)
     {
         var timeline = new RunTimeline(options.Silos);
-        LoadReport load = new LoadClient(options, new RehearsalTarget(), new VirtualClock(), _ => { }).Run(default);
+        var load = new LoadClient(options, new RehearsalTarget(), new VirtualClock(), _ => { }).Run(default);
         timeline.Add(load);
-        double measure = load.PhaseStarts[(int)LoadPhase.Measure];
-        for (int second = 0; second <= 85; second++)
+        var measure = load.PhaseStarts[(int)LoadPhase.Measure];
+        for (var second = 0; second <= 85; second++)
         {
-            double measured = Math.Max(0, second - measure);
+            var measured = Math.Max(0, second - measure);
             var sample = new SiloSample
             {
                 T = second,
@@ -139,7 +139,7 @@ public sealed class ResultTests
                 Activations = 200,
                 Moves = second,
             };
-            for (int silo = 0; silo < options.Silos; silo++)
+            for (var silo = 0; silo < options.Silos; silo++)
                 timeline.Add(silo, sample);
         }
         return ResultAssembly.Assemble(options, timeline);

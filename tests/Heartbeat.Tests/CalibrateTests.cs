@@ -18,8 +18,8 @@ public sealed class CalibrateTests
     [InlineData(1e-3)]
     public void Eta_is_found_again_from_the_threads_that_the_model_chose_with_it(double eta)
     {
-        ThreadPoint best = PenaltyFit.Suggest(Demands, 8, eta);
-        FittedPenalty fit = PenaltyFit.Fit(Demands, 8, best, Elsewhere);
+        var best = PenaltyFit.Suggest(Demands, 8, eta);
+        var fit = PenaltyFit.Fit(Demands, 8, best, Elsewhere);
         Assert.Equal(0, fit.Distance);
         Assert.Equal(best, fit.Suggestion);
         Assert.InRange(fit.Eta, fit.From, fit.To);
@@ -28,8 +28,8 @@ public sealed class CalibrateTests
     [Fact]
     public void A_price_that_explains_the_best_as_well_as_any_stays()
     {
-        ThreadPoint best = PenaltyFit.Suggest(Demands, 8, 30e-6);
-        FittedPenalty fit = PenaltyFit.Fit(Demands, 8, best, 30e-6);
+        var best = PenaltyFit.Suggest(Demands, 8, 30e-6);
+        var fit = PenaltyFit.Fit(Demands, 8, best, 30e-6);
         Assert.Equal(30e-6, fit.Eta);
         // Stages with next to nothing to do get one thread whatever it costs.
         StageDemand[] idle = [new(1, 1e-6), new(1, 1e-6), new(0, 0)];
@@ -39,8 +39,8 @@ public sealed class CalibrateTests
     [Fact]
     public void More_threads_come_from_a_smaller_price()
     {
-        ThreadPoint many = PenaltyFit.Suggest(Demands, 64, 5e-6);
-        ThreadPoint few = PenaltyFit.Suggest(Demands, 64, 5e-4);
+        var many = PenaltyFit.Suggest(Demands, 64, 5e-6);
+        var few = PenaltyFit.Suggest(Demands, 64, 5e-4);
         Assert.True(many.Work > few.Work);
         Assert.True(PenaltyFit.Fit(Demands, 64, many, Elsewhere).Eta < PenaltyFit.Fit(Demands, 64, few, Elsewhere).Eta);
     }
@@ -48,7 +48,7 @@ public sealed class CalibrateTests
     [Fact]
     public void Threads_that_no_price_explains_leave_a_distance()
     {
-        FittedPenalty fit = PenaltyFit.Fit(Demands, 8, new ThreadPoint(40, 1, 1), Elsewhere);
+        var fit = PenaltyFit.Fit(Demands, 8, new ThreadPoint(40, 1, 1), Elsewhere);
         Assert.True(fit.Distance > 0);
         Assert.Equal(fit.Distance, fit.Suggestion.DistanceTo(new ThreadPoint(40, 1, 1), All));
     }
@@ -78,7 +78,7 @@ public sealed class CalibrateTests
     public async Task Of_what_is_within_the_noise_the_fewest_threads_are_best()
     {
         var search = new ThreadSearch(All, point => Task.FromResult(1.0 - 0.0001 * point.Work));
-        ThreadPoint best = await search.VaryAsync(new ThreadPoint(2, 2, 2), [1, 2, 3, 4, 6, 8]);
+        var best = await search.VaryAsync(new ThreadPoint(2, 2, 2), [1, 2, 3, 4, 6, 8]);
         Assert.Equal(search.Measured.Keys.Min(point => point.Total), best.Total);
     }
 
@@ -87,7 +87,7 @@ public sealed class CalibrateTests
     {
         var lucky = new ThreadPoint(4, 4, 4);
         var good = new ThreadPoint(2, 2, 2);
-        int asked = 0;
+        var asked = 0;
         var search = new ThreadSearch(All, point => Task.FromResult(point == lucky && asked++ == 0 ? 0.1 : 1.0 + point.DistanceTo(good, All)));
         await search.BestAsync(lucky, [new ThreadPoint(3, 3, 3), new ThreadPoint(1, 1, 1)]);
         Assert.Equal(good, await search.PlayOffAsync(new ThreadPoint(1, 1, 1), 2, 4, good));
@@ -98,7 +98,7 @@ public sealed class CalibrateTests
     public async Task What_is_better_only_now_and_then_does_not_replace_the_incumbent()
     {
         var incumbent = new ThreadPoint(1, 1, 1);
-        int asked = 0;
+        var asked = 0;
         var search = new ThreadSearch(All, point => Task.FromResult(point == incumbent ? 1.0 : asked++ % 3 == 2 ? 1.1 : 0.5));
         await search.BestAsync(incumbent, [new ThreadPoint(2, 2, 2)]);
         Assert.Equal(incumbent, await search.PlayOffAsync(incumbent, 3, 4));
@@ -109,10 +109,10 @@ public sealed class CalibrateTests
     public async Task A_stage_without_events_is_neither_varied_nor_counted()
     {
         var search = new ThreadSearch([0, 1], point => Task.FromResult(1.0 + point.DistanceTo(new ThreadPoint(1, 3, 8), All)));
-        ThreadPoint best = await search.VaryAsync(new ThreadPoint(2, 2, 2), [1, 2, 3]);
+        var best = await search.VaryAsync(new ThreadPoint(2, 2, 2), [1, 2, 3]);
         Assert.Equal(new ThreadPoint(1, 3, 2), best);
         StageDemand[] demands = [Demands[0], Demands[1], default];
-        ThreadPoint suggested = PenaltyFit.Suggest(demands, 8, 30e-6);
+        var suggested = PenaltyFit.Suggest(demands, 8, 30e-6);
         Assert.Equal(0, PenaltyFit.Fit(demands, 8, suggested with { ClientSend = 20 }, Elsewhere).Distance);
     }
 

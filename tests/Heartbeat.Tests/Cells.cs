@@ -13,7 +13,7 @@ internal static class Cells
     public static CellRun Run(params string[] segments)
     {
         var timeline = new CellTimeline();
-        double length = 10.0 * segments.Length;
+        var length = 10.0 * segments.Length;
         for (double t = 0; t <= length + 2; t += 0.25)
             timeline.Add(0, Sample(t, t > 11 ? 3 : 2));
         BeatReport report = new()
@@ -43,7 +43,7 @@ internal static class Cells
     private static SegmentReport Segment(string name, double from)
     {
         var latency = new LatencyHistogram();
-        for (int i = 0; i < 10 * Rate; i++)
+        for (var i = 0; i < 10 * Rate; i++)
             latency.Record(TimeSpan.FromMicroseconds(1000));
         return new SegmentReport
         {

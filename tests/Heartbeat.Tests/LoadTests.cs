@@ -23,7 +23,7 @@ public sealed class LoadTests
     public void Every_segment_has_its_rate_and_every_grain_is_awake_before()
     {
         var target = new FakeTarget();
-        BeatReport last = Run(Cell, target);
+        var last = Run(Cell, target);
         Assert.True(last.IsDone);
         Assert.Equal(["warmup", "measure"], last.Segments.Select(segment => segment.Name));
         Assert.InRange(last.Segments[0].Requests, 4700, 5300);
@@ -64,7 +64,7 @@ public sealed class LoadTests
     {
         var clock = new VirtualClock();
         var target = new FakeTarget { AnswersOnly = 100 };
-        BeatReport last = Run(Cell, target, Options with { MaxOutstanding = 50 }, clock);
+        var last = Run(Cell, target, Options with { MaxOutstanding = 50 }, clock);
         Assert.InRange(clock.Now.TotalSeconds, 50, 55);
         Assert.Equal(0, last.Segments[1].Requests);
         Assert.Contains(last.Segments[1].ErrorTexts, text => text.Contains("rejected", StringComparison.Ordinal));
@@ -74,8 +74,8 @@ public sealed class LoadTests
     [Fact]
     public void Several_clients_count_as_one()
     {
-        BeatReport one = Run(Cell, new FakeTarget());
-        BeatReport both = BeatReports.Merge([one, Run(Cell, new FakeTarget { AnswersOnly = 10_100 }, Options with { MaxOutstanding = 50 })]);
+        var one = Run(Cell, new FakeTarget());
+        var both = BeatReports.Merge([one, Run(Cell, new FakeTarget { AnswersOnly = 10_100 }, Options with { MaxOutstanding = 50 })]);
         Assert.Equal(["warmup", "measure"], both.Segments.Select(segment => segment.Name));
         Assert.Equal(2000, both.Segments[1].Rate);
         Assert.InRange(both.Segments[1].Requests, one.Segments[1].Requests + 4700, one.Segments[1].Requests + 5300);
@@ -88,7 +88,7 @@ public sealed class LoadTests
     {
         var histogram = new LatencyHistogram();
         Assert.Equal(TimeSpan.Zero, histogram.Mean);
-        foreach (int value in (int[])[100, 200, 600])
+        foreach (var value in (int[])[100, 200, 600])
             histogram.Record(TimeSpan.FromMicroseconds(value));
         Assert.InRange(histogram.Mean.TotalMicroseconds, 300, 303);
     }
@@ -99,14 +99,14 @@ public sealed class LoadTests
     [InlineData(100_000)]
     public void The_search_finds_what_a_target_keeps_up_with(double limit)
     {
-        double peak = PeakSearch.Peak(PeakSearch.Run(10_000, rate => Step(rate, limit)));
+        var peak = PeakSearch.Peak(PeakSearch.Run(10_000, rate => Step(rate, limit)));
         Assert.InRange(peak, limit / 1.1, limit);
     }
 
     [Fact]
     public void A_hiccup_does_not_end_the_search()
     {
-        int calls = 0;
+        var calls = 0;
         Assert.InRange(PeakSearch.Peak(PeakSearch.Run(10_000, rate => Step(rate, ++calls % 2 == 1 ? 0 : 40_000))), 40_000 / 1.1, 40_000);
     }
 
@@ -150,10 +150,10 @@ public sealed class LoadTests
     {
         Segment[] segments = [new("one", 1, 100), new("rest", 4, 0), new("two", 1, 100)];
         var cell = new CellOptions { Schedule = Schedule.Print(segments) };
-        BeatReport answered = Run(cell, new FakeTarget());
+        var answered = Run(cell, new FakeTarget());
         Assert.Equal(["one", "two"], answered.Segments.Select(segment => segment.Name));
         Assert.Equal(1, answered.Segments[1].From - answered.Segments[0].From, 1);
-        BeatReport silent = Run(cell, new FakeTarget { AnswersOnly = 150 });
+        var silent = Run(cell, new FakeTarget { AnswersOnly = 150 });
         Assert.Equal(5, silent.Segments[1].From - silent.Segments[0].From, 1);
         // What the first load left is counted where the load ends.
         Assert.Equal(0, silent.Segments[0].Errors);
@@ -165,7 +165,7 @@ public sealed class LoadTests
     {
         var clock = new VirtualClock();
         var client = new BeatClient(Options, Cell, new FakeTarget(), clock, _ => { }, () => 0.25 * clock.Now.TotalSeconds);
-        BeatReport last = client.Run(default);
+        var last = client.Run(default);
         Assert.Equal([2.5, 10], last.Segments.Select(segment => Math.Round(segment.CpuSeconds, 2)));
         Assert.Equal(20, Math.Round(BeatReports.Merge([last, last]).Segments[1].CpuSeconds, 2));
         Assert.Equal(25.0 / Environment.ProcessorCount, CellRun.ClientPercent(last.Segments[1]), 1);
@@ -175,7 +175,7 @@ public sealed class LoadTests
     public void The_search_is_bounded_for_a_target_without_limit_or_life()
     {
         Assert.InRange(PeakSearch.Run(1, rate => Step(rate, double.PositiveInfinity)).Length, 1, 12);
-        PeakStep[] dead = PeakSearch.Run(10_000, rate => Step(rate, 0));
+        var dead = PeakSearch.Run(10_000, rate => Step(rate, 0));
         Assert.InRange(dead.Length, 1, 12);
         Assert.Equal(0, PeakSearch.Peak(dead));
     }

@@ -8,13 +8,13 @@ public sealed class MeterTests
     [Fact]
     public void Values_are_read_by_name_and_tag_and_what_is_missing_is_zero()
     {
-        string name = "heartbeat-tests-" + Guid.NewGuid();
+        var name = "heartbeat-tests-" + Guid.NewGuid();
         using var reader = new MeterReader(name, "stage", "threads", "changes", "wait");
         using var meter = new Meter(name);
-        int threads = 2;
+        var threads = 2;
         meter.CreateObservableUpDownCounter("threads", () => new Measurement<int>(threads, new KeyValuePair<string, object?>("stage", "work")));
         meter.CreateObservableUpDownCounter("threads", () => new Measurement<double>(0.5, new KeyValuePair<string, object?>("stage", "receive")));
-        Counter<long> changes = meter.CreateCounter<long>("changes");
+        var changes = meter.CreateCounter<long>("changes");
         changes.Add(1, new KeyValuePair<string, object?>("stage", "work"));
         changes.Add(2, new KeyValuePair<string, object?>("stage", "work"));
         reader.Observe();

@@ -38,7 +38,7 @@ public sealed class OptionTests
     [Fact]
     public void A_list_keeps_its_order_and_drops_repetitions()
     {
-        Option<double[]> option = ListOption.OfPercents("--blocking", "", 0);
+        var option = ListOption.OfPercents("--blocking", "", 0);
         var command = new RootCommand { option };
         Assert.Equal([10, 0.5, 0], command.Parse("--blocking 10,0.5,10,0").GetValue(option)!);
         Assert.Equal([0], command.Parse("").GetValue(option)!);
@@ -47,7 +47,7 @@ public sealed class OptionTests
     [Fact]
     public void A_list_of_numbers_may_repeat_one()
     {
-        Option<double[]> option = ListOption.OfNumbers("--peak", "", 0, 100, 0);
+        var option = ListOption.OfNumbers("--peak", "", 0, 100, 0);
         Assert.Equal([7, 7.5, 7], new RootCommand { option }.Parse("--peak 7,7.5,7").GetValue(option)!);
     }
 
@@ -64,7 +64,7 @@ public sealed class OptionTests
     public void A_wrong_option_is_named(string name)
     {
         var options = new HeartbeatOptions();
-        HeartbeatOptions wrong = name switch
+        var wrong = name switch
         {
             "--clients" => options with { Clients = 0 },
             "--reads" => options with { ReadPercent = 101 },
@@ -115,7 +115,7 @@ public sealed class OptionTests
         var root = new RootCommand();
         table.AddTo(root);
         cells.AddTo(root);
-        ParseResult parsed = root.Parse([.. table.Print(options), .. cells.Print(cell)]);
+        var parsed = root.Parse([.. table.Print(options), .. cells.Print(cell)]);
         Assert.Empty(parsed.Errors);
         Assert.Equal(options, table.Read(parsed));
         Assert.Equal(cell, cells.Read(parsed));

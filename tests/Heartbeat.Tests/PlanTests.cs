@@ -16,7 +16,7 @@ public sealed class PlanTests
     [InlineData(3)]
     public void A_comparison_has_every_cell_as_often_as_asked(int repeats)
     {
-        IReadOnlyList<PlannedRun> plan = ComparePlan.Build(All, Compute, Blocking, repeats);
+        var plan = ComparePlan.Build(All, Compute, Blocking, repeats);
         Assert.Equal(All.Length * Compute.Length * Blocking.Length * repeats, plan.Count);
         Assert.Equal(plan.Count, plan.Distinct().Count());
         Assert.All(plan.GroupBy(cell => (cell.Allocation, cell.ComputeUs, cell.BlockingPercent)), cells =>
@@ -55,7 +55,7 @@ public sealed class PlanTests
     public void The_time_of_a_comparison_grows_with_runs_loads_and_searches()
     {
         HeartbeatOptions options = new() { Warmup = 4, Measure = 2 };
-        double few = ComparePlan.Seconds(options, 1, 1, 0);
+        var few = ComparePlan.Seconds(options, 1, 1, 0);
         Assert.Equal(12, ComparePlan.Seconds(options, 1, 3, 0) - few, 6);
         Assert.Equal(few, ComparePlan.Seconds(options, 2, 1, 0) - few, 6);
         Assert.True(ComparePlan.Seconds(options, 1, 1, 1) > few);
@@ -64,7 +64,7 @@ public sealed class PlanTests
     [Fact]
     public void A_heat_map_goes_back_the_way_it_came()
     {
-        IReadOnlyList<(int Workers, int Senders)> plan = HeatPlan.Build([1, 2, 4], [1, 8], 2);
+        var plan = HeatPlan.Build([1, 2, 4], [1, 8], 2);
         Assert.Equal(12, plan.Count);
         Assert.Equal(6, plan.Distinct().Count());
         Assert.Equal(plan, plan.Reverse());
@@ -75,7 +75,7 @@ public sealed class PlanTests
     {
         Assert.Equal([500, 650, 800], Enum.GetValues<LoadLevel>().Select(load => Peaks.Rate(load, 1000, double.PositiveInfinity)));
         // Two workers, a tenth of the calls blocking 5 ms: from what they can just answer to well above it.
-        double limit = Peaks.Limit(2, 10, 5);
+        var limit = Peaks.Limit(2, 10, 5);
         Assert.Equal(4000, limit, 6);
         Assert.Equal([4000, 5200, 6400], Enum.GetValues<LoadLevel>().Select(load => Math.Round(Peaks.Rate(load, 100_000, limit), 6)));
         Assert.Equal(double.PositiveInfinity, Peaks.Limit(2, 0, 5));

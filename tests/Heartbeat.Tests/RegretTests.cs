@@ -12,7 +12,7 @@ public sealed class RegretTests
     [Fact]
     public void Regret_is_the_models_median_over_that_of_the_best_other()
     {
-        Regret regret = Assert.Single(Regret.Of(
+        var regret = Assert.Single(Regret.Of(
         [
             .. Cells(Allocation.Cores, 9, 1, 8), .. Cells(Allocation.Eight, 5, 100, 4), .. Cells(Allocation.Model, 50, 6, 5.5),
         ]));
@@ -28,7 +28,7 @@ public sealed class RegretTests
     [Fact]
     public void An_even_number_of_passes_has_the_mean_of_the_middle_two()
     {
-        Regret regret = Assert.Single(Regret.Of([.. Cells(Allocation.Cores, 1, 2, 4, 100), .. Cells(Allocation.Model, 3, 3, 3, 3)]));
+        var regret = Assert.Single(Regret.Of([.. Cells(Allocation.Cores, 1, 2, 4, 100), .. Cells(Allocation.Model, 3, 3, 3, 3)]));
         Assert.Equal(3, regret.BestP99Ms);
         Assert.Equal(1, regret.Ratio);
     }
@@ -38,7 +38,7 @@ public sealed class RegretTests
     {
         CellResult[] passes = [.. Cells(Allocation.Model, 1, 2)];
         passes = [passes[1] with { Threads = new ThreadNumbers(2, 7, 1, 1) }, passes[0] with { Threads = new ThreadNumbers(1, 3, 1, 1) }];
-        Regret regret = Assert.Single(Regret.Of([.. passes, .. Cells(Allocation.Eight, 1, 1)]));
+        var regret = Assert.Single(Regret.Of([.. passes, .. Cells(Allocation.Eight, 1, 1)]));
         Assert.Equal(["1/3", "2/7"], regret.ModelThreads.Select(threads => threads.ToString()));
         Assert.Equal("1/3 2/7", RegretTable.Rows([regret])[0][^1]);
     }
@@ -70,12 +70,12 @@ public sealed class RegretTests
     {
         CellResult[] cores = [.. Cells(Allocation.Cores, 0, 0, 1)];
         CellResult[] eight = [.. Cells(Allocation.Eight, 0, 7, 5)];
-        Regret regret = Assert.Single(Regret.Of([.. cores, .. eight, .. Cells(Allocation.Model, 7, 7, 7)]));
+        var regret = Assert.Single(Regret.Of([.. cores, .. eight, .. Cells(Allocation.Model, 7, 7, 7)]));
         Assert.Equal(Allocation.Eight, regret.Best);
         Assert.Equal(7, regret.BestP99Ms);
         Assert.Equal([7, 5], regret.BestP99sMs);
 
-        Regret unknown = Assert.Single(Regret.Of([.. cores, .. Cells(Allocation.Model, 7, 7, 7)]));
+        var unknown = Assert.Single(Regret.Of([.. cores, .. Cells(Allocation.Model, 7, 7, 7)]));
         Assert.Null(unknown.Best);
         Assert.Null(unknown.Ratio);
         Assert.Null(Assert.Single(Regret.Of([.. eight, .. Cells(Allocation.Model, 0, 0, 0)])).Ratio);
@@ -87,7 +87,7 @@ public sealed class RegretTests
     public void Good_and_bad_cells_are_counted()
     {
         Regret[] regrets = [.. ((double[])[0.5, 1.15, 1.16, 1.5, 1.51, 4]).Select(Of), Of(1) with { ModelP99Ms = null }];
-        RegretCount count = RegretCount.Of(regrets);
+        var count = RegretCount.Of(regrets);
         Assert.Equal(new RegretCount(7, 2, 2, 1), count);
         Assert.Equal("Regret: at most 1.15 in 2 of 7 cells, above 1.5 in 2; 1 not measured.", count.ToString());
         Assert.Contains(count.ToString(), RegretTable.Notes(regrets));

@@ -16,7 +16,7 @@ public sealed class ResultTests
     [Fact]
     public void A_cell_is_what_its_measured_segment_was()
     {
-        CellResult result = Result(Allocation.Model);
+        var result = Result(Allocation.Model);
         Assert.Equal(10_000, result.Requests);
         Assert.Equal(1000, result.AchievedRate);
         Assert.Equal(40, result.CpuPercent, 3);
@@ -30,9 +30,9 @@ public sealed class ResultTests
     public void The_JSON_has_the_agreed_names()
     {
         var compared = new CompareResult([Result(Allocation.ThreadPool), Result(Allocation.Model)]);
-        using JsonDocument json = JsonDocument.Parse(JsonSerializer.Serialize(compared, JsonLines.File));
+        using var json = JsonDocument.Parse(JsonSerializer.Serialize(compared, JsonLines.File));
         Assert.Equal(["cells", "regret", "regretCount"], Names(json.RootElement));
-        JsonElement cell = json.RootElement.GetProperty("cells")[0];
+        var cell = json.RootElement.GetProperty("cells")[0];
         string[] agreed =
         [
             "allocation", "load", "rate", "computeUs", "blockingPercent", "repeat", "latencyMs", "requests", "errors", "cpuPercent",
@@ -43,7 +43,7 @@ public sealed class ResultTests
         Assert.Equal(["receive", "work", "siloSend", "clientSend"], Names(cell.GetProperty("threads")));
         Assert.Equal("threadPool", cell.GetProperty("allocation").GetString());
         Assert.Equal("high", cell.GetProperty("load").GetString());
-        JsonElement regret = json.RootElement.GetProperty("regret")[0];
+        var regret = json.RootElement.GetProperty("regret")[0];
         string[] names = ["computeUs", "blockingPercent", "load", "rate", "best", "bestP99Ms", "modelP99Ms", "ratio", "modelThreads"];
         Assert.Empty(names.Except(Names(regret)));
         Assert.Equal("threadPool", regret.GetProperty("best").GetString());
@@ -54,10 +54,10 @@ public sealed class ResultTests
     public void A_cell_that_failed_is_an_error_in_a_table_that_goes_on()
     {
         var planned = new PlannedRun(1, 200, 0, Allocation.Cores);
-        CellResult failed = CellResult.Of(planned, LoadLevel.High, 1000, new CellRun(new CellTimeline(), null, "silo 0 ended early"));
+        var failed = CellResult.Of(planned, LoadLevel.High, 1000, new CellRun(new CellTimeline(), null, "silo 0 ended early"));
         Assert.Equal(1, failed.Errors);
         Assert.Equal(["silo 0 ended early"], failed.ErrorTexts);
-        IReadOnlyList<string[]> rows = CompareTable.Rows([failed, Result(Allocation.Model)]);
+        var rows = CompareTable.Rows([failed, Result(Allocation.Model)]);
         Assert.Equal(2, rows.Count);
         Assert.All(rows, row => Assert.Equal(CompareTable.Titles.Length, row.Length));
         Assert.Contains(CompareTable.Notes(Options, [failed]), note => note.StartsWith("! could not keep up", StringComparison.Ordinal));
@@ -71,7 +71,7 @@ public sealed class ResultTests
             Result(Allocation.Cores, 2), Result(Allocation.Cores, 4), Result(Allocation.Cores, 100),
             Result(Allocation.Model, 1), Result(Allocation.Model, 1), Result(Allocation.Model, 9),
         ];
-        IReadOnlyList<string[]> rows = CompareTable.Rows(results);
+        var rows = CompareTable.Rows(results);
         Assert.Equal(["4.00", "1.00"], rows.Select(row => row[2]));
         Assert.Equal(["1.00", "0.25"], rows.Select(row => row[6]));
     }
@@ -79,7 +79,7 @@ public sealed class ResultTests
     [Fact]
     public void The_parts_of_a_request_add_up_to_its_latency()
     {
-        BreakdownResult result = BreakdownResult.Of(Allocation.Cores, Cells.Run("warmup", "measure"), 0.03);
+        var result = BreakdownResult.Of(Allocation.Cores, Cells.Run("warmup", "measure"), 0.03);
         Assert.Equal(["receive queue", "receive", "work queue", "work", "client-send queue", "client-send", "network", "other"], result.Parts.Select(part => part.Name));
         // 0.05 s of waiting and 0.1 s of work, of which 0.02 s without a processor, in a second of 1,000 requests.
         Assert.Equal([0.05, 0.08, 0.05, 0.08, 0.05, 0.08, 0.03, 0.58], result.Parts.Select(part => Math.Round(part.Ms, 6)));
@@ -102,7 +102,7 @@ public sealed class ResultTests
     [Fact]
     public void A_stage_without_events_can_be_written_to_JSON()
     {
-        string json = JsonSerializer.Serialize(MeasuredDemand.Of(default), JsonLines.File);
+        var json = JsonSerializer.Serialize(MeasuredDemand.Of(default), JsonLines.File);
         Assert.Contains("\"eventsPerSecond\": 0", json, StringComparison.Ordinal);
     }
 
@@ -117,7 +117,7 @@ public sealed class ResultTests
     [Fact]
     public void A_step_says_threads_and_time_to_the_last_change()
     {
-        StepResult result = StepResult.Of(Allocation.Model, Cells.Run("low", "high"));
+        var result = StepResult.Of(Allocation.Model, Cells.Run("low", "high"));
         Assert.Equal(["low", "high"], result.Segments.Select(segment => segment.Name));
         Assert.Equal([0, 1], result.Segments.Select(segment => segment.Changes));
         Assert.Equal(1.25, result.Segments[1].SecondsToLastChange, 3);
@@ -128,11 +128,11 @@ public sealed class ResultTests
     [Fact]
     public void The_model_stands_beside_the_best_of_the_heat_map()
     {
-        HeatmapResult map = Map();
+        var map = Map();
         Assert.Equal(4, map.WorstToBest, 6);
         Assert.Equal(1.1, map.ModelToBest, 6);
         Assert.Equal((2, 1), (map.Best.Workers, map.Best.Senders));
-        string[] names = Names(JsonSerializer.SerializeToElement(map, JsonLines.File));
+        var names = Names(JsonSerializer.SerializeToElement(map, JsonLines.File));
         Assert.Empty(((string[])["rate", "cells", "best", "worst", "worstToBest", "modelThreads", "model", "modelToBest"]).Except(names));
     }
 
@@ -140,7 +140,7 @@ public sealed class ResultTests
     public void Reports_need_nothing_from_outside()
     {
         CellResult[] compared = [Result(Allocation.Cores), Result(Allocation.Model)];
-        BreakdownResult breakdown = BreakdownResult.Of(Allocation.Cores, Cells.Run("warmup", "measure"), 0.03);
+        var breakdown = BreakdownResult.Of(Allocation.Cores, Cells.Run("warmup", "measure"), 0.03);
         AssertAlone(CompareReport.Render(Options, new CompareResult(compared)), 1);
         AssertAlone(BreakdownExperiment.Render([breakdown]), 1);
         AssertAlone(HeatmapExperiment.Render(Map()), 1);
@@ -149,8 +149,8 @@ public sealed class ResultTests
 
     private static CellResult Result(Allocation allocation, double p50 = 0)
     {
-        CellRun run = Cells.Run("warmup", SegmentNames.MeasureOf(LoadLevel.High));
-        CellResult result = CellResult.Of(new PlannedRun(1, 200, 0, allocation), LoadLevel.High, Cells.Rate, run);
+        var run = Cells.Run("warmup", SegmentNames.MeasureOf(LoadLevel.High));
+        var result = CellResult.Of(new PlannedRun(1, 200, 0, allocation), LoadLevel.High, Cells.Rate, run);
         return p50 == 0 ? result : result with { LatencyMs = result.LatencyMs with { P50 = p50 } };
     }
 
@@ -170,7 +170,7 @@ public sealed class ResultTests
         Assert.DoesNotContain("http", html, StringComparison.OrdinalIgnoreCase);
         Assert.DoesNotContain("<script", html, StringComparison.OrdinalIgnoreCase);
         Assert.DoesNotContain("NaN", html, StringComparison.Ordinal);
-        foreach (string figure in html.Split("<figure>").Skip(1))
+        foreach (var figure in html.Split("<figure>").Skip(1))
             Assert.NotNull(XElement.Parse(figure[figure.IndexOf("<svg", StringComparison.Ordinal)..(figure.IndexOf("</svg>", StringComparison.Ordinal) + 6)]));
     }
 

@@ -61,7 +61,7 @@ internal static class ClientCalls
     {
         var echoes = Enumerable.Range(0, Many).Select(index => grains.GetGrain<IEchoGrain>(index)).ToArray();
         var clock = new MonotonicClock();
-        await using EchoConnection floor = await EchoConnection.OpenAsync(FrameBytes);
+        await using var floor = await EchoConnection.OpenAsync(FrameBytes);
         double[] medians = [], tails = [], floorMedians = [], floorTails = [];
         // The first runs compile this way of calling, while the calls pile up.
         for (var run = -OpenWarmUps; run < settings.Runs; run++)

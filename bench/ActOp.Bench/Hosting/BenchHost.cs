@@ -33,7 +33,7 @@ internal sealed class BenchHost : IAsyncDisposable
 
     internal static Task<BenchHost> StartSilo(bool locality, Action<StageOptions>? stages = null)
     {
-        int[] ports = Ports.FindFree(2);
+        var ports = Ports.FindFree(2);
         return StartSilo(ports[0], ports[1], null, locality, stages);
     }
 

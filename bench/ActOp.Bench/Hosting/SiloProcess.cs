@@ -29,10 +29,10 @@ internal sealed class SiloProcess : IDisposable
 
     internal static SiloProcess Start(int? primary)
     {
-        int[] ports = Ports.FindFree(2);
+        var ports = Ports.FindFree(2);
         string[] command = [.. ChildProcess.ThisProgram, Command, "--port", Text(ports[0]), "--gateway", Text(ports[1]), "--primary", Text(primary ?? 0)];
         var said = new Transcript();
-        ChildProcess process = ChildProcess.StartCommand("silo", command, said.Take);
+        var process = ChildProcess.StartCommand("silo", command, said.Take);
         said.WaitForAsync(static line => line == Ready).WaitAsync(StartLimit).GetAwaiter().GetResult();
         return new SiloProcess(process, ports[0], ports[1]);
     }

@@ -24,7 +24,7 @@ public sealed partial class MonotonicClock : IClock
     /// <inheritdoc/>
     public void WaitUntil(TimeSpan time)
     {
-        for (TimeSpan left = time - Now; left > TimeSpan.Zero; left = time - Now)
+        for (var left = time - Now; left > TimeSpan.Zero; left = time - Now)
             Sleep(left < Longest ? left : Longest);
     }
 

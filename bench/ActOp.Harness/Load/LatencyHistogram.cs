@@ -21,7 +21,7 @@ public sealed class LatencyHistogram
         get
         {
             long sum = 0;
-            foreach (long count in _counts)
+            foreach (var count in _counts)
                 sum += count;
             return sum;
         }
@@ -37,7 +37,7 @@ public sealed class LatencyHistogram
         {
             double sum = 0;
             long count = 0;
-            for (int i = 0; i < _counts.Length; i++)
+            for (var i = 0; i < _counts.Length; i++)
             {
                 count += _counts[i];
                 sum += (double)_counts[i] * Math.Min(UpperEnd(i), _max);
@@ -49,12 +49,12 @@ public sealed class LatencyHistogram
     /// <summary>Records one latency; negative ones count as 0 and those above 73 minutes as 73 minutes.</summary>
     public void Record(TimeSpan latency)
     {
-        long value = Math.Clamp(latency.Ticks, 0, MaxValue / 100) * 100;
+        var value = Math.Clamp(latency.Ticks, 0, MaxValue / 100) * 100;
         Interlocked.Increment(ref _counts[BucketOf(value)]);
-        long max = Volatile.Read(ref _max);
+        var max = Volatile.Read(ref _max);
         while (value > max)
         {
-            long seen = Interlocked.CompareExchange(ref _max, value, max);
+            var seen = Interlocked.CompareExchange(ref _max, value, max);
             if (seen == max)
                 break;
             max = seen;
@@ -64,10 +64,10 @@ public sealed class LatencyHistogram
     /// <summary>The latency that the share <paramref name="quantile"/> (0 to 1) of all values does not exceed; zero when empty.</summary>
     public TimeSpan Quantile(double quantile)
     {
-        long total = Count;
-        long rank = Math.Max(1, (long)Math.Ceiling(quantile * total));
+        var total = Count;
+        var rank = Math.Max(1, (long)Math.Ceiling(quantile * total));
         long seen = 0;
-        for (int i = 0; total > 0 && i < _counts.Length; i++)
+        for (var i = 0; total > 0 && i < _counts.Length; i++)
         {
             seen += _counts[i];
             if (seen >= rank)
@@ -79,7 +79,7 @@ public sealed class LatencyHistogram
     /// <summary>Adds all counts of <paramref name="other"/>.</summary>
     public void Merge(LatencyHistogram other)
     {
-        for (int i = 0; i < _counts.Length; i++)
+        for (var i = 0; i < _counts.Length; i++)
             _counts[i] += other._counts[i];
         _max = Math.Max(_max, other._max);
     }
@@ -98,7 +98,7 @@ public sealed class LatencyHistogram
     public long[][] ToPairs()
     {
         var pairs = new List<long[]>();
-        for (int i = 0; i < _counts.Length; i++)
+        for (var i = 0; i < _counts.Length; i++)
         {
             if (_counts[i] > 0)
                 pairs.Add([i, _counts[i]]);
@@ -112,7 +112,7 @@ public sealed class LatencyHistogram
     public static LatencyHistogram FromPairs(IEnumerable<long[]> pairs)
     {
         var histogram = new LatencyHistogram();
-        foreach (long[] pair in pairs)
+        foreach (var pair in pairs)
         {
             if (pair.Length != 2 || pair[0] < -1 || pair[0] >= histogram._counts.Length || pair[1] < 0)
                 throw new FormatException("A latency histogram consists of pairs (bucket, count).");
@@ -130,7 +130,7 @@ public sealed class LatencyHistogram
         var points = new List<(double, double)>();
         double total = Count;
         long seen = 0;
-        for (int i = 0; i < _counts.Length; i++)
+        for (var i = 0; i < _counts.Length; i++)
         {
             if (_counts[i] == 0)
                 continue;
@@ -144,7 +144,7 @@ public sealed class LatencyHistogram
     {
         if (value < 2 * SubCount)
             return (int)value;
-        int shift = BitOperations.Log2((ulong)value) - SubBits;
+        var shift = BitOperations.Log2((ulong)value) - SubBits;
         return shift * SubCount + (int)(value >> shift);
     }
 
@@ -152,7 +152,7 @@ public sealed class LatencyHistogram
     {
         if (bucket < 2 * SubCount)
             return bucket;
-        int shift = bucket / SubCount - 1;
+        var shift = bucket / SubCount - 1;
         return ((long)(bucket - shift * SubCount + 1) << shift) - 1;
     }
 }

@@ -1,5 +1,5 @@
-using System.Runtime.CompilerServices;
 using System.Collections.Concurrent;
+using System.Runtime.CompilerServices;
 
 namespace ActOp.Harness.Load;
 
@@ -85,13 +85,13 @@ public sealed class OpenLoop(IClock clock, Func<ValueTask<int>> ask, int maxOuts
     /// </summary>
     public void Drain(TimeSpan limit, RequestTally tally, CancellationToken cancellation)
     {
-        TimeSpan end = _clock.Now + limit;
+        var end = _clock.Now + limit;
         while (Outstanding > 0 && _clock.Now < end)
         {
             cancellation.ThrowIfCancellationRequested();
             _clock.WaitUntil(_clock.Now + TimeSpan.FromMilliseconds(1));
         }
-        long lost = Outstanding;
+        var lost = Outstanding;
         if (lost > 0)
             tally.Fail($"no answer within {limit.TotalSeconds} s of the end", lost);
     }
@@ -106,7 +106,7 @@ public sealed class OpenLoop(IClock clock, Func<ValueTask<int>> ask, int maxOuts
             return;
         }
         Interlocked.Increment(ref _outstanding);
-        Request request = _free ?? Interlocked.Exchange(ref _returned, null) ?? new Request(this);
+        var request = _free ?? Interlocked.Exchange(ref _returned, null) ?? new Request(this);
         _free = request.Next;
         request.Begin(intended, latency, tally);
     }
@@ -114,11 +114,11 @@ public sealed class OpenLoop(IClock clock, Func<ValueTask<int>> ask, int maxOuts
     /// <summary>The request may be used for another one; on any thread.</summary>
     private void Return(Request request)
     {
-        Request? head = Volatile.Read(ref _returned);
+        var head = Volatile.Read(ref _returned);
         while (true)
         {
             request.Next = head;
-            Request? seen = Interlocked.CompareExchange(ref _returned, request, head);
+            var seen = Interlocked.CompareExchange(ref _returned, request, head);
             if (seen == head)
                 break;
             head = seen;
@@ -170,7 +170,7 @@ public sealed class OpenLoop(IClock clock, Func<ValueTask<int>> ask, int maxOuts
         {
             try
             {
-                int messages = _answer.GetResult();
+                var messages = _answer.GetResult();
                 _latency.Record(_loop._clock.Now - _intended);
                 _tally.Answer(messages);
                 End(null);
@@ -227,7 +227,7 @@ public sealed class ClosedLoop
     {
         get
         {
-            TimeSpan now = _clock.Now;
+            var now = _clock.Now;
             return _until == TimeSpan.Zero ? TimeSpan.Zero : (now < _until ? now : _until) - _begin;
         }
     }
@@ -241,20 +241,20 @@ public sealed class ClosedLoop
         _begin = _clock.Now;
         _until = until;
         _running = _concurrency;
-        for (int i = 0; i < _concurrency; i++)
+        for (var i = 0; i < _concurrency; i++)
             _ = Task.Run(Work);
     }
 
     /// <summary>One worker: asks until the time is over.</summary>
     private async Task Work()
     {
-        int failures = 0;
-        for (TimeSpan now = _clock.Now; now < _until && failures < MaxFailuresInRow;)
+        var failures = 0;
+        for (var now = _clock.Now; now < _until && failures < MaxFailuresInRow;)
         {
             try
             {
-                int messages = await _ask().ConfigureAwait(false);
-                TimeSpan sent = now;
+                var messages = await _ask().ConfigureAwait(false);
+                var sent = now;
                 now = _clock.Now;
                 if (now > _until)
                     break;
@@ -313,7 +313,7 @@ public sealed class RequestTally
     public void Fail(string text, long count = 1)
     {
         Interlocked.Add(ref _errors, count);
-        string line = text.Length > 300 ? text[..300] : text;
+        var line = text.Length > 300 ? text[..300] : text;
         if (_texts.Count < MaxTexts || _texts.ContainsKey(line))
             _texts.AddOrUpdate(line, count, (_, seen) => seen + count);
         else

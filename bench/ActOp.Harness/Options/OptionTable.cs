@@ -12,7 +12,7 @@ public abstract class OptionTable<TOptions>
     /// <summary>Adds every option to <paramref name="command"/>.</summary>
     public void AddTo(Command command)
     {
-        foreach (Row row in _rows)
+        foreach (var row in _rows)
             command.Options.Add(row.Option);
     }
 
@@ -20,7 +20,7 @@ public abstract class OptionTable<TOptions>
     public TOptions Read(ParseResult parsed)
     {
         var options = new TOptions();
-        foreach (Row row in _rows)
+        foreach (var row in _rows)
             options = row.Read(parsed, options);
         return options;
     }
@@ -28,7 +28,7 @@ public abstract class OptionTable<TOptions>
     /// <summary>The arguments that make a child process read the same options.</summary>
     public IEnumerable<string> Print(TOptions options)
     {
-        foreach (Row row in _rows)
+        foreach (var row in _rows)
         {
             yield return row.Option.Name;
             yield return row.Print(options);

@@ -61,7 +61,7 @@ public sealed class ChildProcess : IAsyncDisposable
     /// </summary>
     public static ChildProcess Start(string name, IEnumerable<string> arguments, Func<string, bool> take, bool patient = false)
     {
-        ProcessStartInfo start = Redirected([.. ThisProgram, .. arguments]);
+        var start = Redirected([.. ThisProgram, .. arguments]);
         // What runs once a second would else be compiled for good after a minute, in the midst of the measurement.
         start.Environment["DOTNET_TC_CallCountThreshold"] = "8";
         if (patient)
@@ -155,7 +155,7 @@ public sealed class ChildProcess : IAsyncDisposable
 
     private async Task SignalAsync(string signal)
     {
-        using Process shell = Process.Start(new ProcessStartInfo("sh", ["-c", $"kill -{signal} {_process.Id}"]))!;
+        using var shell = Process.Start(new ProcessStartInfo("sh", ["-c", $"kill -{signal} {_process.Id}"]))!;
         await shell.WaitForExitAsync().ConfigureAwait(false);
         if (shell.ExitCode != 0)
             throw new InvalidOperationException($"{Name} could not be sent the signal {signal}.");

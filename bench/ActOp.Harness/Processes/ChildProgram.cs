@@ -17,7 +17,7 @@ public static class ParentWatch
         var ended = new CancellationTokenSource();
         var thread = new Thread(() =>
         {
-            using Stream input = Console.OpenStandardInput();
+            using var input = Console.OpenStandardInput();
             Span<byte> buffer = stackalloc byte[256];
             try
             {
@@ -44,11 +44,11 @@ public static class LoadChild
     public static async Task<int> RunAsync<TTarget, TReport>(Func<CancellationToken, Task<TTarget>> connect, Func<TTarget, CancellationToken, TReport> run)
         where TTarget : IAsyncDisposable
     {
-        CancellationToken ended = ParentWatch.Start();
+        var ended = ParentWatch.Start();
         try
         {
-            await using TTarget target = await connect(ended).ConfigureAwait(false);
-            TReport last = await Task.Factory.StartNew(() => run(target, ended), ended, TaskCreationOptions.LongRunning, TaskScheduler.Default).ConfigureAwait(false);
+            await using var target = await connect(ended).ConfigureAwait(false);
+            var last = await Task.Factory.StartNew(() => run(target, ended), ended, TaskCreationOptions.LongRunning, TaskScheduler.Default).ConfigureAwait(false);
             JsonLines.Write(Console.Out, last);
             return 0;
         }
@@ -66,7 +66,7 @@ public static class SampleLoop
     public static async Task RunAsync<TSample>(TimeSpan period, Func<ProcessReading, TSample> read, CancellationToken ended)
     {
         var clock = new MonotonicClock();
-        using Process self = Process.GetCurrentProcess();
+        using var self = Process.GetCurrentProcess();
         using var timer = new PeriodicTimer(period);
         try
         {

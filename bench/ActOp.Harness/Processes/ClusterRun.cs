@@ -21,20 +21,20 @@ public sealed class ClusterRun<TSample, TReport>(RunTimeline<TSample, TReport> t
     /// <exception cref="TimeoutException">The run took longer than its phases allow.</exception>
     public async Task ExecuteAsync(CancellationToken cancellation)
     {
-        int[] ports = Ports.FindFree(2 * timeline.SiloCount);
+        var ports = Ports.FindFree(2 * timeline.SiloCount);
         var silos = new List<ChildProcess>();
         var loads = new List<ChildProcess>();
         try
         {
             // The primary first: the others find the cluster through it.
-            for (int i = 0; i < timeline.SiloCount; i++)
+            for (var i = 0; i < timeline.SiloCount; i++)
             {
                 silos.Add(StartSilo(i, ports));
                 if (i == 0)
                     await WaitForSilosAsync(silos, cancellation).ConfigureAwait(false);
             }
             await WaitForSilosAsync(silos, cancellation).ConfigureAwait(false);
-            for (int i = 0; i < clients.Count; i++)
+            for (var i = 0; i < clients.Count; i++)
                 loads.Add(StartClient(i, ports[timeline.SiloCount..]));
             await WaitForLoadAsync(loads, silos, cancellation).ConfigureAwait(false);
         }
@@ -79,7 +79,7 @@ public sealed class ClusterRun<TSample, TReport>(RunTimeline<TSample, TReport> t
     private async Task WaitForSilosAsync(List<ChildProcess> silos, CancellationToken cancellation)
     {
         using var limit = new CancellationTokenSource(StartLimit);
-        for (int i = 0; i < silos.Count; i++)
+        for (var i = 0; i < silos.Count; i++)
         {
             while (!timeline.HasStarted(i))
             {
@@ -101,9 +101,9 @@ public sealed class ClusterRun<TSample, TReport>(RunTimeline<TSample, TReport> t
                 throw new TimeoutException($"The load did not end within {longest.TotalSeconds} s. The {running.Name} said:{Environment.NewLine}{running.Tail}");
             await Task.Delay(50, cancellation).ConfigureAwait(false);
         }
-        for (int i = 0; i < loads.Count; i++)
+        for (var i = 0; i < loads.Count; i++)
         {
-            int code = await loads[i].WaitForExitAsync(cancellation).ConfigureAwait(false);
+            var code = await loads[i].WaitForExitAsync(cancellation).ConfigureAwait(false);
             if (code != 0 || timeline.Loads[i] is not { IsDone: true })
                 throw new InvalidOperationException($"The load {loads[i].Name} ended with code {code} before it was done. It said:{Environment.NewLine}{loads[i].Tail}");
         }
@@ -136,7 +136,7 @@ public class RunTimeline<TSample, TReport>
     {
         _loads = new TReport?[clients];
         _silos = new List<TSample>[silos];
-        for (int i = 0; i < silos; i++)
+        for (var i = 0; i < silos; i++)
             _silos[i] = [];
     }
 
@@ -190,16 +190,16 @@ public class RunTimeline<TSample, TReport>
     {
         lock (_lock)
         {
-            List<TSample> samples = _silos[silo];
+            var samples = _silos[silo];
             if (samples.Count == 0)
                 return 0;
-            int next = samples.FindIndex(sample => sample.T >= time);
+            var next = samples.FindIndex(sample => sample.T >= time);
             if (next < 0)
                 return counter(samples[^1]);
             if (next == 0)
                 return counter(samples[0]);
-            (TSample a, TSample b) = (samples[next - 1], samples[next]);
-            double share = b.T > a.T ? (time - a.T) / (b.T - a.T) : 1;
+            (var a, var b) = (samples[next - 1], samples[next]);
+            var share = b.T > a.T ? (time - a.T) / (b.T - a.T) : 1;
             return counter(a) + share * (counter(b) - counter(a));
         }
     }
@@ -208,7 +208,7 @@ public class RunTimeline<TSample, TReport>
     public double Growth(double from, double to, Func<TSample, double> counter)
     {
         double sum = 0;
-        for (int i = 0; i < _silos.Length; i++)
+        for (var i = 0; i < _silos.Length; i++)
             sum += At(i, to, counter) - At(i, from, counter);
         return sum;
     }

@@ -21,7 +21,7 @@ public sealed class MeterReader : IDisposable
         _readings = names.ToDictionary(name => name, _ => new Reading(), StringComparer.Ordinal);
         _listener.InstrumentPublished = (instrument, listener) =>
         {
-            if (instrument.Meter.Name.StartsWith(meterPrefix, StringComparison.Ordinal) && _readings.TryGetValue(instrument.Name, out Reading? reading))
+            if (instrument.Meter.Name.StartsWith(meterPrefix, StringComparison.Ordinal) && _readings.TryGetValue(instrument.Name, out var reading))
                 listener.EnableMeasurementEvents(instrument, reading);
         };
         _listener.SetMeasurementEventCallback<long>((instrument, value, tags, state) => Take(instrument, value, tags, state));
@@ -33,7 +33,7 @@ public sealed class MeterReader : IDisposable
     /// <summary>Asks the observable instruments for their values.</summary>
     public void Observe()
     {
-        foreach (Reading reading in _readings.Values)
+        foreach (var reading in _readings.Values)
             reading.Begin();
         _listener.RecordObservableInstruments();
     }
@@ -49,8 +49,8 @@ public sealed class MeterReader : IDisposable
 
     private void Take(Instrument instrument, double value, ReadOnlySpan<KeyValuePair<string, object?>> tags, object? state)
     {
-        string tagged = "";
-        foreach (KeyValuePair<string, object?> pair in tags)
+        var tagged = "";
+        foreach (var pair in tags)
         {
             if (pair.Key == _tag)
                 tagged = pair.Value?.ToString() ?? "";
@@ -74,7 +74,7 @@ public sealed class MeterReader : IDisposable
         {
             lock (_added)
             {
-                Dictionary<string, double> values = isObservable ? _observed : _added;
+                var values = isObservable ? _observed : _added;
                 values[tagged] = values.GetValueOrDefault(tagged) + value;
             }
         }

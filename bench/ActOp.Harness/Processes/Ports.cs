@@ -12,7 +12,7 @@ public static class Ports
         var listeners = new TcpListener[count];
         try
         {
-            for (int i = 0; i < count; i++)
+            for (var i = 0; i < count; i++)
             {
                 listeners[i] = new TcpListener(IPAddress.Loopback, 0);
                 listeners[i].Start();
@@ -21,7 +21,7 @@ public static class Ports
         }
         finally
         {
-            foreach (TcpListener? listener in listeners)
+            foreach (var listener in listeners)
                 listener?.Dispose();
         }
     }

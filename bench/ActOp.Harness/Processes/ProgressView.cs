@@ -42,8 +42,8 @@ public sealed class LiveView(bool leavesLine) : IProgressView
 
     private static Table Draw(string title, Func<IReadOnlyList<(string Name, string Value)>> read)
     {
-        Table table = new Table().RoundedBorder().Title(Markup.Escape(title)).HideHeaders().AddColumn("").AddColumn("");
-        foreach ((string name, string value) in read())
+        var table = new Table().RoundedBorder().Title(Markup.Escape(title)).HideHeaders().AddColumn("").AddColumn("");
+        foreach ((var name, var value) in read())
             table.AddRow(Markup.Escape(name), Markup.Escape(value));
         return table;
     }

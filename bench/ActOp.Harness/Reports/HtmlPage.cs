@@ -23,7 +23,7 @@ public sealed class HtmlPage
     /// <summary>Begins the page.</summary>
     public HtmlPage(string title)
     {
-        string text = WebUtility.HtmlEncode(title);
+        var text = WebUtility.HtmlEncode(title);
         _html.Append("<meta name=\"viewport\" content=\"width=device-width\"><title>").Append(text).Append("</title><style>").Append(Style).Append("</style></head><body>");
         _html.Append("<h1>").Append(text).Append("</h1>");
     }
@@ -31,7 +31,7 @@ public sealed class HtmlPage
     /// <summary>Adds a paragraph.</summary>
     public HtmlPage Paragraph(string text, bool strong = false)
     {
-        string encoded = WebUtility.HtmlEncode(text);
+        var encoded = WebUtility.HtmlEncode(text);
         _html.Append("<p>").Append(strong ? $"<strong>{encoded}</strong>" : encoded).Append("</p>");
         return this;
     }
@@ -48,7 +48,7 @@ public sealed class HtmlPage
     {
         _html.Append("<div class=\"wide\"><table>");
         AppendRow("th", titles);
-        foreach (IReadOnlyList<string> row in rows)
+        foreach (var row in rows)
             AppendRow("td", row);
         _html.Append("</table></div>");
         return this;
@@ -76,7 +76,7 @@ public sealed class HtmlPage
     private void AppendRow(string element, IReadOnlyList<string> cells)
     {
         _html.Append("<tr>");
-        foreach (string cell in cells)
+        foreach (var cell in cells)
             _html.Append('<').Append(element).Append('>').Append(WebUtility.HtmlEncode(cell)).Append("</").Append(element).Append('>');
         _html.Append("</tr>");
     }

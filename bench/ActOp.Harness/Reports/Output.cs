@@ -67,11 +67,11 @@ public static class TextTable
     {
         if (Console.IsOutputRedirected)
             AnsiConsole.Profile.Width = RedirectedWidth;
-        Table table = new Table().RoundedBorder();
-        foreach (string title in titles)
+        var table = new Table().RoundedBorder();
+        foreach (var title in titles)
             table.AddColumn(new TableColumn(Markup.Escape(title)).RightAligned());
         table.Columns[0].LeftAligned();
-        foreach (IReadOnlyList<string> row in rows)
+        foreach (var row in rows)
             table.AddRow([.. row.Select(Markup.Escape)]);
         AnsiConsole.Write(table);
     }

@@ -39,9 +39,9 @@ public sealed class SvgChart
     public string Render()
     {
         var points = Series.SelectMany(series => series.Points).ToList();
-        double minX = points.Count > 0 ? points.Min(p => p.X) : 0;
-        double maxX = points.Count > 0 ? points.Max(p => p.X) : 1;
-        double maxY = Percent ? 1 : Math.Max(points.Count > 0 ? points.Max(p => p.Y) : 1, 1e-9);
+        var minX = points.Count > 0 ? points.Min(p => p.X) : 0;
+        var maxX = points.Count > 0 ? points.Max(p => p.X) : 1;
+        var maxY = Percent ? 1 : Math.Max(points.Count > 0 ? points.Max(p => p.Y) : 1, 1e-9);
         if (LogX)
         {
             minX = Math.Max(minX, 1e-3);
@@ -52,22 +52,22 @@ public sealed class SvgChart
         svg.Append(CultureInfo.InvariantCulture, $"<figure><figcaption>{WebUtility.HtmlEncode(Title)}</figcaption>");
         svg.Append(CultureInfo.InvariantCulture, $"<svg viewBox=\"0 0 {Width} {Height}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(Title)}\">");
         AppendAxes(svg, minX, maxX, maxY);
-        for (int i = 0; i < Series.Count; i++)
+        for (var i = 0; i < Series.Count; i++)
             AppendSeries(svg, i, p => (PlaceX(p.X, minX, maxX), PlaceY(p.Y, maxY)));
         return svg.Append("</svg></figure>").ToString();
     }
 
     private void AppendAxes(StringBuilder svg, double minX, double maxX, double maxY)
     {
-        foreach (double tick in AxisTicks.Linear(0, maxY, Ticks))
+        foreach (var tick in AxisTicks.Linear(0, maxY, Ticks))
         {
-            double y = PlaceY(tick, maxY);
+            var y = PlaceY(tick, maxY);
             svg.Append(CultureInfo.InvariantCulture, $"<line class=\"grid\" x1=\"{Left}\" x2=\"{Width - Right}\" y1=\"{y:0.#}\" y2=\"{y:0.#}\"/>");
             svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Left - 6}\" y=\"{y + 4:0.#}\" text-anchor=\"end\">{YText(tick)}</text>");
         }
-        foreach (double tick in LogX ? AxisTicks.Logarithmic(minX, maxX, 2 * Ticks) : AxisTicks.Linear(minX, maxX, Ticks))
+        foreach (var tick in LogX ? AxisTicks.Logarithmic(minX, maxX, 2 * Ticks) : AxisTicks.Linear(minX, maxX, Ticks))
         {
-            double x = PlaceX(tick, minX, maxX);
+            var x = PlaceX(tick, minX, maxX);
             svg.Append(CultureInfo.InvariantCulture, $"<line class=\"grid\" x1=\"{x:0.#}\" x2=\"{x:0.#}\" y1=\"{Height - Bottom}\" y2=\"{Height - Bottom + 4}\"/>");
             svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x:0.#}\" y=\"{Height - Bottom + 18}\" text-anchor=\"middle\">{Short(tick)}</text>");
         }
@@ -76,28 +76,28 @@ public sealed class SvgChart
 
     private void AppendSeries(StringBuilder svg, int index, Func<(double X, double Y), (double X, double Y)> place)
     {
-        ChartSeries series = Series[index];
-        string color = Colors[index % Colors.Length];
-        int step = Math.Max(1, series.Points.Count / MaxPoints);
+        var series = Series[index];
+        var color = Colors[index % Colors.Length];
+        var step = Math.Max(1, series.Points.Count / MaxPoints);
         svg.Append(CultureInfo.InvariantCulture, $"<polyline fill=\"none\" stroke=\"{color}\" stroke-width=\"1.8\" points=\"");
         double before = 0;
-        for (int i = 0; i < series.Points.Count; i += step)
+        for (var i = 0; i < series.Points.Count; i += step)
         {
-            (double x, double y) = place(series.Points[i]);
+            (var x, var y) = place(series.Points[i]);
             if (Stepped && i > 0)
                 svg.Append(CultureInfo.InvariantCulture, $"{x:0.#},{before:0.#} ");
             before = y;
             svg.Append(CultureInfo.InvariantCulture, $"{x:0.#},{y:0.#} ");
         }
         svg.Append("\"/>");
-        int at = Top + 14 + index * 16;
+        var at = Top + 14 + index * 16;
         svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{Width - Right - 170}\" y=\"{at - 9}\" width=\"12\" height=\"4\" fill=\"{color}\"/>");
         svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Width - Right - 152}\" y=\"{at - 2}\">{WebUtility.HtmlEncode(series.Name)}</text>");
     }
 
     private double PlaceX(double x, double min, double max)
     {
-        double share = LogX ? Math.Log(Math.Max(x, min) / min) / Math.Log(max / min) : (x - min) / (max - min);
+        var share = LogX ? Math.Log(Math.Max(x, min) / min) / Math.Log(max / min) : (x - min) / (max - min);
         return Left + share * (Width - Left - Right);
     }
 
@@ -128,12 +128,12 @@ public static class AxisTicks
     {
         if (!(to > from) || !double.IsFinite(to - from))
             return [from];
-        double magnitude = Math.Pow(10, Math.Floor(Math.Log10((to - from) / most)));
-        int factor = Factors.Append(10).First(factor => factor * magnitude * most >= (to - from) * (1 - 1e-9));
-        double step = factor * magnitude;
+        var magnitude = Math.Pow(10, Math.Floor(Math.Log10((to - from) / most)));
+        var factor = Factors.Append(10).First(factor => factor * magnitude * most >= (to - from) * (1 - 1e-9));
+        var step = factor * magnitude;
         var ticks = new List<double>();
         // A tick at the very end must not be lost to rounding.
-        for (double i = Math.Ceiling((from / step) - 1e-9); i * step <= to + (1e-9 * step); i++)
+        for (var i = Math.Ceiling((from / step) - 1e-9); i * step <= to + (1e-9 * step); i++)
             ticks.Add(Rounded(i * factor, magnitude));
         return ticks;
     }
@@ -144,8 +144,8 @@ public static class AxisTicks
     /// </summary>
     public static IReadOnlyList<double> Logarithmic(double from, double to, int most)
     {
-        int first = (int)Math.Floor(Math.Log10(from));
-        int last = (int)Math.Ceiling(Math.Log10(to));
+        var first = (int)Math.Floor(Math.Log10(from));
+        var last = (int)Math.Ceiling(Math.Log10(to));
         double[] all = [.. Enumerable.Range(first, last - first + 1)
             .SelectMany(power => Factors.Select(factor => Rounded(factor, Math.Pow(10, power))))
             .Where(tick => tick >= from * (1 - 1e-9) && tick <= to * (1 + 1e-9))];

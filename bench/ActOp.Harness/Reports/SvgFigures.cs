@@ -16,18 +16,18 @@ public static class HeatGrid
     public static string Render(string title, string rowName, IReadOnlyList<int> rows, string columnName, IReadOnlyList<int> columns, Func<int, int, double> value)
     {
         var all = rows.SelectMany(row => columns.Select(column => value(row, column))).ToList();
-        (double least, double most) = (all.Min(), all.Max());
+        (var least, var most) = (all.Min(), all.Max());
         var svg = new StringBuilder();
         svg.Append(CultureInfo.InvariantCulture, $"<figure><figcaption>{WebUtility.HtmlEncode(title)}</figcaption>");
         svg.Append(CultureInfo.InvariantCulture, $"<svg viewBox=\"0 0 {Left + columns.Count * CellWidth} {Top + rows.Count * CellHeight}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(title)}\">");
         svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Left}\" y=\"12\">{WebUtility.HtmlEncode(columnName)}</text><text x=\"0\" y=\"{Top - 6}\">{WebUtility.HtmlEncode(rowName)}</text>");
-        for (int j = 0; j < columns.Count; j++)
+        for (var j = 0; j < columns.Count; j++)
             svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Left + j * CellWidth + CellWidth / 2}\" y=\"{Top - 6}\" text-anchor=\"middle\">{columns[j]}</text>");
-        for (int i = 0; i < rows.Count; i++)
+        for (var i = 0; i < rows.Count; i++)
         {
-            int y = Top + i * CellHeight;
+            var y = Top + i * CellHeight;
             svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Left - 10}\" y=\"{y + CellHeight / 2 + 4}\" text-anchor=\"end\">{rows[i]}</text>");
-            for (int j = 0; j < columns.Count; j++)
+            for (var j = 0; j < columns.Count; j++)
                 AppendCell(svg, Left + j * CellWidth, y, value(rows[i], columns[j]), least, most);
         }
         return svg.Append("</svg></figure>").ToString();
@@ -36,7 +36,7 @@ public static class HeatGrid
     private static void AppendCell(StringBuilder svg, int x, int y, double value, double least, double most)
     {
         // Ratios count, not differences.
-        double share = most > least && least > 0 ? Math.Log(value / least) / Math.Log(most / least) : 0;
+        var share = most > least && least > 0 ? Math.Log(value / least) / Math.Log(most / least) : 0;
         svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{x}\" y=\"{y}\" width=\"{CellWidth - 2}\" height=\"{CellHeight - 2}\" fill=\"#b3541e\" fill-opacity=\"{0.08 + 0.82 * share:0.##}\"/>");
         svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x + CellWidth / 2 - 1}\" y=\"{y + CellHeight / 2 + 3}\" text-anchor=\"middle\">{value:0.000}</text>");
     }
@@ -57,27 +57,27 @@ public static class StackedBars
     /// <summary>Writes a figure element; all bars have the same parts in the same order.</summary>
     public static string Render(string title, IReadOnlyList<(string Name, IReadOnlyList<(string Name, double Value)> Parts)> bars)
     {
-        double most = Math.Max(bars.Max(bar => bar.Parts.Sum(part => part.Value)), 1e-9);
-        int legendTop = bars.Count * (BarHeight + Gap) + Gap;
-        int height = legendTop + LegendRow * ((bars[0].Parts.Count + LegendColumns - 1) / LegendColumns + 1);
+        var most = Math.Max(bars.Max(bar => bar.Parts.Sum(part => part.Value)), 1e-9);
+        var legendTop = bars.Count * (BarHeight + Gap) + Gap;
+        var height = legendTop + LegendRow * ((bars[0].Parts.Count + LegendColumns - 1) / LegendColumns + 1);
         var svg = new StringBuilder();
         svg.Append(CultureInfo.InvariantCulture, $"<figure><figcaption>{WebUtility.HtmlEncode(title)}</figcaption>");
         svg.Append(CultureInfo.InvariantCulture, $"<svg viewBox=\"0 0 {Width} {height}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(title)}\">");
-        for (int i = 0; i < bars.Count; i++)
+        for (var i = 0; i < bars.Count; i++)
             AppendBar(svg, bars[i].Name, bars[i].Parts, Gap + i * (BarHeight + Gap), (Width - Left - Right) / most);
-        for (int i = 0; i < bars[0].Parts.Count; i++)
+        for (var i = 0; i < bars[0].Parts.Count; i++)
             AppendLegend(svg, bars[0].Parts[i].Name, i, legendTop + LegendRow * (i / LegendColumns + 1));
         return svg.Append("</svg></figure>").ToString();
     }
 
     private static void AppendBar(StringBuilder svg, string name, IReadOnlyList<(string Name, double Value)> parts, int top, double scale)
     {
-        double middle = top + BarHeight / 2.0 + 4;
+        var middle = top + BarHeight / 2.0 + 4;
         svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Left - 6}\" y=\"{middle:0.#}\" text-anchor=\"end\">{WebUtility.HtmlEncode(name)}</text>");
         double x = Left;
-        for (int i = 0; i < parts.Count; i++)
+        for (var i = 0; i < parts.Count; i++)
         {
-            double width = Math.Max(0, parts[i].Value * scale);
+            var width = Math.Max(0, parts[i].Value * scale);
             svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{x:0.#}\" y=\"{top}\" width=\"{width:0.#}\" height=\"{BarHeight}\" fill=\"{Colors[i % Colors.Length]}\"><title>{WebUtility.HtmlEncode(parts[i].Name)}: {parts[i].Value:0.#}</title></rect>");
             x += width;
         }
@@ -86,7 +86,7 @@ public static class StackedBars
 
     private static void AppendLegend(StringBuilder svg, string name, int index, int top)
     {
-        int x = Left + index % LegendColumns * ((Width - Left) / LegendColumns);
+        var x = Left + index % LegendColumns * ((Width - Left) / LegendColumns);
         svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{x}\" y=\"{top - 9}\" width=\"10\" height=\"10\" fill=\"{Colors[index % Colors.Length]}\"/>");
         svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x + 16}\" y=\"{top}\">{WebUtility.HtmlEncode(name)}</text>");
     }

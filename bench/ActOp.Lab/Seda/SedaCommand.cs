@@ -64,7 +64,7 @@ internal static class SedaCommand
 
     private static T Watch<T>(ProgressContext progress, string name, Func<T> play)
     {
-        ProgressTask task = progress.AddTask(name, maxValue: 1);
+        var task = progress.AddTask(name, maxValue: 1);
         var result = play();
         task.Increment(1);
         return result;

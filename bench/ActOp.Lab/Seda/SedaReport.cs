@@ -72,10 +72,10 @@ internal static class SedaPage
 {
     public static string Write(SedaReport report)
     {
-        HtmlPage page = new HtmlPage("Stages under each controller")
+        var page = new HtmlPage("Stages under each controller")
             .Paragraph(SedaTables.Title(report))
             .Table(SedaTables.ControllerColumns, report.Controllers.Select(SedaTables.Row));
-        foreach (SvgChart chart in report.Controllers.SelectMany(Charts))
+        foreach (var chart in report.Controllers.SelectMany(Charts))
             page.Figure(chart.Render());
         return page.Heading("Equation (1) of the paper against the emulated server")
             .Table(SedaTables.ProxyColumns, report.Proxies.Select(proxy => SedaTables.Row(proxy, report.WithinShare)))

@@ -58,7 +58,7 @@ public sealed class FaultLoad(FaultOptions options, ILoadTarget target, IClock c
     public List<Answer> Take()
     {
         var taken = new List<Answer>();
-        while (_answers.TryDequeue(out Answer answer))
+        while (_answers.TryDequeue(out var answer))
             taken.Add(answer);
         return taken;
     }
@@ -95,10 +95,10 @@ public sealed class FaultLoad(FaultOptions options, ILoadTarget target, IClock c
 
     private async Task Request(long player)
     {
-        TimeSpan from = clock.Now;
+        var from = clock.Now;
         try
         {
-            int messages = await target.RequestStatus(player).ConfigureAwait(false);
+            var messages = await target.RequestStatus(player).ConfigureAwait(false);
             _answers.Enqueue(new Answer(from, clock.Now, messages, null, null));
             if (messages < options.Halo.MessagesPerRequest)
                 await TellAgain(1 + (player - 1) / _size).ConfigureAwait(false);
@@ -117,7 +117,7 @@ public sealed class FaultLoad(FaultOptions options, ILoadTarget target, IClock c
     {
         if (!_telling.TryAdd(game, true))
             return;
-        TimeSpan from = clock.Now;
+        var from = clock.Now;
         try
         {
             await Start(game).ConfigureAwait(false);
@@ -136,7 +136,7 @@ public sealed class FaultLoad(FaultOptions options, ILoadTarget target, IClock c
     private ValueTask Start(long game)
     {
         var players = new long[_size];
-        for (int i = 0; i < players.Length; i++)
+        for (var i = 0; i < players.Length; i++)
             players[i] = 1 + (game - 1) * _size + i;
         return target.StartGame(game, players);
     }

@@ -78,7 +78,7 @@ public static class FaultCommand
         var lease = new Option<double>("--lease") { Description = "Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never.", DefaultValueFactory = _ => 0 };
         var verbose = new Option<bool>("--verbose") { Description = "Print the silos' last log lines at the end." };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
-        foreach (Option option in (Option[])[mode, kills, interval, graceful, pause, lease, verbose, json])
+        foreach (var option in (Option[])[mode, kills, interval, graceful, pause, lease, verbose, json])
             command.Options.Add(option);
         var table = new HaloOptionTable(new HaloOptions { Rate = 1000 });
         table.AddTo(command);
@@ -95,7 +95,7 @@ public static class FaultCommand
 
     private static Task<int> RunAsync(FaultOptions options, string? json, CancellationToken cancellation) => CommandRun.RunAsync(options.FindError(), async () =>
     {
-        FaultResult result = await new FaultRun(options, Console.WriteLine).ExecuteAsync(cancellation).ConfigureAwait(false);
+        var result = await new FaultRun(options, Console.WriteLine).ExecuteAsync(cancellation).ConfigureAwait(false);
         if (json is not null)
             ReportFile.WriteJson(json, result);
         Print(result);
@@ -114,7 +114,7 @@ public static class FaultCommand
         AnsiConsole.Write(table);
         Console.WriteLine($"{result.Activations!.Activations} activations of {result.Activations.Grains} grains, {result.Activations.Doubles} times two at once; "
             + $"{result.Asked - result.Silent.Count} of {result.Asked} players answered at the end; {result.GamesToldAgain} games told again. {result.Note}");
-        foreach (string fault in result.Faults)
+        foreach (var fault in result.Faults)
             Console.WriteLine("WRONG: " + fault);
     }
 

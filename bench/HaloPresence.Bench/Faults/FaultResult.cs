@@ -88,10 +88,10 @@ public static class FaultVerdict
     /// <summary>Adds everything that is wrong to <see cref="FaultResult.Faults"/>.</summary>
     public static void Judge(FaultResult result)
     {
-        List<string> faults = result.Faults;
-        foreach ((string error, long count) in result.ErrorsBefore)
+        var faults = result.Faults;
+        foreach ((var error, var count) in result.ErrorsBefore)
             faults.Add($"{count} {error} before the first silo was ended");
-        for (int i = 0; i < result.Kills.Count; i++)
+        for (var i = 0; i < result.Kills.Count; i++)
             Judge(result.Kills[i], $"silo {i + 1} of {result.Kills.Count}: ", result.Options, faults);
         if (result.Silent.Count > 0)
             faults.Add($"{result.Silent.Count} of {result.Asked} players did not answer at the end; the first: {result.Silent[0]}");
@@ -106,12 +106,12 @@ public static class FaultVerdict
     {
         if (kill.Detected < 0)
             faults.Add(which + "another silo never dropped it");
-        foreach ((string error, long count) in kill.Errors)
+        foreach ((var error, var count) in kill.Errors)
         {
             if (options.Graceful || error != Legitimate)
                 faults.Add($"{which}{count} {error}; {kill.Examples[error]}");
         }
-        foreach ((string error, long count) in kill.LateErrors)
+        foreach ((var error, var count) in kill.LateErrors)
             faults.Add($"{which}{count} {error} after the silos knew; {kill.Examples[error]}");
         if (kill.LongestWait > Math.Max(kill.Detected, 0) + Slack + (options.Mode == FaultMode.Pause ? options.Pause : 0))
             faults.Add($"{which}a request waited {kill.LongestWait:0.0} s");
@@ -130,20 +130,20 @@ public static class ActivationCheck
     public static ActivationReport Run(IEnumerable<(string Path, TimeSpan Over)> processes)
     {
         var lives = new Dictionary<(long Kind, long Key), List<Life>>();
-        int silo = 0;
+        var silo = 0;
         long count = 0;
-        foreach ((string path, TimeSpan over) in processes)
+        foreach ((var path, var over) in processes)
         {
-            foreach (Life life in Read(path, silo, over.Ticks * (Stopwatch.Frequency / TimeSpan.TicksPerSecond), lives))
+            foreach (var life in Read(path, silo, over.Ticks * (Stopwatch.Frequency / TimeSpan.TicksPerSecond), lives))
                 count++;
             silo++;
         }
         var texts = new List<string>();
         long doubles = 0;
-        foreach (((long kind, long key), List<Life> all) in lives)
+        foreach (((var kind, var key), var all) in lives)
         {
             all.Sort((one, other) => one.From.CompareTo(other.From));
-            for (int i = 1; i < all.Count; i++)
+            for (var i = 1; i < all.Count; i++)
             {
                 if (all[i].From >= all[i - 1].To)
                     continue;
@@ -158,20 +158,20 @@ public static class ActivationCheck
 
     private static List<Life> Read(string path, int process, long over, Dictionary<(long, long), List<Life>> lives)
     {
-        byte[] bytes = File.ReadAllBytes(path);
+        var bytes = File.ReadAllBytes(path);
         var open = new Dictionary<long, Life>();
         var own = new List<Life>();
-        for (int at = 0; at + ActivationJournal.RecordBytes <= bytes.Length; at += ActivationJournal.RecordBytes)
+        for (var at = 0; at + ActivationJournal.RecordBytes <= bytes.Length; at += ActivationJournal.RecordBytes)
         {
             // A killed process may leave a record half done.
             if (BitConverter.ToInt64(bytes, at + 24) != ActivationJournal.Mark)
                 continue;
-            long head = BitConverter.ToInt64(bytes, at);
-            long key = BitConverter.ToInt64(bytes, at + 8);
-            long time = BitConverter.ToInt64(bytes, at + 16);
+            var head = BitConverter.ToInt64(bytes, at);
+            var key = BitConverter.ToInt64(bytes, at + 8);
+            var time = BitConverter.ToInt64(bytes, at + 16);
             if ((head & 1) == 0)
             {
-                if (open.TryGetValue(head >> 8, out Life? ending))
+                if (open.TryGetValue(head >> 8, out var ending))
                     ending.To = time;
                 continue;
             }
@@ -179,7 +179,7 @@ public static class ActivationCheck
             open.Add(head >> 8, life);
             own.Add(life);
             var grain = ((head >> 1) & 0x7F, key);
-            if (!lives.TryGetValue(grain, out List<Life>? all))
+            if (!lives.TryGetValue(grain, out var all))
                 lives.Add(grain, all = []);
             all.Add(life);
         }

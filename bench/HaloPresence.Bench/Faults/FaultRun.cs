@@ -19,7 +19,7 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
     /// <summary>Runs it, bounded in time.</summary>
     public async Task<FaultResult> ExecuteAsync(CancellationToken cancellation)
     {
-        string directory = Directory.CreateTempSubdirectory("halo-faults").FullName;
+        var directory = Directory.CreateTempSubdirectory("halo-faults").FullName;
         var silos = new FaultSilos(options, _clock, directory);
         try
         {
@@ -39,20 +39,20 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
     {
         say($"starting {options.Halo.Silos} silos");
         await silos.StartAllAsync(cancellation).ConfigureAwait(false);
-        await using ILoadTarget target = await LoadTarget.ConnectAsync(options.Halo, silos.Gateways, cancellation).ConfigureAwait(false);
+        await using var target = await LoadTarget.ConnectAsync(options.Halo, silos.Gateways, cancellation).ConfigureAwait(false);
         var load = new FaultLoad(options, target, _clock);
         await load.SetUpAsync(cancellation).ConfigureAwait(false);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
-        Task sending = Task.Factory.StartNew(() => load.Run(stop.Token), stop.Token, TaskCreationOptions.LongRunning, TaskScheduler.Default);
+        var sending = Task.Factory.StartNew(() => load.Run(stop.Token), stop.Token, TaskCreationOptions.LongRunning, TaskScheduler.Default);
         try
         {
             await Task.Delay(Quiet, cancellation).ConfigureAwait(false);
             Count(load.Take(), _result.ErrorsBefore);
-            for (int time = 0; time < options.Times; time++)
+            for (var time = 0; time < options.Times; time++)
             {
                 if (options.Mode == FaultMode.Roll)
                 {
-                    for (int silo = 0; silo < options.Halo.Silos; silo++)
+                    for (var silo = 0; silo < options.Halo.Silos; silo++)
                         await EndOneAsync(silos, silo, load, cancellation).ConfigureAwait(false);
                 }
                 else
@@ -73,15 +73,15 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
     {
         if (_result.Kills is [.., { } previous])
             previous.ActivationsOfNewSilo = silos.ActivationsOf(previous.Silo);
-        TimeSpan began = _clock.Now;
-        double? dropped = options.Mode switch
+        var began = _clock.Now;
+        var dropped = options.Mode switch
         {
             FaultMode.Kill => await KillAsync(silos, victim, began, cancellation).ConfigureAwait(false),
             FaultMode.Pause => await PauseAsync(silos, victim, began, cancellation).ConfigureAwait(false),
             FaultMode.RestartAll => null,
             _ => await StopAsync(silos, victim, began, cancellation).ConfigureAwait(false),
         };
-        double half = options.Mode == FaultMode.Roll ? 0 : options.Interval / 2;
+        var half = options.Mode == FaultMode.Roll ? 0 : options.Interval / 2;
         TimeSpan restart;
         if (options.Mode == FaultMode.RestartAll)
         {
@@ -98,12 +98,12 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
             if (options.Mode != FaultMode.Pause || dropped is not null)
                 await silos.RestartAsync(victim, cancellation).ConfigureAwait(false);
         }
-        double rejoined = (_clock.Now - restart).TotalSeconds;
+        var rejoined = (_clock.Now - restart).TotalSeconds;
         await DelayUntil(Later(began + TimeSpan.FromSeconds(options.Interval), _clock.Now + Quiet), cancellation).ConfigureAwait(false);
         // A pause that nobody noticed is over when the silo goes on.
         if (options.Mode == FaultMode.Pause)
             dropped ??= began.TotalSeconds + options.Pause;
-        KillResult one = Assess(victim, began, dropped, load.Take()) with { Rejoined = rejoined };
+        var one = Assess(victim, began, dropped, load.Take()) with { Rejoined = rejoined };
         _result.Kills.Add(one);
         say($"{_result.Kills.Count,3}: silo {victim} dropped by all after {one.Detected * 1000:0} ms; failed {one.Errors.Values.Sum()} of {one.Requests} requests ({Text(one.Errors)}), late {one.LateErrors.Values.Sum()}{Text(one.LateErrors, " ")}; "
             + $"last error after {one.LastError * 1000:0} ms; longest wait {one.LongestWait * 1000:0} ms; joined again in {rejoined:0.0} s");
@@ -119,12 +119,12 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
     private async Task<double?> PauseAsync(FaultSilos silos, int victim, TimeSpan began, CancellationToken cancellation)
     {
         await silos.PauseAsync(victim).ConfigureAwait(false);
-        TimeSpan paused = _clock.Now;
+        var paused = _clock.Now;
         await DelayUntil(paused + TimeSpan.FromSeconds(options.Pause), cancellation).ConfigureAwait(false);
         await silos.ContinueAsync(victim).ConfigureAwait(false);
         // Some may know of it and others be about to learn.
         await Task.Delay(Quiet, cancellation).ConfigureAwait(false);
-        double? dropped = silos.DroppedByAll(victim, began.TotalSeconds);
+        var dropped = silos.DroppedByAll(victim, began.TotalSeconds);
         if (dropped is not null)
             await silos.KillPausedAsync(victim, paused).ConfigureAwait(false);
         return dropped;
@@ -132,15 +132,15 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
 
     private async Task<double?> StopAsync(FaultSilos silos, int victim, TimeSpan began, CancellationToken cancellation)
     {
-        Task stopping = silos.StopAsync(victim);
-        double? dropped = await DroppedAsync(silos, victim, began, cancellation).ConfigureAwait(false);
+        var stopping = silos.StopAsync(victim);
+        var dropped = await DroppedAsync(silos, victim, began, cancellation).ConfigureAwait(false);
         await stopping.ConfigureAwait(false);
         return dropped;
     }
 
     private async Task<double?> DroppedAsync(FaultSilos silos, int victim, TimeSpan began, CancellationToken cancellation)
     {
-        TimeSpan limit = began + DetectionLimit;
+        var limit = began + DetectionLimit;
         double? dropped;
         while ((dropped = silos.DroppedByAll(victim, began.TotalSeconds)) is null && _clock.Now < limit)
             await Task.Delay(5, cancellation).ConfigureAwait(false);
@@ -149,13 +149,13 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
 
     private static KillResult Assess(int victim, TimeSpan began, double? dropped, List<Answer> answers)
     {
-        double detected = dropped is { } at ? at - began.TotalSeconds : -1;
-        TimeSpan excused = began + TimeSpan.FromSeconds(Math.Max(detected, 0)) + Excused;
+        var detected = dropped is { } at ? at - began.TotalSeconds : -1;
+        var excused = began + TimeSpan.FromSeconds(Math.Max(detected, 0)) + Excused;
         var result = new KillResult { Silo = victim, Detected = detected };
         double lastError = 0;
         double longest = 0;
         long forgotten = 0;
-        foreach (Answer answer in answers)
+        foreach (var answer in answers)
         {
             longest = Math.Max(longest, (answer.To - answer.From).TotalSeconds);
             if (answer.Error is null)
@@ -164,7 +164,7 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
                 continue;
             }
             lastError = Math.Max(lastError, (answer.To - began).TotalSeconds);
-            SortedDictionary<string, long> errors = answer.From <= excused ? result.Errors : result.LateErrors;
+            var errors = answer.From <= excused ? result.Errors : result.LateErrors;
             errors[answer.Error] = errors.GetValueOrDefault(answer.Error) + 1;
             result.Examples.TryAdd(answer.Error, $"{(answer.From - began).TotalSeconds:0.000} s after the kill: {answer.Text}");
         }
@@ -173,12 +173,12 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
 
     private async Task FinishAsync(FaultSilos silos, FaultLoad load, CancellationToken cancellation)
     {
-        TimeSpan limit = _clock.Now + DrainLimit;
+        var limit = _clock.Now + DrainLimit;
         while (load.Outstanding > 0 && _clock.Now < limit)
             await Task.Delay(10, cancellation).ConfigureAwait(false);
         if (load.Outstanding > 0)
             _result.Faults.Add($"{load.Outstanding} requests were never answered");
-        List<Answer> rest = load.Take();
+        var rest = load.Take();
         var late = new SortedDictionary<string, long>();
         Count(rest, late);
         if (late.Count > 0)
@@ -191,27 +191,27 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         _result.GamesToldAgain = load.Told;
         if (options.Verbose)
         {
-            foreach (string tail in silos.Tails())
+            foreach (var tail in silos.Tails())
                 say(tail);
         }
     }
 
     private static string Example(List<Answer> answers)
     {
-        Answer failed = answers.First(answer => answer.Error is not null);
+        var failed = answers.First(answer => answer.Error is not null);
         return $"{failed.Text} It waited {(failed.To - failed.From).TotalSeconds:0.0} s.";
     }
 
     private async Task DelayUntil(TimeSpan time, CancellationToken cancellation)
     {
-        TimeSpan left = time - _clock.Now;
+        var left = time - _clock.Now;
         if (left > TimeSpan.Zero)
             await Task.Delay(left, cancellation).ConfigureAwait(false);
     }
 
     private static void Count(List<Answer> answers, SortedDictionary<string, long> errors)
     {
-        foreach (Answer answer in answers)
+        foreach (var answer in answers)
         {
             if (answer.Error is { } error)
                 errors[error] = errors.GetValueOrDefault(error) + 1;

@@ -33,13 +33,13 @@ public sealed class FaultSilos : IAsyncDisposable
         _options = options;
         _clock = clock;
         _directory = directory;
-        int count = options.Halo.Silos;
+        var count = options.Halo.Silos;
         _ports = Ports.FindFree(2 * count);
         _processes = new ChildProcess?[count];
         _samples = new SiloSample?[count];
         _journals = new string[count];
         _views = new List<ViewLine>[count];
-        for (int i = 0; i < count; i++)
+        for (var i = 0; i < count; i++)
             _views[i] = [];
     }
 
@@ -52,7 +52,7 @@ public sealed class FaultSilos : IAsyncDisposable
     /// <summary>Starts all silos, the first one first, and waits until each knows all.</summary>
     public async Task StartAllAsync(CancellationToken cancellation)
     {
-        for (int i = 0; i < _processes.Length; i++)
+        for (var i = 0; i < _processes.Length; i++)
         {
             Start(i);
             if (i == 0)
@@ -108,9 +108,9 @@ public sealed class FaultSilos : IAsyncDisposable
     /// </summary>
     public double? DroppedByAll(int index, double since)
     {
-        string left = string.Create(CultureInfo.InvariantCulture, $":{_ports[index]}:");
-        double last = since;
-        for (int i = 0; i < _processes.Length; i++)
+        var left = string.Create(CultureInfo.InvariantCulture, $":{_ports[index]}:");
+        var last = since;
+        for (var i = 0; i < _processes.Length; i++)
         {
             if (i == index || _processes[i] is null)
                 continue;
@@ -136,7 +136,7 @@ public sealed class FaultSilos : IAsyncDisposable
         await Task.WhenAll(running.Where(i => i > 0).Select(i => _processes[i]!.DisposeAsync().AsTask())).ConfigureAwait(false);
         if (_processes[0] is { } seed)
             await seed.DisposeAsync().ConfigureAwait(false);
-        foreach (int i in running)
+        foreach (var i in running)
         {
             _processes[i] = null;
             _over.Add((_journals[i], _clock.Now));
@@ -145,7 +145,7 @@ public sealed class FaultSilos : IAsyncDisposable
 
     private void Start(int index)
     {
-        HaloOptions halo = _options.Halo;
+        var halo = _options.Halo;
         _journals[index] = Path.Combine(_directory, string.Create(CultureInfo.InvariantCulture, $"silo-{index}-{_started++}.journal"));
         Volatile.Write(ref _samples[index], null);
         string[] own =
@@ -195,7 +195,7 @@ public sealed class FaultSilos : IAsyncDisposable
 
     private async Task WaitAsync(Func<bool> condition, string failure, CancellationToken cancellation)
     {
-        TimeSpan limit = _clock.Now + StartLimit;
+        var limit = _clock.Now + StartLimit;
         while (!condition())
         {
             if (_processes.FirstOrDefault(process => process is { HasExited: true }) is { } ended)

@@ -30,7 +30,7 @@ public sealed class GameSimulation
         _random = new Random(seed);
         _poolTarget = options.EffectivePool;
         // Little's law: players that play = arrivals per second x mean games x mean length of a game.
-        double meanGames = (options.MinGames + options.MaxGames) / 2.0;
+        var meanGames = (options.MinGames + options.MaxGames) / 2.0;
         _arrivalsPerSecond = (options.Players - _poolTarget) / (meanGames * options.MeanGame.TotalSeconds);
         _nextArrival = Exponential(_arrivalsPerSecond);
     }
@@ -63,7 +63,7 @@ public sealed class GameSimulation
     {
         if (_lastPlayer != 0)
             throw new InvalidOperationException("The simulation has begun already.");
-        for (int i = 0; i < _options.Players; i++)
+        for (var i = 0; i < _options.Players; i++)
             Arrive(events, RemainingGames());
         while (_pool.Count >= _poolTarget + _options.GameSize)
             StartGame(events, RemainingLength());
@@ -72,7 +72,7 @@ public sealed class GameSimulation
     /// <summary>Advances to <paramref name="time"/> and appends what happened until then to <paramref name="events"/>, in order.</summary>
     public void AdvanceTo(TimeSpan time, List<GameEvent> events)
     {
-        double until = time.TotalSeconds;
+        var until = time.TotalSeconds;
         while (NextSecond <= until)
         {
             _now = NextSecond;
@@ -98,7 +98,7 @@ public sealed class GameSimulation
 
     private void Arrive(List<GameEvent> events, int games)
     {
-        long player = ++_lastPlayer;
+        var player = ++_lastPlayer;
         _gamesLeft.Add(player, games);
         _pool.Add(player);
         events.Add(new GameEvent(Now, GameEventKind.Arrive, 0, [player]));
@@ -106,11 +106,11 @@ public sealed class GameSimulation
 
     private void StartGame(List<GameEvent> events, double length)
     {
-        long game = ++_lastGame;
+        var game = ++_lastGame;
         var players = new long[_options.GameSize];
-        for (int i = 0; i < players.Length; i++)
+        for (var i = 0; i < players.Length; i++)
         {
-            int at = _random.Next(_pool.Count);
+            var at = _random.Next(_pool.Count);
             players[i] = _pool[at];
             _pool[at] = _pool[^1];
             _pool.RemoveAt(_pool.Count - 1);
@@ -124,9 +124,9 @@ public sealed class GameSimulation
 
     private void EndGame(List<GameEvent> events, long game)
     {
-        _games.Remove(game, out long[]? players);
+        _games.Remove(game, out var players);
         events.Add(new GameEvent(Now, GameEventKind.EndGame, game, players!));
-        foreach (long player in players!)
+        foreach (var player in players!)
         {
             StopPlaying(player);
             if (--_gamesLeft[player] > 0)
@@ -141,8 +141,8 @@ public sealed class GameSimulation
 
     private void StopPlaying(long player)
     {
-        _playingAt.Remove(player, out int at);
-        long last = _playing[^1];
+        _playingAt.Remove(player, out var at);
+        var last = _playing[^1];
         _playing.RemoveAt(_playing.Count - 1);
         if (last == player)
             return;
@@ -152,15 +152,15 @@ public sealed class GameSimulation
 
     private double Length()
     {
-        double mean = _options.MeanGame.TotalSeconds;
+        var mean = _options.MeanGame.TotalSeconds;
         return mean * (1 + _options.GameSpread * (2 * _random.NextDouble() - 1));
     }
 
     // A game that is running at a random moment is likelier a long one, and equally likely to be anywhere in its course.
     private double RemainingLength()
     {
-        double longest = _options.MeanGame.TotalSeconds * (1 + _options.GameSpread);
-        double length = Length();
+        var longest = _options.MeanGame.TotalSeconds * (1 + _options.GameSpread);
+        var length = Length();
         while (_random.NextDouble() * longest > length)
             length = Length();
         return length * _random.NextDouble();
@@ -169,7 +169,7 @@ public sealed class GameSimulation
     // A player that is present at a random moment is likelier one of many games, and equally likely to be in any of them.
     private int RemainingGames()
     {
-        int games = _random.Next(_options.MinGames, _options.MaxGames + 1);
+        var games = _random.Next(_options.MinGames, _options.MaxGames + 1);
         while (_random.Next(_options.MaxGames) >= games)
             games = _random.Next(_options.MinGames, _options.MaxGames + 1);
         return 1 + _random.Next(games);

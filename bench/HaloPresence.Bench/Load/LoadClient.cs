@@ -53,8 +53,8 @@ public sealed class LoadClient
         Enter(LoadPhase.Setup);
         SetUp(cancellation);
         _start = _clock.Now;
-        TimeSpan measureAt = _start + TimeSpan.FromSeconds(_options.Warmup);
-        TimeSpan saturateAt = measureAt + TimeSpan.FromSeconds(_options.Measure);
+        var measureAt = _start + TimeSpan.FromSeconds(_options.Warmup);
+        var saturateAt = measureAt + TimeSpan.FromSeconds(_options.Measure);
         var arrivals = new PoissonArrivals(_options.Rate, _start, _options.Seed + 2, TimeSpan.FromSeconds(_options.Ramp));
         Enter(LoadPhase.Warmup);
         Send(arrivals, measureAt, _warmupLatency, _warmup, cancellation);
@@ -78,7 +78,7 @@ public sealed class LoadClient
     private void SetUp(CancellationToken cancellation)
     {
         _simulation.Begin(_events);
-        foreach (GameEvent change in _events)
+        foreach (var change in _events)
         {
             while (Volatile.Read(ref _changesInFlight) >= SetupConcurrency)
                 Wait(_clock.Now + TimeSpan.FromMilliseconds(1), cancellation);
@@ -94,7 +94,7 @@ public sealed class LoadClient
     {
         while (true)
         {
-            TimeSpan now = _clock.Now;
+            var now = _clock.Now;
             Advance(now);
             _openLoop.SendDue(arrivals, now, until, latency, tally);
             ReportWhenDue();
@@ -108,7 +108,7 @@ public sealed class LoadClient
     {
         if (_options.Saturate <= 0)
             return;
-        TimeSpan until = _clock.Now + TimeSpan.FromSeconds(_options.Saturate);
+        var until = _clock.Now + TimeSpan.FromSeconds(_options.Saturate);
         _closedLoop.Start(until);
         while (_clock.Now < until)
         {
@@ -116,7 +116,7 @@ public sealed class LoadClient
             ReportWhenDue();
             Wait(Earliest(until), cancellation);
         }
-        TimeSpan limit = until + DrainLimit;
+        var limit = until + DrainLimit;
         while (!_closedLoop.IsIdle && _clock.Now < limit)
             Wait(_clock.Now + TimeSpan.FromMilliseconds(1), cancellation);
     }
@@ -125,7 +125,7 @@ public sealed class LoadClient
     {
         lock (_simulationLock)
             _simulation.AdvanceTo(now - _start, _events);
-        foreach (GameEvent change in _events)
+        foreach (var change in _events)
             Apply(change);
         _events.Clear();
     }
@@ -171,8 +171,8 @@ public sealed class LoadClient
 
     private TimeSpan Earliest(TimeSpan time)
     {
-        TimeSpan change = _start + _simulation.NextAt;
-        TimeSpan next = change < time ? change : time;
+        var change = _start + _simulation.NextAt;
+        var next = change < time ? change : time;
         return next < _nextReport ? next : _nextReport;
     }
 
@@ -196,9 +196,9 @@ public sealed class LoadClient
 
     private LoadReport Report()
     {
-        bool done = _phase == LoadPhase.Done;
-        LatencyHistogram latency = _options.Measure > 0 ? _latency : _closedLoop.Latency;
-        LatencyHistogram shown = _phase < LoadPhase.Measure ? _warmupLatency : latency;
+        var done = _phase == LoadPhase.Done;
+        var latency = _options.Measure > 0 ? _latency : _closedLoop.Latency;
+        var shown = _phase < LoadPhase.Measure ? _warmupLatency : latency;
         return new LoadReport
         {
             T = _clock.Now.TotalSeconds,

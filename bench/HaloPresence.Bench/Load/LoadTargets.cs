@@ -47,14 +47,14 @@ public sealed class RehearsalTarget : ILoadTarget
 
     /// <inheritdoc/>
     public ValueTask<int> RequestStatus(long player) =>
-        new(_gameOf.TryGetValue(player, out long game) && _games.TryGetValue(game, out long[]? players) ? 2 + 2 * players.Length : 0);
+        new(_gameOf.TryGetValue(player, out var game) && _games.TryGetValue(game, out var players) ? 2 + 2 * players.Length : 0);
 
     /// <inheritdoc/>
     public ValueTask StartGame(long game, long[] players)
     {
         if (!_games.TryAdd(game, players))
             throw new InvalidOperationException($"Game {game} runs already.");
-        foreach (long player in players)
+        foreach (var player in players)
         {
             if (!_gameOf.TryAdd(player, game))
                 throw new InvalidOperationException($"Player {player} is in a game already and cannot join game {game}.");
@@ -65,9 +65,9 @@ public sealed class RehearsalTarget : ILoadTarget
     /// <inheritdoc/>
     public ValueTask EndGame(long game)
     {
-        if (!_games.TryRemove(game, out long[]? players))
+        if (!_games.TryRemove(game, out var players))
             throw new InvalidOperationException($"Game {game} does not run.");
-        foreach (long player in players)
+        foreach (var player in players)
             _gameOf.TryRemove(player, out _);
         return default;
     }
@@ -95,9 +95,9 @@ public sealed class ClusterLoad : ILoadTarget
     /// <summary>Connects to the cluster behind the gateways.</summary>
     public static async Task<ClusterLoad> ConnectAsync(int[] gateways, CancellationToken cancellation)
     {
-        HostApplicationBuilder builder = QuietHost.CreateBuilder();
+        var builder = QuietHost.CreateBuilder();
         builder.UseOrleansClient(client => client.UseLocalhostClustering(gateways));
-        IHost host = builder.Build();
+        var host = builder.Build();
         await host.StartAsync(cancellation);
         return new ClusterLoad(host);
     }
@@ -105,7 +105,7 @@ public sealed class ClusterLoad : ILoadTarget
     /// <inheritdoc/>
     public async ValueTask<int> RequestStatus(long player)
     {
-        PlayerStatus status = await _client.GetGrain<IPlayerGrain>(player).GetStatus().ConfigureAwait(false);
+        var status = await _client.GetGrain<IPlayerGrain>(player).GetStatus().ConfigureAwait(false);
         // A call and its reply between player and game, and between the game and each of its players.
         return status.Game == 0 ? 0 : 2 + (2 * status.Players);
     }

@@ -38,7 +38,7 @@ public static class Comparison
     private static string[] Row(string name, IReadOnlyList<RunResult> runs, Func<RunResult, double> value, string format, string paper)
     {
         var cells = new List<string> { name };
-        foreach (RunResult run in runs)
+        foreach (var run in runs)
             cells.Add(value(run).ToString(format, CultureInfo.InvariantCulture));
         if (runs.Count > 1)
             cells.Add(value(runs[0]) > 0 ? "x " + (value(runs[^1]) / value(runs[0])).ToString("0.00", CultureInfo.InvariantCulture) : "-");
@@ -94,9 +94,9 @@ public static class ResultTable
     public static void Print(IReadOnlyList<RunResult> runs)
     {
         TextTable.Print(Comparison.Titles(runs), Comparison.Rows(runs));
-        foreach (RunResult run in runs)
+        foreach (var run in runs)
         {
-            foreach (string text in run.ErrorTexts)
+            foreach (var text in run.ErrorTexts)
                 Console.WriteLine($"{run.Optimize}: {text}");
         }
     }
@@ -108,14 +108,14 @@ public static class HtmlReport
     /// <summary>Writes the report of the runs.</summary>
     public static string Render(IReadOnlyList<RunResult> runs)
     {
-        RunResult first = runs[0];
+        var first = runs[0];
         var page = new HtmlPage("Halo Presence");
         page.Paragraph(string.Create(CultureInfo.InvariantCulture, $"{first.Silos} silos, {first.Players:N0} players, {first.Rate:N0} status requests/s, {first.ChurnPerMinute:0.##} % of the players regroup per minute, seed {first.Seed}. ")
             + "The paper: 10 servers, 100,000 players, 6,000 requests/s; its absolute values are of other machines, shares and ratios compare.");
         if (first.Rehearsal)
             page.Paragraph("Rehearsal: no grains ran. These are the costs of the harness.", strong: true);
         page.Table(Comparison.Titles(runs), Comparison.Rows(runs));
-        foreach (SvgChart chart in Charts(runs))
+        foreach (var chart in Charts(runs))
             page.Figure(chart.Render());
         return page.End(runs);
     }

@@ -106,14 +106,14 @@ public static class ResultAssembly
     {
         if (timeline.Load is not { Phase: LoadPhase.Done, Histogram: not null } load)
             throw new InvalidOperationException("The load has not ended: there is nothing to assemble.");
-        bool open = options.Measure > 0;
-        double from = Begin(load, open ? LoadPhase.Measure : LoadPhase.Saturate);
+        var open = options.Measure > 0;
+        var from = Begin(load, open ? LoadPhase.Measure : LoadPhase.Saturate);
         // The silos' last sample may be a second old; the phases are bounded by what was planned, not by draining.
-        double seconds = open ? options.Measure : load.ClosedLoopSeconds;
-        double to = from + seconds;
-        long requests = open ? load.Requests : load.ClosedLoopRequests;
-        double perRequest = requests > 0 ? 1.0 / requests : 0;
-        LatencyHistogram latency = LatencyHistogram.FromPairs(load.Histogram);
+        var seconds = open ? options.Measure : load.ClosedLoopSeconds;
+        var to = from + seconds;
+        var requests = open ? load.Requests : load.ClosedLoopRequests;
+        var perRequest = requests > 0 ? 1.0 / requests : 0;
+        var latency = LatencyHistogram.FromPairs(load.Histogram);
         int[] silos = [.. Enumerable.Range(0, timeline.SiloCount)];
         return new RunResult
         {
@@ -149,17 +149,17 @@ public static class ResultAssembly
     {
         if (load.ClosedLoopSeconds <= 0)
             return null;
-        double from = Begin(load, LoadPhase.Saturate);
-        double share = timeline.RemoteShare(from, from + load.ClosedLoopSeconds);
+        var from = Begin(load, LoadPhase.Saturate);
+        var share = timeline.RemoteShare(from, from + load.ClosedLoopSeconds);
         return new SaturationResult(load.ClosedLoopRequests / load.ClosedLoopSeconds, options.Concurrency, share);
     }
 
     private static ConvergencePoint[] Converge(RunTimeline timeline, LoadReport load)
     {
-        double begin = Begin(load, LoadPhase.Warmup);
-        double end = Begin(load, LoadPhase.Done);
+        var begin = Begin(load, LoadPhase.Warmup);
+        var end = Begin(load, LoadPhase.Done);
         var points = new List<ConvergencePoint>();
-        for (double t = begin; t + 1 <= end; t++)
+        for (var t = begin; t + 1 <= end; t++)
         {
             points.Add(new ConvergencePoint(
                 Math.Round(t - begin, 3),

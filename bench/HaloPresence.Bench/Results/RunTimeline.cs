@@ -11,16 +11,16 @@ public sealed class RunTimeline(int silos) : RunTimeline<SiloSample, LoadReport>
     /// <summary>Share of the grain messages between two times that crossed silos, 0 when there were none.</summary>
     public double RemoteShare(double from, double to)
     {
-        double remote = Growth(from, to, sample => sample.RemoteMessages);
-        double all = remote + Growth(from, to, sample => sample.LocalMessages);
+        var remote = Growth(from, to, sample => sample.RemoteMessages);
+        var all = remote + Growth(from, to, sample => sample.LocalMessages);
         return all > 0 ? remote / all : 0;
     }
 
     /// <summary>The same share as the places of sampled grains say it, see <see cref="PlaceCheck"/>.</summary>
     public double CheckedRemoteShare(double from, double to)
     {
-        double remote = Growth(from, to, sample => sample.CheckedRemote);
-        double all = remote + Growth(from, to, sample => sample.CheckedLocal);
+        var remote = Growth(from, to, sample => sample.CheckedRemote);
+        var all = remote + Growth(from, to, sample => sample.CheckedLocal);
         return all > 0 ? remote / all : 0;
     }
 }
@@ -33,12 +33,12 @@ public static class ProgressLine
     /// <summary>Names and values as of the load client's last report; values of the last 5 seconds where a rate is meant.</summary>
     public static IReadOnlyList<(string Name, string Value)> Read(RunTimeline timeline)
     {
-        LoadReport? load = timeline.Load;
+        var load = timeline.Load;
         if (load is null)
             return [("phase", "starting")];
-        double now = load.T;
-        double from = now - Window;
-        double cpu = timeline.Growth(from, now, sample => sample.CpuSeconds) / Window;
+        var now = load.T;
+        var from = now - Window;
+        var cpu = timeline.Growth(from, now, sample => sample.CpuSeconds) / Window;
         return
         [
             ("phase", load.Phase.ToString().ToLowerInvariant()),

@@ -64,8 +64,8 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
     {
         lock (_lock)
         {
-            Dictionary<long, List<long>> grains = kind == JournalKind.Player ? _players : _games;
-            if (!grains.TryGetValue(key, out List<long>? open))
+            var grains = kind == JournalKind.Player ? _players : _games;
+            if (!grains.TryGetValue(key, out var open))
                 grains.Add(key, open = []);
             open.Add(++_activations);
             _journal?.Write(kind, begins: true, _activations, key);
@@ -76,8 +76,8 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
     {
         lock (_lock)
         {
-            Dictionary<long, List<long>> grains = kind == JournalKind.Player ? _players : _games;
-            if (!grains.TryGetValue(key, out List<long>? open))
+            var grains = kind == JournalKind.Player ? _players : _games;
+            if (!grains.TryGetValue(key, out var open))
                 return;
             _journal?.Write(kind, begins: false, open[0], key);
             open.RemoveAt(0);
@@ -134,7 +134,7 @@ public sealed class ActivationJournal : IDisposable
     {
         if (_next >= Records)
             throw new InvalidOperationException($"The journal of activations is full: {Records} records.");
-        long at = _next++ * RecordBytes;
+        var at = _next++ * RecordBytes;
         _view.Write(at, (activation << 8) | ((long)kind << 1) | (begins ? 1L : 0L));
         _view.Write(at + 8, key);
         _view.Write(at + 16, Stopwatch.GetTimestamp());

@@ -12,7 +12,7 @@ public static class SiloChild
     /// <summary>Runs until standard input ends; returns the exit code.</summary>
     public static async Task<int> RunAsync(SiloArguments arguments)
     {
-        CancellationToken ended = ParentWatch.Start();
+        var ended = ParentWatch.Start();
         await using ISilo silo = arguments.Options.Rehearse ? new IdleSilo() : await SiloHost.StartAsync(arguments, ended).ConfigureAwait(false);
         await SampleLoop.RunAsync(
             Period,

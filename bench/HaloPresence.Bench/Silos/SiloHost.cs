@@ -46,7 +46,7 @@ public sealed class SiloHost : ISilo
         // Before the silo, so that no instrument is missed.
         var meter = new RuntimeMeter();
         var activations = new ActivationLog(arguments.Journal);
-        HostApplicationBuilder builder = QuietHost.CreateBuilder();
+        var builder = QuietHost.CreateBuilder();
         builder.Configuration.AddInMemoryCollection(Settings(arguments));
         builder.AddHaloPresence();
         activations.AddTo(builder.Logging);
@@ -55,7 +55,7 @@ public sealed class SiloHost : ISilo
             builder.Logging.AddFilter<ViewLines>("ActOp.Runtime", LogLevel.Information);
             builder.Logging.AddProvider(new ViewLines());
         }
-        IHost host = builder.Build();
+        var host = builder.Build();
         await host.StartAsync(cancellation);
         var check = new PlaceCheck(host.Services.GetRequiredService<IGrainFactory>(), activations);
         return new SiloHost(host, meter, check);
@@ -88,7 +88,7 @@ public sealed class SiloHost : ISilo
     /// <summary>What the experiment asks for, as the application's configuration.</summary>
     private static IEnumerable<KeyValuePair<string, string?>> Settings(SiloArguments arguments)
     {
-        HaloOptions halo = arguments.Options;
+        var halo = arguments.Options;
         yield return new("Silo:Port", Text(arguments.Port));
         yield return new("Silo:Gateway", Text(arguments.Gateway));
         yield return new("Silo:Primary", Text(arguments.Index == 0 ? arguments.Port : arguments.Primary));
@@ -152,7 +152,7 @@ public sealed class PlaceCheck : IAsyncDisposable
         {
             while (await timer.WaitForNextTickAsync(_end.Token))
             {
-                foreach (long game in _activations.PickGames(random, GamesAtOnce))
+                foreach (var game in _activations.PickGames(random, GamesAtOnce))
                     Count(await PlayersAsync(game));
             }
         }
@@ -177,7 +177,7 @@ public sealed class PlaceCheck : IAsyncDisposable
 
     private void Count(long[] players)
     {
-        foreach (long player in players)
+        foreach (var player in players)
             Interlocked.Increment(ref _activations.HasPlayer(player) ? ref _local : ref _remote);
     }
 }

@@ -25,13 +25,13 @@ public sealed class BreakdownExperiment() : Experiment(new HeartbeatOptions { Ap
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
     {
-        double networkMs = SocketFloor.Measure(MessageBytes, window: 1, runs: 1, FloorTime).MedianMicroseconds.Median / 1000;
-        double rate = await _load.RateAsync(parsed, runner).ConfigureAwait(false);
+        var networkMs = SocketFloor.Measure(MessageBytes, window: 1, runs: 1, FloorTime).MedianMicroseconds.Median / 1000;
+        var rate = await _load.RateAsync(parsed, runner).ConfigureAwait(false);
         var results = new List<BreakdownResult>();
-        foreach (Allocation allocation in parsed.GetValue(_allocations)!)
+        foreach (var allocation in parsed.GetValue(_allocations)!)
         {
-            CellOptions cell = _load.Cell(parsed) with { Allocation = allocation };
-            CellRun run = await runner.MeasureAsync($"{ListOption.Camel(allocation.ToString())}, {rate:N0}/s", cell, rate).ConfigureAwait(false);
+            var cell = _load.Cell(parsed) with { Allocation = allocation };
+            var run = await runner.MeasureAsync($"{ListOption.Camel(allocation.ToString())}, {rate:N0}/s", cell, rate).ConfigureAwait(false);
             results.Add(BreakdownResult.Of(allocation, run, networkMs));
         }
         TextTable.Print(BreakdownTable.Titles(results), BreakdownTable.Rows(results));
@@ -82,10 +82,10 @@ public sealed record BreakdownResult
     /// </summary>
     public static BreakdownResult Of(Allocation allocation, CellRun run, double networkMs)
     {
-        SegmentReport measured = run.Segment(SegmentNames.Measure);
+        var measured = run.Segment(SegmentNames.Measure);
         double requests = Math.Max(1, measured.Requests);
         var parts = new List<Part>();
-        foreach (int stage in (int[])[StageNames.Receive, StageNames.Work, StageNames.ClientSend])
+        foreach (var stage in (int[])[StageNames.Receive, StageNames.Work, StageNames.ClientSend])
         {
             double PerRequest(Func<StageReading, double> counter) =>
                 1000 * run.Timeline.Growth(measured.From, measured.From + measured.Seconds, sample => counter(sample.Stages[stage])) / requests;
@@ -129,7 +129,7 @@ public static class BreakdownTable
     public static IReadOnlyList<string[]> Rows(IReadOnlyList<BreakdownResult> results)
     {
         var rows = new List<string[]>();
-        for (int i = 0; i < results[0].Parts.Length; i++)
+        for (var i = 0; i < results[0].Parts.Length; i++)
             rows.Add([results[0].Parts[i].Name, .. results.SelectMany(result => (string[])[Micros(result.Parts[i].Ms), Share(result.Parts[i].Ms, result.MeanMs)])]);
         rows.Add(["mean latency", .. results.SelectMany(result => (string[])[Micros(result.MeanMs), ""])]);
         rows.Add(["requests/s", .. results.SelectMany(result => (string[])[result.Rate.ToString("N0", CultureInfo.InvariantCulture), ""])]);

@@ -28,24 +28,24 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
     {
-        CellOptions work = _load.Cell(parsed);
-        double rate = await _load.RateAsync(parsed, runner).ConfigureAwait(false);
-        int cores = Environment.ProcessorCount;
+        var work = _load.Cell(parsed);
+        var rate = await _load.RateAsync(parsed, runner).ConfigureAwait(false);
+        var cores = Environment.ProcessorCount;
         var start = new ThreadPoint(cores, cores, cores);
         await MeasureAsync(runner, start, rate, work).ConfigureAwait(false);
-        StageDemand[] demands = DemandReading.Of(_runs[start]);
+        var demands = DemandReading.Of(_runs[start]);
         int[] busy = [.. Enumerable.Range(0, ThreadPoint.Count).Where(stage => demands[stage].Arrivals > 0)];
         var search = new ThreadSearch(busy, point => MeasureAsync(runner, point, rate, work));
-        ThreadPoint best = await search.VaryAsync(start, parsed.GetValue(_threads)!).ConfigureAwait(false);
-        double configured = runner.Options.ThreadPenalty > 0 ? runner.Options.ThreadPenalty / 1e6 : new StageOptions().ThreadPenalty.TotalSeconds;
-        FittedPenalty fit = Fit(best, configured);
+        var best = await search.VaryAsync(start, parsed.GetValue(_threads)!).ConfigureAwait(false);
+        var configured = runner.Options.ThreadPenalty > 0 ? runner.Options.ThreadPenalty / 1e6 : new StageOptions().ThreadPenalty.TotalSeconds;
+        var fit = Fit(best, configured);
         // The neighbourhood of what the model suggests may hold something better still.
         ThreadPoint Vary(ThreadPoint suggestion) => busy.Aggregate(start, (point, stage) => point.With(stage, suggestion[stage]));
         await search.DescendAsync(await search.BestAsync(best, [Vary(fit.Suggestion)]).ConfigureAwait(false)).ConfigureAwait(false);
-        ThreadPoint present = PenaltyFit.Suggest(DemandReading.Of(_runs[best]), Headroom(), configured);
-        ThreadPoint near = await search.PlayOffAsync(Vary(present), Finalists, PlayOffRounds, start).ConfigureAwait(false);
+        var present = PenaltyFit.Suggest(DemandReading.Of(_runs[best]), Headroom(), configured);
+        var near = await search.PlayOffAsync(Vary(present), Finalists, PlayOffRounds, start).ConfigureAwait(false);
         fit = Fit(near, configured);
-        CellRun model = await runner.With(runner.Options with { ThreadPenalty = Micros(fit.Eta) })
+        var model = await runner.With(runner.Options with { ThreadPenalty = Micros(fit.Eta) })
             .MeasureAsync("model with this eta", work with { Allocation = Allocation.Model }, rate).ConfigureAwait(false);
         var result = new CalibrationResult
         {
@@ -63,7 +63,7 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
             MeasuredMs = search.Measured.OrderBy(pair => pair.Value).ToDictionary(pair => pair.Key.ToString(), pair => pair.Value),
         };
         TextTable.Print(["threads receive/work/client send", "p50 ms"], Rows(result));
-        foreach (string line in Lines(result))
+        foreach (var line in Lines(result))
             Console.WriteLine(line);
         Write(parsed, result, () => Render(result));
     }
@@ -71,8 +71,8 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
     /// <summary>The report.</summary>
     public static string Render(CalibrationResult result)
     {
-        HtmlPage page = new HtmlPage("Heartbeat: the price of a thread").Table(["threads receive/work/client send", "p50 ms"], Rows(result));
-        foreach (string line in Lines(result))
+        var page = new HtmlPage("Heartbeat: the price of a thread").Table(["threads receive/work/client send", "p50 ms"], Rows(result));
+        foreach (var line in Lines(result))
             page.Paragraph(line);
         return page.End(result);
     }
@@ -95,20 +95,20 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
 
     private FittedPenalty Fit(ThreadPoint best, double configured)
     {
-        StageDemand[] demands = DemandReading.Of(_runs[best]);
+        var demands = DemandReading.Of(_runs[best]);
         return PenaltyFit.Fit(demands, Headroom(), best, configured);
     }
 
     private async Task<double> MeasureAsync(CellRunner runner, ThreadPoint point, double rate, CellOptions work)
     {
-        CellOptions cell = work with
+        var cell = work with
         {
             Allocation = Allocation.Cores,
             ReceiveThreads = point.Receive,
             WorkThreads = point.Work,
             ClientSendThreads = point.ClientSend,
         };
-        CellRun run = await runner.MeasureAsync($"{_runs.Count + 1}: threads {point}, {rate:N0}/s", cell, rate).ConfigureAwait(false);
+        var run = await runner.MeasureAsync($"{_runs.Count + 1}: threads {point}, {rate:N0}/s", cell, rate).ConfigureAwait(false);
         _runs[point] = run;
         return run.MeasuredMedianMs();
     }

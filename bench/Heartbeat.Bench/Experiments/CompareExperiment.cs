@@ -28,8 +28,8 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
     protected override string? FindError(ParseResult parsed)
     {
         if (parsed.GetValue(_repeat) is < 1 or > 100) return $"--repeat must be 1 to 100, not {parsed.GetValue(_repeat)}.";
-        double[] compute = parsed.GetValue(_compute)!;
-        double[] peaks = parsed.GetValue(_peak)!;
+        var compute = parsed.GetValue(_compute)!;
+        var peaks = parsed.GetValue(_peak)!;
         if (compute.Distinct().Count() < compute.Length) return "--compute-us names a value twice.";
         if (peaks is not [0] && peaks.Length != compute.Length)
             return $"--peak must have one value for each of --compute-us, {compute.Length}, not {peaks.Length}.";
@@ -39,14 +39,14 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
     {
-        double[] compute = parsed.GetValue(_compute)!;
-        double[] given = parsed.GetValue(_peak)!;
+        var compute = parsed.GetValue(_compute)!;
+        var given = parsed.GetValue(_peak)!;
         (double ComputeUs, double Peak)[] peaks = [.. compute.Select((computeUs, i) => (computeUs, given[Math.Min(i, given.Length - 1)]))];
-        IReadOnlyList<PlannedRun> plan = ComparePlan.Build(
+        var plan = ComparePlan.Build(
             parsed.GetValue(_allocations)!, compute, parsed.GetValue(_blocking)!, parsed.GetValue(_repeat));
         LoadLevel[] loads = [.. parsed.GetValue(_loads)!.Order()];
-        double seconds = ComparePlan.Seconds(runner.Options, plan.Count, loads.Length, peaks.Count(one => one.Peak == 0));
-        int cells = plan.Count * loads.Length;
+        var seconds = ComparePlan.Seconds(runner.Options, plan.Count, loads.Length, peaks.Count(one => one.Peak == 0));
+        var cells = plan.Count * loads.Length;
         Console.WriteLine(FormattableString.Invariant($"{cells} cells in {plan.Count} runs, about {seconds / 60:0.0} minutes"));
         var results = new List<CellResult>();
         try
@@ -64,12 +64,12 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
     private static async Task MeasureAsync(
         CellRunner runner, IReadOnlyList<PlannedRun> plan, LoadLevel[] loads, Peaks peaks, List<CellResult> results)
     {
-        long start = Stopwatch.GetTimestamp();
-        for (int i = 0; i < plan.Count; i++)
+        var start = Stopwatch.GetTimestamp();
+        for (var i = 0; i < plan.Count; i++)
         {
-            PlannedRun planned = plan[i];
+            var planned = plan[i];
             var rates = new List<(LoadLevel Load, double Rate)>();
-            foreach (LoadLevel load in loads)
+            foreach (var load in loads)
                 rates.Add((load, await peaks.RateAsync(load, planned.ComputeUs, planned.BlockingPercent).ConfigureAwait(false)));
             var cell = new CellOptions
             {
@@ -78,18 +78,18 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
                 BlockingPercent = planned.BlockingPercent,
                 Schedule = Schedule.Print(ComparePlan.Segments(runner.Options, rates)),
             };
-            CellRun run = await runner.RunAsync($"{i + 1}/{plan.Count} {planned}", cell).ConfigureAwait(false);
+            var run = await runner.RunAsync($"{i + 1}/{plan.Count} {planned}", cell).ConfigureAwait(false);
             CellResult[] measured = [.. rates.Select(rate => CellResult.Of(planned, rate.Load, rate.Rate, run))];
             results.AddRange(measured);
-            double left = Stopwatch.GetElapsedTime(start).TotalMinutes / (i + 1) * (plan.Count - i - 1);
-            string brief = string.Join("; ", measured.Select(Brief));
+            var left = Stopwatch.GetElapsedTime(start).TotalMinutes / (i + 1) * (plan.Count - i - 1);
+            var brief = string.Join("; ", measured.Select(Brief));
             Console.WriteLine(FormattableString.Invariant($"{i + 1}/{plan.Count} {planned}: {brief}; {left:0.0} minutes left"));
         }
     }
 
     private static string Brief(CellResult cell)
     {
-        string load = ListOption.Camel(cell.Load.ToString());
+        var load = ListOption.Camel(cell.Load.ToString());
         return FormattableString.Invariant(
             $"{load} {cell.Rate:N0}/s p99 {cell.LatencyMs.P99:0.00} ms, {cell.Threads}, client {cell.ClientPercent:0.0} %");
     }
@@ -97,17 +97,17 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
     private void Show(ParseResult parsed, HeartbeatOptions options, CompareResult result)
     {
         TextTable.Print(CompareTable.Titles, CompareTable.Rows(result.Cells));
-        foreach (string note in CompareTable.Notes(options, result.Cells))
+        foreach (var note in CompareTable.Notes(options, result.Cells))
             Console.WriteLine(note);
-        foreach (CellResult cell in result.Cells)
+        foreach (var cell in result.Cells)
         {
-            foreach (string text in cell.ErrorTexts)
+            foreach (var text in cell.ErrorTexts)
                 Console.WriteLine($"{ListOption.Camel(cell.Allocation.ToString())}, {CompareTable.Describe(cell)}: {text}");
         }
         if (result.Regret.Count > 0)
         {
             TextTable.Print(RegretTable.Titles, RegretTable.Rows(result.Regret));
-            foreach (string note in RegretTable.Notes(result.Regret))
+            foreach (var note in RegretTable.Notes(result.Regret))
                 Console.WriteLine(note);
         }
         Write(parsed, result, () => CompareReport.Render(options, result));
@@ -134,15 +134,15 @@ public static class ComparePlan
         IReadOnlyList<Allocation> allocations, IReadOnlyList<double> compute, IReadOnlyList<double> blocking, int repeats)
     {
         var runs = new List<PlannedRun>();
-        for (int repeat = 1; repeat <= repeats; repeat++)
+        for (var repeat = 1; repeat <= repeats; repeat++)
         {
             // Kinds of requests begin with different ones too: else the first of a single pass would always be the same.
-            int first = repeat - 1;
-            foreach (double computeUs in compute)
+            var first = repeat - 1;
+            foreach (var computeUs in compute)
             {
-                foreach (double percent in blocking)
+                foreach (var percent in blocking)
                 {
-                    for (int i = 0; i < allocations.Count; i++)
+                    for (var i = 0; i < allocations.Count; i++)
                         runs.Add(new PlannedRun(repeat, computeUs, percent, allocations[(i + first) % allocations.Count]));
                     first++;
                 }
@@ -158,7 +158,7 @@ public static class ComparePlan
     public static IEnumerable<Segment> Segments(HeartbeatOptions options, IReadOnlyList<(LoadLevel Load, double Rate)> loads)
     {
         yield return CellRunner.Compile;
-        for (int i = 0; i < loads.Count; i++)
+        for (var i = 0; i < loads.Count; i++)
         {
             if (i > 0)
                 yield return new Segment(SegmentNames.Rest, LongestRest, 0);

@@ -88,7 +88,7 @@ public sealed record CellResult
         };
         if (run.Failure is not null)
             return result with { Errors = 1, ErrorTexts = [run.Failure] };
-        SegmentReport measured = run.Segment(SegmentNames.MeasureOf(load));
+        var measured = run.Segment(SegmentNames.MeasureOf(load));
         return result with
         {
             LatencyMs = measured.LatencyMs,
@@ -149,10 +149,10 @@ public static class CompareTable
         yield return "Latency since the intended start; x = relative to cores; CPU = the silo's, 100 is a core; client = the load "
             + "client's, 100 is the machine; threads = receive/work/silo send/client send at the end; changes of threads while measured. "
             + "Medians over repeats.";
-        double seconds = options.Warmup + options.Measure;
+        var seconds = options.Warmup + options.Measure;
         yield return FormattableString.Invariant(
             $"queueLength decides every {options.QueuePeriod:0.##} s (paper: 30 s, which a load of {seconds:0.##} s would never see).");
-        foreach (double percent in results.Select(result => result.BlockingPercent).Where(percent => percent > 0).Distinct().Order())
+        foreach (var percent in results.Select(result => result.BlockingPercent).Where(percent => percent > 0).Distinct().Order())
         {
             double Limit(int workers) => Peaks.Limit(workers, percent, options.BlockingMs);
             yield return string.Create(CultureInfo.InvariantCulture, $"With {percent:0.##} % of the calls blocking {options.BlockingMs:0.##} ms, {Environment.ProcessorCount} workers can answer at most {Limit(Environment.ProcessorCount):N0} requests/s, eight {Limit(8):N0}; loads are shares of no more than {Peaks.BlockingFactor} times the former.");
@@ -195,15 +195,15 @@ public static class CompareReport
     /// <summary>Writes it.</summary>
     public static string Render(HeartbeatOptions options, CompareResult result)
     {
-        IReadOnlyList<CellResult> results = result.Cells;
+        var results = result.Cells;
         var page = new HtmlPage("Heartbeat");
         page.Paragraph(string.Create(CultureInfo.InvariantCulture, $"One silo, {options.Clients:N0} {ListOption.Camel(options.Application.ToString())} grains, open-loop load, {Environment.ProcessorCount} cores that the silo and the load client share."));
         page.Table(CompareTable.Titles, CompareTable.Rows(results));
-        foreach (string note in CompareTable.Notes(options, results))
+        foreach (var note in CompareTable.Notes(options, results))
             page.Paragraph(note);
         if (result.Regret.Count > 0)
             page.Table(RegretTable.Titles, RegretTable.Rows(result.Regret));
-        foreach (string note in RegretTable.Notes(result.Regret).TakeWhile(_ => result.Regret.Count > 0))
+        foreach (var note in RegretTable.Notes(result.Regret).TakeWhile(_ => result.Regret.Count > 0))
             page.Paragraph(note);
         foreach (var load in results.GroupBy(CompareTable.Key).OrderBy(group => group.Key))
             page.Figure(Chart([.. load]).Render());
@@ -222,7 +222,7 @@ public static class CompareReport
     private static (double, double)[] Points(IEnumerable<CellResult> repeats)
     {
         var all = new LatencyHistogram();
-        foreach (CellResult repeat in repeats)
+        foreach (var repeat in repeats)
             all.Merge(repeat.Latency);
         return [.. all.Distribution()];
     }

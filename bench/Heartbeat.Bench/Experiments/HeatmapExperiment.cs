@@ -29,32 +29,32 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
     {
-        HeartbeatOptions options = runner.Options;
+        var options = runner.Options;
         var plan = HeatPlan.Build(parsed.GetValue(_workers)!, parsed.GetValue(_senders)!, parsed.GetValue(_passes));
         Console.WriteLine($"{plan.Count} cells, about {plan.Count * (CellRunner.CompileSeconds + options.Warmup + options.Measure + Overhead) / 60:0} minutes");
-        CellOptions work = _load.Cell(parsed);
-        double rate = await _load.RateAsync(parsed, runner).ConfigureAwait(false);
+        var work = _load.Cell(parsed);
+        var rate = await _load.RateAsync(parsed, runner).ConfigureAwait(false);
         async Task<double> Measure(string title, int workers, int senders)
         {
-            CellOptions cell = work with { Allocation = Allocation.Cores, WorkThreads = workers, ClientSendThreads = senders };
-            CellRun run = await runner.MeasureAsync($"{title}: {workers} workers x {senders} senders, {rate:N0}/s", cell, rate).ConfigureAwait(false);
+            var cell = work with { Allocation = Allocation.Cores, WorkThreads = workers, ClientSendThreads = senders };
+            var run = await runner.MeasureAsync($"{title}: {workers} workers x {senders} senders, {rate:N0}/s", cell, rate).ConfigureAwait(false);
             return run.MeasuredMedianMs();
         }
         var medians = new Dictionary<(int Workers, int Senders), List<double>>();
-        for (int i = 0; i < plan.Count; i++)
+        for (var i = 0; i < plan.Count; i++)
         {
-            double median = await Measure($"{i + 1}/{plan.Count}", plan[i].Workers, plan[i].Senders).ConfigureAwait(false);
+            var median = await Measure($"{i + 1}/{plan.Count}", plan[i].Workers, plan[i].Senders).ConfigureAwait(false);
             if (!medians.TryAdd(plan[i], [median]))
                 medians[plan[i]].Add(median);
         }
         HeatCell[] cells = [.. medians.Select(pair => new HeatCell(pair.Key.Workers, pair.Key.Senders, pair.Value))];
-        HeatCell best = cells.MinBy(cell => cell.MedianMs)!;
-        CellOptions chooses = work with { Allocation = Allocation.Model };
-        CellRun model = await runner.MeasureAsync($"model, {rate:N0}/s", chooses, rate).ConfigureAwait(false);
-        ThreadNumbers chosen = model.Threads(model.Segment(SegmentNames.Measure));
+        var best = cells.MinBy(cell => cell.MedianMs)!;
+        var chooses = work with { Allocation = Allocation.Model };
+        var model = await runner.MeasureAsync($"model, {rate:N0}/s", chooses, rate).ConfigureAwait(false);
+        var chosen = model.Threads(model.Segment(SegmentNames.Measure));
         List<double> modelAgain = [];
         List<double> bestAgain = [];
-        for (int i = 0; i < ComparisonPasses; i++)
+        for (var i = 0; i < ComparisonPasses; i++)
         {
             modelAgain.Add(await Measure("model's choice", chosen.Work, chosen.ClientSend).ConfigureAwait(false));
             bestAgain.Add(await Measure("best", best.Workers, best.Senders).ConfigureAwait(false));
@@ -69,7 +69,7 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
             BestAgain = new HeatCell(best.Workers, best.Senders, bestAgain),
         };
         TextTable.Print(Titles(result), Rows(result));
-        foreach (string note in result.Notes())
+        foreach (var note in result.Notes())
             Console.WriteLine(note);
         Write(parsed, result, () => Render(result));
     }
@@ -77,9 +77,9 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
     /// <summary>The report.</summary>
     public static string Render(HeatmapResult result)
     {
-        HtmlPage page = new HtmlPage("Heartbeat: latency over workers and senders").Table(Titles(result), Rows(result)).Figure(HeatGrid.Render(
+        var page = new HtmlPage("Heartbeat: latency over workers and senders").Table(Titles(result), Rows(result)).Figure(HeatGrid.Render(
             FormattableString.Invariant($"Median latency in ms at {result.Rate:N0} requests/s"), "workers", Workers(result), "senders", Senders(result), (workers, senders) => Find(result, workers, senders).MedianMs));
-        foreach (string note in result.Notes())
+        foreach (var note in result.Notes())
             page.Paragraph(note);
         return page.End(result);
     }
@@ -108,7 +108,7 @@ public static class HeatPlan
     {
         var all = (from worker in workers from sender in senders select (worker, sender)).ToList();
         var plan = new List<(int, int)>();
-        for (int pass = 0; pass < passes; pass++)
+        for (var pass = 0; pass < passes; pass++)
         {
             plan.AddRange(all);
             all.Reverse();

@@ -25,13 +25,13 @@ public sealed class PeakExperiment() : Experiment(new HeartbeatOptions())
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
     {
-        Allocation[] allocations = parsed.GetValue(_allocations)!;
+        var allocations = parsed.GetValue(_allocations)!;
         var peaks = allocations.ToDictionary(allocation => allocation, _ => new List<double>());
-        for (int pass = 1; pass <= parsed.GetValue(_repeat); pass++)
+        for (var pass = 1; pass <= parsed.GetValue(_repeat); pass++)
         {
-            foreach (Allocation allocation in allocations)
+            foreach (var allocation in allocations)
             {
-                string title = $"pass {pass}, peak of {ListOption.Camel(allocation.ToString())}";
+                var title = $"pass {pass}, peak of {ListOption.Camel(allocation.ToString())}";
                 peaks[allocation].Add(await Peaks.SearchAsync(runner, allocation, parsed.GetValue(_compute), title).ConfigureAwait(false));
             }
         }

@@ -25,14 +25,14 @@ public static class PenaltyFit
     {
         // A stage without events has nothing to say about the price of its threads.
         int[] busy = [.. Enumerable.Range(0, ThreadPoint.Count).Where(stage => demands[stage].Arrivals > 0)];
-        int steps = (int)Math.Round(Math.Log10(Most / Least) * PerDecade);
+        var steps = (int)Math.Round(Math.Log10(Most / Least) * PerDecade);
         var distances = new int[steps + 1];
-        for (int i = 0; i <= steps; i++)
+        for (var i = 0; i <= steps; i++)
             distances[i] = Suggest(demands, processors, At(i)).DistanceTo(best, busy);
-        int nearest = distances.Min();
-        List<(int From, int To)> runs = Runs(distances, nearest);
-        (int from, int to) = runs.Find(run => At(run.From) <= configured && configured <= At(run.To)) is { To: > 0 } around ? around : runs.MaxBy(run => run.To - run.From);
-        double eta = At(from) <= configured && configured <= At(to) ? configured : Math.Sqrt(At(from) * At(to));
+        var nearest = distances.Min();
+        var runs = Runs(distances, nearest);
+        (var from, var to) = runs.Find(run => At(run.From) <= configured && configured <= At(run.To)) is { To: > 0 } around ? around : runs.MaxBy(run => run.To - run.From);
+        var eta = At(from) <= configured && configured <= At(to) ? configured : Math.Sqrt(At(from) * At(to));
         return new FittedPenalty(eta, At(from), At(to), Suggest(demands, processors, eta), nearest);
     }
 
@@ -40,7 +40,7 @@ public static class PenaltyFit
     public static ThreadPoint Suggest(IReadOnlyList<StageDemand> demands, double processors, double eta)
     {
         var model = new ThreadModel(processors, eta);
-        IReadOnlyList<int> threads = new ThreadRounding(model, 1, MaxThreads).Round(demands, model.Solve(demands)).Threads;
+        var threads = new ThreadRounding(model, 1, MaxThreads).Round(demands, model.Solve(demands)).Threads;
         return new ThreadPoint(threads[0], threads[1], threads[2]);
     }
 
@@ -49,9 +49,9 @@ public static class PenaltyFit
     private static List<(int From, int To)> Runs(int[] distances, int nearest)
     {
         var runs = new List<(int, int)>();
-        for (int i = 0; i < distances.Length; i++)
+        for (var i = 0; i < distances.Length; i++)
         {
-            int from = i;
+            var from = i;
             while (i < distances.Length && distances[i] == nearest)
                 i++;
             if (i > from)
@@ -86,7 +86,7 @@ public static class DemandReading
     /// <exception cref="InvalidOperationException">The run failed, or the runtime did not say what its stages take.</exception>
     public static StageDemand[] Of(CellRun run)
     {
-        SegmentReport measured = run.Segment(SegmentNames.Measure);
+        var measured = run.Segment(SegmentNames.Measure);
         StageDemand[] demands = [.. ((int[])[StageNames.Receive, StageNames.Work, StageNames.ClientSend]).Select(stage => Of(run.Timeline, measured, stage))];
         if (demands.All(demand => demand.Arrivals == 0))
             throw new InvalidOperationException("The runtime does not say what processor time its stages take: there is nothing to fit.");
@@ -96,12 +96,12 @@ public static class DemandReading
     private static StageDemand Of(CellTimeline timeline, SegmentReport measured, int stage)
     {
         double Growth(Func<StageReading, double> counter) => timeline.Growth(measured.From, measured.From + measured.Seconds, sample => counter(sample.Stages[stage]));
-        double events = Growth(reading => reading.Executed);
-        double compute = events > 0 ? Growth(reading => reading.Cpu) / events : 0;
+        var events = Growth(reading => reading.Executed);
+        var compute = events > 0 ? Growth(reading => reading.Cpu) / events : 0;
         // So few events that none was sampled: as the runtime does, as if there were none.
         if (compute <= 0)
             return new StageDemand(0, 0);
-        double blocked = Math.Max(0, Growth(reading => reading.Wall - reading.Cpu - reading.Ready) / events);
+        var blocked = Math.Max(0, Growth(reading => reading.Wall - reading.Cpu - reading.Ready) / events);
         return new StageDemand(events / measured.Seconds, compute, blocked);
     }
 }

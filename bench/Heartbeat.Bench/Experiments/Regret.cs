@@ -65,10 +65,10 @@ public sealed record Regret
     private static Regret OfLoad(CellResult[] cells)
     {
         CellResult[] model = [.. cells.Where(cell => cell.Allocation == Allocation.Model).OrderBy(cell => cell.Repeat)];
-        CellResult[] best = cells.Where(cell => cell.Allocation != Allocation.Model)
+        var best = cells.Where(cell => cell.Allocation != Allocation.Model)
             .GroupBy(cell => cell.Allocation, (_, others) => others.OrderBy(cell => cell.Repeat).ToArray())
             .MinBy(P99) ?? [];
-        double? bestP99 = Finite(P99(best));
+        var bestP99 = Finite(P99(best));
         return new Regret
         {
             ComputeUs = cells[0].ComputeUs,
@@ -112,7 +112,7 @@ public sealed record RegretCount(int Cells, int Good, int Bad, int NotMeasured)
     /// <inheritdoc/>
     public override string ToString()
     {
-        string rest = NotMeasured > 0 ? $"; {NotMeasured} not measured" : "";
+        var rest = NotMeasured > 0 ? $"; {NotMeasured} not measured" : "";
         return FormattableString.Invariant($"Regret: at most {Regret.Good} in {Good} of {Cells} cells, above {Regret.Bad} in {Bad}{rest}.");
     }
 }

@@ -48,13 +48,13 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
     {
-        double high = await _work.RateAsync(parsed, runner, LoadLevel.High).ConfigureAwait(false);
-        Segment[] segments = Segments(
+        var high = await _work.RateAsync(parsed, runner, LoadLevel.High).ConfigureAwait(false);
+        var segments = Segments(
             runner.Options.Warmup, parsed.GetValue(_hold), high / LoadShare.Of(LoadLevel.High), parsed.GetValue(_replyRate), parsed.GetValue(_entries));
         var results = new List<StepResult>();
-        foreach (Allocation allocation in parsed.GetValue(_allocations)!)
+        foreach (var allocation in parsed.GetValue(_allocations)!)
         {
-            CellOptions cell = _work.Cell(parsed) with { Allocation = allocation, Schedule = Schedule.Print(segments) };
+            var cell = _work.Cell(parsed) with { Allocation = allocation, Schedule = Schedule.Print(segments) };
             results.Add(StepResult.Of(allocation, await runner.RunAsync(ListOption.Camel(allocation.ToString()), cell).ConfigureAwait(false)));
         }
         TextTable.Print(Titles, Rows(results));
@@ -65,10 +65,10 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     /// <summary>The report.</summary>
     public static string Render(HeartbeatOptions options, IReadOnlyList<StepResult> results)
     {
-        HtmlPage page = new HtmlPage("Heartbeat: steps of the load").Table(Titles, Rows(results)).Paragraph(Note(options));
-        foreach (StepResult result in results)
+        var page = new HtmlPage("Heartbeat: steps of the load").Table(Titles, Rows(results)).Paragraph(Note(options));
+        foreach (var result in results)
         {
-            string name = ListOption.Camel(result.Allocation.ToString());
+            var name = ListOption.Camel(result.Allocation.ToString());
             page.Figure(Chart(result, "Threads of the stages: " + name, ("receive", p => p.Threads.Receive), ("work", p => p.Threads.Work), ("silo send", p => p.Threads.SiloSend), ("client send", p => p.Threads.ClientSend)));
             page.Figure(Chart(result, "Requests per second asked for: " + name, ("rate", p => p.Rate)));
         }
@@ -168,10 +168,10 @@ public sealed record StepResult
     /// <exception cref="InvalidOperationException">The run failed.</exception>
     public static StepResult Of(Allocation allocation, CellRun run)
     {
-        SegmentReport[] segments = run.Report?.Segments ?? throw new InvalidOperationException(run.Failure);
-        SiloSample[] samples = run.Timeline.Samples(0);
-        double begin = segments[0].From;
-        double end = segments[^1].From + segments[^1].Seconds;
+        var segments = run.Report?.Segments ?? throw new InvalidOperationException(run.Failure);
+        var samples = run.Timeline.Samples(0);
+        var begin = segments[0].From;
+        var end = segments[^1].From + segments[^1].Seconds;
         return new StepResult
         {
             Allocation = allocation,
@@ -184,9 +184,9 @@ public sealed record StepResult
     /// <summary>The changes between samples in a stretch: how many, and seconds from its begin to the last.</summary>
     public static (int Count, double Last) Changes(IReadOnlyList<SiloSample> samples, double from, double to)
     {
-        int count = 0;
+        var count = 0;
         double last = 0;
-        for (int i = 1; i < samples.Count; i++)
+        for (var i = 1; i < samples.Count; i++)
         {
             if (samples[i].T < from || samples[i].T > to || CellTimeline.ThreadsOf(samples[i]) == CellTimeline.ThreadsOf(samples[i - 1]))
                 continue;
@@ -198,7 +198,7 @@ public sealed record StepResult
 
     private static StepSegment Read(CellRun run, SiloSample[] samples, SegmentReport segment, double begin)
     {
-        (int changes, double last) = Changes(samples, segment.From, segment.From + segment.Seconds);
+        (var changes, var last) = Changes(samples, segment.From, segment.From + segment.Seconds);
         return new StepSegment
         {
             Name = segment.Name,

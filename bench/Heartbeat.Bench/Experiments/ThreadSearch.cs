@@ -27,11 +27,11 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
     public async Task<ThreadPoint> PlayOffAsync(ThreadPoint incumbent, int count, int rounds, params ThreadPoint[] seeded)
     {
         ThreadPoint[] finalists = [.. Measured.OrderBy(pair => pair.Value).Take(count).Select(pair => pair.Key).Union(seeded).Append(incumbent).Distinct()];
-        foreach (ThreadPoint point in finalists)
+        foreach (var point in finalists)
             await AskAsync(point).ConfigureAwait(false);
-        for (int round = 0; round < rounds; round++)
+        for (var round = 0; round < rounds; round++)
         {
-            foreach (ThreadPoint point in finalists)
+            foreach (var point in finalists)
                 _measured[point].Add(await measure(point).ConfigureAwait(false));
         }
         bool Beats(ThreadPoint point) => _measured[point].TakeLast(rounds).Zip(_measured[incumbent].TakeLast(rounds)).All(pair => pair.First < pair.Second * (1 - LeastGain));
@@ -42,8 +42,8 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
     /// <summary>Of these points that are as good as the best one, that with the fewest threads.</summary>
     private ThreadPoint Fewest(IReadOnlyCollection<ThreadPoint> points)
     {
-        IReadOnlyDictionary<ThreadPoint, double> measured = Measured;
-        double least = points.Min(point => measured[point]);
+        var measured = Measured;
+        var least = points.Min(point => measured[point]);
         return points.Where(point => measured[point] <= least / (1 - LeastGain)).OrderBy(point => point.Total).ThenBy(point => measured[point]).First();
     }
 
@@ -52,11 +52,11 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
     /// </summary>
     public async Task<ThreadPoint> VaryAsync(ThreadPoint start, IReadOnlyList<int> values)
     {
-        ThreadPoint best = start;
-        for (int round = 0; round < MaxRounds; round++)
+        var best = start;
+        for (var round = 0; round < MaxRounds; round++)
         {
-            ThreadPoint before = best;
-            foreach (int stage in stages)
+            var before = best;
+            foreach (var stage in stages)
                 best = await BestAsync(best, values.Select(value => best.With(stage, value)).ToList()).ConfigureAwait(false);
             if (best == before)
                 break;
@@ -67,10 +67,10 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
     /// <summary>Moves to the best neighbour until none is better.</summary>
     public async Task<ThreadPoint> DescendAsync(ThreadPoint start)
     {
-        ThreadPoint best = start;
-        for (int round = 0; round < MaxRounds; round++)
+        var best = start;
+        for (var round = 0; round < MaxRounds; round++)
         {
-            ThreadPoint before = best;
+            var before = best;
             best = await BestAsync(best, [.. best.Neighbours(stages)]).ConfigureAwait(false);
             if (best == before)
                 break;
@@ -81,11 +81,11 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
     /// <summary>The best of a point and some others; a tie goes to the first.</summary>
     public async Task<ThreadPoint> BestAsync(ThreadPoint first, IReadOnlyList<ThreadPoint> others)
     {
-        ThreadPoint best = first;
-        double least = await AskAsync(first).ConfigureAwait(false);
-        foreach (ThreadPoint other in others)
+        var best = first;
+        var least = await AskAsync(first).ConfigureAwait(false);
+        foreach (var other in others)
         {
-            double latency = await AskAsync(other).ConfigureAwait(false);
+            var latency = await AskAsync(other).ConfigureAwait(false);
             if (latency < least * (1 - LeastGain))
                 (best, least) = (other, latency);
         }
@@ -94,7 +94,7 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
 
     private async Task<double> AskAsync(ThreadPoint point)
     {
-        if (!_measured.TryGetValue(point, out List<double>? latencies))
+        if (!_measured.TryGetValue(point, out var latencies))
             _measured.Add(point, latencies = [await measure(point).ConfigureAwait(false)]);
         return latencies.Median();
     }
@@ -123,7 +123,7 @@ public readonly record struct ThreadPoint(int Receive, int Work, int ClientSend)
     /// <summary>Points with one thread more or fewer in one of these stages, at least one everywhere.</summary>
     public IEnumerable<ThreadPoint> Neighbours(IEnumerable<int> stages)
     {
-        foreach (int stage in stages)
+        foreach (var stage in stages)
         {
             yield return With(stage, this[stage] + 1);
             if (this[stage] > 1)
@@ -134,8 +134,8 @@ public readonly record struct ThreadPoint(int Receive, int Work, int ClientSend)
     /// <summary>How many threads two points differ by in these stages.</summary>
     public int DistanceTo(ThreadPoint other, IEnumerable<int> stages)
     {
-        int sum = 0;
-        foreach (int stage in stages)
+        var sum = 0;
+        foreach (var stage in stages)
             sum += Math.Abs(this[stage] - other[stage]);
         return sum;
     }

@@ -56,8 +56,8 @@ public sealed class BeatClient
     public BeatReport Run(CancellationToken cancellation)
     {
         WakeAll().GetAwaiter().GetResult();
-        int number = 0;
-        foreach (Segment segment in Schedule.Parse(_cell.Schedule))
+        var number = 0;
+        foreach (var segment in Schedule.Parse(_cell.Schedule))
         {
             if (segment.Rate > 0)
                 RunOpen(segment, _options.Seed + 2 + number++, cancellation);
@@ -76,12 +76,12 @@ public sealed class BeatClient
 
     private PeakStep[] FindPeak(CancellationToken cancellation)
     {
-        double moved = RunClosed(new Segment("peak", PeakStepSeconds, 0, SeedConcurrency), cancellation);
+        var moved = RunClosed(new Segment("peak", PeakStepSeconds, 0, SeedConcurrency), cancellation);
         return PeakSearch.Run(Math.Max(1, SeedShare * moved), rate =>
         {
-            SegmentRun run = RunOpen(new Segment("peak", PeakStepSeconds, rate), _options.Seed + 2, cancellation);
-            double taken = (_clock.Now - run.From).TotalSeconds;
-            long inFlight = _openLoop.Outstanding;
+            var run = RunOpen(new Segment("peak", PeakStepSeconds, rate), _options.Seed + 2, cancellation);
+            var taken = (_clock.Now - run.From).TotalSeconds;
+            var inFlight = _openLoop.Outstanding;
             _openLoop.Drain(DrainLimit, run.Tally, cancellation);
             return PeakStep.Of(rate, PeakStepSeconds, taken, run.Tally.Answered, inFlight);
         });
@@ -103,12 +103,12 @@ public sealed class BeatClient
 
     private SegmentRun RunOpen(Segment segment, int seed, CancellationToken cancellation)
     {
-        SegmentRun run = Begin(segment);
-        TimeSpan until = run.From + TimeSpan.FromSeconds(segment.Seconds);
+        var run = Begin(segment);
+        var until = run.From + TimeSpan.FromSeconds(segment.Seconds);
         var arrivals = new PoissonArrivals(segment.Rate, run.From, seed);
         while (true)
         {
-            TimeSpan now = _clock.Now;
+            var now = _clock.Now;
             _openLoop.SendDue(arrivals, now, until, run.Latency, run.Tally);
             ReportWhenDue();
             if (now >= until)
@@ -122,15 +122,15 @@ public sealed class BeatClient
 
     private double RunClosed(Segment segment, CancellationToken cancellation)
     {
-        SegmentRun run = Begin(segment);
-        TimeSpan until = run.From + TimeSpan.FromSeconds(segment.Seconds);
+        var run = Begin(segment);
+        var until = run.From + TimeSpan.FromSeconds(segment.Seconds);
         var loop = new ClosedLoop(_clock, Ask, segment.Concurrency);
         run.Closed = loop;
         loop.Start(until);
         while (_clock.Now < until)
             Wait(until, cancellation);
         run.End(_cpuSeconds());
-        for (TimeSpan limit = until + DrainLimit; !loop.IsIdle && _clock.Now < limit;)
+        for (var limit = until + DrainLimit; !loop.IsIdle && _clock.Now < limit;)
             Wait(_clock.Now + TimeSpan.FromMilliseconds(1), cancellation);
         return loop.Tally.Answered / segment.Seconds;
     }
@@ -165,7 +165,7 @@ public sealed class BeatClient
 
     private BeatReport Report()
     {
-        SegmentRun? last = _runs.LastOrDefault();
+        var last = _runs.LastOrDefault();
         return new BeatReport
         {
             T = _clock.Now.TotalSeconds,
@@ -209,8 +209,8 @@ public sealed class BeatSource(HeartbeatOptions options, CellOptions cell)
     {
         lock (_random)
         {
-            bool blocks = _random.NextDouble() * 100 < cell.BlockingPercent;
-            bool isRead = _random.Next(100) < options.ReadPercent;
+            var blocks = _random.NextDouble() * 100 < cell.BlockingPercent;
+            var isRead = _random.Next(100) < options.ReadPercent;
             return new Beat(_random.Next(options.Clients), ++_number, isRead, entries, blocks ? options.BlockingMs : 0, cell.ComputeUs);
         }
     }

@@ -18,10 +18,10 @@ public static class PeakSearch
     {
         var steps = new List<PeakStep>();
         double good = 0;
-        double bad = double.PositiveInfinity;
-        for (double rate = first; steps.Count < MaxSteps && bad > good * Accuracy; rate = Next(rate, good, bad))
+        var bad = double.PositiveInfinity;
+        for (var rate = first; steps.Count < MaxSteps && bad > good * Accuracy; rate = Next(rate, good, bad))
         {
-            PeakStep step = attempt(rate);
+            var step = attempt(rate);
             // A hiccup of the machine is no limit.
             if (!step.KeptUp)
                 step = attempt(rate);

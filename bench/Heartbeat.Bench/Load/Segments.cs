@@ -29,7 +29,7 @@ public static class Schedule
 
     private static Segment ParseOne(string text)
     {
-        string[] parts = text.Split(':');
+        var parts = text.Split(':');
         if (parts.Length != Fields)
             throw new FormatException($"A segment of the load has {Fields} parts: '{text}'.");
         return new Segment(parts[0], Number(parts[1]), Number(parts[2]), (int)Number(parts[3]), (int)Number(parts[4]));
@@ -161,7 +161,7 @@ public static class BeatReports
     {
         if (reports.Count == 1)
             return reports[0];
-        BeatReport first = reports[0];
+        var first = reports[0];
         return first with
         {
             IsDone = reports.All(report => report.IsDone),
@@ -176,7 +176,7 @@ public static class BeatReports
     private static SegmentReport Merge(SegmentReport[] parts)
     {
         var latency = new LatencyHistogram();
-        foreach (SegmentReport part in parts)
+        foreach (var part in parts)
             latency.Merge(LatencyHistogram.FromPairs(part.Histogram));
         return parts[0] with
         {

@@ -35,13 +35,13 @@ public sealed class CellRunner(HeartbeatOptions options, IProgressView view, Can
     public async Task<CellRun> RunAsync(string title, CellOptions cell)
     {
         // One client searches for the peak.
-        int processes = cell.FindPeak ? 1 : options.Processes;
+        var processes = cell.FindPeak ? 1 : options.Processes;
         var timeline = new CellTimeline(processes);
-        double search = cell.FindPeak ? BeatClient.LongestPeakSearch : 0;
-        TimeSpan longest = Allowance + TimeSpan.FromSeconds(Schedule.Parse(cell.Schedule).Sum(segment => segment.Seconds) + search);
+        var search = cell.FindPeak ? BeatClient.LongestPeakSearch : 0;
+        var longest = Allowance + TimeSpan.FromSeconds(Schedule.Parse(cell.Schedule).Sum(segment => segment.Seconds) + search);
         string[][] clients = [.. Enumerable.Range(0, processes).Select(client => ClientArguments(client, processes, cell))];
         var run = new ClusterRun<SiloSample, BeatReport>(timeline, longest, Arguments(options, cell), clients);
-        Task work = run.ExecuteAsync(cancellation);
+        var work = run.ExecuteAsync(cancellation);
         await view.ShowAsync(title, () => ProgressLine.Read(timeline), work).ConfigureAwait(false);
         try
         {
@@ -57,8 +57,8 @@ public sealed class CellRunner(HeartbeatOptions options, IProgressView view, Can
     private string[] ClientArguments(int client, int count, CellOptions cell)
     {
         // Each has its share of the load, and its own random choices.
-        HeartbeatOptions share = options with { Seed = options.Seed + 1000 * client, MaxOutstanding = Math.Max(1, options.MaxOutstanding / count) };
-        IEnumerable<Segment> segments = Schedule.Parse(cell.Schedule).Select(segment => segment with { Rate = segment.Rate / count, Concurrency = (segment.Concurrency + count - 1) / count });
+        var share = options with { Seed = options.Seed + 1000 * client, MaxOutstanding = Math.Max(1, options.MaxOutstanding / count) };
+        var segments = Schedule.Parse(cell.Schedule).Select(segment => segment with { Rate = segment.Rate / count, Concurrency = (segment.Concurrency + count - 1) / count });
         return Arguments(share, cell with { Schedule = Schedule.Print(segments) });
     }
 
@@ -105,7 +105,7 @@ public sealed class CellTimeline(int clients = 1) : RunTimeline<SiloSample, Beat
     /// <summary>Threads as of the last sample not after a time; all 0 before the first.</summary>
     public ThreadNumbers ThreadsAt(double time)
     {
-        SiloSample? last = Samples(0).LastOrDefault(sample => sample.T <= time);
+        var last = Samples(0).LastOrDefault(sample => sample.T <= time);
         return last is null ? new ThreadNumbers(0, 0, 0, 0) : ThreadsOf(last);
     }
 
@@ -151,10 +151,10 @@ public static class ProgressLine
     /// <summary>Names and values as of the load clients' last reports.</summary>
     public static IReadOnlyList<(string Name, string Value)> Read(CellTimeline timeline)
     {
-        BeatReport? load = timeline.Merged;
+        var load = timeline.Merged;
         if (load is null)
             return [("phase", "starting")];
-        double cpu = 100 * timeline.Growth(load.T - Window, load.T, sample => sample.CpuSeconds) / Window;
+        var cpu = 100 * timeline.Growth(load.T - Window, load.T, sample => sample.CpuSeconds) / Window;
         return
         [
             ("phase", load.IsDone ? "done" : load.Segment),

@@ -27,7 +27,7 @@ public abstract class Experiment
     /// <summary>Makes <paramref name="command"/> run this and returns it.</summary>
     public TCommand AttachTo<TCommand>(TCommand command) where TCommand : Command
     {
-        foreach (Option option in OwnOptions)
+        foreach (var option in OwnOptions)
             command.Options.Add(option);
         _table.AddTo(command);
         _output = new OutputOptions(command, _json, _html);
@@ -89,8 +89,8 @@ public sealed class WorkChoice
     /// <summary>The first thing wrong; null when all is fine.</summary>
     public string? FindError(ParseResult parsed)
     {
-        CellOptions cell = Cell(parsed);
-        double peak = parsed.GetValue(_peak);
+        var cell = Cell(parsed);
+        var peak = parsed.GetValue(_peak);
         if (cell.BlockingPercent is not (>= 0 and <= 100)) return $"--blocking must be 0 to 100 percent, not {cell.BlockingPercent}.";
         if (peak is not (>= 0 and <= MostPeak)) return $"--peak must be 0 (search) to {MostPeak} requests per second, not {peak}.";
         return FindComputeError(cell.ComputeUs);
@@ -106,7 +106,7 @@ public sealed class WorkChoice
     /// <summary>Requests per second of a load, after a search for the peak when none was given.</summary>
     public Task<double> RateAsync(ParseResult parsed, CellRunner runner, LoadLevel load)
     {
-        CellOptions cell = Cell(parsed);
+        var cell = Cell(parsed);
         return new Peaks(runner, [(cell.ComputeUs, parsed.GetValue(_peak))]).RateAsync(load, cell.ComputeUs, cell.BlockingPercent);
     }
 }

@@ -20,7 +20,7 @@ public sealed class Peaks(CellRunner runner, IEnumerable<(double ComputeUs, doub
     /// <summary>Requests per second of a load.</summary>
     public async Task<double> RateAsync(LoadLevel load, double computeUs, double blockingPercent)
     {
-        double baseline = await BaselineAsync(computeUs).ConfigureAwait(false);
+        var baseline = await BaselineAsync(computeUs).ConfigureAwait(false);
         return Rate(load, baseline, Limit(Environment.ProcessorCount, blockingPercent, runner.Options.BlockingMs));
     }
 
@@ -37,9 +37,9 @@ public sealed class Peaks(CellRunner runner, IEnumerable<(double ComputeUs, doub
     /// <summary>The peak of the baseline (threads = cores) without blocking calls.</summary>
     private async Task<double> BaselineAsync(double computeUs)
     {
-        if (_baselines.TryGetValue(computeUs, out double known))
+        if (_baselines.TryGetValue(computeUs, out var known))
             return known;
-        string title = FormattableString.Invariant($"peak of cores, {computeUs:0.##} us");
+        var title = FormattableString.Invariant($"peak of cores, {computeUs:0.##} us");
         return _baselines[computeUs] = await SearchAsync(runner, Allocation.Cores, computeUs, title).ConfigureAwait(false);
     }
 
@@ -47,15 +47,15 @@ public sealed class Peaks(CellRunner runner, IEnumerable<(double ComputeUs, doub
     /// <exception cref="InvalidOperationException">Nothing was found.</exception>
     public static async Task<double> SearchAsync(CellRunner runner, Allocation allocation, double computeUs, string title)
     {
-        CellRun run = await runner.RunAsync(title, new CellOptions
+        var run = await runner.RunAsync(title, new CellOptions
         {
             Allocation = allocation,
             ComputeUs = computeUs,
             Schedule = Schedule.Print(new Segment(SegmentNames.Warmup, WarmupSeconds, 0, WarmupConcurrency)),
             FindPeak = true,
         }).ConfigureAwait(false);
-        PeakStep[] steps = run.Report?.PeakSteps ?? [];
-        double peak = PeakSearch.Peak(steps);
+        var steps = run.Report?.PeakSteps ?? [];
+        var peak = PeakSearch.Peak(steps);
         if (peak <= 0)
             throw new InvalidOperationException($"{title}: the search found nothing. {run.Failure}");
         Console.WriteLine($"{title}: {peak:N0} requests/s (kept up: {string.Join(", ", steps.Select(step => $"{step.Rate:N0} {(step.KeptUp ? "yes" : "no")}"))})");

@@ -57,7 +57,7 @@ public static partial class Computing
     {
         if (!(microseconds > 0))
             return;
-        long end = Used() + (long)(1000 * microseconds);
+        var end = Used() + (long)(1000 * microseconds);
         for (uint state = 1; Used() < end;)
             state = Churn(state);
     }
@@ -67,7 +67,7 @@ public static partial class Computing
     {
         if (!OperatingSystem.IsLinux() || !Environment.Is64BitProcess)
             return Stopwatch.GetElapsedTime(0, Stopwatch.GetTimestamp()).Ticks * TimeSpan.NanosecondsPerTick;
-        _ = GetTime(ThreadClock, out TimeSpec used);
+        _ = GetTime(ThreadClock, out var used);
         return used.Seconds * 1_000_000_000 + used.Nanoseconds;
     }
 
@@ -75,7 +75,7 @@ public static partial class Computing
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static uint Churn(uint state)
     {
-        for (int i = 0; i < Steps; i++)
+        for (var i = 0; i < Steps; i++)
             state = state * 1664525 + 1013904223;
         return state;
     }

@@ -19,7 +19,7 @@ public sealed class SiloHost : IAsyncDisposable
     /// <summary>Starts the silo with the threads of the cell.</summary>
     public static async Task<SiloHost> StartAsync(int port, int gateway, HeartbeatOptions options, CellOptions cell, CancellationToken cancellation)
     {
-        HostApplicationBuilder builder = QuietHost.CreateBuilder();
+        var builder = QuietHost.CreateBuilder();
         builder.Configuration.AddInMemoryCollection(
         [
             new("Silo:Port", port.ToString(CultureInfo.InvariantCulture)),
@@ -29,7 +29,7 @@ public sealed class SiloHost : IAsyncDisposable
         builder.Services.Configure<StageOptions>(stages => Configure(stages, options, cell));
         if (cell.BlockingPercent > 0 || cell.ComputeUs > 0)
             builder.Services.AddSingleton<IIncomingGrainCallFilter, RequestedWork>();
-        IHost host = builder.Build();
+        var host = builder.Build();
         await host.StartAsync(cancellation).ConfigureAwait(false);
         return new SiloHost(host);
     }
@@ -55,7 +55,7 @@ public sealed class SiloHost : IAsyncDisposable
         if (options.ThreadPenalty > 0)
             stages.ThreadPenalty = TimeSpan.FromMicroseconds(options.ThreadPenalty);
         int? all = cell.Allocation == Allocation.Eight ? EightThreads : null;
-        bool isOneReader = cell.Allocation == Allocation.OneReader;
+        var isOneReader = cell.Allocation == Allocation.OneReader;
         stages.ReceiveThreads = Pin(cell.ReceiveThreads) ?? (isOneReader ? 1 : all);
         stages.WorkThreads = Pin(cell.WorkThreads) ?? (isOneReader ? 2 : all);
         stages.SiloSendThreads = all;
@@ -73,10 +73,10 @@ public static class SiloChild
     /// <summary>Runs until standard input ends; returns the exit code.</summary>
     public static async Task<int> RunAsync(int port, int gateway, HeartbeatOptions options, CellOptions cell)
     {
-        CancellationToken ended = ParentWatch.Start();
+        var ended = ParentWatch.Start();
         // Before the silo, so that no instrument is missed.
         using var meter = new StageMeter();
-        await using SiloHost silo = await SiloHost.StartAsync(port, gateway, options, cell, ended).ConfigureAwait(false);
+        await using var silo = await SiloHost.StartAsync(port, gateway, options, cell, ended).ConfigureAwait(false);
         await SampleLoop.RunAsync(
             Period,
             reading => new SiloSample { T = reading.T, CpuSeconds = reading.CpuSeconds, Stages = meter.Read() },

@@ -25,9 +25,9 @@ public sealed class SiloTarget : IBeatTarget
     /// <summary>Connects to the silo behind the gateways.</summary>
     public static async Task<SiloTarget> ConnectAsync(int[] gateways, Application application, CancellationToken cancellation)
     {
-        HostApplicationBuilder builder = QuietHost.CreateBuilder();
+        var builder = QuietHost.CreateBuilder();
         builder.UseOrleansClient(client => client.UseLocalhostClustering(gateways));
-        IHost host = builder.Build();
+        var host = builder.Build();
         await host.StartAsync(cancellation).ConfigureAwait(false);
         return new SiloTarget(host, application);
     }

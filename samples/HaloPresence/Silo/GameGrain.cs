@@ -33,7 +33,7 @@ public sealed class GameGrain(ILogger<GameGrain> logger) : Grain, IGameGrain, IG
 
     public async Task End()
     {
-        IPlayerGrain[] players = _playerGrains;
+        var players = _playerGrains;
         _players = [];
         _playerGrains = [];
         await Task.WhenAll(players.Select(player => player.LeaveGame(_key)));
@@ -44,7 +44,7 @@ public sealed class GameGrain(ILogger<GameGrain> logger) : Grain, IGameGrain, IG
 
     public async Task<GameStatus> GetStatus()
     {
-        Presence[] presences = await Task.WhenAll(_playerGrains.Select(player => player.Observe()));
+        var presences = await Task.WhenAll(_playerGrains.Select(player => player.Observe()));
         return new GameStatus(_key, presences.Length, presences.Sum(presence => presence.Views));
     }
 

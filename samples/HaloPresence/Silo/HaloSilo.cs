@@ -41,8 +41,8 @@ public static class HaloSilo
     public static HostApplicationBuilder AddHaloPresence(this HostApplicationBuilder builder)
     {
         IConfiguration configuration = builder.Configuration;
-        SiloPorts ports = configuration.GetSection("Silo").Get<SiloPorts>() ?? new SiloPorts();
-        IPEndPoint? primary = ports.Port == ports.Primary ? null : new IPEndPoint(IPAddress.Loopback, ports.Primary);
+        var ports = configuration.GetSection("Silo").Get<SiloPorts>() ?? new SiloPorts();
+        var primary = ports.Port == ports.Primary ? null : new IPEndPoint(IPAddress.Loopback, ports.Primary);
         if (configuration["Telemetry:Collector"] is { Length: > 0 } collector)
             builder.Services.AddHostedService(_ => new Telemetry(new Uri(collector), $"silo-{ports.Port}"));
         builder.UseOrleans(silo => silo.UseLocalhostClustering(ports.Port, ports.Gateway, primary));

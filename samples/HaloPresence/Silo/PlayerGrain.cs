@@ -28,11 +28,11 @@ public sealed class PlayerGrain(ILogger<PlayerGrain> logger) : Grain, IPlayerGra
 
     public async Task<PlayerStatus> GetStatus()
     {
-        long game = _game;
+        var game = _game;
         if (game == 0)
             return new PlayerStatus(_key, 0, 0);
         _gameGrain ??= GrainFactory.GetGrain<IGameGrain>(game);
-        GameStatus status = await _gameGrain.GetStatus();
+        var status = await _gameGrain.GetStatus();
         return new PlayerStatus(_key, game, status.Players);
     }
 

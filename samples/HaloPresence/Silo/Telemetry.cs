@@ -15,7 +15,7 @@ public sealed class Telemetry(Uri collector, string name) : IHostedService, IDis
     /// <inheritdoc/>
     public Task StartAsync(CancellationToken cancellationToken)
     {
-        ResourceBuilder resource = ResourceBuilder.CreateDefault().AddService("halo-presence", serviceInstanceId: name);
+        var resource = ResourceBuilder.CreateDefault().AddService("halo-presence", serviceInstanceId: name);
         _metrics = Sdk.CreateMeterProviderBuilder()
             .SetResourceBuilder(resource)
             .AddMeter("ActOp.*")

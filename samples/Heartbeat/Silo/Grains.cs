@@ -17,7 +17,7 @@ public sealed class StatusGrain : Grain, IStatusGrain, IGrainMigrationParticipan
     public Task<ClientStatus> Read(int entries)
     {
         var history = new long[entries];
-        for (int i = 0; i < entries; i++)
+        for (var i = 0; i < entries; i++)
             history[i] = _lastBeat - i;
         return Task.FromResult(new ClientStatus(this.GetPrimaryKeyLong(), _updates, _lastBeat, history));
     }

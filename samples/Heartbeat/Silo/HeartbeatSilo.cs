@@ -16,8 +16,8 @@ public static class HeartbeatSilo
     public static HostApplicationBuilder AddHeartbeat(this HostApplicationBuilder builder)
     {
         IConfiguration configuration = builder.Configuration;
-        int port = configuration.GetValue("Silo:Port", EndpointOptions.DEFAULT_SILO_PORT);
-        int gateway = configuration.GetValue("Silo:Gateway", EndpointOptions.DEFAULT_GATEWAY_PORT);
+        var port = configuration.GetValue("Silo:Port", EndpointOptions.DEFAULT_SILO_PORT);
+        var gateway = configuration.GetValue("Silo:Gateway", EndpointOptions.DEFAULT_GATEWAY_PORT);
         builder.UseOrleans(silo => silo.UseLocalhostClustering(port, gateway));
         builder.Services.Configure<StageOptions>(configuration.GetSection("Stages"));
         return builder;

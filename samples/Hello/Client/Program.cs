@@ -2,10 +2,10 @@ using Hello;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
-HostApplicationBuilder builder = Host.CreateApplicationBuilder(args);
+var builder = Host.CreateApplicationBuilder(args);
 builder.UseOrleansClient(client => client.UseLocalhostClustering());
-using IHost host = builder.Build();
+using var host = builder.Build();
 await host.StartAsync();
-IClusterClient cluster = host.Services.GetRequiredService<IClusterClient>();
+var cluster = host.Services.GetRequiredService<IClusterClient>();
 Console.WriteLine(await cluster.GetGrain<IHelloGrain>("door").Greet(args.Length > 0 ? args[0] : "stranger"));
 await host.StopAsync();

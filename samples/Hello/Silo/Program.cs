@@ -1,7 +1,7 @@
 using Hello;
 using Microsoft.Extensions.Hosting;
 
-HostApplicationBuilder builder = Host.CreateApplicationBuilder(args);
+var builder = Host.CreateApplicationBuilder(args);
 builder.UseOrleans(silo => silo.UseLocalhostClustering());
 await builder.Build().RunAsync();
 

@@ -53,7 +53,10 @@ internal static class SyntheticLoad
                 && demands[1].Blocked >= least - (tolerance * Slack)
                 && demands[1].Blocked <= most + (tolerance * Slack)
                 && demands[0].Blocked < tolerance * demands[0].Compute)
+            {
                 return;
+            }
+
             seen.Add(string.Join(" and ", demands.Select(static demand => FormattableString.Invariant($"x {demand.Compute * 1e6:0} us, w {demand.Blocked * 1e6:0} us")))
                 + FormattableString.Invariant($" (w {least * 1e6:0} to {most * 1e6:0} us expected)"));
         }

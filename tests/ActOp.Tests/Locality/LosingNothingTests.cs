@@ -83,7 +83,7 @@ public class LosingNothingTests
     public async Task A_grain_that_asks_to_move_moves_whatever_it_holds()
     {
         await using var cluster = await SilosInVirtualTime.Deploy();
-        foreach (ITalker grain in new ITalker[] { cluster.Grains.GetGrain<IPlainTalker>(1), cluster.Grains.GetGrain<IFixedTalker>(1) })
+        foreach (var grain in new ITalker[] { cluster.Grains.GetGrain<IPlainTalker>(1), cluster.Grains.GetGrain<IFixedTalker>(1) })
         {
             await cluster.AskAll([Place.On(cluster.AddressOf(0), () => grain.Where().AsTask())]);
             await cluster.AskAll([Place.On(cluster.AddressOf(1), () => grain.Leave().AsTask())]);
