@@ -105,7 +105,7 @@ public class RequestContextTests
 
         public void OnExitReentrantSection(Guid reentrancyId) => Open[reentrancyId]--;
 
-        internal override void Enqueue(Work work) => throw new InvalidOperationException();
+        internal override void Enqueue(MailboxItem item) => throw new InvalidOperationException();
 
         internal override void FinishInTurn(Call call) => throw new InvalidOperationException();
 

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Activations;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace ActOp.Cluster.Tests;

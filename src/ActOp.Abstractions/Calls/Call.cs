@@ -19,7 +19,7 @@ namespace ActOp.Calls;
 /// and publishes. A call that was ended by others than its holder (<see cref="Abandon"/>) is never pooled again: the holder
 /// goes on using the object until it sees that it is claimed, and what it writes into it is nobody's.
 /// </remarks>
-public abstract class Call : Work, IThreadPoolWorkItem
+public abstract class Call : MailboxItem, IThreadPoolWorkItem
 {
     /// <summary>Written into <see cref="_continuation"/> when the call completes before anybody awaits it.</summary>
     private static readonly Action<object?> Completed = static _ => { };
@@ -351,5 +351,71 @@ public abstract class Call : Work, IThreadPoolWorkItem
                 Runtime!.Resume(this);
                 break;
         }
+    }
+}
+
+/// <summary>Where the answer of a call goes.</summary>
+internal enum CallOrigin : byte
+{
+    /// <summary>A caller in this process waits for it.</summary>
+    Local,
+
+    /// <summary>A caller in another process waits for it: the answer goes over the wire.</summary>
+    Remote,
+
+    /// <summary>Nobody waits: one-way.</summary>
+    Nobody,
+}
+
+/// <summary>What a mailbox has to do with a call that it takes out.</summary>
+internal enum CallStep : byte
+{
+    /// <summary>It is a request: admit it, run the method.</summary>
+    Request,
+
+    /// <summary>The method that ran asynchronously has ended away from the turn: finish the request.</summary>
+    Finish,
+
+    /// <summary>It is an answer: go on with the caller.</summary>
+    Resume,
+}
+
+/// <summary>
+/// The bytes of a grain's id from the wire. Belongs to a pooled call, which keeps the array from use to use, unless it has grown long.
+/// </summary>
+internal struct RemoteId
+{
+    private const int KeptBytes = 128;
+
+    private byte[]? _bytes;
+    private int _typeLength;
+    private int _length;
+
+    /// <summary>The hash as it came.</summary>
+    internal uint Hash { get; private set; }
+
+    internal readonly bool IsDefault => _length == 0;
+
+    internal readonly ReadOnlySpan<byte> Type => _bytes.AsSpan(0, _typeLength);
+
+    internal readonly ReadOnlySpan<byte> Key => _bytes.AsSpan(_typeLength, _length - _typeLength);
+
+    internal void Set(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key)
+    {
+        var length = type.Length + key.Length;
+        if (_bytes is null || _bytes.Length < length)
+            _bytes = new byte[Math.Max(length, 32)];
+        type.CopyTo(_bytes);
+        key.CopyTo(_bytes.AsSpan(type.Length));
+        Hash = hash;
+        _typeLength = type.Length;
+        _length = length;
+    }
+
+    internal void Clear()
+    {
+        if (_length > KeptBytes)
+            _bytes = null;
+        _length = _typeLength = 0;
     }
 }

@@ -24,11 +24,36 @@ public abstract class CallHost : TaskScheduler
     internal volatile bool Accepts;
 
     /// <summary>Puts an answer or another step into the mailbox. Never refused: whoever sent a call can get its answer.</summary>
-    internal abstract void Enqueue(Work work);
+    internal abstract void Enqueue(MailboxItem item);
 
     /// <summary>Ends a request whose method ended asynchronously on this host's own turn.</summary>
     internal abstract void FinishInTurn(Call call);
 
     /// <summary>The grain that this host stands for.</summary>
     internal abstract Orleans.Runtime.GrainId HostId { get; }
+}
+
+/// <summary>
+/// One item of a mailbox: a request, an answer, a task or a control step. The link lives in the item, so that putting
+/// an item into a mailbox allocates nothing.
+/// </summary>
+/// <remarks>
+/// Owner: whoever holds the item. While it is in a mailbox, the mailbox owns <see cref="Next"/> and nobody else may
+/// touch the item; an item is in at most one mailbox at a time.
+/// </remarks>
+public abstract class MailboxItem
+{
+    internal MailboxItem? Next;
+
+    /// <summary>How many items the mailbox's inbox held when this one was pushed, itself included.</summary>
+    internal int Depth;
+
+    /// <summary>Runs the item. Called by the turn loop of <paramref name="host"/>, inside a turn.</summary>
+    internal abstract void Run(CallHost host);
+}
+
+/// <summary>Carries the answer of a call whose object may still be in the callee's mailbox.</summary>
+internal sealed class AbandonedCall(Call call) : MailboxItem
+{
+    internal override void Run(CallHost host) => call.ResumeCaller();
 }

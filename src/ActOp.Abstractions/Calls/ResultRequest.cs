@@ -157,3 +157,6 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
             callee.Enqueue(this);
     }
 }
+
+/// <summary>The result of a method that has none.</summary>
+public readonly struct NoResult;

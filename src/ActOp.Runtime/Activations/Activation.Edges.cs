@@ -28,7 +28,7 @@ internal sealed partial class Activation
     }
 
     /// <summary>On the next turn, hands over the edges counted so far.</summary>
-    internal void TakeEdges() => Enqueue(new ActionWork(static state => ((Activation)state!).HandOverEdges(), this));
+    internal void TakeEdges() => Enqueue(new ActionItem(static state => ((Activation)state!).HandOverEdges(), this));
 
     private void BeginEdges(int step)
     {

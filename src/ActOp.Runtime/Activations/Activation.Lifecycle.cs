@@ -104,7 +104,7 @@ internal sealed partial class Activation
     /// <summary>
     /// For whoever has made an activation and could not give it its request, or took that away: those that others have sent need it.
     /// </summary>
-    internal void BeginWithoutRequest() => Enqueue(new ActionWork(static state => ((Activation)state!).BeginNow(null, null), this));
+    internal void BeginWithoutRequest() => Enqueue(new ActionItem(static state => ((Activation)state!).BeginNow(null, null), this));
 
     /// <summary>Begins what <see cref="BeginWithFirstRequest"/> has left to this turn.</summary>
     private void BeginNow(RequestContextData? context, object? trace)
@@ -133,7 +133,7 @@ internal sealed partial class Activation
             return;
         }
 
-        Enqueue(new ActionWork(
+        Enqueue(new ActionItem(
             reason =>
             {
                 DecideToEnd((DeactivationReason)reason!);
@@ -148,14 +148,14 @@ internal sealed partial class Activation
         if (ReferenceEquals(Current, this))
             WishToMove(requestContext);
         else
-            Enqueue(new ActionWork(context => WishToMove((Dictionary<string, object>?)context), requestContext));
+            Enqueue(new ActionItem(context => WishToMove((Dictionary<string, object>?)context), requestContext));
     }
 
     /// <summary>
     /// Moves the activation as soon as no request runs: at once, or at the end of a request. It holds no request back until then.
     /// </summary>
     /// <param name="request">Told the outcome.</param>
-    internal void TryMigrate(MigrationRequest request) => Enqueue(new ActionWork(state =>
+    internal void TryMigrate(MigrationRequest request) => Enqueue(new ActionItem(state =>
     {
         var migration = (MigrationRequest)state!;
         if (State != ActivationState.Active || _life is not null || !Parts.Locality.MayMove(this))
@@ -170,7 +170,7 @@ internal sealed partial class Activation
     }, request));
 
     /// <summary>Takes the wish to move back if the activation has not come to rest yet.</summary>
-    internal void GiveUpMigration(MigrationRequest request) => Enqueue(new ActionWork(state =>
+    internal void GiveUpMigration(MigrationRequest request) => Enqueue(new ActionItem(state =>
     {
         if (Departing is { IsDecided: false } departure && departure.GiveUp((MigrationRequest)state!))
             Departing = null;
@@ -181,7 +181,7 @@ internal sealed partial class Activation
     {
         // Not here: the caller may be code of the grain.
         if (DecideToEnd(reason) && State == ActivationState.Active && _runningCount == 0)
-            Enqueue(new ActionWork(static state => ((Activation)state!).AtRest(), this));
+            Enqueue(new ActionItem(static state => ((Activation)state!).AtRest(), this));
     }
 
     /// <summary>False when the end was decided before.</summary>
@@ -445,7 +445,7 @@ internal sealed partial class Activation
     {
         Accepts = false;
         Parts.Activations.Remove(this);
-        Enqueue(new ActionWork(static state => ((Activation)state!).State = ActivationState.Gone, this));
+        Enqueue(new ActionItem(static state => ((Activation)state!).State = ActivationState.Gone, this));
     }
 
     /// <summary>The silo is dead for the others: no turn of the activation runs any more.</summary>

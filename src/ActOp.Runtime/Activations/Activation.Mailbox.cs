@@ -19,13 +19,13 @@ internal sealed partial class Activation
 
     private const long DropPeriodMs = 1_000;
 
-    private static readonly Work Idle = new ActionWork(static _ => { }, null);
+    private static readonly MailboxItem Idle = new ActionItem(static _ => { }, null);
 
-    private Work? _inbox;
-    private Work? _ready;
+    private MailboxItem? _inbox;
+    private MailboxItem? _ready;
 
-    /// <summary>Requests that arrived but may not run yet, in order; linked by <see cref="Work.Next"/>.</summary>
-    private Work? _waiting;
+    /// <summary>Requests that arrived but may not run yet, in order; linked by <see cref="MailboxItem.Next"/>.</summary>
+    private MailboxItem? _waiting;
     private int _waitingCount;
 
     /// <summary>True when nothing is queued and no turn runs; a moment's truth.</summary>
@@ -34,9 +34,9 @@ internal sealed partial class Activation
     /// <summary>Queued requests; approximate from other threads.</summary>
     internal int QueueLength => (Volatile.Read(ref _inbox)?.Depth ?? 0) + _waitingCount + _runningCount;
 
-    internal override void Enqueue(Work work)
+    internal override void Enqueue(MailboxItem work)
     {
-        Work? head;
+        MailboxItem? head;
         do
         {
             head = Volatile.Read(ref _inbox);
@@ -76,7 +76,7 @@ internal sealed partial class Activation
     internal void DropAbandoned()
     {
         if (Volatile.Read(ref _waitingCount) > 0)
-            Enqueue(new ActionWork(static state => ((Activation)state!).DropWaiting(), this));
+            Enqueue(new ActionItem(static state => ((Activation)state!).DropWaiting(), this));
     }
 
     /// <summary>Looks for the dead behind a living one; at most once a second, because it walks over all that wait.</summary>
@@ -92,7 +92,7 @@ internal sealed partial class Activation
 
     private void DropWaiting()
     {
-        Work? before = null;
+        MailboxItem? before = null;
         for (var item = _waiting; item is Call call;)
         {
             var next = call.Next;
@@ -162,7 +162,7 @@ internal sealed partial class Activation
         return true;
     }
 
-    private void RunItem(Work work)
+    private void RunItem(MailboxItem work)
     {
         try
         {
@@ -180,7 +180,7 @@ internal sealed partial class Activation
     }
 
     /// <summary>Takes what arrived, oldest first, or goes idle and returns null.</summary>
-    private Work? TakeInbox()
+    private MailboxItem? TakeInbox()
     {
         while (true)
         {
@@ -193,7 +193,7 @@ internal sealed partial class Activation
 
             // Not null: only the turn takes what is there.
             var stack = Interlocked.Exchange(ref _inbox, null);
-            Work? oldest = null;
+            MailboxItem? oldest = null;
             while (stack is not null)
             {
                 var next = stack.Next;
@@ -248,7 +248,7 @@ internal sealed partial class Activation
     {
         if (State != ActivationState.Active || IsLeaving)
             return;
-        Work? before = null;
+        MailboxItem? before = null;
         var item = _waiting;
         while (item is Call call)
         {
@@ -277,7 +277,7 @@ internal sealed partial class Activation
         }
     }
 
-    private void Unlink(Call call, Work? before)
+    private void Unlink(Call call, MailboxItem? before)
     {
         if (before is null)
             _waiting = call.Next;

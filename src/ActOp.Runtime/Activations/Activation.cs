@@ -126,18 +126,18 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
             (Extras.Components ??= [])[typeof(TComponent)] = value;
     }
 
-    public void ReceiveMessage(object message) => Enqueue((Work)message);
+    public void ReceiveMessage(object message) => Enqueue((MailboxItem)message);
 
-    void IWorkItemScheduler.QueueAction(Action action) => Enqueue(new ActionWork(static state => ((Action)state!)(), action));
+    void IWorkItemScheduler.QueueAction(Action action) => Enqueue(new ActionItem(static state => ((Action)state!)(), action));
 
-    void IWorkItemScheduler.QueueAction(Action<object> action, object state) => Enqueue(new ActionWork(action!, state));
+    void IWorkItemScheduler.QueueAction(Action<object> action, object state) => Enqueue(new ActionItem(action!, state));
 
     void IWorkItemScheduler.QueueTask(Task task) => task.Start(this);
 
     internal void RunTask(Task task) => TryExecuteTask(task);
 
     /// <summary>Tasks and continuations of grain code run one at a time, on turns.</summary>
-    protected override void QueueTask(Task task) => Enqueue(new TaskWork(task));
+    protected override void QueueTask(Task task) => Enqueue(new TaskItem(task));
 
     protected override bool TryExecuteTaskInline(Task task, bool taskWasPreviouslyQueued) =>
         !taskWasPreviouslyQueued && ReferenceEquals(Current, this) && TryExecuteTask(task);
@@ -151,4 +151,20 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
         var made = new ActivationExtras();
         return Interlocked.CompareExchange(ref _extras, made, null) ?? made;
     }
+}
+
+/// <summary>The life of an activation, in order.</summary>
+internal enum ActivationState
+{
+    /// <summary>Being constructed, registered and activated: requests wait.</summary>
+    Activating,
+
+    /// <summary>Takes requests.</summary>
+    Active,
+
+    /// <summary>Ending: requests wait and go elsewhere afterwards.</summary>
+    Deactivating,
+
+    /// <summary>Ended: requests that still arrive are sent on.</summary>
+    Gone,
 }

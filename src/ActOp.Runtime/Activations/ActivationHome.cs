@@ -104,6 +104,6 @@ internal sealed class ActivationExtras
     internal Dictionary<Guid, int>? Sections;
 
     /// <summary>The last of the waiting requests, while there are several.</summary>
-    internal Work? LastWaiting;
+    internal MailboxItem? LastWaiting;
     internal long LastDrop;
 }

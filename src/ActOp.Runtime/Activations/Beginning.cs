@@ -37,7 +37,7 @@ namespace ActOp.Runtime.Activations;
 /// <param name="context">What the constructor and the hooks see, and the calls that they make; null when nobody has sent anything
 /// along.</param>
 /// <param name="trace">The trace that the calls of the hooks continue, or null.</param>
-internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context, object? trace) : Work
+internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context, object? trace) : MailboxItem
 {
     /// <summary>
     /// The life of an activation that begins with its first request, on the turn of that. It stands in for the <see cref="Beginning"/> that

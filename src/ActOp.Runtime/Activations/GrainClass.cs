@@ -1,6 +1,5 @@
 using System.Reflection;
 using ActOp.Calls;
-using ActOp.Runtime.Hosting;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
@@ -108,29 +107,4 @@ internal sealed class GrainClass
             throw new OrleansConfigurationException("[MayInterleave] on " + type + ": " + name + " must take one IInvokable and return bool.");
         return (call, instance) => (bool)method.Invoke(method.IsStatic ? null : instance, [call])!;
     }
-}
-
-/// <summary>How instances of one grain class are made: its constructors are read once.</summary>
-internal sealed class GrainConstruction
-{
-    private readonly ObjectFactory _factory;
-    private readonly bool _takesContext;
-
-    internal GrainConstruction(Type type, ServiceLifetimes? lifetimes)
-    {
-        var parameters = type.GetConstructors().SelectMany(static constructor => constructor.GetParameters()).ToArray();
-        _takesContext = Array.Exists(parameters, static parameter => parameter.ParameterType == typeof(IGrainContext));
-        NeedsScope = Array.Exists(
-            parameters,
-            parameter => parameter.ParameterType != typeof(IGrainContext) && !IsSingleton(parameter, lifetimes));
-        _factory = ActivatorUtilities.CreateFactory(type, _takesContext ? [typeof(IGrainContext)] : []);
-    }
-
-    /// <summary>Whether a constructor may want something of the service provider that is not the same for all.</summary>
-    internal bool NeedsScope { get; }
-
-    private static bool IsSingleton(ParameterInfo parameter, ServiceLifetimes? lifetimes) =>
-        lifetimes is not null && !parameter.IsDefined(typeof(FromKeyedServicesAttribute)) && lifetimes.IsSingleton(parameter.ParameterType);
-
-    internal object Make(IServiceProvider services, Activation activation) => _factory(services, _takesContext ? [activation] : []);
 }

@@ -157,7 +157,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         });
     }
 
-    private void Post(Action step) => Host.Enqueue(new ActionWork(static state =>
+    private void Post(Action step) => Host.Enqueue(new ActionItem(static state =>
     {
         var (service, action) = ((ClusterService, Action))state!;
         action();

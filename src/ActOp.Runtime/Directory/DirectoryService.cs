@@ -148,7 +148,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
 
     private long Now => _local.Clock.Update();
 
-    private void Post(Action step) => Host.Enqueue(new ActionWork(static state =>
+    private void Post(Action step) => Host.Enqueue(new ActionItem(static state =>
     {
         var (service, action) = ((DirectoryService, Action))state!;
         action();

@@ -1,4 +1,5 @@
 using ActOp.Configuration;
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Timers;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;

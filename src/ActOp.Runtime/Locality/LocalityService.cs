@@ -365,5 +365,5 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     private void Every(TimeSpan period, Action step) => _timers.Add(_work.Every(period, () => Post(step)));
 
     /// <summary>Runs a step on this target's turn. A step that fails is logged; the next one comes with its timer.</summary>
-    private void Post(Action step) => Host.Enqueue(new ActionWork(_ => _work.Do(step), null));
+    private void Post(Action step) => Host.Enqueue(new ActionItem(_ => _work.Do(step), null));
 }

@@ -107,7 +107,7 @@ internal sealed class SilosInVirtualTime : IAsyncDisposable
     private static Task Fence(Node node)
     {
         var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        node.Locality.Host.Enqueue(new ActionWork(static state => ((TaskCompletionSource)state!).SetResult(), done));
+        node.Locality.Host.Enqueue(new ActionItem(static state => ((TaskCompletionSource)state!).SetResult(), done));
         return done.Task.WaitAsync(Gate.Patience);
     }
 }

@@ -161,7 +161,7 @@ public sealed class ActivationMapTests
     {
         internal override GrainId HostId => id;
 
-        internal override void Enqueue(Work work) => throw new NotSupportedException();
+        internal override void Enqueue(MailboxItem item) => throw new NotSupportedException();
 
         internal override void FinishInTurn(Call call) => throw new NotSupportedException();
 

@@ -1,0 +1,178 @@
+using System.Reflection;
+using ActOp.Calls;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Routing;
+using Orleans;
+using Orleans.Runtime;
+using Orleans.Serialization.Invocation;
+
+namespace ActOp.Runtime.Calls;
+
+/// <summary>What a filter sees of a call, on either side. One per filtered call; used by one logical thread.</summary>
+internal abstract class GrainCallContext(RequestBase request) : IGrainCallContext
+{
+    public abstract object Grain { get; }
+
+    public MethodInfo InterfaceMethod => request.GetMethod();
+
+    public string InterfaceName => request.GetInterfaceName();
+
+    public GrainInterfaceType InterfaceType => ((Call)request).Reference is { } reference ? reference.InterfaceType : GrainInterfaceType.Create(request.GetInterfaceName());
+
+    public string MethodName => request.GetMethodName();
+
+    public IInvokable Request => request;
+
+    public Response? Response { get; set; }
+
+    public object? Result
+    {
+        get => Response?.Result;
+        set => Response = Response.FromResult(value);
+    }
+
+    public GrainId? SourceId => ((Call)request).SourceId is { IsDefault: false } source ? source : null;
+
+    public GrainId TargetId => ((Call)request).TargetId;
+
+    public abstract Task Invoke();
+
+    /// <summary>
+    /// Puts the outcome into the call: the response, or an <see cref="InvalidOperationException"/> when no filter set one and the
+    /// method was not invoked, or an <see cref="InvalidCastException"/> when a filter set one of another type.
+    /// </summary>
+    internal void Store(Call call)
+    {
+        try
+        {
+            if (Response is not { } response)
+                throw new InvalidOperationException("A grain call filter ended the call " + call.Method.ActivityName + " without invoking it and without a result. Call context.Invoke() or set context.Result.");
+            call.Error = response.Exception;
+            if (call.Error is null)
+                call.BoxedResult = response.Result;
+        }
+        catch (Exception exception) when (exception is InvalidOperationException or InvalidCastException)
+        {
+            call.Error = exception;
+        }
+    }
+}
+
+/// <summary>An incoming call on its way through the silo's filters, the grain's own filter and the method.</summary>
+internal sealed class IncomingCallContext(Activation activation, RequestBase request, IIncomingGrainCallFilter[] filters) : GrainCallContext(request), IIncomingGrainCallContext
+{
+    private MethodInfo? _implementation;
+    private int _stage;
+
+    public override object Grain => activation.Instance!;
+
+    public IGrainContext TargetContext => activation;
+
+    public MethodInfo ImplementationMethod => _implementation ??= FindImplementation();
+
+    public override async Task Invoke()
+    {
+        var stage = _stage;
+        try
+        {
+            if (stage < filters.Length)
+            {
+                _stage = stage + 1;
+                await filters[stage].Invoke(this);
+            }
+            else if (stage == filters.Length && activation.Instance is IIncomingGrainCallFilter own)
+            {
+                _stage = stage + 1;
+                await own.Invoke(this);
+            }
+            else
+            {
+                Response = await Request.Invoke();
+                if (Response.Exception is { } exception)
+                    System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(exception);
+            }
+        }
+        finally
+        {
+            _stage = stage;
+        }
+    }
+
+    private MethodInfo FindImplementation()
+    {
+        var method = InterfaceMethod;
+        var type = activation.Instance!.GetType();
+        if (method.DeclaringType is not { IsInterface: true } declaring || !declaring.IsAssignableFrom(type))
+            return method;
+        var map = type.GetInterfaceMap(declaring);
+        var definition = method.IsGenericMethod ? method.GetGenericMethodDefinition() : method;
+        var index = Array.FindIndex(map.InterfaceMethods, candidate => candidate == definition);
+        if (index < 0)
+            return method;
+        var implementation = map.TargetMethods[index];
+        return method.IsGenericMethod ? implementation.MakeGenericMethod(method.GetGenericArguments()) : implementation;
+    }
+}
+
+/// <summary>
+/// An outgoing call on its way through the caller's filters. Each invocation sends a copy of the request, so that a filter may try again.
+/// </summary>
+internal sealed class OutgoingCallContext(CallSender calls, RequestBase request, IOutgoingGrainCallFilter[] filters) : GrainCallContext(request), IOutgoingGrainCallContext
+{
+    private readonly RequestBase _request = request;
+    private int _stage;
+
+    public override object Grain => ((Call)_request).Reference!;
+
+    public IGrainContext? SourceContext => ((Call)_request).Caller as IGrainContext;
+
+    public override async Task Invoke()
+    {
+        var stage = _stage;
+        if (stage < filters.Length)
+        {
+            _stage = stage + 1;
+            try
+            {
+                await filters[stage].Invoke(this);
+            }
+            finally
+            {
+                _stage = stage;
+            }
+
+            return;
+        }
+
+        try
+        {
+            Response = Response.FromResult(await SendCopy());
+        }
+        catch (Exception exception)
+        {
+            Response = Response.FromException(exception);
+            throw;
+        }
+    }
+
+    private ValueTask<object?> SendCopy()
+    {
+        var original = (Call)_request;
+        var copy = (RequestBase)FrameWriter.CreateCall(original.Method.Id, original.Method.TypeArguments);
+        for (var index = 0; index < _request.GetArgumentCount(); index++)
+            copy.SetArgument(index, _request.GetArgument(index)!);
+        var call = (Call)copy;
+        call.Flags = original.Flags;
+        call.Origin = original.Origin;
+        call.Reference = original.Reference;
+        call.Runtime = original.Runtime;
+        call.Caller = CallHost.Current;
+        call.Context = RequestContext.Current;
+        call.Trace = original.Trace;
+        call.Deadline = original.Deadline;
+        if (original.Origin != CallOrigin.Nobody)
+            return call.RouteBoxed(static (sent, state) => ((CallSender)state).SendFiltered(sent), calls);
+        calls.SendFiltered(call);
+        return default;
+    }
+}
