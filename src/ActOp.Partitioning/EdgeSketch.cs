@@ -37,6 +37,9 @@ public sealed class EdgeSketch<TVertex>
     /// <summary>The number of edges that are counted now.</summary>
     public int Count => _count;
 
+    /// <summary>When the owner started to count, in units of the owner; the sketch itself does not use it.</summary>
+    public int Since { get; set; }
+
     /// <summary>The number of counters.</summary>
     public int Capacity => _hashes.Length;
 

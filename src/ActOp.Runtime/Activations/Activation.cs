@@ -1,6 +1,8 @@
 using ActOp.Calls;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Locality;
+using ActOp.Runtime.Timers;
 using ActOp.Staging;
 using Orleans;
 using Orleans.Core.Internal;
@@ -8,31 +10,49 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>One grain in memory: its instance, its mailbox and its place in the life cycle.</summary>
+/// <summary>One grain in memory: connects its parts, runs its turns, and is what the rest of the runtime sees of it.</summary>
 /// <remarks>
-/// <para>Any thread may <see cref="Enqueue"/> and read <see cref="CallHost.Accepts"/>, <see cref="State"/> and
-/// <see cref="LastUsed"/>. Everything else belongs to the activation's turn: the stage runs at most one turn of an
-/// activation at a time. The parts: <c>Activation.Mailbox.cs</c> (what waits and what runs next),
-/// <c>Activation.Requests.cs</c> (who may run beside whom), <c>Activation.Lifecycle.cs</c> (who may ask for begin and end).</para>
-/// <para>A silo has a million of these, nearly all idle. So it has fields for what every activation needs; what its class shares is in
-/// <see cref="ActivationHome"/>, what few need in <see cref="ActivationExtras"/>, and what belongs to begin and end in one reference to
-/// either. It is the task scheduler of its own turns.</para>
+/// <para>The parts have state of their own: <see cref="Mailbox"/> (items that have arrived), <see cref="Activations.Admission"/> (requests
+/// that run, and those that wait until they may), <see cref="ActivationLife"/> (start, end, migration) and <see cref="EdgeCount"/> (messages
+/// exchanged with other grains). <see cref="RequestRun"/> runs one request.</para>
+/// <para>The stage runs at most one turn of an activation at a time, and everything here belongs to it, except: any thread may <see
+/// cref="Enqueue"/>, request an end or a migration, and read <see cref="CallHost.Accepts"/>, <see cref="State"/>, <see cref="LastUsed"/>,
+/// <see cref="Registered"/>, <see cref="IsIdle"/> and <see cref="QueueLength"/>.</para>
+/// <para>A silo has a million of these, nearly all idle. So the parts are structs in its fields. What all activations of a class share is in
+/// <see cref="ActivationHome"/>, what few need is in <see cref="ActivationExtras"/>, and a start or an end that runs has an object of its
+/// own. The activation is the task scheduler of its own turns.</para>
 /// </remarks>
-internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, ICallChainReentrantGrainContext, IWorkItemScheduler
+internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallChainReentrantGrainContext, IWorkItemScheduler
 {
+    /// <summary>
+    /// Items that one visit of the stage runs. Then the activation goes to the back of the queue, so that a busy grain does not hold a
+    /// thread.
+    /// </summary>
+    private const int Quantum = 64;
+
+    /// <summary>For the parts of the activation and for the objects of its start and its end.</summary>
+    internal ActivationLife Life;
+
+    /// <inheritdoc cref="Life"/>
+    internal Admission Admission;
+
+    /// <summary>Coarse time in ms when a request last started or ended; read by the collector.</summary>
+    internal long LastUsed;
+
     private readonly ActivationHome _home;
     private readonly byte[]? _key;
     private readonly int _keyHash;
     private ActivationExtras? _extras;
+    private Mailbox _mailbox = new();
+    private EdgeCount _edges;
 
     internal Activation(ActivationParts parts, GrainId id, GrainClass grainClass, Stage stage)
     {
-        // The type of the id is the class's, whose bytes are shared.
+        // The type of the id is that of the class, whose bytes are shared.
         _home = grainClass.HomeOn(parts, stage);
         _key = IdSpan.UnsafeGetArray(id.Key);
         _keyHash = id.Key.GetHashCode();
         ActivationId = new ActivationId(parts.Local.NewId());
-        _inbox = Idle;
         LastUsed = parts.Local.Clock.Now;
     }
 
@@ -40,18 +60,22 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
 
     internal GrainClass Class => _home.Class;
 
+    /// <inheritdoc cref="ActivationHome.HasLimit"/>
+    internal bool HasLimit => _home.HasLimit;
+
     internal object? Instance { get; private set; }
 
-    /// <summary>Where the activation is in its life; written on its turns.</summary>
-    internal volatile ActivationState State;
+    /// <summary>Where the activation is in its life. Any thread; written on its turns.</summary>
+    internal ActivationState State => Life.State;
 
-    /// <summary>Coarse time in ms when a request last began or ended; read by the collector.</summary>
-    internal long LastUsed;
+    /// <inheritdoc cref="ActivationLife.IsRegistered"/>
+    internal bool Registered
+    {
+        get => Life.IsRegistered;
+        set => Life.IsRegistered = value;
+    }
 
-    /// <summary>True while the directory lists the activation; read when a slot is rebuilt.</summary>
-    internal volatile bool Registered;
-
-    /// <summary>The directory's epoch of the registration; says which of two addresses is newer.</summary>
+    /// <summary>The epoch of the registration in the directory; it tells which of two addresses is newer.</summary>
     internal long Epoch { get; set; }
 
     public GrainAddress Address => Extras.Address ??= new GrainAddress
@@ -66,12 +90,12 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
 
     public GrainId GrainId => new(_home.Class.GrainType, IdSpan.UnsafeCreate(_key, _keyHash));
 
-    /// <summary>The place of this activation, as far as it is registered.</summary>
+    /// <summary>The location of this activation, as far as it is registered.</summary>
     internal Location Location => new(Parts.Local.Address, ActivationId, Epoch);
 
     public object? GrainInstance => Instance;
 
-    public IServiceProvider ActivationServices => Services;
+    public IServiceProvider ActivationServices => Life.ServicesOf(this);
 
     public GrainReference GrainReference => Extras.Reference ??= Parts.Factory.CreateUntyped(GrainId);
 
@@ -79,23 +103,68 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
 
     public IWorkItemScheduler Scheduler => this;
 
-    internal override GrainId HostId => GrainId;
+    /// <summary>Completes when the activation has ended and has released everything. Any thread.</summary>
+    public Task Deactivated => Extras.EndOfActivation();
 
-    /// <summary>Made when it is needed. Any thread.</summary>
-    private ActivationExtras Extras => Volatile.Read(ref _extras) ?? MakeExtras();
+    internal override GrainId HostId => GrainId;
 
     public override int MaximumConcurrencyLevel => 1;
 
-    /// <summary>For observers and system targets: the object exists already and nothing is registered.</summary>
-    internal static Activation ForInstance(ActivationParts parts, GrainId id, GrainClass grainClass, object? instance, Stage stage) =>
-        new(parts, id, grainClass, stage)
-        {
-            Instance = instance,
-            State = ActivationState.Active,
-            Accepts = true,
-        };
+    /// <summary>Created on first use. Any thread.</summary>
+    internal ActivationExtras Extras => Volatile.Read(ref _extras) ?? MakeExtras();
 
-    /// <summary>For observers: the object is held weakly, and calls to one that is gone are dropped.</summary>
+    /// <summary>Null if no member of it was ever needed. On the turns.</summary>
+    internal ActivationExtras? ExistingExtras => _extras;
+
+    /// <summary>As <see cref="ExistingExtras"/>, for any thread.</summary>
+    internal ActivationExtras? PublishedExtras => Volatile.Read(ref _extras);
+
+    /// <summary>Nothing is queued and no turn runs. Any thread; a racy snapshot.</summary>
+    internal bool IsIdle => _mailbox.IsIdle && Admission.IsEmpty;
+
+    /// <summary>Queued and running requests. Any thread; a racy snapshot.</summary>
+    internal int QueueLength => _mailbox.ArrivedCount + Admission.Count;
+
+    /// <summary>Where the activation has migrated to; default if it has not.</summary>
+    internal Location MovedTo => Life.MovedTo;
+
+    /// <inheritdoc cref="ActivationLife.RegisteredAs"/>
+    internal Location RegisteredAs => Life.RegisteredAs(this);
+
+    /// <inheritdoc cref="ActivationLife.HasLateTimer"/>
+    internal bool HasLateTimer => Life.HasLateTimer;
+
+    /// <summary>The grain, or a component of it, takes its state along when it migrates. Any thread; a racy snapshot.</summary>
+    internal bool TakesPartInMigration => PublishedExtras?.Lifecycle is { HasMigrationParticipants: true };
+
+    internal IReadOnlyList<IGrainMigrationParticipant> MigrationParticipants => _extras?.Lifecycle?.MigrationParticipants ?? [];
+
+    /// <summary>An observer whose object was collected.</summary>
+    internal bool IsLostObserver => _extras?.WeakInstance is { } weak && !weak.TryGetTarget(out _);
+
+    /// <inheritdoc cref="EdgeCount.IsOverdue"/>
+    internal bool EdgesAreOverdue => _edges.IsOverdue(Parts.Edges.Step);
+
+    /// <summary>A stage of the lifecycle or a hook of the class must run before the activation accepts requests.</summary>
+    internal bool HasHooks => _extras?.Lifecycle is not null || Class.HasActivationHook;
+
+    /// <summary>As <see cref="HasHooks"/>, for the end.</summary>
+    internal bool HasEndHooks => _extras?.Lifecycle is not null || Class.HasDeactivationHook;
+
+    /// <summary>The instance or the scope of its services must be disposed.</summary>
+    internal bool HasToDispose => PublishedExtras?.Scope is not null || Instance is IAsyncDisposable or IDisposable;
+
+    private GrainLifecycle Lifecycle => Extras.Lifecycle ??= new GrainLifecycle();
+
+    /// <summary>For observers and system targets: the object exists already and nothing is registered.</summary>
+    internal static Activation ForInstance(ActivationParts parts, GrainId id, GrainClass grainClass, object? instance, Stage stage)
+    {
+        var activation = new Activation(parts, id, grainClass, stage) { Instance = instance, Accepts = true };
+        activation.Life.State = ActivationState.Active;
+        return activation;
+    }
+
+    /// <summary>For observers: the reference to the object is weak. Calls to an object that was collected are dropped.</summary>
     internal static Activation ForObserver(ActivationParts parts, GrainId id, GrainClass grainClass, object observer)
     {
         var activation = ForInstance(parts, id, grainClass, null, parts.Stages.Work);
@@ -103,8 +172,8 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
         return activation;
     }
 
-    /// <summary>An observer whose object the application has dropped.</summary>
-    internal bool IsLostObserver => _extras?.WeakInstance is { } weak && !weak.TryGetTarget(out _);
+    /// <inheritdoc cref="RequestRun.Fail"/>
+    internal static void Fail(Call call, Exception exception) => RequestRun.Fail(call, exception);
 
     public object? GetComponent(Type componentType)
     {
@@ -112,7 +181,7 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
             return this;
         if (_extras?.Components is { } components && components.TryGetValue(componentType, out var component))
             return component;
-        return componentType.IsInstanceOfType(Instance) ? Instance : Services.GetService(componentType);
+        return componentType.IsInstanceOfType(Instance) ? Instance : ActivationServices.GetService(componentType);
     }
 
     public object? GetTarget() => Instance ?? (_extras?.WeakInstance is { } weak && weak.TryGetTarget(out var observer) ? observer : null);
@@ -125,6 +194,10 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
         else
             (Extras.Components ??= [])[typeof(TComponent)] = value;
     }
+
+    public void OnEnterReentrantSection(Guid reentrancyId) => Extras.EnterSection(reentrancyId);
+
+    public void OnExitReentrantSection(Guid reentrancyId) => _extras?.ExitSection(reentrancyId);
 
     public void ReceiveMessage(object message) => Enqueue((MailboxItem)message);
 
@@ -146,25 +219,324 @@ internal sealed partial class Activation : CallHost, IStageItem, IGrainContext, 
 
     public override string ToString() => "[" + GrainId + " @" + Parts.Local.Address + " " + State + "]";
 
+    internal override void Enqueue(MailboxItem item)
+    {
+        if (_mailbox.Push(item))
+            _home.Stage.Post(this);
+    }
+
+    /// <summary>
+    /// Puts a request into the mailbox, or refuses it if the mailbox is full. The requests that wait for others to end are not counted
+    /// here: see <see cref="Activations.Admission.Wait"/>.
+    /// </summary>
+    internal void EnqueueRequest(Call call)
+    {
+        if (_home.HasLimit && _mailbox.ArrivedCount >= Parts.MailboxLimit)
+            Refuse(call);
+        else
+            Enqueue(call);
+    }
+
+    internal void Refuse(Call call) => Fail(call, new LimitExceededException(
+        "The mailbox of " + GrainId + " is full: " + Parts.MailboxLimit + " requests wait. The call " + call.Method.ActivityName + " was refused."));
+
+    /// <summary>On a turn, drops the waiting requests that were abandoned. Any thread.</summary>
+    internal void DropAbandoned()
+    {
+        if (Admission.HasWaiting)
+            Enqueue(new ActionItem(static state => ((Activation)state!).Admission.DropAbandoned((Activation)state), this));
+    }
+
+    /// <summary>One visit of the stage: up to <see cref="Quantum"/> items.</summary>
+    public void Execute()
+    {
+        if (Life.IsStopped || (Parts.Lease.IsClosed && Class.IsOrdinary && Parts.Lease.TryPark(this)))
+            return;
+        var outer = Current;
+        ref var currentTask = ref Turn.CurrentTask();
+        var outerTask = currentTask;
+        var task = Turn.TaskOfThread;
+        ref var scheduler = ref Turn.SchedulerOf(task);
+        var outerScheduler = scheduler;
+        Current = this;
+        currentTask = task;
+        scheduler = this;
+        var began = Parts.Local.Clock.Now;
+        var more = RunItems();
+        scheduler = outerScheduler;
+        currentTask = outerTask;
+        Current = outer;
+        var took = Parts.Local.Clock.Now - began;
+        if (took > Parts.LongTurnMs)
+            Parts.Local.Log.LongTurn(GrainId, took);
+        if (more)
+            _home.Stage.Post(this);
+    }
+
+    /// <summary>Posts the activation to its stage after <see cref="Cluster.LeaseGate"/> has held its turn.</summary>
+    internal void PostTurn() => _home.Stage.Post(this);
+
+    internal override void FinishInTurn(Call call)
+    {
+        call.TakeResult();
+        RequestRun.Finish(this, call);
+    }
+
+    /// <summary>Counts messages exchanged with another grain. On the turns.</summary>
+    internal void CountEdge(GrainId other, int messages) => _edges.Add(this, other, messages);
+
+    /// <summary>Hands the edges counted so far over to the fold, on the next turn. Any thread.</summary>
+    internal void TakeEdges() => Enqueue(new ActionItem(static state => ((Activation)state!)._edges.HandOver((Activation)state), this));
+
+    public void Activate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default) =>
+        Begin(null, ActivationLife.ContextOf(requestContext));
+
+    /// <summary>
+    /// Starts the life of a new activation. <paramref name="state"/> is what it has taken along from another silo, or null. <paramref
+    /// name="context"/> and <paramref name="trace"/> are those of the request that causes the start.
+    /// </summary>
+    internal void Begin(MigrationState? state, RequestContextData? context = null, object? trace = null)
+    {
+        Life.PrepareBegin(this, state, context, trace);
+        Life.BeginPrepared(this);
+    }
+
+    /// <summary>
+    /// For the creator of an activation that could not give it its first request: requests of others may wait in it and need the start.
+    /// </summary>
+    internal void BeginWithoutRequest() =>
+        Enqueue(new ActionItem(static state => ((Activation)state!).Life.BeginNow((Activation)state, null, null), this));
+
+    public void Rehydrate(IRehydrationContext context) =>
+        throw new InvalidOperationException("The state is handed over when the activation starts; see MigrateOnIdle.");
+
+    public void Deactivate(DeactivationReason deactivationReason, CancellationToken cancellationToken = default)
+    {
+        if (ReferenceEquals(Current, this))
+            Life.RequestEnd(this, deactivationReason);
+        else
+            Enqueue(new ActionItem(reason => Life.RequestEndNow(this, (DeactivationReason)reason!), deactivationReason));
+    }
+
+    public void Migrate(Dictionary<string, object>? requestContext, CancellationToken cancellationToken = default)
+    {
+        if (ReferenceEquals(Current, this))
+            Life.RequestMigration(this, requestContext);
+        else
+            Enqueue(new ActionItem(context => Life.RequestMigration(this, (Dictionary<string, object>?)context), requestContext));
+    }
+
+    /// <summary>
+    /// Migrates the activation as soon as no request runs: at once, or at the end of a request. No request is held back until then.
+    /// </summary>
+    /// <param name="request">Gets the outcome.</param>
+    internal void TryMigrate(MigrationRequest request) =>
+        Enqueue(new ActionItem(state => Life.TryMigrate(this, (MigrationRequest)state!), request));
+
+    /// <summary>Withdraws the migration request, unless the migration has started.</summary>
+    internal void GiveUpMigration(MigrationRequest request) =>
+        Enqueue(new ActionItem(state => Life.WithdrawMigration((MigrationRequest)state!), request));
+
+    /// <summary>An observer that was deleted or collected: calls to it are refused from now on. Any thread.</summary>
+    internal void EndObserver()
+    {
+        Accepts = false;
+        Parts.Activations.Remove(this);
+        Enqueue(new ActionItem(static state => ((Activation)state!).Life.State = ActivationState.Gone, this));
+    }
+
+    /// <summary>The other silos regard this one as dead: no turn of the activation runs any more. Any thread.</summary>
+    internal void Stop()
+    {
+        Accepts = false;
+        Life.Stop();
+    }
+
+    /// <summary>True if the collector may end the activation at coarse time <paramref name="now"/>. Any thread.</summary>
+    internal bool MayCollect(long now, long ageMs) =>
+        State == ActivationState.Active && IsIdle && now - Volatile.Read(ref LastUsed) >= ageMs
+        && (_extras is not { } extras || now >= Volatile.Read(ref extras.KeepAliveUntil));
+
+    internal void KeepAliveFor(TimeSpan time) =>
+        Volatile.Write(
+            ref Extras.KeepAliveUntil,
+            time > TimeSpan.Zero ? Parts.Local.Clock.Now + (long)Math.Min(time.TotalMilliseconds, int.MaxValue) : 0);
+
+    /// <summary>Keeps a timer until it is disposed. False if the activation ends already: then the timer must not start.</summary>
+    internal bool TryAddTimer(IDisposable timer)
+    {
+        if (State >= ActivationState.Deactivating)
+            return false;
+        Life.OnTimerAdded();
+        Extras.AddTimer(timer);
+        return true;
+    }
+
+    internal void RemoveTimer(IDisposable timer) => _extras?.RemoveTimer(timer);
+
+    internal void StopTimers() => _extras?.StopTimers(exception => Parts.Local.Log.CancellationFailed(GrainId, exception));
+
+    /// <summary>Cancels a token that grain code has seen. Its callbacks on the token run now, on this turn.</summary>
+    internal void Cancel(CancellationTokenSource source)
+    {
+        try
+        {
+            source.Cancel();
+        }
+        catch (AggregateException exception)
+        {
+            Parts.Local.Log.CancellationFailed(GrainId, exception);
+        }
+    }
+
+    internal void Construct()
+    {
+        Instance = Life.Construct(this);
+        if (Instance is ILifecycleParticipant<IGrainLifecycle> participant)
+            participant.Participate(Lifecycle);
+        if (Instance is IGrainMigrationParticipant migrant)
+            Lifecycle.AddMigrationParticipant(migrant);
+    }
+
+    internal Task StartLifecycleAsync(CancellationToken cancellation) => _extras?.Lifecycle?.OnStart(cancellation) ?? Task.CompletedTask;
+
+    internal Task StopLifecycleAsync(CancellationToken cancellation) => _extras?.Lifecycle?.OnStop(cancellation) ?? Task.CompletedTask;
+
+    /// <summary>
+    /// For a step that has taken too long: it continues, and nothing waits for it, not even the end of the node. Logs its failure.
+    /// </summary>
+    internal void LogLateFailure(Task step, string name) => step.ContinueWith(
+        late => Parts.Local.Log.LateStepFailed(name, GrainId, late.Exception!),
+        CancellationToken.None,
+        TaskContinuationOptions.OnlyOnFaulted | TaskContinuationOptions.ExecuteSynchronously,
+        TaskScheduler.Default);
+
+    /// <summary>From now on nobody finds the activation. Requests that still arrive are forwarded.</summary>
+    internal void Remove()
+    {
+        Life.State = ActivationState.Gone;
+        Accepts = false;
+        Parts.Activations.Remove(this);
+    }
+
+    /// <summary>Fails the requests that wait. Ticks of timers fail without a log line.</summary>
+    internal void FailWaiting(Exception exception)
+    {
+        while (Admission.TakeWaiting(this) is { } call)
+            Fail(call, exception);
+    }
+
+    /// <summary>Forwards the requests that wait to where the grain is now, or will be.</summary>
+    internal void ForwardWaiting()
+    {
+        while (Admission.TakeWaiting(this) is { } call)
+            Forward(call);
+    }
+
+    internal async Task DisposeInstanceAsync()
+    {
+        if (Instance is IAsyncDisposable asyncDisposable)
+            await asyncDisposable.DisposeAsync();
+        else
+            (Instance as IDisposable)?.Dispose();
+    }
+
+    /// <summary>
+    /// The last step. References keep the activation that they called last in memory, so it releases everything that belongs to the grain.
+    /// </summary>
+    internal void HasEnded()
+    {
+        Instance = null;
+        _edges.Clear();
+        Life.HasEnded(Extras);
+    }
+
+    /// <summary>True if the quantum ended before the mailbox was empty.</summary>
+    private bool RunItems()
+    {
+        for (var left = Quantum; left > 0; left--)
+        {
+            if (_mailbox.Take() is not { } item)
+                return false;
+            RunItem(item);
+            if (Admission.MustVisitWaiting)
+                Admission.RunWaiting(this);
+        }
+
+        return true;
+    }
+
+    private void RunItem(MailboxItem item)
+    {
+        try
+        {
+            if (item is Call call)
+                RunCall(call);
+            else
+                item.Run(this);
+        }
+        catch (Exception exception)
+        {
+            Parts.Local.Log.TurnFailed(GrainId, exception);
+        }
+
+        Turn.CleanContext();
+    }
+
+    private void RunCall(Call call)
+    {
+        switch (call.Step)
+        {
+            case CallStep.Resume:
+                call.ResumeCaller();
+                break;
+            case CallStep.Finish:
+                FinishInTurn(call);
+                break;
+            default:
+                Admit(call);
+                break;
+        }
+    }
+
+    private void Admit(Call call)
+    {
+        if (Parts.Abandoned.Drops(call))
+            Life.BeginNow(this, null, null);
+        else if (State == ActivationState.Gone)
+            Forward(call);
+        else if (Life.MayStart(Admission.HasRunning) && Admission.MayOvertake(this, call) && Admission.MayRun(this, call))
+            RequestRun.Start(this, call);
+        else
+            WaitForBegin(call);
+    }
+
+    /// <summary>The request waits before the start, so that a start that fails at once finds it.</summary>
+    private void WaitForBegin(Call call)
+    {
+        var (context, trace) = (call.Context, call.Trace);
+        Admission.Wait(this, call);
+        Life.BeginNow(this, context, trace);
+    }
+
+    /// <summary>Forwards a request of others. The tick of a timer of the activation itself is dropped.</summary>
+    private void Forward(Call call)
+    {
+        if (call is TimerCall)
+            return;
+        try
+        {
+            Parts.Router.Reroute(call, this);
+        }
+        catch (Exception exception)
+        {
+            Fail(call, exception);
+        }
+    }
+
     private ActivationExtras MakeExtras()
     {
         var made = new ActivationExtras();
         return Interlocked.CompareExchange(ref _extras, made, null) ?? made;
     }
-}
-
-/// <summary>The life of an activation, in order.</summary>
-internal enum ActivationState
-{
-    /// <summary>Being constructed, registered and activated: requests wait.</summary>
-    Activating,
-
-    /// <summary>Takes requests.</summary>
-    Active,
-
-    /// <summary>Ending: requests wait and go elsewhere afterwards.</summary>
-    Deactivating,
-
-    /// <summary>Ended: requests that still arrive are sent on.</summary>
-    Gone,
 }

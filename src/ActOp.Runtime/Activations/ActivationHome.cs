@@ -9,7 +9,6 @@ using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;
 using ActOp.Staging;
-using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
@@ -79,31 +78,4 @@ internal sealed class ActivationHome(ActivationParts parts, GrainClass grainClas
 
     /// <summary>The runtime's own targets have no limit: a registration that is refused is lost.</summary>
     internal bool HasLimit { get; } = !ReferenceEquals(stage, parts.Stages.Control);
-}
-
-/// <summary>
-/// What few activations have, or have for a while only. Made with the first of it by any thread, and kept until the activation goes. Which
-/// thread may touch what is said where <see cref="Activation"/> uses it; nothing says otherwise for the turn's own.
-/// </summary>
-internal sealed class ActivationExtras
-{
-    internal Dictionary<Type, object>? Components;
-    internal GrainAddress? Address;
-    internal GrainReference? Reference;
-    internal WeakReference<object>? WeakInstance;
-    internal GrainLifecycle? Lifecycle;
-    internal IServiceScope? Scope;
-    internal List<IDisposable>? Timers;
-    internal TaskCompletionSource? Deactivated;
-    internal long KeepAliveUntil;
-
-    /// <summary>
-    /// Further running requests that would block, admitted beside the first one (reentrant, read-only, same chain).
-    /// </summary>
-    internal List<Call>? AlsoBlocking;
-    internal Dictionary<Guid, int>? Sections;
-
-    /// <summary>The last of the waiting requests, while there are several.</summary>
-    internal MailboxItem? LastWaiting;
-    internal long LastDrop;
 }

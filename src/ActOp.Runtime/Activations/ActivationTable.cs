@@ -62,7 +62,7 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
                 return existing;
             var activation = New(id, grainClass);
             if (withFirstRequest)
-                activation.BeginWithFirstRequest();
+                activation.Life.BeginWithFirstRequest();
             if (!_activations.TryAdd(activation))
                 continue;
             created = true;
@@ -79,11 +79,11 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
     internal bool TryReplace(Activation leaving, MigrationState state)
     {
         var returned = New(leaving.GrainId, leaving.Class);
-        returned.PrepareBegin(state);
+        returned.Life.PrepareBegin(returned, state, null, null);
         if (!_activations.TryReplace(leaving, returned))
             return false;
         _recent.Forget(leaving);
-        returned.BeginPrepared();
+        returned.Life.BeginPrepared(returned);
         return true;
     }
 

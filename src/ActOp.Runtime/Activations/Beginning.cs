@@ -60,7 +60,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     /// <summary>The registration of an activation of this silo that this one takes over, as long as it has none of its own.</summary>
     internal Location Kept => state is { HasReturned: true } ? state.Previous.Location : default;
 
-    internal override void Run(CallHost host) => activation.Supervise(RunAsync());
+    internal override void Run(CallHost host) => ActivationLife.Supervise(activation, RunAsync());
 
     /// <summary>
     /// Begins an activation on its turn, for its first request. One object serves all begins of a thread that wait for nobody. Other
@@ -80,7 +80,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     internal void RunFirst()
     {
         var running = RunAsync();
-        activation.Supervise(running);
+        ActivationLife.Supervise(activation, running);
         if (!running.IsCompletedSuccessfully || _cancellation is not null)
             return;
         Use(null!, null, null);
@@ -132,7 +132,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             return;
         }
 
-        activation.Begun(state);
+        activation.Life.Begun(activation, state);
     }
 
     /// <summary>
@@ -185,7 +185,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             return;
         }
 
-        activation.LeaveBehind(hooks, "OnActivateAsync");
+        activation.LogLateFailure(hooks, "OnActivateAsync");
         Cancel();
         throw new TimeoutException(
             "The activation of " + activation.GrainId + " on the silo " + activation.Parts.Local.Address + " has not ended within ActivationTimeout (" + limit.Length + "): "
@@ -204,7 +204,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         if (!winner.IsNone)
             activation.Parts.Locations.Put(activation.GrainId, winner);
         state?.Refused(winner);
-        activation.Unbegin(new DeactivationReason(
+        activation.Life.Unbegin(activation, new DeactivationReason(
             DeactivationReasonCode.DuplicateActivation,
             winner.IsNone ? "The grain has ended since its state was taken." : "Another activation of the grain is registered."));
     }
@@ -219,6 +219,6 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             activation.FailWaiting(exception);
         }
 
-        activation.Unbegin(new DeactivationReason(DeactivationReasonCode.ActivationFailed, exception, "The activation failed."));
+        activation.Life.Unbegin(activation, new DeactivationReason(DeactivationReasonCode.ActivationFailed, exception, "The activation failed."));
     }
 }

@@ -27,7 +27,7 @@ namespace ActOp.Runtime.Activations;
 /// <item><term>MigrateOnIdle meanwhile</term><description> Heeded until OnDeactivateAsync and the stages have ended; later it changes
 /// nothing. </description></item>
 /// </list>
-/// What none of this has caught ends in <see cref="Activation.Supervise"/>.
+/// What none of this has caught ends in <see cref="ActivationLife.Supervise"/>.
 /// </remarks>
 internal sealed class Departure(Activation activation, MigrationRequest? request = null)
 {
@@ -51,7 +51,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         || activation.Parts.Local.Clock.Now - _decidedAt < (long)activation.Parts.Collection.DeactivationTimeout.TotalMilliseconds;
 
     /// <summary>Somebody still wants it.</summary>
-    internal bool IsWanted => request is not null || _chosen is not null;
+    internal bool IsRequested => request is not null || _chosen is not null;
 
     /// <summary>Where the grain is, once it has moved.</summary>
     internal Location MovedTo { get; private set; }
@@ -78,13 +78,13 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     }
 
     /// <summary>The runtime no longer wants the activation to move; true if nothing else does.</summary>
-    internal bool GiveUp(MigrationRequest wish)
+    internal bool Withdraw(MigrationRequest withdrawn)
     {
-        if (!ReferenceEquals(request, wish))
+        if (!ReferenceEquals(request, withdrawn))
             return false;
-        wish.Report(MigrationOutcome.Busy);
+        withdrawn.Report(MigrationOutcome.Busy);
         request = null;
-        return !IsWanted;
+        return !IsRequested;
     }
 
     /// <summary>Chooses a silo, with the request context of whoever asks (a placement hint in it wins). If it is another one, the
@@ -95,13 +95,13 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             return;
         _context = context;
         _chosen = new TaskCompletionSource<SiloAddress?>(TaskCreationOptions.RunContinuationsAsynchronously);
-        activation.Supervise(ChooseAsync(_chosen));
+        ActivationLife.Supervise(activation, ChooseAsync(_chosen));
     }
 
     internal void Start(bool hasBegun)
     {
         _hasBegun = hasBegun;
-        activation.Supervise(RunAsync());
+        ActivationLife.Supervise(activation, RunAsync());
     }
 
     private static DeactivationReason MovesTo(SiloAddress target) => new(DeactivationReasonCode.Migrating, "Moves to " + target + ".");
@@ -124,9 +124,9 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             _chosen = null;
         chosen.SetResult(target);
         if (target is not null)
-            activation.WishToEnd(MovesTo(target));
+            activation.Life.RequestEnd(activation, MovesTo(target));
         else
-            activation.ForgetDeparture();
+            activation.Life.ForgetDeparture();
     }
 
     private async Task RunAsync()
@@ -141,7 +141,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         var moved = _hasBegun && await TryMoveAsync(limit);
         if (!moved && !TryReturn())
         {
-            await activation.UnregisterAsync();
+            await UnregisterAsync();
             if (_hasBegun)
                 parts.Locality.Forget(activation.GrainId);
         }
@@ -149,12 +149,12 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         if (!MovedTo.IsNone)
             parts.Locations.Put(activation.GrainId, MovedTo);
         activation.Remove();
-        activation.SendWaitingOn();
+        activation.ForwardWaiting();
         request?.Report(moved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
         if (activation.HasToDispose)
         {
             await StepAsync("DisposeAsync", limit, activation.DisposeInstanceAsync);
-            await StepAsync("The end of the service scope", limit, activation.DisposeScopeAsync);
+            await StepAsync("The end of the service scope", limit, () => ActivationLife.DisposeScopeAsync(activation));
         }
 
         Forget();
@@ -200,7 +200,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             }
 
             activation.Parts.Local.Log.LeftBehind(name, activation.GrainId, limit.Length);
-            activation.LeaveBehind(running, name);
+            activation.LogLateFailure(running, name);
             if (_cancellation is not null)
                 activation.Cancel(_cancellation);
         }
@@ -219,7 +219,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         if (request is { Live: false })
         {
             activation.Parts.Hints.Put(activation.GrainId, target);
-            await activation.UnregisterAsync();
+            await UnregisterAsync();
             return true;
         }
 
@@ -240,6 +240,19 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     /// <summary>Nobody has taken the state, or nobody has said so: it goes on here.</summary>
     private bool TryReturn() =>
         _state is not null && activation.Registered && activation.Parts.Local.AcceptsActivations && activation.Parts.Activations.TryReplace(activation, _state.Return(_context));
+
+    private async Task UnregisterAsync()
+    {
+        try
+        {
+            await activation.Parts.Directory.UnregisterAsync(activation);
+        }
+        catch (Exception exception)
+        {
+            if (!activation.Parts.Local.IsStopping)
+                activation.Parts.Local.Log.UnregistrationFailed(activation.GrainId, exception);
+        }
+    }
 
     private MigrationState Dehydrate(Registration previous)
     {

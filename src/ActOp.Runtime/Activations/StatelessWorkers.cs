@@ -68,7 +68,7 @@ internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainC
             if (Shortest(_workers, out var living) is { } shortest && living >= grainClass.Worker!.MaxLocal)
                 return shortest;
             var worker = parts.Activations.New(id, grainClass);
-            worker.BeginWithFirstRequest();
+            worker.Life.BeginWithFirstRequest();
             _workers = [.. _workers, worker];
             created = true;
             return worker;

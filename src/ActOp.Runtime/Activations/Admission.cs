@@ -1,0 +1,239 @@
+using System.Runtime.CompilerServices;
+using ActOp.Calls;
+using ActOp.Runtime.Timers;
+using Orleans.CodeGeneration;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>Which requests of one activation run, and which wait until they may.</summary>
+/// <remarks>
+/// <para>Owns the running requests (counted, and those that block others by reference) and the list of waiting ones. The lists that few
+/// activations need are in <see cref="ActivationExtras"/>. Only the turn of the activation changes anything. Other threads may read <see
+/// cref="IsEmpty"/>, <see cref="Count"/> and <see cref="HasWaiting"/>, as racy snapshots.</para>
+/// <para>A field of <see cref="Activation"/>, never copied: a silo has a million of them. It has no reference to the activation, so its
+/// methods get it as an argument.</para>
+/// </remarks>
+internal struct Admission
+{
+    /// <summary>Between two searches of the whole waiting list for abandoned requests, at least.</summary>
+    private const long DropPeriodMs = 1_000;
+
+    /// <summary>A running request that keeps others waiting; null if all that run always interleave.</summary>
+    private Call? _blocking;
+
+    /// <summary>The first of the requests that wait, in order of arrival; linked by <see cref="MailboxItem.Next"/>.</summary>
+    private MailboxItem? _waiting;
+    private int _runningCount;
+    private int _waitingCount;
+
+    internal readonly bool IsEmpty => _runningCount == 0 && _waitingCount == 0;
+
+    /// <summary>Requests that run or wait.</summary>
+    internal readonly int Count => _waitingCount + _runningCount;
+
+    internal readonly bool HasRunning => _runningCount > 0;
+
+    internal bool HasWaiting => Volatile.Read(ref _waitingCount) > 0;
+
+    /// <summary>As <see cref="HasWaiting"/>, on the turn.</summary>
+    internal readonly bool MustVisitWaiting => _waiting is not null;
+
+    /// <summary>Whether a new request may start before the waiting ones. If none of them could start, neither can it.</summary>
+    internal readonly bool MayOvertake(Activation activation, Call call) => _waiting is null || MayOthersRun(activation) || IsAlwaysInterleaved(call);
+
+    /// <summary>Whether a request may start beside the running ones. The rules of Orleans, in the same order.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal readonly bool MayRun(Activation activation, Call call) =>
+        _runningCount == 0 || _blocking is null || IsAlwaysInterleaved(call) || MayRunBeside(_blocking, activation, call);
+
+    /// <summary>Counts a request that starts.</summary>
+    internal void Started(Activation activation, Call call)
+    {
+        _runningCount++;
+        if (IsAlwaysInterleaved(call))
+            return;
+        if (_blocking is null)
+            _blocking = call;
+        else
+            (activation.Extras.AlsoBlocking ??= []).Add(call);
+    }
+
+    /// <summary>Undoes <see cref="Started"/> for a request that has ended.</summary>
+    internal void Ended(Activation activation, Call call)
+    {
+        _runningCount--;
+        if (!ReferenceEquals(_blocking, call))
+        {
+            activation.ExistingExtras?.AlsoBlocking?.Remove(call);
+            return;
+        }
+
+        _blocking = null;
+        if (activation.ExistingExtras?.AlsoBlocking is { Count: > 0 } others)
+        {
+            _blocking = others[^1];
+            others.RemoveAt(others.Count - 1);
+        }
+    }
+
+    /// <summary>
+    /// Keeps a request until others have ended, or refuses it if too many wait already. Abandoned requests do not count.
+    /// </summary>
+    internal void Wait(Activation activation, Call call)
+    {
+        var parts = activation.Parts;
+        // Deadlines pass roughly in the order of arrival, so most abandoned requests are at the front.
+        while (_waiting is Call first && parts.Abandoned.IsAbandoned(first))
+        {
+            Unlink(activation, first, null);
+            parts.Abandoned.Drops(first);
+        }
+
+        if (_waitingCount >= parts.MailboxLimit && activation.HasLimit && call is not TimerCall && !MakeRoom(activation))
+        {
+            activation.Refuse(call);
+            return;
+        }
+
+        call.Next = null;
+        if (_waiting is null)
+        {
+            _waiting = call;
+        }
+        else
+        {
+            // Most activations never have two waiting requests: the call that activates a grain waits alone.
+            (_waitingCount == 1 ? _waiting : activation.Extras.LastWaiting!).Next = call;
+            activation.Extras.LastWaiting = call;
+        }
+
+        _waitingCount++;
+    }
+
+    /// <summary>
+    /// Starts the waiting requests that may run now, in order of arrival. A request that may not run does not hold back those behind it.
+    /// </summary>
+    internal void RunWaiting(Activation activation)
+    {
+        if (!activation.Life.StartsWaiting)
+            return;
+        MailboxItem? before = null;
+        var item = _waiting;
+        while (item is Call call)
+        {
+            var next = call.Next;
+            if (!MayRun(activation, call))
+            {
+                if (!activation.Class.HasPredicate && !MayOthersRun(activation))
+                    return;
+                before = call;
+                item = next;
+                continue;
+            }
+
+            Unlink(activation, call, before);
+            if (activation.Parts.Abandoned.Drops(call))
+            {
+                item = next;
+                continue;
+            }
+
+            RequestRun.Start(activation, call);
+            Turn.CleanContext();
+            if (!activation.Life.StartsWaiting)
+                return;
+            item = before is null ? _waiting : before.Next;
+        }
+    }
+
+    /// <summary>Removes the first waiting request; null if none waits.</summary>
+    internal Call? TakeWaiting(Activation activation)
+    {
+        if (_waiting is not Call call)
+            return null;
+        Unlink(activation, call, null);
+        return call;
+    }
+
+    /// <summary>Removes the abandoned requests from the waiting list.</summary>
+    internal void DropAbandoned(Activation activation)
+    {
+        var abandoned = activation.Parts.Abandoned;
+        MailboxItem? before = null;
+        for (var item = _waiting; item is Call call;)
+        {
+            var next = call.Next;
+            if (abandoned.IsAbandoned(call))
+            {
+                Unlink(activation, call, before);
+                abandoned.Drops(call);
+            }
+            else
+            {
+                before = call;
+            }
+
+            item = next;
+        }
+    }
+
+    private static bool IsAlwaysInterleaved(Call call) => (call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0;
+
+    private static bool MayRunBeside(Call blocking, Activation activation, Call call)
+    {
+        if ((blocking.Flags & call.Flags & InvokeMethodOptions.ReadOnly) != 0)
+            return true;
+        if (activation.ExistingExtras?.Sections is { } sections && call.Context is { } context && context.ReentrancyId != Guid.Empty
+            && sections.ContainsKey(context.ReentrancyId))
+            return true;
+        if (activation.Class.Reentrant)
+            return true;
+        return activation.Class.HasPredicate && MayInterleave(blocking, activation, call);
+    }
+
+    /// <summary>The answer of the [MayInterleave] predicate of the grain class.</summary>
+    private static bool MayInterleave(Call blocking, Activation activation, Call call)
+    {
+        try
+        {
+            return activation.Class.MayInterleave(call, activation.Instance) || activation.Class.MayInterleave(blocking, activation.Instance);
+        }
+        catch (Exception exception)
+        {
+            // Admitted, so that it leaves the list. It is answered with the error and does not run.
+            call.Error = exception;
+            return true;
+        }
+    }
+
+    /// <summary>False if the running request excludes every ordinary request, so that a visit of the waiting ones is useless.</summary>
+    private readonly bool MayOthersRun(Activation activation) =>
+        _runningCount == 0 || _blocking is null || activation.Class.Reentrant || activation.ExistingExtras?.Sections is { Count: > 0 }
+        || (_blocking.Flags & InvokeMethodOptions.ReadOnly) != 0;
+
+    /// <summary>
+    /// Removes abandoned requests anywhere in the list. At most once per <see cref="DropPeriodMs"/>, because it visits all that wait.
+    /// </summary>
+    private bool MakeRoom(Activation activation)
+    {
+        var now = activation.Parts.Local.Clock.Now;
+        if (now - activation.Extras.LastDrop < DropPeriodMs)
+            return false;
+        activation.Extras.LastDrop = now;
+        DropAbandoned(activation);
+        return _waitingCount < activation.Parts.MailboxLimit;
+    }
+
+    private void Unlink(Activation activation, Call call, MailboxItem? before)
+    {
+        if (before is null)
+            _waiting = call.Next;
+        else
+            before.Next = call.Next;
+        if (call.Next is null && activation.ExistingExtras is { } extras)
+            extras.LastWaiting = before;
+        call.Next = null;
+        _waitingCount--;
+    }
+}

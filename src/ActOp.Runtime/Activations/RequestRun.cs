@@ -1,0 +1,116 @@
+using System.Diagnostics;
+using ActOp.Calls;
+using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Timers;
+using ActOp.Wire;
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>
+/// Runs one admitted request of an activation, from its start to its answer. Has no state: the call has it. On the turns of the activation.
+/// </summary>
+internal static class RequestRun
+{
+    /// <summary>Starts a request that <see cref="Admission"/> has admitted.</summary>
+    internal static void Start(Activation activation, Call call)
+    {
+        if (call.Error is not null)
+        {
+            Answer(activation, call);
+            return;
+        }
+
+        Use(activation, call);
+        activation.Admission.Started(activation, call);
+        call.Callee = activation;
+        // Before the request context is set: this replaces the execution context.
+        var activity = CallTrace.IsOn ? CallTrace.Enter(call) : null;
+        RequestContext.Current = call.Context;
+        activation.Parts.Edges.CountIncoming(activation, call);
+        if (activation.Parts.Filters.HasIncoming || activation.Class.Filters)
+        {
+            RunFiltered(activation, call, activity);
+            return;
+        }
+
+        if (activity is not null)
+            call.Trace = new RunningSpan(activity);
+
+        try
+        {
+            ((RequestBase)call).SetTarget(activation);
+        }
+        catch (Exception exception)
+        {
+            call.Error = NotImplemented(activation, call, exception);
+            Finish(activation, call);
+            return;
+        }
+
+        if (call.Start())
+            Finish(activation, call);
+    }
+
+    /// <summary>The method has ended: answers the call and lets the activation go on.</summary>
+    internal static void Finish(Activation activation, Call call)
+    {
+        Use(activation, call);
+        activation.Admission.Ended(activation, call);
+        if (call.Trace is RunningSpan span)
+            span.End(call.Error);
+        Answer(activation, call);
+        activation.Life.OnRequestEnded(activation);
+    }
+
+    /// <summary>Ends a request that never ran. Any thread that holds the call.</summary>
+    internal static void Fail(Call call, Exception exception)
+    {
+        if (!call.TryClaim())
+            return;
+        call.Error = exception;
+        call.Publish();
+    }
+
+    private static async void RunFiltered(Activation activation, Call call, Activity? activity)
+    {
+        await activation.Parts.Filters.RunIncoming(activation, call, activity);
+        Finish(activation, call);
+    }
+
+    private static Exception NotImplemented(Activation activation, Call call, Exception exception) => exception is InvalidCastException
+        ? new InvalidOperationException(
+            "The grain class " + activation.Class.Type + " of " + activation.GrainId + " does not implement " + call.Method.InterfaceName + ".",
+            exception)
+        : exception;
+
+    /// <summary>A request counts as use of the activation. The tick of a timer counts only if the timer has KeepAlive.</summary>
+    private static void Use(Activation activation, Call call)
+    {
+        if (call is not TimerCall { KeepAlive: false })
+            activation.LastUsed = activation.Parts.Local.Clock.Now;
+    }
+
+    private static void Answer(Activation activation, Call call)
+    {
+        if (call.Origin == CallOrigin.Nobody && call.Error is { } error)
+            activation.Parts.Local.Log.OneWayFailed(call.Method.ActivityName, activation.GrainId, error);
+        if (call.Origin == CallOrigin.Local)
+            IsolateResult(call);
+        if (call.TryClaim())
+            call.Publish();
+    }
+
+    private static void IsolateResult(Call call)
+    {
+        try
+        {
+            call.CopyResult(CopyContext.Rent());
+        }
+        catch (Exception exception)
+        {
+            call.Error = exception;
+        }
+    }
+}
