@@ -7,7 +7,7 @@ using Microsoft.CodeAnalysis.Diagnostics;
 
 namespace ActOp.Generators;
 
-/// <summary>Says which grain classes would not be found: two of one grain type, and those that generated code cannot name.</summary>
+/// <summary>Reports grain classes that would not be found: two with one grain type, and those that generated code cannot name.</summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class GrainClassAnalyzer : DiagnosticAnalyzer
 {
@@ -32,8 +32,7 @@ public sealed class GrainClassAnalyzer : DiagnosticAnalyzer
             return;
         if (TypeText.Accessibility(type) is null)
         {
-            // A hidden class that only implements the interface may be a stand-in of a test; one that says it is a grain is meant to be
-            // found.
+            // A private class that only implements the interface may be a test double; one that derives from Grain is meant to be found.
             if (type.AllInterfaces.Any(static i => i.Name == "IGrainBase" && i.ToDisplayString() == "Orleans.IGrainBase"))
                 context.Report(Rule.Hidden, type, type.Name);
             return;

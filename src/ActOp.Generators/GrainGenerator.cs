@@ -11,7 +11,7 @@ namespace ActOp.Generators;
 [Generator(LanguageNames.CSharp)]
 public sealed class GrainGenerator : IIncrementalGenerator
 {
-    /// <summary>Names of the steps that tests look at.</summary>
+    /// <summary>Names of the steps, for tests.</summary>
     internal const string InterfaceStep = "Interfaces";
     internal const string ClassStep = "Classes";
     internal const string CodecStep = "Codecs";

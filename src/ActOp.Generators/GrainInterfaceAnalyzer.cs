@@ -7,7 +7,7 @@ using Microsoft.CodeAnalysis.Diagnostics;
 
 namespace ActOp.Generators;
 
-/// <summary>Says why no code can be generated for a grain interface.</summary>
+/// <summary>Reports why no code can be generated for a grain interface.</summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class GrainInterfaceAnalyzer : DiagnosticAnalyzer
 {

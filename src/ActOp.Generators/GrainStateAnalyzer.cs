@@ -6,14 +6,14 @@ using Microsoft.CodeAnalysis.Diagnostics;
 
 namespace ActOp.Generators;
 
-/// <summary>Says which grains locality leaves where they are, because a move would lose what they hold in memory.</summary>
+/// <summary>Reports grains that locality does not move, because a move would lose their state in memory.</summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class GrainStateAnalyzer : DiagnosticAnalyzer
 {
     internal static readonly DiagnosticDescriptor HoldsState = new(
         "ACTOP0020",
-        "The grain holds state and takes no part in migration",
-        "The grain '{0}' holds state in '{1}' and takes no part in migration: locality leaves it where it is. Implement IGrainMigrationParticipant to carry the state, or mark the class [Movable] or [Immovable].",
+        "The grain holds state but does not take part in migration",
+        "The grain '{0}' holds state in '{1}' but does not take part in migration, so locality does not move it. Implement IGrainMigrationParticipant to carry the state, or mark the class [Movable] or [Immovable].",
         "ActOp",
         DiagnosticSeverity.Info,
         isEnabledByDefault: true);

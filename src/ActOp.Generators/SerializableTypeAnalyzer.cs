@@ -9,7 +9,7 @@ using Microsoft.CodeAnalysis.Operations;
 
 namespace ActOp.Generators;
 
-/// <summary>Checks the ids and aliases of types with [GenerateSerializer], and that nothing they hold is left out.</summary>
+/// <summary>Checks the ids and aliases of types with [GenerateSerializer], and that all their members are serialized.</summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
 {
@@ -65,7 +65,7 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
             context.Report(Rule.Lost, type, "All elements but the first", type.Name, "an inline array has one field only; use an array");
         var inherited = Inheritance.Of(type);
         if (inherited.Lost is { } lost)
-            context.Report(Rule.Lost, type, "What the base class '" + lost.Name + "' holds", type.Name, "mark the base class with [GenerateSerializer], or register a converter for the type with [RegisterConverter]");
+            context.Report(Rule.Lost, type, "The state of the base class '" + lost.Name + "'", type.Name, "mark the base class with [GenerateSerializer], or register a converter for the type with [RegisterConverter]");
         if (inherited.Items is not null && !type.IsAbstract && type.InstanceConstructors.All(static c => c.Parameters.Length > 0))
             context.Report(Rule.Lost, type, "The items of the collection", type.Name, "it needs a constructor without parameters, which may be private");
     }

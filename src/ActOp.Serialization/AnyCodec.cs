@@ -71,16 +71,16 @@ internal abstract class AnyCodec
         if (distance == 0)
             return ReadName(ref reader, at);
         if (distance > (uint)at)
-            throw new SerializerException("The wire refers to a type before the message.");
+            throw new SerializerException("The message refers to a type before its start.");
         var target = at - (int)distance;
         if (reader.Session.TryGetRead(target, out var found))
             return Header.Fit<AnyCodec>(found!);
         if (!reader.Session.MayReadSkipped(target))
-            throw new SerializerException("The wire refers to a type at " + target + ", where none has been read.");
+            throw new SerializerException("The message refers to a type at " + target + ", but none was read there.");
         var after = reader.Position;
         reader.Position = target;
         if (reader.ReadByte() != 0)
-            throw new SerializerException("The wire refers to something at " + target + " that is no type.");
+            throw new SerializerException("The message refers to a type at " + target + ", but what was read there is not a type.");
         var codec = ReadName(ref reader, target);
         reader.Position = after;
         return codec;
@@ -90,9 +90,9 @@ internal abstract class AnyCodec
     {
         var name = reader.ReadString();
         if (!TypeManifest.TryGetType(name, out var type))
-            throw new SerializerException("The wire names the type " + name + ", which is not registered here.");
+            throw new SerializerException("The message names the type " + name + ", which is not registered in this process.");
         if (type.ContainsGenericParameters || (type != typeof(IAddressable) && type.IsInterface))
-            throw new SerializerException("The wire names the type " + name + ", of which there are no objects.");
+            throw new SerializerException("The message names the type " + name + ", of which no objects can exist.");
         var codec = For(type);
         reader.Session.AddRead(at, codec);
         return codec;
@@ -109,7 +109,7 @@ internal abstract class AnyCodec
         }
 
         if (type.IsAbstract && !Families.Contains(type))
-            throw new CodecNotFoundException("The type " + type + " is abstract: there are no objects of it.");
+            throw new CodecNotFoundException("The type " + type + " is abstract.");
         var name = TypeManifest.NameOf(type);
         return (AnyCodec)Activator.CreateInstance(typeof(AnyCodecOf<>).MakeGenericType(type), name)!;
     }
@@ -150,7 +150,7 @@ internal sealed class AnyCodecOf<T> : AnyCodec
     {
         if (_body is not null)
             return _body.ReadObject(ref reader, at);
-        var value = _codec.Read(ref reader) ?? throw new SerializerException("The wire has null where a " + typeof(T) + " is expected.");
+        var value = _codec.Read(ref reader) ?? throw new SerializerException("The message has null where a value of type " + typeof(T) + " is expected.");
         if (at >= 0)
             reader.Session.AddRead(at, value);
         return value;

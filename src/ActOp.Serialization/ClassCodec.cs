@@ -27,7 +27,7 @@ internal interface IBodyCodec
 public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
     where T : class
 {
-    /// <summary>False when identity and cycles do not matter: then the object is written whenever it is met.</summary>
+    /// <summary>False if identity and cycles do not matter: then the object is written at each occurrence.</summary>
     protected virtual bool IsTracked => true;
 
     /// <summary>True when objects of exactly this class can be shared.</summary>
@@ -132,7 +132,7 @@ public abstract class ClassCodec<T> : ReferenceCodec<T>, IExceptionMembers
     public static ClassCodec<T> Members => field ??= (ClassCodec<T>)CodecTable.Generated(typeof(T));
 
     /// <summary>
-    /// True when nothing that an object holds can change: by [Immutable], or because all members are read-only and immutable.
+    /// True if an object and its members cannot change: by [Immutable], or because all members are read-only and immutable.
     /// </summary>
     public bool IsShareable
     {
@@ -141,7 +141,7 @@ public abstract class ClassCodec<T> : ReferenceCodec<T>, IExceptionMembers
             const byte no = 1, yes = 2;
             if (_immutable == 0)
             {
-                _immutable = no; // A class that contains itself asks again.
+                _immutable = no; // A class that contains itself evaluates this again.
                 _immutable = AreMembersImmutable() ? yes : no;
             }
 
@@ -207,7 +207,7 @@ public abstract class StructCodec<T> : Codec<T>
             const byte no = 1, yes = 2;
             if (_immutable == 0)
             {
-                _immutable = no; // A struct that contains itself by way of a collection asks again.
+                _immutable = no; // A struct that contains itself through a collection evaluates this again.
                 _immutable = AreMembersImmutable() ? yes : no;
             }
 

@@ -89,7 +89,7 @@ internal static class CodecTable
     }
 
     private static CodecNotFoundException NotFound(Type type) =>
-        new("There is no codec for " + type + ": mark it with [GenerateSerializer], or register a converter for it with [RegisterConverter].");
+        new("No codec is registered for " + type + ": mark it with [GenerateSerializer], or register a converter for it with [RegisterConverter].");
 }
 
 /// <summary>Makes codecs of collection interfaces.</summary>

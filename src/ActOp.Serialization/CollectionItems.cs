@@ -7,8 +7,8 @@ using Orleans.Serialization;
 namespace ActOp.Serialization;
 
 /// <summary>
-/// What a class with [GenerateSerializer] inherits from a collection of the framework: its items, and which comparer it has. The
-/// object's own constructor makes the comparer, so that only its name is sent, and checked. Called by generated code.
+/// The state that a class with [GenerateSerializer] inherits from a collection of the framework: its items and its comparer. The
+/// constructor creates the comparer, so only its name is written and checked. Called by generated code.
 /// </summary>
 [EditorBrowsable(EditorBrowsableState.Never)]
 public static class CollectionItems
@@ -22,10 +22,10 @@ public static class CollectionItems
             Codec<T>.Default.Write(ref writer, item);
     }
 
-    /// <summary>Replaces what the constructor has put into the collection by the items on the wire.</summary>
+    /// <summary>Replaces the items that the constructor added by the items on the wire.</summary>
     public static void Read<T>(ref WireReader reader, IEnumerable<T> collection) => Replace(collection, Items.Read<T>(ref reader, reader.ReadCount(), -1));
 
-    /// <summary>Replaces what the constructor has put into the copy by copies of the items.</summary>
+    /// <summary>Replaces the items that the constructor added to the copy by copies of the items.</summary>
     public static void Copy<T>(IEnumerable<T> from, IEnumerable<T> to, CopyContext context)
     {
         T[] items = [.. from];
@@ -99,7 +99,7 @@ public static class CollectionItems
                     stack.Push(items[i]);
                 break;
             default:
-                throw new SerializerException("The collection " + collection.GetType() + " is of no kind that can be filled.");
+                throw new SerializerException("The collection " + collection.GetType() + " cannot be filled.");
         }
     }
 }

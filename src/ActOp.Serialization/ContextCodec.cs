@@ -6,10 +6,10 @@ namespace ActOp.Serialization;
 /// <summary>Writes, reads and copies the values that travel with calls (RequestContext).</summary>
 public static class ContextCodec
 {
-    /// <summary>Values of one call; more are refused on both sides.</summary>
+    /// <summary>Largest number of values of one call, checked on both sides.</summary>
     public const int MaxEntries = 1024;
 
-    /// <summary>Writes the values: a count, then keys and values, whose types must be registered. Null is as good as none.</summary>
+    /// <summary>Writes the values: a count, then keys and values, whose types must be registered. Null is written as no values.</summary>
     public static void Write(ref WireWriter writer, Dictionary<string, object>? values)
     {
         if (values is null)
@@ -36,7 +36,7 @@ public static class ContextCodec
         if (count == 0)
             return null;
         if (count > MaxEntries)
-            throw new SerializerException("The request context on the wire has more than " + MaxEntries + " values.");
+            throw new SerializerException("The received request context has more than " + MaxEntries + " values.");
         var values = new Dictionary<string, object>(count);
         for (var i = 0; i < count; i++)
             values[reader.ReadString()] = Codec<object>.Default.Read(ref reader);

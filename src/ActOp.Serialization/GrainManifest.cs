@@ -46,9 +46,7 @@ public sealed class GrainClass(Type type, string grainType)
     /// <summary>The text of its GrainType.</summary>
     public string GrainType { get; } = grainType;
 
-    /// <summary>
-    /// The grain interfaces it implements. For an open generic class they have the class's type parameters as arguments.
-    /// </summary>
+    /// <summary>The grain interfaces it implements. For an open generic class they have the class's type parameters as arguments.</summary>
     public IReadOnlyList<Type> Interfaces => _interfaces ??= Type.GetInterfaces().Where(static i => TypeManifest.IsGrainInterface(i)).ToArray();
 }
 
@@ -91,7 +89,7 @@ public sealed class GrainMethod
         if (_rent is not null && typeArguments is null)
             return _rent();
         if (_instantiations is null || typeArguments is null)
-            throw new Orleans.Serialization.SerializerException("The call of " + InterfaceType + "." + Name + " came with the wrong type arguments: " + (typeArguments ?? "none") + ".");
+            throw new Orleans.Serialization.SerializerException("The call of " + InterfaceType + "." + Name + " has the wrong type arguments: " + (typeArguments ?? "none") + ".");
         return (_instantiations.TryGetValue(typeArguments, out var rent) ? rent : Instantiate(typeArguments))();
     }
 

@@ -3,7 +3,7 @@ using Orleans.Serialization;
 
 namespace ActOp.Serialization;
 
-/// <summary>What is written before objects; see <see cref="ReferenceCodec{T}"/>.</summary>
+/// <summary>The header before objects; see <see cref="ReferenceCodec{T}"/>.</summary>
 internal static class Header
 {
     internal const byte Null = 0;
@@ -12,7 +12,7 @@ internal static class Header
     internal const byte ExactTracked = 3;
     internal const byte TypedTracked = 4;
 
-    /// <summary>True for an object that is met for the first time; otherwise a reference to it is written.</summary>
+    /// <summary>True for the first occurrence of an object; otherwise a reference to it is written.</summary>
     internal static bool TryTrack(ref WireWriter writer, object value)
     {
         if (writer.Session.TryAddWritten(value, writer.Position, out var first))
@@ -38,11 +38,11 @@ internal static class Header
     {
         var target = Target(at, header);
         if (!reader.Session.MayReadSkipped(target))
-            throw new SerializerException("The wire refers to an object at " + target + ", where none has been read.");
+            throw new SerializerException("The message refers to an object at " + target + ", but none was read there.");
         var after = reader.Position;
         reader.Position = target;
         if (reader.ReadVarUInt32() is not (ExactTracked or TypedTracked))
-            throw new SerializerException("The wire refers to something at " + target + " that is no object.");
+            throw new SerializerException("The message refers to an object at " + target + ", but what was read there is not an object.");
         reader.Position = target;
         var value = codec.Read(ref reader);
         reader.Position = after;
@@ -51,7 +51,7 @@ internal static class Header
 
     /// <summary>The object as the static type.</summary>
     internal static T Fit<T>(object value)
-        where T : class => value as T ?? throw new SerializerException("The wire has an object of type " + value.GetType() + " where " + typeof(T) + " is expected.");
+        where T : class => value as T ?? throw new SerializerException("The message has an object of type " + value.GetType() + " where " + typeof(T) + " is expected.");
 
-    private static int Target(int at, uint header) => header - TypedTracked <= (uint)at ? at - (int)(header - TypedTracked) : throw new SerializerException("The wire refers to an object before the message.");
+    private static int Target(int at, uint header) => header - TypedTracked <= (uint)at ? at - (int)(header - TypedTracked) : throw new SerializerException("The message refers to an object before its start.");
 }

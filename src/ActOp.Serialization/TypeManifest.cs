@@ -11,8 +11,8 @@ using Orleans.Serialization;
 namespace ActOp.Serialization;
 
 /// <summary>
-/// Everything that generated code has registered in this process: grain interfaces and their methods, grain classes, the
-/// names of types, and codecs. What is not in here cannot be named by a peer.
+/// The types that generated code has registered in this process: grain interfaces and their methods, grain classes, names of types, and
+/// codecs. Peers can only name registered types.
 /// </summary>
 /// <remarks>
 /// Used from any thread. Registering the same thing twice has no effect; the first registration stays. Names of types on the wire are
@@ -126,7 +126,7 @@ public static class TypeManifest
         return found;
     }
 
-    /// <summary>True for the first call with this class: the module initializer goes on. Called by generated code.</summary>
+    /// <summary>True for the first call with this class: then the module initializer continues. Called by generated code.</summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
     public static bool Begin(Type manifest) => Begun.TryAdd(manifest, 0);
 
@@ -186,7 +186,7 @@ public static class TypeManifest
         }
         catch (IOException exception)
         {
-            throw new InvalidOperationException("The assembly " + part + ", an application part of " + assembly.GetName().Name + ", cannot be loaded: its grains would be missing. Is it deployed beside it?", exception);
+            throw new InvalidOperationException("The assembly " + part + ", an application part of " + assembly.GetName().Name + ", cannot be loaded: its grains would be missing. Deploy it beside that assembly.", exception);
         }
     }
 
@@ -233,7 +233,7 @@ public static class TypeManifest
 
     /// <summary>
     /// True when the generator has seen that the class and its bases hold nothing in memory beyond injected services and immutable values.
-    /// False when they do, or when nobody has looked.
+    /// False if they hold state, or if it is unknown.
     /// </summary>
     /// <param name="grainClass">A grain class, or a base of one.</param>
     public static bool HoldsNoState(Type grainClass)
@@ -251,7 +251,7 @@ public static class TypeManifest
 
     /// <summary>Registers a class whose own fields hold no state. Called by generated code.</summary>
     /// <param name="type">The class; an open generic type for generic ones.</param>
-    /// <param name="baseInOtherAssembly">The nearest base that another assembly must vouch for, or null.</param>
+    /// <param name="baseInOtherAssembly">The nearest base whose state is described by another assembly's manifest, or null.</param>
     [EditorBrowsable(EditorBrowsableState.Never)]
     public static void AddStatelessClass(Type type, Type? baseInOtherAssembly = null) => StatelessClasses.TryAdd(type, baseInOtherAssembly);
 
@@ -263,7 +263,7 @@ public static class TypeManifest
             return;
         var found = TypesByName.GetOrAdd(name, type);
         if (found != type)
-            throw new InvalidOperationException("The types " + found + " and " + type + " have the same name on the wire: " + name + ".");
+            throw new InvalidOperationException("The types " + found + " and " + type + " have the same name for serialization: " + name + ".");
         if (type.FullName is { } fullName)
             TypesByName.TryAdd(fullName, type);
     }
@@ -271,7 +271,7 @@ public static class TypeManifest
     /// <summary>The name of a registered type or of one made from registered types.</summary>
     /// <exception cref="CodecNotFoundException">The type is not registered.</exception>
     public static string NameOf(Type type) =>
-        TryNameOf(type, out var name) ? name : throw new CodecNotFoundException("The type " + type + " has no name on the wire: it has no [GenerateSerializer], or its assembly has no generated code.");
+        TryNameOf(type, out var name) ? name : throw new CodecNotFoundException("The type " + type + " has no name for serialization: it has no [GenerateSerializer], or its assembly has no generated code.");
 
     /// <summary>The name of a type, if it is registered or made from registered types.</summary>
     public static bool TryNameOf(Type type, [NotNullWhen(true)] out string? name)
@@ -289,7 +289,7 @@ public static class TypeManifest
     }
 
     /// <summary>
-    /// Type arguments for <see cref="Calls.CallMethod.TypeArguments"/>. A type that is not registered does not hinder local calls; a peer
+    /// Type arguments for <see cref="Calls.CallMethod.TypeArguments"/>. An unregistered type does not prevent local calls, but a peer
     /// refuses its name. Called by generated code.
     /// </summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
@@ -305,7 +305,7 @@ public static class TypeManifest
         if (TypesByName.TryGetValue(name, out type))
             return true;
         if (name.Length > MaxNameLength)
-            throw new SerializerException("A type name on the wire is longer than " + MaxNameLength + " characters.");
+            throw new SerializerException("A type name in the message is longer than " + MaxNameLength + " characters.");
         var rest = name.AsSpan();
         type = Parse(ref rest, 0);
         if (type is null)
@@ -322,7 +322,7 @@ public static class TypeManifest
     {
         BuiltIn.Register();
         if (text.Length > MaxNameLength)
-            throw new SerializerException("Type arguments on the wire are longer than " + MaxNameLength + " characters.");
+            throw new SerializerException("Type arguments in the message are longer than " + MaxNameLength + " characters.");
         var rest = text.AsSpan();
         return ParseList(ref rest, 0) is { } types && rest.IsEmpty ? types : throw new SerializerException("The type arguments " + text + " are malformed or name types that are not registered.");
     }
@@ -347,7 +347,7 @@ public static class TypeManifest
     private static Type? Parse(ref ReadOnlySpan<char> rest, int depth)
     {
         if (depth > MaxNesting)
-            throw new SerializerException("A type name on the wire is nested more than " + MaxNesting + " deep.");
+            throw new SerializerException("A type name in the message is nested more than " + MaxNesting + " deep.");
         var end = rest.IndexOfAny("<>[],");
         var simple = end < 0 ? rest : rest[..end];
         rest = rest[simple.Length..];
@@ -385,7 +385,7 @@ public static class TypeManifest
     {
         var close = rest.IndexOf(']');
         if (close < 0 || close > 4 || rest[1..close].ContainsAnyExcept(',') || depth > MaxNesting)
-            throw new SerializerException("An array type's name on the wire is malformed.");
+            throw new SerializerException("The name of an array type in the message is malformed.");
         rest = rest[(close + 1)..];
         return Made(close == 1 ? element.MakeArrayType() : element.MakeArrayType(close));
     }

@@ -9,10 +9,10 @@ using Orleans.TestingHost.Utils;
 
 namespace ActOp.Testing;
 
-/// <summary>What tests do with all silos of a cluster at once.</summary>
+/// <summary>Operations of tests on all silos of a cluster.</summary>
 internal static class ClusterNodes
 {
-    /// <summary>The grain's activation on whichever silo has it.</summary>
+    /// <summary>The grain's activation, on any silo.</summary>
     internal static bool TryFind(IEnumerable<Node> nodes, GrainId grain, [NotNullWhen(true)] out Activation? activation)
     {
         foreach (var node in nodes)
@@ -29,14 +29,14 @@ internal static class ClusterNodes
     {
         if (!TryFind(nodes, grain, out var activation))
             return;
-        activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "The test asked for it."));
+        activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "The test requested the deactivation."));
         await activation.Deactivated.ConfigureAwait(false);
     }
 
     internal static Task WaitForDeactivationAsync(IEnumerable<Node> nodes, GrainId grain) =>
         TryFind(nodes, grain, out var activation) ? activation.Deactivated : Task.CompletedTask;
 
-    /// <summary>Moves the grain and waits until it has left; does nothing when it is there already, or nowhere.</summary>
+    /// <summary>Moves the grain and waits until it has left. Does nothing if it is already there, or not active.</summary>
     internal static async Task MigrateAsync(IReadOnlyList<Node> nodes, GrainId grain, SiloAddress? target)
     {
         if (!TryFind(nodes, grain, out var activation))

@@ -11,7 +11,7 @@ using Orleans.TestingHost;
 
 namespace ActOp.Testing;
 
-/// <summary>What the nodes of one cluster in one process share: network, membership table, log.</summary>
+/// <summary>The network, membership table and log shared by the nodes of one cluster in one process.</summary>
 internal sealed class Fabric(string clusterId, string serviceId, ConnectionTransportType transport, bool membership, string? logFile)
 {
     private readonly MemoryNetwork _network = new(TimeProvider.System);

@@ -5,7 +5,7 @@ using Orleans.TestingHost;
 
 namespace ActOp.Testing;
 
-/// <summary>Hosts without what tests do not want: files of settings, environment variables, signals and console.</summary>
+/// <summary>Hosts without settings files, environment variables, signals and console.</summary>
 internal static class Hosts
 {
     internal static IHostBuilder NewBuilder(IConfiguration configuration)
@@ -18,7 +18,7 @@ internal static class Hosts
         return builder;
     }
 
-    /// <summary>Waits for silos that start side by side. When one cannot, the others end, too.</summary>
+    /// <summary>Waits for silos that start concurrently. If one fails, the others are stopped too.</summary>
     internal static async Task<TSilo[]> StartedAsync<TSilo>(IReadOnlyList<Task<TSilo>> starting)
         where TSilo : SiloHandle
     {
@@ -33,7 +33,7 @@ internal static class Hosts
         }
     }
 
-    /// <summary>Ends silos as a crash would; one that throws keeps none of the others.</summary>
+    /// <summary>Ends silos like a crash. Exceptions of one do not affect the others.</summary>
     internal static async Task EndAsync(IReadOnlyList<SiloHandle> silos)
     {
         await Task.WhenAll(silos.Select(EndAsync)).ConfigureAwait(false);
@@ -50,7 +50,7 @@ internal static class Hosts
     }
 }
 
-/// <summary>The test says when a host starts and stops; signals to the process do not.</summary>
+/// <summary>Only the test starts and stops the host, not signals to the process.</summary>
 internal sealed class TestLifetime : IHostLifetime
 {
     public Task WaitForStartAsync(CancellationToken cancellationToken) => Task.CompletedTask;

@@ -48,7 +48,7 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     public async Task DeployAsync()
     {
         if (_silos.Count > 0)
-            throw new InvalidOperationException("The cluster is deployed already.");
+            throw new InvalidOperationException("The cluster is already deployed.");
         try
         {
             await StartAdditionalSiloAsync().ConfigureAwait(false);
@@ -113,10 +113,10 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
         (silo is null ? _silos.Find(handle => handle.IsActive) : GetSiloForAddress(silo))?.ServiceProvider
         ?? throw new ArgumentException(silo is null ? "No silo is active." : "No silo has the address " + silo + ".", nameof(silo));
 
-    /// <summary>Ends the grain's activation and waits for it; nothing when it has none.</summary>
+    /// <summary>Ends the grain's activation and waits for it. Does nothing if it has none.</summary>
     public Task DeactivateAsync(IAddressable grain) => DeactivateAsync(grain.GetGrainId());
 
-    /// <summary>Ends the grain's activation and waits for it; nothing when it has none.</summary>
+    /// <summary>Ends the grain's activation and waits for it. Does nothing if it has none.</summary>
     public Task DeactivateAsync(GrainId grainId) => ClusterNodes.DeactivateAsync(Nodes, grainId);
 
     /// <summary>Waits until the grain's present activation has ended.</summary>
@@ -125,10 +125,10 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     /// <summary>Waits until the grain's present activation has ended.</summary>
     public Task WaitForDeactivationAsync(GrainId grainId) => ClusterNodes.WaitForDeactivationAsync(Nodes, grainId);
 
-    /// <summary>Moves the grain to a silo, another one than its own when null, and waits until it has left.</summary>
+    /// <summary>Moves the grain to a silo (null: any other silo), and waits until it has left.</summary>
     public Task MigrateAsync(IAddressable grain, SiloAddress? targetSilo = null) => MigrateAsync(grain.GetGrainId(), targetSilo);
 
-    /// <summary>Moves the grain to a silo, another one than its own when null, and waits until it has left.</summary>
+    /// <summary>Moves the grain to a silo (null: any other silo), and waits until it has left.</summary>
     public Task MigrateAsync(GrainId grainId, SiloAddress? targetSilo = null) => ClusterNodes.MigrateAsync([.. Nodes], grainId, targetSilo);
 
     /// <summary>True with the grain's activation when a silo has one.</summary>
@@ -143,7 +143,7 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     public static TimeSpan GetLivenessStabilizationTime(ClusterMembershipOptions clusterMembershipOptions, bool didKill = false) =>
         ClusterNodes.StabilizationTime(clusterMembershipOptions, didKill);
 
-    /// <summary>Waits until all silos agree that exactly the active ones are.</summary>
+    /// <summary>Waits until the views of all silos have exactly the running silos as active ones.</summary>
     public Task WaitForLivenessToStabilizeAsync(bool didKill = false)
     {
         var options = GetSiloServiceProvider().GetRequiredService<IOptions<ClusterMembershipOptions>>().Value;
@@ -270,7 +270,7 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(siloName);
         if (!_stopped.Remove(siloName, out var number))
-            throw new ArgumentException("No silo called " + siloName + " was stopped.", nameof(siloName));
+            throw new ArgumentException("No stopped silo has the name " + siloName + ".", nameof(siloName));
         var handle = await StartSiloAsync(number, Options).ConfigureAwait(false);
         _silos.Add(handle);
         return handle;

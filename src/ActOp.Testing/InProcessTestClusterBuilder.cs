@@ -31,7 +31,7 @@ public sealed class InProcessTestClusterBuilder
     /// <summary>Where ports come from.</summary>
     public ITestClusterPortAllocator PortAllocator { get; set; } = new TestClusterPortAllocator();
 
-    /// <summary>An id for a cluster that no other has.</summary>
+    /// <summary>Creates a unique cluster id.</summary>
     public static string CreateClusterId() => TestClusterBuilder.CreateClusterId();
 
     /// <summary>Configures every silo.</summary>
@@ -76,7 +76,7 @@ public sealed class InProcessTestClusterBuilder
     public InProcessTestCluster Build() => new(Options, PortAllocator);
 }
 
-/// <summary>What an <see cref="InProcessTestCluster"/> is like.</summary>
+/// <summary>Options of an <see cref="InProcessTestCluster"/>.</summary>
 public sealed class InProcessTestClusterOptions
 {
     /// <summary>The id of the cluster; a new one per builder.</summary>
@@ -115,7 +115,7 @@ public sealed class InProcessTestClusterOptions
     public List<Action<InProcessTestSiloSpecificOptions, IHostApplicationBuilder>> SiloHostConfigurationDelegates { get; } = [];
 }
 
-/// <summary>What differs from silo to silo of an <see cref="InProcessTestCluster"/>.</summary>
+/// <summary>Options of one silo of an <see cref="InProcessTestCluster"/>.</summary>
 public sealed class InProcessTestSiloSpecificOptions
 {
     /// <summary>Where clients reach the silo; 0 for nowhere.</summary>

@@ -10,7 +10,7 @@ namespace Orleans.TestingHost;
 /// <summary>One silo of a test cluster.</summary>
 public abstract class SiloHandle : IDisposable, IAsyncDisposable
 {
-    /// <summary>Disposes a handle that nobody has.</summary>
+    /// <summary>Finalizes a handle that was not disposed.</summary>
     ~SiloHandle() => Dispose(false);
 
     /// <summary>The cluster's options; null for silos of an <see cref="InProcessTestCluster"/>.</summary>
@@ -40,14 +40,14 @@ public abstract class SiloHandle : IDisposable, IAsyncDisposable
     /// <summary>Stops the silo unless it has stopped.</summary>
     public abstract ValueTask DisposeAsync();
 
-    /// <summary>Ends the silo at once unless it has stopped.</summary>
+    /// <summary>Kills the silo unless it has stopped.</summary>
     public void Dispose()
     {
         Dispose(true);
         GC.SuppressFinalize(this);
     }
 
-    /// <summary>Ends the silo at once unless it has stopped.</summary>
+    /// <summary>Kills the silo unless it has stopped.</summary>
     protected virtual void Dispose(bool disposing)
     {
     }
@@ -100,7 +100,7 @@ public class InProcessSiloHandle : SiloHandle
         }
         catch (OperationCanceledException)
         {
-            // The end that follows is the crash that was asked for.
+            // Cancels the stop at once, which ends the silo like a crash.
         }
         finally
         {

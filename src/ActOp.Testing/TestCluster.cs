@@ -60,7 +60,7 @@ public class TestCluster : IDisposable, IAsyncDisposable
     public async Task DeployAsync()
     {
         if (_silos.Count > 0)
-            throw new InvalidOperationException("The cluster is deployed already.");
+            throw new InvalidOperationException("The cluster is already deployed.");
         try
         {
             _silos.Add(await StartSiloAsync(0, Options).ConfigureAwait(false));
@@ -123,10 +123,10 @@ public class TestCluster : IDisposable, IAsyncDisposable
     /// <summary>The services of a silo; of the first one when <paramref name="silo"/> is null.</summary>
     public IServiceProvider GetSiloServiceProvider(SiloAddress? silo = null) => InProcess(silo).ServiceProvider;
 
-    /// <summary>Ends the grain's activation and waits for it; nothing when it has none.</summary>
+    /// <summary>Ends the grain's activation and waits for it. Does nothing if it has none.</summary>
     public Task DeactivateAsync(IAddressable grain) => DeactivateAsync(grain.GetGrainId());
 
-    /// <summary>Ends the grain's activation and waits for it; nothing when it has none.</summary>
+    /// <summary>Ends the grain's activation and waits for it. Does nothing if it has none.</summary>
     public Task DeactivateAsync(GrainId grainId) => ClusterNodes.DeactivateAsync(Nodes, grainId);
 
     /// <summary>Waits until the grain's present activation has ended.</summary>
@@ -135,10 +135,10 @@ public class TestCluster : IDisposable, IAsyncDisposable
     /// <summary>Waits until the grain's present activation has ended.</summary>
     public Task WaitForDeactivationAsync(GrainId grainId) => ClusterNodes.WaitForDeactivationAsync(Nodes, grainId);
 
-    /// <summary>Moves the grain to a silo, another one than its own when null, and waits until it has left.</summary>
+    /// <summary>Moves the grain to a silo (null: any other silo), and waits until it has left.</summary>
     public Task MigrateAsync(IAddressable grain, SiloAddress? targetSilo = null) => MigrateAsync(grain.GetGrainId(), targetSilo);
 
-    /// <summary>Moves the grain to a silo, another one than its own when null, and waits until it has left.</summary>
+    /// <summary>Moves the grain to a silo (null: any other silo), and waits until it has left.</summary>
     public Task MigrateAsync(GrainId grainId, SiloAddress? targetSilo = null) => ClusterNodes.MigrateAsync([.. Nodes], grainId, targetSilo);
 
     /// <summary>True with the grain's activation when a silo has one.</summary>
@@ -153,7 +153,7 @@ public class TestCluster : IDisposable, IAsyncDisposable
     public static TimeSpan GetLivenessStabilizationTime(ClusterMembershipOptions clusterMembershipOptions, bool didKill = false) =>
         ClusterNodes.StabilizationTime(clusterMembershipOptions, didKill);
 
-    /// <summary>Waits until all silos agree that exactly the active ones are.</summary>
+    /// <summary>Waits until the views of all silos have exactly the running silos as active ones.</summary>
     public Task WaitForLivenessToStabilizeAsync(bool didKill = false)
     {
         var options = InProcess(null).ServiceProvider.GetRequiredService<IOptions<ClusterMembershipOptions>>().Value;
@@ -309,12 +309,12 @@ public class TestCluster : IDisposable, IAsyncDisposable
         ArgumentNullException.ThrowIfNull(siloName);
         return _stoppedSecondaries.TryGetValue(siloName, out var number)
             ? StartAgainAsync(number)
-            : throw new ArgumentException("No silo called " + siloName + " was stopped.", nameof(siloName));
+            : throw new ArgumentException("No stopped silo has the name " + siloName + ".", nameof(siloName));
     }
 
     /// <summary>Stops the first silo in order.</summary>
     /// <exception cref="InvalidOperationException">It does not run.</exception>
-    public Task StopPrimarySiloAsync() => StopSiloAsync(Primary ?? throw new InvalidOperationException("The first silo does not run."));
+    public Task StopPrimarySiloAsync() => StopSiloAsync(Primary ?? throw new InvalidOperationException("The first silo is not running."));
 
     /// <summary>Stops all silos but the first one in order.</summary>
     public async Task StopSecondarySilosAsync()

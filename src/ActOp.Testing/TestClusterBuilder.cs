@@ -43,7 +43,7 @@ public class TestClusterBuilder
         set => _createSilo = value;
     }
 
-    /// <summary>An id for a cluster that no other has.</summary>
+    /// <summary>Creates a unique cluster id.</summary>
     public static string CreateClusterId() => "testcluster-" + Guid.NewGuid().ToString("N")[..12];
 
     /// <summary>Adds an <see cref="ISiloConfigurator"/> or <see cref="IHostConfigurator"/> for silos.</summary>

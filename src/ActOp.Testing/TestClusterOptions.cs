@@ -1,6 +1,6 @@
 namespace Orleans.TestingHost;
 
-/// <summary>What a <see cref="TestCluster"/> is like.</summary>
+/// <summary>Options of a <see cref="TestCluster"/>.</summary>
 public class TestClusterOptions
 {
     /// <summary>The id of the cluster; a new one per builder.</summary>
@@ -9,10 +9,10 @@ public class TestClusterOptions
     /// <summary>The id of the service; a new one per builder.</summary>
     public string ServiceId { get; set; } = "";
 
-    /// <summary>Port of the first silo; the others follow. 0: the port allocator says.</summary>
+    /// <summary>Port of the first silo; the others follow. 0: chosen by the port allocator.</summary>
     public int BaseSiloPort { get; set; }
 
-    /// <summary>Gateway port of the first silo; the others follow. 0: the port allocator says.</summary>
+    /// <summary>Gateway port of the first silo; the others follow. 0: chosen by the port allocator.</summary>
     public int BaseGatewayPort { get; set; }
 
     /// <summary>Silos that <see cref="TestCluster.DeployAsync"/> starts. Default 2.</summary>

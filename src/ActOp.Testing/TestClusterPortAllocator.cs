@@ -9,7 +9,7 @@ public interface ITestClusterPortAllocator : IDisposable
     (int, int) AllocateConsecutivePortPairs(int numPorts);
 }
 
-/// <summary>Hands out ports that nobody listens on, each only once per process. Any thread.</summary>
+/// <summary>Allocates free ports, each only once per process. Any thread.</summary>
 public sealed class TestClusterPortAllocator : ITestClusterPortAllocator
 {
     private const int FirstPort = 22_300;
@@ -28,7 +28,7 @@ public sealed class TestClusterPortAllocator : ITestClusterPortAllocator
             return (Take(numPorts, used), Take(numPorts, used));
     }
 
-    /// <summary>Does nothing: ports are not handed out again, so that late messages of an old cluster find nobody.</summary>
+    /// <summary>Does nothing: ports are not handed out again, so that late messages of an old cluster reach no other cluster.</summary>
     public void Dispose()
     {
     }

@@ -187,7 +187,7 @@ public sealed class MembershipSimulationTests
         for (var i = 0; i < 100; i++)
         {
             protocol.OnRefused(other, later + i);
-            protocol.OnProbeAnswer(new ProbeAnswer(protocol.Actions.OfType<MembershipAction.SendProbe>().Last().Probe.Id, other, 0, 0), later + i);
+            protocol.OnProbeReply(new ProbeReply(protocol.Actions.OfType<MembershipAction.SendProbe>().Last().Probe.Id, other, 0, 0), later + i);
         }
 
         Assert.Single(protocol.Actions.OfType<MembershipAction.SendProbe>());

@@ -76,7 +76,7 @@ public ref struct WireReader
                 return value;
         }
 
-        throw new Orleans.Serialization.SerializerException("A number on the wire is longer than 10 bytes.");
+        throw new Orleans.Serialization.SerializerException("A number in the message is longer than 10 bytes.");
     }
 
     /// <summary>Zigzag varint.</summary>
@@ -104,7 +104,7 @@ public ref struct WireReader
             return false;
         var next = id + (tag >> 3);
         if (next > uint.MaxValue || next == id)
-            throw new Orleans.Serialization.SerializerException("The ids of members on the wire do not ascend.");
+            throw new Orleans.Serialization.SerializerException("The ids of members in the message are not in ascending order.");
         id = (uint)next;
         return true;
     }
@@ -190,7 +190,7 @@ public ref struct WireReader
     /// <summary>The error for a member that was written as something else.</summary>
     internal static Orleans.Serialization.SerializerException WrongKind(WireKind kind, Type type) => new("A member of type " + type + " was written as " + kind + ".");
 
-    private static void ThrowTooLarge(ulong value) => throw new Orleans.Serialization.SerializerException("A 32-bit number on the wire is too large: " + value + ".");
+    private static void ThrowTooLarge(ulong value) => throw new Orleans.Serialization.SerializerException("A 32-bit number in the message is too large: " + value + ".");
 
     private readonly void ThrowShort() => throw Short();
 

@@ -69,7 +69,7 @@ public sealed class WireSession
         if (_count > 0 && _positions[_count - 1] >= position)
         {
             if (!(_late ??= []).TryAdd(position, value) || Array.BinarySearch(_positions, 0, _count, position) >= 0)
-                throw new SerializerException("Two objects were read at the same place of a message.");
+                throw new SerializerException("Two objects were read at the same position of a message.");
             return;
         }
 

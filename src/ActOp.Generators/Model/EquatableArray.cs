@@ -2,7 +2,7 @@ using System.Collections;
 
 namespace ActOp.Generators.Model;
 
-/// <summary>An array with value equality, so that models of unchanged symbols compare equal and nothing is generated again.</summary>
+/// <summary>An array with value equality, so that models of unchanged symbols compare equal and no code is generated again.</summary>
 internal readonly struct EquatableArray<T>(T[] items) : IEquatable<EquatableArray<T>>, IEnumerable<T>
     where T : IEquatable<T>
 {

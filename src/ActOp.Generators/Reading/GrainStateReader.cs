@@ -4,20 +4,20 @@ using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace ActOp.Generators.Reading;
 
-/// <summary>What a grain class keeps in memory, as far as its source tells.</summary>
+/// <summary>The state in memory of a grain class, according to its source.</summary>
 /// <param name="Member">The first member that holds state, or null.</param>
-/// <param name="OtherBase">The nearest base of another assembly, which that assembly's manifest must vouch for, or null.</param>
+/// <param name="OtherBase">The nearest base in another assembly, whose state is described by that assembly's manifest, or null.</param>
 internal readonly record struct GrainState(ISymbol? Member, INamedTypeSymbol? OtherBase);
 
 /// <summary>
 /// Finds out whether a grain class holds state in memory. It does not when every field of it and of its bases is read-only and is an
-/// immutable value or was injected through the constructor. Whatever cannot be seen to be harmless counts as state.
+/// immutable value or was injected through the constructor. All other fields count as state.
 /// </summary>
 internal static class GrainStateReader
 {
     private const int MaxDepth = 4;
 
-    // Interfaces and classes of services that hold nothing of the grain, wherever a field has them from.
+    // Interfaces and classes of services that hold no state of the grain, regardless of the source of the value.
     private static readonly HashSet<string> Services =
     [
         "Microsoft.Extensions.Logging.ILogger", "Microsoft.Extensions.Logging.ILogger<TCategoryName>", "Microsoft.Extensions.Logging.ILoggerFactory",
@@ -27,10 +27,10 @@ internal static class GrainStateReader
 
     private static readonly HashSet<string> OptionProperties = ["Value", "CurrentValue"];
 
-    // Facets whose value is the grain's state: it goes along because they take part in migration, not because they hold none.
+    // Facets whose value is the grain's state: it is transferred because they take part in migration.
     private static readonly HashSet<string> Facets = ["IPersistentState", "ITransactionalState"];
 
-    /// <summary>True for classes that the question is asked of: grains and their bases.</summary>
+    /// <summary>True for classes to check: grains and their bases.</summary>
     public static bool IsGrainClass(INamedTypeSymbol type) =>
         type is { TypeKind: TypeKind.Class, IsStatic: false } && type.AllInterfaces.Any(static i => i.Name is "IGrain" or "IGrainBase" && i.ToDisplayString() is "Orleans.IGrain" or "Orleans.IGrainBase");
 
@@ -84,7 +84,7 @@ internal static class GrainStateReader
         return MayBeInjected(field.Type) && IsOnlyInjected(field, type, compilation, cancellation);
     }
 
-    /// <summary>A value of the type never changes, whoever made it.</summary>
+    /// <summary>Whether values of the type are always immutable.</summary>
     private static bool IsImmutable(ITypeSymbol type, int depth)
     {
         if (Primitives.IsImmutable(type) || IsReference(type))
@@ -95,7 +95,7 @@ internal static class GrainStateReader
             return named.TypeArguments.All(argument => IsImmutable(argument, depth - 1));
         if (named.ContainingNamespace.ToDisplayString() is "System.Collections.Immutable" or "System.Collections.Frozen")
             return named.TypeArguments.All(argument => IsImmutable(argument, depth - 1)) && !named.Name.EndsWith("Builder", StringComparison.Ordinal);
-        // Of other assemblies private fields are not known.
+        // Private fields of other assemblies are unknown.
         if (named.Locations.All(static location => !location.IsInSource) || (named.TypeKind == TypeKind.Class && !(named.IsSealed && named.BaseType?.SpecialType == SpecialType.System_Object)))
             return false;
         return named.GetMembers().All(member => member.IsStatic || member switch
@@ -106,16 +106,13 @@ internal static class GrainStateReader
         });
     }
 
-    /// <summary>A reference to a grain or observer is its name.</summary>
+    /// <summary>A reference to a grain or observer holds only its id.</summary>
     private static bool IsReference(ITypeSymbol type) =>
         type.TypeKind == TypeKind.Interface && (type.ToDisplayString() == "Orleans.Runtime.IAddressable" || type.AllInterfaces.Any(static i => i.Name == "IAddressable" && i.ToDisplayString() == "Orleans.Runtime.IAddressable"));
 
     private static bool IsService(ITypeSymbol type) => Services.Contains(type.OriginalDefinition.ToDisplayString());
 
-    /// <summary>
-    /// What comes through the constructor is a service, unless it is a collection that anybody may fill, or a facet that is the state
-    /// itself.
-    /// </summary>
+    /// <summary>A constructor parameter is a service, unless it is a mutable collection, or a facet that is the state itself.</summary>
     private static bool MayBeInjected(ITypeSymbol type)
     {
         if (!type.IsReferenceType || type.TypeKind is TypeKind.Array or TypeKind.TypeParameter or TypeKind.Dynamic || Facets.Contains(type.Name))
@@ -213,7 +210,7 @@ internal static class GrainStateReader
     };
 
     /// <summary>
-    /// A parameter of the primary constructor that members use is a field that anybody may assign; whether any does is in the source.
+    /// A parameter of the primary constructor that members use is a mutable field; the source shows whether it is assigned.
     /// </summary>
     private static ISymbol? CapturedState(INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
     {
@@ -257,7 +254,7 @@ internal static class GrainStateReader
         _ => false,
     };
 
-    // A use in an initializer or in the base's arguments keeps nothing.
+    // A use in an initializer or in the arguments of the base creates no field.
     private static bool IsCaptured(IParameterSymbol parameter, INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation) =>
         Uses(parameter, type, compilation, cancellation).Any(static use => !use.Ancestors().TakeWhile(static node => node is not TypeDeclarationSyntax)
             .Any(static node => node is PrimaryConstructorBaseTypeSyntax || node is EqualsValueClauseSyntax { Parent: VariableDeclaratorSyntax { Parent.Parent: FieldDeclarationSyntax } or PropertyDeclarationSyntax }));

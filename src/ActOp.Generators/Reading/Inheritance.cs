@@ -5,7 +5,7 @@ namespace ActOp.Generators.Reading;
 
 /// <summary>
 /// What a type with [GenerateSerializer] inherits: members of the nearest base that has a codec too, items of a collection, or state that
-/// nobody sends.
+/// is not serialized.
 /// </summary>
 /// <param name="Base">The nearest base with [GenerateSerializer].</param>
 /// <param name="Items">The collection of the framework that the type derives from.</param>

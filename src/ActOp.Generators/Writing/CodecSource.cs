@@ -59,7 +59,7 @@ internal static class CodecSource
             return;
         var create = model switch
         {
-            { IsAbstract: true } => "throw new global::Orleans.Serialization.SerializerException(\"The wire has an object of the abstract type " + model.WireName + ".\")",
+            { IsAbstract: true } => "throw new global::Orleans.Serialization.SerializerException(\"The message has an object of the abstract type " + model.WireName + ".\")",
             { IsStruct: true } => "default",
             { Creation: "new" } => "new " + model.Type + "()",
             { Creation: "accessor" } => "New()",

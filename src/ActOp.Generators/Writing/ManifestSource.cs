@@ -61,7 +61,7 @@ internal static class ManifestSource
     }
 }
 
-/// <summary>Registers the grain classes, and their bases, that hold no state in memory: those may move without losing anything.</summary>
+/// <summary>Registers the grain classes, and their bases, that hold no state in memory: those may be moved without loss.</summary>
 internal static class StatelessSource
 {
     /// <summary>The call on the type manifest, or null when the class holds state, is no grain or cannot be named.</summary>

@@ -90,7 +90,7 @@ internal sealed class GrainClasses
     private GrainType Find(Type interfaceType, string? prefix)
     {
         if (!TypeManifest.TryGetInterface(interfaceType.IsGenericType ? interfaceType.GetGenericTypeDefinition() : interfaceType, out var entry))
-            throw new ArgumentException("The interface " + interfaceType + " is no grain interface that generated code has registered. Does its project reference ActOp (with the source generator)?");
+            throw new ArgumentException("The interface " + interfaceType + " is not a grain interface that generated code has registered. Does its project reference ActOp (with the source generator)?");
         var candidates = _entries.Where(candidate => candidate.Interfaces.Contains(entry.Name)).ToArray();
         if (prefix is not null)
             candidates = ByPrefix(candidates, prefix, interfaceType);

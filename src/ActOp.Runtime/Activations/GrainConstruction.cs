@@ -30,16 +30,15 @@ internal sealed class GrainConstruction
 }
 
 /// <summary>
-/// Which services of the application are singletons, as it registered them: an instance that wants nothing else needs no service scope of
-/// its own. Reads the collection given to the host when it is asked; what is not found there counts as no singleton. Any thread, after the
-/// registration has ended.
+/// Which services of the application are singletons: an activation that uses only singletons needs no service scope. Reads the host's
+/// service collection; unknown services count as not singleton. Any thread, after the registration has ended.
 /// </summary>
 internal sealed class ServiceLifetimes(IServiceCollection services)
 {
-    /// <summary>The service resolves to the same object in every scope.</summary>
+    /// <summary>Whether the service resolves to the same object in every scope.</summary>
     internal bool IsSingleton(Type service) => Find(service) is { Lifetime: ServiceLifetime.Singleton };
 
-    /// <summary>The registration that counts, which is the last one; an open generic one where there is none for the type itself.</summary>
+    /// <summary>The effective registration: the last one of the type, else the last one of its generic definition.</summary>
     private ServiceDescriptor? Find(Type service) =>
         Last(service) ?? (service.IsConstructedGenericType ? Last(service.GetGenericTypeDefinition()) : null);
 

@@ -5,20 +5,20 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;
 
-/// <summary>What silos and clients ask each other about the cluster, over the control channel.</summary>
+/// <summary>Membership messages between silos, and from clients to silos. Sent over the control channel.</summary>
 internal interface IClusterTarget : ISystemTarget
 {
     [OneWay]
     ValueTask Probe(Probe probe);
 
     [OneWay]
-    ValueTask Answer(ProbeAnswer answer);
+    ValueTask ProbeReply(ProbeReply reply);
 
     [OneWay]
-    ValueTask ProbeForMe(IndirectProbe probe);
+    ValueTask IndirectProbe(IndirectProbe probe);
 
     [OneWay]
-    ValueTask AnswerForYou(IndirectAnswer answer);
+    ValueTask IndirectProbeReply(IndirectProbeReply reply);
 
     [OneWay]
     ValueTask Gossip(TableSnapshot table);
@@ -36,34 +36,34 @@ internal interface IClusterTarget : ISystemTarget
     ValueTask<int> GetActivationCount();
 }
 
-/// <summary>"Are you there?", over the control channel.</summary>
-/// <param name="Id">Number that the answer repeats.</param>
-/// <param name="From">Who asks.</param>
-/// <param name="Version">The asker's table version: the receiver reads the table when its own is older.</param>
+/// <summary>A probe: the receiver replies if it is alive. Sent over the control channel.</summary>
+/// <param name="Id">Number that the reply repeats.</param>
+/// <param name="From">The sender.</param>
+/// <param name="Version">The sender's table version. The receiver reads the table if its own version is older.</param>
 [Orleans.GenerateSerializer]
 internal readonly record struct Probe(long Id, SiloAddress From, long Version);
 
-/// <summary>The answer to a <see cref="Probe"/>.</summary>
+/// <summary>The reply to a <see cref="Probe"/>.</summary>
 /// <param name="Id">The probe's number.</param>
-/// <param name="From">Who answers.</param>
-/// <param name="Version">The answerer's table version.</param>
-/// <param name="Age">How long ago, in milliseconds, the answerer knows the table to have been at this version or an older one.</param>
+/// <param name="From">The sender of the reply.</param>
+/// <param name="Version">The table version of the replying silo.</param>
+/// <param name="Age">Milliseconds since the replying silo last confirmed that the table was at this version or an older one.</param>
 [Orleans.GenerateSerializer]
-internal readonly record struct ProbeAnswer(long Id, SiloAddress From, long Version, long Age);
+internal readonly record struct ProbeReply(long Id, SiloAddress From, long Version, long Age);
 
-/// <summary>"Please probe that silo for me."</summary>
-/// <param name="Id">Number that the answer repeats.</param>
-/// <param name="From">Who asks.</param>
-/// <param name="Target">The silo in doubt.</param>
+/// <summary>A request to probe another silo on behalf of the sender.</summary>
+/// <param name="Id">Number that the reply repeats.</param>
+/// <param name="From">The sender.</param>
+/// <param name="Target">The suspected silo.</param>
 [Orleans.GenerateSerializer]
 internal readonly record struct IndirectProbe(long Id, SiloAddress From, SiloAddress Target);
 
-/// <summary>The answer to an <see cref="IndirectProbe"/>.</summary>
+/// <summary>The reply to an <see cref="IndirectProbe"/>.</summary>
 /// <param name="Id">The request's number.</param>
-/// <param name="From">Who probed.</param>
-/// <param name="Target">The silo in doubt.</param>
-/// <param name="Reached">Whether it answered.</param>
+/// <param name="From">The silo that probed.</param>
+/// <param name="Target">The suspected silo.</param>
+/// <param name="Reached">Whether the silo replied.</param>
 /// <param name="Refused">Whether its host refused the connection.</param>
-/// <param name="Health">The prober's own health score: the word of a sick silo does not count.</param>
+/// <param name="Health">The health score of the silo that probed. The reply of an unhealthy silo is ignored.</param>
 [Orleans.GenerateSerializer]
-internal readonly record struct IndirectAnswer(long Id, SiloAddress From, SiloAddress Target, bool Reached, bool Refused, int Health);
+internal readonly record struct IndirectProbeReply(long Id, SiloAddress From, SiloAddress Target, bool Reached, bool Refused, int Health);

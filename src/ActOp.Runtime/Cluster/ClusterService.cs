@@ -7,10 +7,9 @@ namespace ActOp.Runtime.Cluster;
 
 /// <summary>A silo's part in the cluster: carries the membership protocol's messages and acts on its views.</summary>
 /// <remarks>
-/// Everything runs on the turns of this system target, on the control stage; timers and link events are put into its mailbox. Owns the
-/// protocol's timer and its subscription to link events, both given back by <see cref="Dispose"/>. A message that cannot be sent is lost,
-/// as on the network; a table that fails is asked again; what this silo fails to act on itself (a view, its lease) ends it, with the reason
-/// in the log.
+/// Everything runs on the turns of this system target, on the control stage. Timers and link events are put into its mailbox. Owns the
+/// protocol's timer and the subscription to link events; <see cref="Dispose"/> releases both. Messages that cannot be sent are dropped.
+/// Failed table requests are repeated. If this silo cannot apply a view or a lease change, it stops and logs the reason.
 /// </remarks>
 internal sealed class ClusterService : IClusterTarget, IDisposable
 {
@@ -53,16 +52,18 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         _options = options;
     }
 
-    /// <summary>Told of a newer view (the one before, the new one, what changed), on the turns of this target. If it throws, the silo ends.</summary>
+    /// <summary>
+    /// Called with a newer view (previous view, new view, changes) on the turns of this target. If it throws, the silo stops.
+    /// </summary>
     internal event Action<View, View, ViewChange>? ViewChanged;
 
     /// <summary>
-    /// Told whether this silo may run grains, and whether it may not because it has left or is dead, on the turns of this target. If it
-    /// throws, the silo ends.
+    /// Called when the lease changes: whether this silo may run grains, and whether it has left or is dead. Runs on the turns of this
+    /// target. If it throws, the silo stops.
     /// </summary>
     internal event Action<bool, bool>? LeaseChanged;
 
-    /// <summary>Told, once, why this silo must end: the others have declared it dead, or it could not act on a change.</summary>
+    /// <summary>Called once with the reason why this silo must stop: it was declared dead, or it could not apply a change.</summary>
     internal event Action<string>? Died;
 
     /// <summary>The activation on whose turns this target runs; set before the start.</summary>
@@ -71,7 +72,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     /// <summary>True while this silo may run grains.</summary>
     internal bool LeaseHeld => _protocol.LeaseHeld;
 
-    /// <summary>Joins and becomes active; returns when the view says so.</summary>
+    /// <summary>Joins and becomes active. Returns when the view lists this silo as active.</summary>
     internal async Task JoinAsync(CancellationToken cancellationToken)
     {
         _peers.LinkLost += OnLinkLost;
@@ -87,7 +88,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         await WaitFor(() => _cluster.IsActive(_local.Address), cancellationToken);
     }
 
-    /// <summary>Says in the table that this silo goes; returns when the view says so, or when the table does not answer.</summary>
+    /// <summary>Marks this silo as stopping in the table. Returns when the view shows it, or when the table does not answer.</summary>
     internal async Task ShutDownAsync(CancellationToken cancellationToken)
     {
         Post(() => _protocol.BeginShutdown(Now));
@@ -95,7 +96,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             .WaitAsync(TableTimeout, _local.TaskTime, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
-    /// <summary>Somebody has seen a newer view: reads the table now.</summary>
+    /// <summary>Another silo has a newer view: reads the table now.</summary>
     internal void RefreshTable() => Post(() => _protocol.Refresh(Now));
 
     internal async Task LeaveAsync(CancellationToken cancellationToken)
@@ -115,11 +116,11 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 
     public ValueTask Probe(Probe probe) => Do(() => _protocol.OnProbe(probe, Now));
 
-    public ValueTask Answer(ProbeAnswer answer) => Do(() => _protocol.OnProbeAnswer(answer, Now));
+    public ValueTask ProbeReply(ProbeReply reply) => Do(() => _protocol.OnProbeReply(reply, Now));
 
-    public ValueTask ProbeForMe(IndirectProbe probe) => Do(() => _protocol.OnIndirectProbe(probe, Now));
+    public ValueTask IndirectProbe(IndirectProbe probe) => Do(() => _protocol.OnIndirectProbe(probe, Now));
 
-    public ValueTask AnswerForYou(IndirectAnswer answer) => Do(() => _protocol.OnIndirectAnswer(answer, Now));
+    public ValueTask IndirectProbeReply(IndirectProbeReply reply) => Do(() => _protocol.OnIndirectProbeReply(reply, Now));
 
     public ValueTask Gossip(TableSnapshot table) => Do(() => _protocol.OnGossip(table, Now));
 
@@ -145,7 +146,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             _protocol.OnLinkLost(silo, Now);
     });
 
-    /// <summary>One tick at a time waits, however late the stage is.</summary>
+    /// <summary>At most one tick is queued, even if the stage is late.</summary>
     private void PostTick()
     {
         if (Interlocked.Exchange(ref _isTickPosted, 1) != 0)
@@ -179,12 +180,12 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             if (condition())
                 return;
             if (_stoppedDead.Task.IsCompleted)
-                throw new OrleansException("The silo " + _local.Address + " did not get into the cluster: " + await _stoppedDead.Task.ConfigureAwait(false));
+                throw new OrleansException("The silo " + _local.Address + " could not join the cluster: " + await _stoppedDead.Task.ConfigureAwait(false));
             await Task.WhenAny(changed, _stoppedDead.Task).WaitAsync(cancellationToken).ConfigureAwait(false);
         }
     }
 
-    /// <summary>Does what the protocol wants; what that makes it want too, is done in the same loop.</summary>
+    /// <summary>Performs the actions of the protocol, including actions that are added meanwhile.</summary>
     private void Pump()
     {
         if (_pumping)
@@ -210,9 +211,9 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         }
         catch (Exception exception) when (action is MembershipAction.Publish or MembershipAction.LeaseChanged)
         {
-            // It would go on in a cluster that is not the others' one.
+            // Otherwise it would continue with a view that differs from that of the other silos.
             _local.Log.ClusterFailed(_local.Address, action.GetType().Name, exception);
-            StopDead("It could not act on a change of the cluster (" + exception.Message + ").");
+            StopDead("It could not apply a change of the cluster (" + exception.Message + ").");
         }
         catch (Exception exception)
         {
@@ -227,14 +228,14 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             case MembershipAction.SendProbe send:
                 Send(At(send.To).Probe(send.Probe));
                 break;
-            case MembershipAction.SendAnswer send:
-                Send(At(send.To).Answer(send.Answer));
+            case MembershipAction.SendProbeReply send:
+                Send(At(send.To).ProbeReply(send.Reply));
                 break;
             case MembershipAction.SendIndirectProbe send:
-                Send(At(send.To).ProbeForMe(send.Probe));
+                Send(At(send.To).IndirectProbe(send.Probe));
                 break;
-            case MembershipAction.SendIndirectAnswer send:
-                Send(At(send.To).AnswerForYou(send.Answer));
+            case MembershipAction.SendIndirectProbeReply send:
+                Send(At(send.To).IndirectProbeReply(send.Reply));
                 break;
             case MembershipAction.SendGossip send:
                 Send(At(send.To).Gossip(send.Table));
@@ -257,7 +258,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         }
     }
 
-    /// <summary>A one-way call is over when it has been sent; it fails only by an exception, here and now.</summary>
+    /// <summary>A one-way call completes when it is sent. It fails only synchronously.</summary>
     private static void Send(ValueTask call) => call.GetAwaiter().GetResult();
 
     private void StopDead(string reason)
@@ -270,7 +271,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 
     private IClusterTarget At(SiloAddress silo) => _factory.GetSystemTarget<IClusterTarget>(Name, silo);
 
-    /// <summary>Never throws: whatever keeps the table from answering, it is asked again.</summary>
+    /// <summary>Never throws: a failed request is repeated.</summary>
     private async Task UseTableAsync(TableRequest request)
     {
         try

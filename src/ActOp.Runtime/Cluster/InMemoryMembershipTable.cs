@@ -5,13 +5,13 @@ namespace ActOp.Runtime.Cluster;
 /// <summary>
 /// The membership table in the memory of one process: shared by the silos of a test, or served to others by the seed silo.
 /// </summary>
-/// <param name="id">Another table's identity is another.</param>
+/// <param name="id">Identity of the table.</param>
 internal sealed class InMemoryMembershipTable(long id = 1) : IClusterTable
 {
     private readonly Lock _gate = new();
     private TableSnapshot _table = TableSnapshot.Empty with { TableId = id };
 
-    /// <summary>Goes on with what another holder of the table had: from now on this is that table.</summary>
+    /// <summary>Continues with the contents and the identity of a table that another process held.</summary>
     public void Restore(TableSnapshot table)
     {
         lock (_gate)
@@ -20,7 +20,7 @@ internal sealed class InMemoryMembershipTable(long id = 1) : IClusterTable
         }
     }
 
-    /// <summary>Does one operation at once.</summary>
+    /// <summary>Performs one operation atomically.</summary>
     public TableReply Apply(TableRequest request)
     {
         lock (_gate)

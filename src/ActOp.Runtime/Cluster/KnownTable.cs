@@ -12,13 +12,13 @@ internal sealed class KnownTable(SiloAddress self)
     private readonly Dictionary<SiloAddress, (long Count, long Since)> _beats = [];
     private long _confirmedAt = long.MinValue / 2;
 
-    /// <summary>The newest table that was read or heard of.</summary>
+    /// <summary>The newest table that was read or received.</summary>
     public TableSnapshot Table { get; private set; } = TableSnapshot.Empty;
 
     /// <summary>The newest view.</summary>
     public View View { get; private set; } = View.Empty;
 
-    /// <summary>The last time at which the table surely was at the known version or an older one.</summary>
+    /// <summary>The last time at which the table is known to have been at the known version or an older one.</summary>
     public long ConfirmedAt => _confirmedAt;
 
     /// <summary>Whether the table itself has answered once.</summary>
@@ -164,10 +164,7 @@ internal sealed class TableRequests(MembershipOptions options, MembershipOutput 
     }
 }
 
-/// <summary>
-/// The changes that one silo wants in the membership table: its own row, its votes, rows that nobody else cleans up. A function of what it
-/// knows; no state of its own.
-/// </summary>
+/// <summary>The changes that one silo makes in the membership table: its own row, its votes, and stale rows. Stateless.</summary>
 internal sealed class DesiredChanges(
     SiloAddress self, string name, IPEndPoint? gateway, MembershipOptions options, KnownTable known,
     IReadOnlyDictionary<SiloAddress, bool> suspects)

@@ -3,7 +3,7 @@ using ActOp.Runtime.Activations;
 namespace ActOp.Runtime.Cluster;
 
 /// <summary>
-/// Holds back the turns of grains while this silo does not know whether it is still a member. Any thread; an open gate costs one read.
+/// Delays the turns of grains while the membership of this silo is not confirmed. Any thread. An open gate costs one read.
 /// </summary>
 internal sealed class LeaseGate
 {
@@ -15,8 +15,8 @@ internal sealed class LeaseGate
     internal bool IsClosed => _closed;
 
     /// <summary>
-    /// Keeps an activation whose turn is due until the gate opens; false when it is open by now. An activation is here at most once, as it
-    /// is with its stage at most once.
+    /// Parks an activation with a due turn until the gate opens. Returns false if the gate is open. Each activation is parked at most once,
+    /// because it is queued in its stage at most once.
     /// </summary>
     internal bool TryPark(Activation activation)
     {
@@ -29,10 +29,10 @@ internal sealed class LeaseGate
         }
     }
 
-    /// <summary>From now on no turn begins.</summary>
+    /// <summary>Closes the gate: no further turn starts.</summary>
     internal void Close() => _closed = true;
 
-    /// <summary>Lets the held turns go; returns how many there were.</summary>
+    /// <summary>Opens the gate and releases the parked activations. Returns their number.</summary>
     internal int Open()
     {
         Activation[] parked;

@@ -3,25 +3,25 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;
 
-/// <summary>Something the membership protocol wants done.</summary>
+/// <summary>An action of the membership protocol, performed by the driver.</summary>
 internal abstract record MembershipAction
 {
     /// <summary>Send a probe. When the connection is refused, report it with <see cref="MembershipProtocol.OnRefused"/>.</summary>
     internal sealed record SendProbe(SiloAddress To, Probe Probe) : MembershipAction;
 
-    /// <summary>Answer a probe.</summary>
-    internal sealed record SendAnswer(SiloAddress To, ProbeAnswer Answer) : MembershipAction;
+    /// <summary>Reply to a probe.</summary>
+    internal sealed record SendProbeReply(SiloAddress To, ProbeReply Reply) : MembershipAction;
 
     /// <summary>Ask another silo to probe.</summary>
     internal sealed record SendIndirectProbe(SiloAddress To, IndirectProbe Probe) : MembershipAction;
 
-    /// <summary>Tell the asker what an indirect probe found.</summary>
-    internal sealed record SendIndirectAnswer(SiloAddress To, IndirectAnswer Answer) : MembershipAction;
+    /// <summary>Report the result of an indirect probe.</summary>
+    internal sealed record SendIndirectProbeReply(SiloAddress To, IndirectProbeReply Reply) : MembershipAction;
 
-    /// <summary>Show another silo the table.</summary>
+    /// <summary>Send the table to another silo.</summary>
     internal sealed record SendGossip(SiloAddress To, TableSnapshot Table) : MembershipAction;
 
-    /// <summary>Do an operation on the table; report with OnTableReply or OnTableFailed.</summary>
+    /// <summary>Perform an operation on the table. Report the result with OnTableReply or OnTableFailed.</summary>
     internal sealed record UseTable(TableRequest Request) : MembershipAction;
 
     /// <summary>A newer view holds. <paramref name="View"/> is the new one.</summary>
@@ -30,7 +30,7 @@ internal abstract record MembershipAction
     /// <summary>Turns may run (<paramref name="Held"/>) or must pause because the own membership could not be confirmed in time.</summary>
     internal sealed record LeaseChanged(bool Held) : MembershipAction;
 
-    /// <summary>This silo is dead for the others: stop all turns now and for ever.</summary>
+    /// <summary>The other silos have declared this silo dead: stop all turns permanently.</summary>
     internal sealed record StopDead(string Reason) : MembershipAction;
 
     /// <summary>The graceful leave is written in the table.</summary>
@@ -42,7 +42,7 @@ internal sealed class MembershipOutput
 {
     private long _lastId;
 
-    /// <summary>What is to be done.</summary>
+    /// <summary>The actions to perform.</summary>
     public List<MembershipAction> Actions { get; } = [];
 
     /// <summary>Asks for an action.</summary>
@@ -61,7 +61,7 @@ internal sealed record MembershipOptions
     /// <summary>How often each probed silo is probed.</summary>
     public int ProbePeriod { get; init; } = 1_000;
 
-    /// <summary>How long a probe waits for its answer before it counts as missed; lengthened by the own health score.</summary>
+    /// <summary>Time after which a probe without a reply counts as missed. Lengthened by the own health score.</summary>
     public int ProbeTimeout { get; init; } = 1_000;
 
     /// <summary>Missed probes in a row before a vote.</summary>
@@ -79,15 +79,13 @@ internal sealed record MembershipOptions
     /// <summary>How often the table is read and the own heartbeat advanced.</summary>
     public int TableRefreshPeriod { get; init; } = 5_000;
 
-    /// <summary>How long the table may take to answer one request.</summary>
+    /// <summary>Time limit of one request to the table.</summary>
     public int TableTimeout { get; init; } = 5_000;
 
     /// <summary>Refresh periods without a moving heartbeat after which a silo no longer counts for the quorum of votes.</summary>
     public int StaleHeartbeats { get; init; } = 4;
 
-    /// <summary>
-    /// A silo runs turns only while it has confirmed, at most this long ago, that the table still lists it. Zero: for ever.
-    /// </summary>
+    /// <summary>A silo runs turns only if it confirmed within this time that the table still lists it. Zero: no limit.</summary>
     public int LeaseDuration { get; init; } = 30_000;
 
     /// <summary>How long a silo may stay joining with a still heartbeat before it is declared dead.</summary>
@@ -99,7 +97,7 @@ internal sealed record MembershipOptions
     /// <summary>Whether signs of a fault on this silo lengthen its timeouts.</summary>
     public bool StretchTimeouts { get; init; } = true;
 
-    /// <summary>Whether silos evict each other at all.</summary>
+    /// <summary>Whether silos evict each other.</summary>
     public bool Evicts { get; init; } = true;
 
     /// <summary>Part of the lease kept back for clock rate differences and the tick period: turns stop at nine tenths of it.</summary>

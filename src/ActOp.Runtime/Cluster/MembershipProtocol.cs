@@ -5,7 +5,7 @@ namespace ActOp.Runtime.Cluster;
 
 /// <summary>
 /// One silo's part in membership, as a pure state machine: inputs are method calls with the current monotonic time in milliseconds, outputs
-/// are collected in <see cref="Actions"/> for the driver to do and clear. Not safe for concurrent use; runs on the control stage.
+/// are collected in <see cref="Actions"/>, which the driver performs and clears. Not safe for concurrent use; runs on the control stage.
 /// </summary>
 /// <remarks>
 /// The table is the only authority: a view is what the table says. Writes are level-triggered: after every change the protocol compares the
@@ -44,10 +44,10 @@ internal sealed class MembershipProtocol
         _desired = new DesiredChanges(self, name, gateway, options, _known, _probes.Suspects);
     }
 
-    /// <summary>What is to be done, in order. The driver does it and clears the list.</summary>
+    /// <summary>The actions to perform, in order. The driver performs them and clears the list.</summary>
     public List<MembershipAction> Actions => _output.Actions;
 
-    /// <summary>The newest table that was read or heard of.</summary>
+    /// <summary>The newest table that was read or received.</summary>
     public TableSnapshot Table => _known.Table;
 
     /// <summary>The newest view.</summary>
@@ -78,13 +78,13 @@ internal sealed class MembershipProtocol
     /// <summary>Becomes active: an owner of directory slots and a target of placement.</summary>
     public void Activate(long now) => Aim(SiloStatus.Active, now);
 
-    /// <summary>Starts the graceful stop: slots move away, grains may go on until they have moved or ended.</summary>
+    /// <summary>Starts the graceful stop: slots are handed over, grains run until they have moved or ended.</summary>
     public void BeginShutdown(long now) => Aim(SiloStatus.ShuttingDown, now);
 
     /// <summary>Ends the graceful stop: the own row becomes dead. Call it when all turns have ended.</summary>
     public void Leave(long now) => Aim(SiloStatus.Dead, now);
 
-    /// <summary>Lets time pass. Call every <see cref="MembershipOptions.TickPeriod"/>.</summary>
+    /// <summary>Advances the time. Call every <see cref="MembershipOptions.TickPeriod"/>.</summary>
     public void Tick(long now)
     {
         if (_stopped)
@@ -101,14 +101,14 @@ internal sealed class MembershipProtocol
         UpdateLease(now);
     }
 
-    /// <summary>Reads the table as soon as possible: some message named a newer view.</summary>
+    /// <summary>Reads the table as soon as possible, because a message named a newer view.</summary>
     public void Refresh(long now)
     {
         _requests.WantRead(now);
         TickTable(now);
     }
 
-    /// <summary>Another silo showed its copy of the table.</summary>
+    /// <summary>Another silo sent its copy of the table.</summary>
     public void OnGossip(TableSnapshot table, long now)
     {
         if (!_stopped && _goal != SiloStatus.None)
@@ -119,11 +119,12 @@ internal sealed class MembershipProtocol
     }
 
     /// <summary>
-    /// The driver noticed a sign of a fault on this silo (a long collection, a starved stage): 1 point is a small sign, 3 a grave one.
+    /// The driver detected a sign of a fault on this silo, such as a long garbage collection or a starved stage. 1 point is a minor sign, 3
+    /// a severe one.
     /// </summary>
     public void OnHealthSignal(int points, long now) => _health.Worsen(points, now);
 
-    /// <summary>Another silo asks whether this one is there.</summary>
+    /// <summary>Another silo probes this one.</summary>
     public void OnProbe(Probe probe, long now)
     {
         if (_stopped)
@@ -132,7 +133,7 @@ internal sealed class MembershipProtocol
         }
 
         _probes.NoteTraffic(now);
-        _output.Add(new MembershipAction.SendAnswer(probe.From, new ProbeAnswer(probe.Id, _self, Table.Version, now - _known.ConfirmedAt)));
+        _output.Add(new MembershipAction.SendProbeReply(probe.From, new ProbeReply(probe.Id, _self, Table.Version, now - _known.ConfirmedAt)));
         if (View.IsDead(probe.From))
         {
             _output.Add(new MembershipAction.SendGossip(probe.From, Table));
@@ -145,14 +146,14 @@ internal sealed class MembershipProtocol
     }
 
     /// <summary>A probed silo answered, to this silo or to the silo that asked it to probe.</summary>
-    public void OnProbeAnswer(ProbeAnswer answer, long now)
+    public void OnProbeReply(ProbeReply answer, long now)
     {
-        if (_stopped || _relays.OnAnswer(answer.Id))
+        if (_stopped || _relays.OnReply(answer.Id))
         {
             return;
         }
 
-        _probes.OnAnswer(answer, now);
+        _probes.OnReply(answer, now);
         if (answer.Version > Table.Version)
         {
             Refresh(now);
@@ -186,7 +187,7 @@ internal sealed class MembershipProtocol
     }
 
     /// <summary>
-    /// Another silo cannot reach a third one and asks this one to try. Beyond 256 at once such requests are left unanswered.
+    /// Another silo cannot reach a third one and asks this one to try. If 256 such requests are under way, further ones are ignored.
     /// </summary>
     public void OnIndirectProbe(IndirectProbe request, long now)
     {
@@ -197,11 +198,11 @@ internal sealed class MembershipProtocol
     }
 
     /// <summary>Another silo reports the result of its probe on behalf of this one.</summary>
-    public void OnIndirectAnswer(IndirectAnswer answer, long now)
+    public void OnIndirectProbeReply(IndirectProbeReply answer, long now)
     {
         if (!_stopped)
         {
-            _probes.OnIndirectAnswer(answer, now);
+            _probes.OnIndirectProbeReply(answer, now);
         }
     }
 
@@ -214,7 +215,7 @@ internal sealed class MembershipProtocol
             return;
         }
 
-        // Gossip goes out even when the new table contains the own leave, after which this machine stops.
+        // Gossip is sent even if the new table contains the own leave, after which this protocol stops.
         if (ended is { Request.Operation: TableOperation.Write } && reply.Accepted)
         {
             Gossip(reply.Snapshot);
@@ -239,7 +240,7 @@ internal sealed class MembershipProtocol
         }
     }
 
-    // Answers may wait behind a late tick: its delay is no evidence against other silos, only a sign of a fault on this one.
+    // Replies may be queued behind a late tick. The delay is a sign of a fault on this silo, not on others.
     private void AllowForLateTick(long now)
     {
         var late = now - _lastTick - (2 * _options.TickPeriod);
@@ -291,7 +292,7 @@ internal sealed class MembershipProtocol
     {
         foreach (var row in table.Rows)
         {
-            // The evicted silo is told as well, so that it stops as early as possible.
+            // The evicted silo is informed too, so that it stops as early as possible.
             if (!row.Silo.Equals(_self) && (row.IsAlive || row.ChangedAt == table.Version))
             {
                 _output.Add(new MembershipAction.SendGossip(row.Silo, table));
@@ -328,8 +329,8 @@ internal sealed class MembershipProtocol
     }
 
     /// <summary>
-    /// The table that this silo is listed in is lost and another has replaced it, by which others may run the grains of this silo. Gossip
-    /// does not prove that; an answer of the table itself does.
+    /// The table that lists this silo was lost and replaced, so other silos may run the grains of this one. Gossip does not prove this; a
+    /// reply of the table does.
     /// </summary>
     private void OnOtherTable(TableSnapshot table, bool isAnswer)
     {
@@ -339,7 +340,7 @@ internal sealed class MembershipProtocol
         }
         else if (isAnswer)
         {
-            Stop(new MembershipAction.StopDead($"The membership table that silo {_self} is in was lost; another ({table.TableId}) has taken its place."));
+            Stop(new MembershipAction.StopDead($"The membership table that lists silo {_self} was lost and replaced by another ({table.TableId})."));
         }
     }
 
@@ -352,7 +353,7 @@ internal sealed class MembershipProtocol
         }
         else if (row is { IsAlive: false })
         {
-            Stop(new MembershipAction.StopDead($"Silo {_self} was declared dead by the others ({row.Cause})."));
+            Stop(new MembershipAction.StopDead($"Silo {_self} was declared dead by the other silos ({row.Cause})."));
         }
         else if (_known.NewerGeneration is { } newer)
         {

@@ -10,7 +10,7 @@ namespace ActOp.Runtime.Cluster;
 /// </summary>
 internal interface IClusterTable
 {
-    /// <summary>Does one operation.</summary>
+    /// <summary>Performs one operation.</summary>
     /// <exception cref="IOException">The table cannot be reached; the write may or may not have been done.</exception>
     ValueTask<TableReply> Execute(TableRequest request, CancellationToken cancellationToken);
 }
@@ -27,7 +27,7 @@ internal sealed record MembershipRow(SiloAddress Silo, string Name, SiloStatus S
     [Orleans.Id(12)]
     public ImmutableArray<Vote> Votes { get; init; } = [];
 
-    /// <summary>Counter that the silo advances; readers judge freshness by seeing it move, never by a time in it. Not versioned.</summary>
+    /// <summary>Counter that the silo increments. Readers detect progress by its changes; it contains no time. Not versioned.</summary>
     [Orleans.Id(13)]
     public long Heartbeat { get; init; }
 
@@ -48,7 +48,7 @@ internal enum DeathCause : byte
     /// <summary>The silo is not dead.</summary>
     None = 0,
 
-    /// <summary>The silo left by itself, its turns had ended: nothing to wait for.</summary>
+    /// <summary>The silo left and its turns had ended: no lease must be waited for.</summary>
     Graceful = 1,
 
     /// <summary>A newer generation bound the same endpoint: the old process no longer has it.</summary>
@@ -57,14 +57,12 @@ internal enum DeathCause : byte
     /// <summary>Every voter was refused by the silo's host: the process is gone (kill -9, crash).</summary>
     Refused = 3,
 
-    /// <summary>The silo stopped answering. It may still run, cut off from the others, until its lease ends.</summary>
+    /// <summary>The silo stopped replying. It may still run, isolated from the others, until its lease ends.</summary>
     Silent = 4,
 }
 
-/// <summary>
-/// One silo's standing opinion that another is gone. It holds until the voter withdraws it or is dead itself; no wall clock is involved.
-/// </summary>
-/// <param name="Voter">Who votes.</param>
+/// <summary>A vote of one silo that another is dead. It holds until the voter withdraws it or is dead. No wall clock is involved.</summary>
+/// <param name="Voter">The voter.</param>
 /// <param name="View">The view in which the vote was cast.</param>
 /// <param name="Refused">Whether the voter's connections were refused (the process is gone) rather than unanswered.</param>
 [Orleans.GenerateSerializer]
@@ -78,8 +76,8 @@ internal readonly record struct Vote(SiloAddress Voter, long View, bool Refused)
 internal sealed record TableSnapshot(long Version, long View, ImmutableArray<MembershipRow> Rows)
 {
     /// <summary>
-    /// Which table this is; 0 before the first read. A table in memory that was lost begins again with low versions, so versions and views
-    /// of two tables say nothing about each other.
+    /// Identity of the table; 0 before the first read. A lost in-memory table restarts with low versions, so versions and views of
+    /// different tables cannot be compared.
     /// </summary>
     [Orleans.Id(11)]
     public long TableId { get; init; }
@@ -126,7 +124,7 @@ internal sealed class TableChange
         _changesView = true;
     }
 
-    /// <summary>The request that does it if the table is still as in <paramref name="table"/>.</summary>
+    /// <summary>The request that writes these rows if the table still has the version of <paramref name="table"/>.</summary>
     public TableRequest Against(TableSnapshot table, long id) => new(id, TableOperation.Write)
     {
         ExpectedVersion = table.Version,

@@ -10,17 +10,17 @@ namespace ActOp.Runtime.Cluster;
 /// <summary>Makes the membership table of a silo; registered by the clustering that the application chose.</summary>
 internal delegate IClusterTable ClusterTableFactory(ClusterTableParts parts);
 
-/// <summary>What a membership table may use of its silo.</summary>
+/// <summary>The parts of a silo that a membership table may use.</summary>
 /// <param name="Local">The silo.</param>
 /// <param name="Peers">Finds and dials other silos.</param>
 /// <param name="Factory">Makes references to their system targets.</param>
-/// <param name="Refresh">Has the silo read the table soon.</param>
+/// <param name="Refresh">Requests that the silo reads the table soon.</param>
 internal sealed record ClusterTableParts(LocalNode Local, PeerTable Peers, GrainFactory Factory, Action Refresh);
 
 /// <summary>
-/// The embedded membership table as every silo but the seed sees it: each operation is a call to the silo that is at the seed's endpoint
-/// now. While none is, that endpoint is dialled again and again, so that a seed that starts again finds this silo at once and takes over
-/// what it knows (<see cref="EmbeddedTable"/>).
+/// The embedded membership table as seen by the other silos: each operation is a call to the silo at the seed's endpoint. While the seed is
+/// not connected, its endpoint is dialled repeatedly, so that a restarted seed can recover the table from this silo (<see
+/// cref="EmbeddedTable"/>).
 /// </summary>
 internal sealed class SeedTable : IClusterTable
 {
@@ -39,7 +39,9 @@ internal sealed class SeedTable : IClusterTable
         };
     }
 
-    /// <summary>Reads the table as soon as the seed is there: a silo that came too late to give its copy must know at once.</summary>
+    /// <summary>
+    /// Reads the table as soon as the seed is connected: a silo that connected too late to provide its copy must notice at once.
+    /// </summary>
     private void AwaitSeed()
     {
         if (Interlocked.Exchange(ref _isAwaited, 1) != 0)
@@ -67,8 +69,8 @@ internal sealed class SeedTable : IClusterTable
 
 /// <summary>
 /// The embedded membership table at the seed, the silo that holds it. In memory only; but every silo keeps a copy of what it has last read.
-/// So a seed that starts first asks the silos that are still there from before: for <see cref="Grace"/> it waits for those that dial it,
-/// and goes on with the newest copy. Without one it begins a new table.
+/// So a seed that starts first recovers the table from the running silos: it waits for <see cref="Grace"/> for silos that dial it, and
+/// continues with the newest copy. Without a copy it creates a new table.
 /// </summary>
 /// <remarks>
 /// Runs on the turns of the cluster's system target. Holds one recovery, which ends within the grace and the time that a connected silo is
@@ -77,17 +79,17 @@ internal sealed class SeedTable : IClusterTable
 internal sealed class EmbeddedTable(ClusterTableParts parts) : IClusterTable
 {
     /// <summary>
-    /// Silos dial a lost seed five times a second (MeshOptions.SearchMax): enough for every one, and a start that is hardly felt.
+    /// Silos dial a lost seed five times a second (MeshOptions.SearchMax), so this time suffices, and the start is delayed little.
     /// </summary>
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(1);
 
-    /// <summary>A silo that is connected and says nothing for this long stands still; the others' copies are as good.</summary>
+    /// <summary>A connected silo that does not reply within this time is skipped; the copies of the others are equivalent.</summary>
     private static readonly TimeSpan AnswerLimit = TimeSpan.FromSeconds(3);
 
     private static readonly TimeSpan LookPeriod = TimeSpan.FromMilliseconds(20);
 
     private readonly InMemoryMembershipTable _table = new(parts.Local.Address.Generation);
-    private readonly Dictionary<SiloAddress, Task> _asked = [];
+    private readonly Dictionary<SiloAddress, Task> _fetches = [];
     private readonly HashSet<SiloAddress> _answered = [];
     private TableSnapshot _newest = TableSnapshot.Empty;
     private Task? _recovery;
@@ -104,12 +106,12 @@ internal sealed class EmbeddedTable(ClusterTableParts parts) : IClusterTable
         {
             foreach (var silo in parts.Peers.ConnectedSilos)
             {
-                if (!_asked.ContainsKey(silo))
-                    _asked.Add(silo, AskAsync(silo));
+                if (!_fetches.ContainsKey(silo))
+                    _fetches.Add(silo, FetchTableAsync(silo));
             }
         }
 
-        await Task.WhenAll(_asked.Values);
+        await Task.WhenAll(_fetches.Values);
         if (_newest.TableId == 0)
             return;
         _table.Restore(_newest);
@@ -119,7 +121,7 @@ internal sealed class EmbeddedTable(ClusterTableParts parts) : IClusterTable
     private bool HasHeardAll => _newest.TableId != 0 && _newest.Rows.All(row =>
         !row.IsAlive || SiloOrder.SameEndpoint(row.Silo, parts.Local.Address) || _answered.Contains(row.Silo));
 
-    private async Task AskAsync(SiloAddress silo)
+    private async Task FetchTableAsync(SiloAddress silo)
     {
         try
         {
@@ -175,7 +177,7 @@ internal sealed record TableRequest(long Id, TableOperation Operation)
     public ImmutableArray<SiloAddress> Removed { get; init; } = [];
 }
 
-/// <summary>The answer to a <see cref="TableRequest"/>.</summary>
+/// <summary>The reply to a <see cref="TableRequest"/>.</summary>
 /// <param name="Id">The request's number.</param>
 /// <param name="Accepted">Write: whether the version matched and the write was done. Always true for the other operations.</param>
 /// <param name="Snapshot">The table after the operation, so that a refused writer can try again at once.</param>

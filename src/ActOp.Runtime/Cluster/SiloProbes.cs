@@ -40,11 +40,11 @@ internal sealed class SiloProbes
     /// <summary>The silos that this one votes against, and whether every failure was a refused connection.</summary>
     public IReadOnlyDictionary<SiloAddress, bool> Suspects => _suspects;
 
-    /// <summary>A probe or an answer of another silo arrived, so this silo is not cut off.</summary>
+    /// <summary>A probe or a reply of another silo arrived, so this silo is not isolated.</summary>
     public void NoteTraffic(long now) => _lastTraffic = now;
 
     /// <summary>A silo answered a probe of this one.</summary>
-    public void OnAnswer(ProbeAnswer answer, long now)
+    public void OnReply(ProbeReply answer, long now)
     {
         NoteTraffic(now);
         if (_probed.TryGetValue(answer.From, out var target))
@@ -93,7 +93,7 @@ internal sealed class SiloProbes
     }
 
     /// <summary>Another silo reports the result of its probe on behalf of this one.</summary>
-    public void OnIndirectAnswer(IndirectAnswer answer, long now)
+    public void OnIndirectProbeReply(IndirectProbeReply answer, long now)
     {
         if (!_probed.TryGetValue(answer.Target, out var target) || target.Indirect != answer.Id)
         {
@@ -232,7 +232,7 @@ internal sealed class SiloProbes
             return;
         }
 
-        var asked = target.Indirect != 0 || AskAnother(target, now);
+        var asked = target.Indirect != 0 || SendIndirectProbe(target, now);
         var enough = target.Refused ? 2 : _options.MissedProbesLimit;
         if ((!asked && target.Misses >= enough) || target.Misses >= _options.MissedProbesLimit + 2)
         {
@@ -240,7 +240,7 @@ internal sealed class SiloProbes
         }
     }
 
-    private bool AskAnother(ProbedSilo target, long now)
+    private bool SendIndirectProbe(ProbedSilo target, long now)
     {
         var others = _known.View.ActiveSilos;
         for (var i = 0; i < others.Length && _options.IndirectProbes; i++)
@@ -261,11 +261,11 @@ internal sealed class SiloProbes
 
     private bool IsDoubtful(SiloAddress silo) => _probed.TryGetValue(silo, out var target) && target.Misses > 0;
 
-    // The silo that was asked did not answer either, which proves nothing. Ask another; after enough misses decide alone.
+    // The relaying silo did not reply either, which proves nothing. Use another one; after enough misses decide alone.
     private void IndirectMissed(ProbedSilo target, long now)
     {
         target.Indirect = 0;
-        if (!AskAnother(target, now) && target.Misses >= _options.MissedProbesLimit)
+        if (!SendIndirectProbe(target, now) && target.Misses >= _options.MissedProbesLimit)
         {
             Suspect(target, now);
         }
@@ -289,7 +289,7 @@ internal sealed class SiloProbes
     }
 }
 
-/// <summary>What one silo remembers of a silo that it probes.</summary>
+/// <summary>State of one probed silo.</summary>
 internal sealed class ProbedSilo(SiloAddress silo)
 {
     /// <summary>The silo.</summary>
@@ -319,7 +319,7 @@ internal sealed class ProbedSilo(SiloAddress silo)
     /// <summary>Indirect probes sent since the last answer; chooses the next silo to ask.</summary>
     public int IndirectTries { get; set; }
 
-    /// <summary>The silo answered: forgets all misses.</summary>
+    /// <summary>The silo replied: clears all misses.</summary>
     public void Alive()
     {
         Outstanding = 0;
@@ -349,7 +349,7 @@ internal sealed class HealthScore(int decayPeriod)
         _calmSince = now;
     }
 
-    /// <summary>Takes back one point for each calm period.</summary>
+    /// <summary>Removes one point for each period without a sign.</summary>
     public void Decay(long now)
     {
         if (Value > 0 && now - _calmSince >= decayPeriod)
@@ -385,8 +385,8 @@ internal sealed class ProbeRelays(SiloAddress self, MembershipOptions options, H
         return true;
     }
 
-    /// <summary>An answer arrived. Returns whether it was to a relayed probe.</summary>
-    public bool OnAnswer(long id) => Report(id, reached: true, refused: false);
+    /// <summary>A reply arrived. Returns whether it belongs to a relayed probe.</summary>
+    public bool OnReply(long id) => Report(id, reached: true, refused: false);
 
     /// <summary>The host of a silo refused a connection.</summary>
     public void OnRefused(SiloAddress target)
@@ -427,8 +427,8 @@ internal sealed class ProbeRelays(SiloAddress self, MembershipOptions options, H
             return false;
         }
 
-        var answer = new IndirectAnswer(relay.Request.Id, self, relay.Request.Target, reached, refused, health.Value);
-        output.Add(new MembershipAction.SendIndirectAnswer(relay.Request.From, answer));
+        var answer = new IndirectProbeReply(relay.Request.Id, self, relay.Request.Target, reached, refused, health.Value);
+        output.Add(new MembershipAction.SendIndirectProbeReply(relay.Request.From, answer));
         return true;
     }
 }

@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Collections.Frozen;
 using System.Collections.Immutable;
 using System.Net;
+using ActOp.Runtime.Hosting;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;
@@ -46,7 +47,7 @@ internal sealed class View
     /// <summary>The view's number.</summary>
     public long Number { get; }
 
-    /// <summary>Which table the view is of: numbers of views of different tables say nothing about each other.</summary>
+    /// <summary>Identity of the table. The numbers of views of different tables cannot be compared.</summary>
     public long TableId { get; private init; }
 
     /// <summary>The number as applications see it.</summary>
@@ -122,7 +123,7 @@ internal sealed record ViewChange(ImmutableArray<SiloAddress> Joined, ImmutableA
 /// <param name="Cause">Why it is dead, if it is.</param>
 internal sealed record Member(SiloAddress Silo, string Name, SiloStatus Status, IPEndPoint? Gateway, DeathCause Cause)
 {
-    /// <summary>Whether the silo may run turns: it is active, or on its way out.</summary>
+    /// <summary>Whether the silo may run turns: it is active, or it is stopping.</summary>
     public bool MayHost => Status is SiloStatus.Active or SiloStatus.ShuttingDown or SiloStatus.Stopping;
 }
 
@@ -157,7 +158,7 @@ internal sealed class SiloOrder : IComparer<SiloAddress>
     public static bool SameEndpoint(SiloAddress x, SiloAddress y) => x.Endpoint.Equals(y.Endpoint);
 
     /// <summary>
-    /// Hash of address and port without the generation: a silo that restarts comes back to its old place on the ring and to its old slots.
+    /// Hash of address and port without the generation: a restarted silo returns to its place on the ring and to its slots.
     /// </summary>
     public static ulong EndpointHash(SiloAddress silo)
     {
@@ -176,5 +177,53 @@ internal sealed class SiloOrder : IComparer<SiloAddress>
         x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9UL;
         x = (x ^ (x >> 27)) * 0x94D049BB133111EBUL;
         return x ^ (x >> 31);
+    }
+}
+
+/// <summary>The current view of this process. Written by the control stage, read by any thread.</summary>
+internal sealed class ClusterView(LocalNode local)
+{
+    private volatile View _view = View.Empty;
+    private volatile SiloAddress[] _active = [];
+    private volatile TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    internal View View => _view;
+
+    internal MembershipVersion Version => _view.Version;
+
+    /// <summary>The active silos, in the same order on every node.</summary>
+    internal SiloAddress[] Active => _active;
+
+    /// <summary>The silos that accept new activations. Do not modify. Does not contain this silo once it is stopping.</summary>
+    internal SiloAddress[] Placeable
+    {
+        get
+        {
+            var active = _active;
+            return local.IsSilo && local.IsStopping ? [.. active.Where(silo => !silo.Equals(local.Address))] : active;
+        }
+    }
+
+    /// <summary>Completes with the next change.</summary>
+    internal Task Changed => _changed.Task;
+
+    internal bool IsActive(SiloAddress silo) => _view.StatusOf(silo) == SiloStatus.Active;
+
+    /// <summary>Whether the silo may run grains, so that a call can be sent to it.</summary>
+    internal bool IsUsable(SiloAddress silo) => _view.MayHost(silo);
+
+    internal bool IsDead(SiloAddress silo) => _view.IsDead(silo);
+
+    /// <summary>Takes a newer view, or a view of another table. Returns false if the view is not newer.</summary>
+    internal bool Update(View view)
+    {
+        if (view.TableId == _view.TableId && view.Number <= _view.Number)
+            return false;
+        _view = view;
+        _active = view.ActiveSilos.ToArray();
+        var changed = _changed;
+        _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        changed.TrySetResult();
+        return true;
     }
 }

@@ -18,7 +18,8 @@ public sealed class LocalityOptions
     public double Tolerance { get; set; } = 0.03;
 
     /// <summary>
-    /// The most grains that each side of an exchange may move (the paper's k). Default 400: what reaches METIS-like cuts on real graphs.
+    /// The most grains that each side of an exchange may move (the paper's k). Default 400: it reaches cuts comparable to those of METIS on
+    /// real graphs.
     /// </summary>
     public int CandidateCount { get; set; } = 400;
 
@@ -32,22 +33,21 @@ public sealed class LocalityOptions
     public MigrationMode Migration { get; set; } = MigrationMode.Live;
 
     /// <summary>
-    /// Which grains may move. Default: those that lose nothing by it. A grain that keeps something in its fields and takes no part in
-    /// migration would forget it in the middle of its use, which no application expects that was written for a silo that leaves its grains
-    /// alone.
+    /// Which grains may move. Default: grains that lose no state. A grain that holds state in its fields and does not take part in
+    /// migration would lose that state, which applications do not expect.
     /// </summary>
     public MovableGrains Moves { get; set; } = MovableGrains.NothingLost;
 
-    /// <summary>Edges that a silo keeps; lighter ones are forgotten. Default 100,000, at most about 15 MB.</summary>
+    /// <summary>Edges that a silo keeps; the lightest ones are evicted. Default 100,000, at most about 15 MB.</summary>
     public int EdgeCapacity { get; set; } = 100_000;
 
     /// <summary>
-    /// The time in which an edge without traffic loses half its weight. Default 10 s: two or three times what it takes to see a new edge
-    /// well.
+    /// The time in which an edge without traffic loses half its weight. Default 10 s: two or three times the time needed to measure a new
+    /// edge.
     /// </summary>
     public TimeSpan DecayHalfLife { get; set; } = TimeSpan.FromSeconds(10);
 
-    /// <summary>What moving one grain costs, in messages/s of edge weight: gains below are left alone. Default 0.1.</summary>
+    /// <summary>Cost of moving one grain, in messages/s of edge weight. Smaller gains are ignored. Default 0.1.</summary>
     public double MigrationCost { get; set; } = 0.1;
 
     /// <summary>A silo refuses offers for this long after an exchange. Default 500 ms (the paper: 1 min, with rounds of minutes).</summary>
@@ -56,7 +56,7 @@ public sealed class LocalityOptions
     /// <summary>Shortest time between two rounds of one silo, used while the graph changes. Default 1 s.</summary>
     public TimeSpan MinRoundPeriod { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>Longest time between two rounds, used when nothing moves any more. Default 30 s.</summary>
+    /// <summary>Longest time between two rounds, used when no grain moves. Default 30 s.</summary>
     public TimeSpan MaxRoundPeriod { get; set; } = TimeSpan.FromSeconds(30);
 
     internal PartitioningOptions ToPartitioning() => new()
@@ -96,12 +96,14 @@ public sealed class LocalityOptions
 /// <summary>How a grain changes its silo.</summary>
 public enum MigrationMode
 {
-    /// <summary>Its state goes along, its queue is sent on, and it runs on the target when the move ends (default).</summary>
+    /// <summary>
+    /// Its state is transferred, its queued requests are forwarded, and it runs on the target when the move ends (default).
+    /// </summary>
     Live,
 
     /// <summary>
-    /// As in the paper (section 4.3): it is deactivated, both silos of the exchange remember where it belongs, and its next call activates
-    /// it there. It carries nothing: grains that hold state in memory move like this only where <see cref="MovableGrains.All"/> says so.
+    /// As in the paper (section 4.3): it is deactivated, both silos of the exchange store a hint, and its next call activates it on the
+    /// target. No state is transferred: grains with state in memory move this way only with <see cref="MovableGrains.All"/>.
     /// </summary>
     Opportunistic,
 }
@@ -110,13 +112,13 @@ public enum MigrationMode
 public enum MovableGrains
 {
     /// <summary>
-    /// Those that lose nothing (default): that take part in migration (they implement
-    /// <see cref="Orleans.Runtime.IGrainMigrationParticipant"/>, or a part of them has registered one, as state that is stored and carried
-    /// does), that hold no state in memory as the generator sees it, or that are marked <see cref="ActOp.Placement.MovableAttribute"/>. The
-    /// others stay, are counted (<c>actop.locality.unmovable</c>) and named in the log, once per class.
+    /// Grains that lose no state (default): those that take part in migration (they implement
+    /// <see cref="Orleans.Runtime.IGrainMigrationParticipant"/>, or a part of them has registered one, as persistent state does), those
+    /// that hold no state in memory according to the generator, and those marked <see cref="ActOp.Placement.MovableAttribute"/>. The others
+    /// are not moved, are counted (<c>actop.locality.unmovable</c>) and are logged once per class.
     /// </summary>
     NothingLost,
 
-    /// <summary>All but immovable ones, as in the paper: what a grain holds in memory and does not carry is lost when it moves.</summary>
+    /// <summary>All grains except immovable ones, as in the paper. State in memory that is not transferred is lost.</summary>
     All,
 }

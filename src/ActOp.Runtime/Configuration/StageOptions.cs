@@ -12,12 +12,12 @@ public sealed class StageOptions
     internal static int DefaultThreads => Environment.ProcessorCount;
 
     /// <summary>
-    /// Whose threads run turns and sends: the stages' own (default, the paper's design), or the .NET thread pool, the baseline.
+    /// Which threads run turns and sends: threads of the stages (default, as in the paper), or the .NET thread pool (the baseline).
     /// </summary>
     public StageMode Mode { get; set; } = StageMode.OwnThreads;
 
     /// <summary>
-    /// Who decides about the threads of a silo's stages while it runs. Default: the model. Clients and <see cref="StageMode.ThreadPool"/>
+    /// Which controller sets the number of threads of a silo's stages. Default: the model. Clients and <see cref="StageMode.ThreadPool"/>
     /// have no controller.
     /// </summary>
     public StageController Controller { get; set; } = StageController.Model;
@@ -29,36 +29,33 @@ public sealed class StageOptions
     public bool Measure { get; set; } = true;
 
     /// <summary>
-    /// How the model learns what a stage's events cost. Default: the best source that is available. A silo does not start if the one that
-    /// is asked for is not available; <see cref="DemandSourceKind.Trace"/> needs the package ActOp.Staging.Tracing.
+    /// How the cost of a stage's events is measured for the model. Default: the best available source. A silo does not start if the
+    /// configured source is not available; <see cref="DemandSourceKind.Trace"/> needs the package ActOp.Staging.Tracing.
     /// </summary>
     public DemandSourceKind DemandSource { get; set; } = DemandSourceKind.Best;
 
     /// <summary>
-    /// Threads that read and decode. A number is kept; null (default) means: the controller's choice, which begins with as many as the
-    /// cores.
+    /// Threads that read and decode. A number is fixed. With null (default) the controller decides; it starts with the number of cores.
     /// </summary>
     public int? ReceiveThreads { get; set; }
 
     /// <summary>
-    /// Threads that run turns. A number is kept; null (default) means: the controller's choice, which begins with as many as the cores.
+    /// Threads that run turns. A number is fixed. With null (default) the controller decides; it starts with the number of cores.
     /// </summary>
     public int? WorkThreads { get; set; }
 
     /// <summary>
-    /// Threads that write to silos. A number is kept; null (default) means: the controller's choice, which begins with as many as the
-    /// cores.
+    /// Threads that write to silos. A number is fixed. With null (default) the controller decides; it starts with the number of cores.
     /// </summary>
     public int? SiloSendThreads { get; set; }
 
     /// <summary>
-    /// Threads that write to clients. A number is kept; null (default) means: the controller's choice, which begins with as many as the
-    /// cores.
+    /// Threads that write to clients. A number is fixed. With null (default) the controller decides; it starts with the number of cores.
     /// </summary>
     public int? ClientSendThreads { get; set; }
 
     /// <summary>
-    /// Time between decisions of the model. Default 1 s: hundreds of events even at a low rate, and a step of the load is answered within
+    /// Time between decisions of the model. Default 1 s: hundreds of events even at a low rate, and the model reacts to a load step within
     /// seconds.
     /// </summary>
     public TimeSpan ModelPeriod { get; set; } = TimeSpan.FromSeconds(1);
@@ -77,12 +74,13 @@ public sealed class StageOptions
     public double ProcessorHeadroom { get; set; } = 1.5;
 
     /// <summary>
-    /// The model changes threads for an improvement of its objective by this share or more. Default 0.1: less cannot be told from noise.
+    /// The model changes the threads only if its objective improves by at least this share. Default 0.1: smaller changes cannot be
+    /// distinguished from noise.
     /// </summary>
     public double Hysteresis { get; set; } = 0.1;
 
     /// <summary>
-    /// Weight of the last period in the smoothed demand that the model sees, above 0 to 1. Default 0.3: three periods carry two thirds.
+    /// Weight of the last period in the smoothed demand of the model, above 0 to 1. Default 0.3: three periods carry two thirds.
     /// </summary>
     public double Smoothing { get; set; } = 0.3;
 
@@ -90,31 +88,29 @@ public sealed class StageOptions
     public int MinThreads { get; set; } = 1;
 
     /// <summary>
-    /// The most threads that a controller gives a stage. Default 64: calls that block so long that more would be needed are better made
-    /// asynchronous.
+    /// The most threads that a controller gives a stage. Default 64: grains that block for so long should be made asynchronous.
     /// </summary>
     public int MaxThreads { get; set; } = 64;
 
     /// <summary>Time between decisions by queue length. Default 30 s, as in the paper.</summary>
     public TimeSpan QueuePeriod { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>A queue longer than this gets its stage a thread more. Default 100, as in the paper.</summary>
+    /// <summary>A stage with a longer queue gets one more thread. Default 100, as in the paper.</summary>
     public int QueueHigh { get; set; } = 100;
 
-    /// <summary>A queue shorter than this costs its stage a thread. Default 10, as in the paper.</summary>
+    /// <summary>A stage with a shorter queue loses one thread. Default 10, as in the paper.</summary>
     public int QueueLow { get; set; } = 10;
 
     /// <summary>
-    /// Requests that may wait in one mailbox for others to end, and as many that its grain has not looked at yet because a turn runs; more
-    /// are refused with a LimitExceededException. Requests that may run beside others do not wait. Default 100,000: beyond any burst that
-    /// could still be answered in time.
+    /// Requests that may wait in one mailbox for running requests, and as many that arrived during the current turn. Further requests are
+    /// refused with a LimitExceededException. Requests that may interleave do not wait. Default 100,000: beyond any burst that could still
+    /// be answered in time.
     /// </summary>
     public int MailboxLimit { get; set; } = 100_000;
 
     /// <summary>
-    /// For how long a thread that reads looks for something to read before it sleeps, while that pays: when its last waits were short, one
-    /// after the other, and no other thread wants the processor. <see cref="TimeSpan.Zero"/>: never. Default 50 us: about what a sleep and
-    /// its end cost.
+    /// For how long a reading thread polls before it sleeps. It polls only if its last waits were short and no other thread needs the
+    /// processor. <see cref="TimeSpan.Zero"/>: never. Default 50 us, about the cost of a sleep and a wake-up.
     /// </summary>
     public TimeSpan ReceiveSpin { get; set; } = TimeSpan.FromMicroseconds(50);
 
@@ -137,7 +133,7 @@ public sealed class StageOptions
         Check(MailboxLimit >= 1, nameof(MailboxLimit), "positive", MailboxLimit);
     }
 
-    /// <summary>Fails if a silo could not measure as it is told.</summary>
+    /// <summary>Fails if the configured source of measurements is not available.</summary>
     internal void ValidateSource(IStageTracing? tracing)
     {
         if (DemandSources.Obstacle(DemandSource, tracing) is { } obstacle)
@@ -154,7 +150,7 @@ public sealed class StageOptions
     }
 }
 
-/// <summary>Who decides how many threads a stage has.</summary>
+/// <summary>The controller of the number of threads of each stage.</summary>
 public enum StageController
 {
     /// <summary>The queueing model of the paper (section 5.3), from what the stages measure.</summary>
@@ -163,6 +159,6 @@ public enum StageController
     /// <summary>Queue lengths against two thresholds: the baseline of the paper (section 5.1).</summary>
     QueueLength,
 
-    /// <summary>Nobody: a stage keeps the threads that the options give it, by default as many as the cores.</summary>
+    /// <summary>No controller: a stage keeps the number of threads of the options, by default the number of cores.</summary>
     Fixed,
 }

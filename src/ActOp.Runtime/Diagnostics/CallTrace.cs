@@ -4,12 +4,12 @@ using ActOp.Calls;
 namespace ActOp.Runtime.Diagnostics;
 
 /// <summary>
-/// Traces of calls on the activity source <c>ActOp.Runtime</c>, only while somebody listens. Whether a trace is recorded is asked where it
-/// begins; from there on the answer travels with it.
+/// Traces of calls on the activity source <c>ActOp.Runtime</c>, only while there is a listener. The decision whether a trace is recorded is
+/// made where the trace starts, and travels with it.
 /// </summary>
 /// <remarks>
-/// Stateless; any thread. A recorded call has a span of its own on either side. One that nobody records has none: its trace
-/// (<see cref="Call.Trace"/>) goes from turn to turn, and no listener is asked again.
+/// Stateless; any thread. A recorded call has a span of its own on either side. An unrecorded call has none: its trace (<see
+/// cref="Call.Trace"/>) is passed from turn to turn, and no listener is called again.
 /// </remarks>
 internal static class CallTrace
 {
@@ -17,7 +17,7 @@ internal static class CallTrace
 
     private static readonly ActivitySource Source = new(SourceName);
 
-    /// <summary>Some trace has come from a process in which somebody listens: it goes on from here although nobody listens here.</summary>
+    /// <summary>Set when a trace has arrived from another process. It is passed on even without a listener here.</summary>
     private static volatile bool s_passes;
 
     /// <summary>True when calls may belong to a trace.</summary>
@@ -55,8 +55,8 @@ internal static class CallTrace
     }
 
     /// <summary>
-    /// The running turn takes up the trace of the call that it runs. Returns the callee's span when the trace is recorded, as
-    /// <see cref="StartClient"/>. What the turn's execution context held before is gone.
+    /// The running turn continues the trace of its call. Returns the callee's span when the trace is recorded, as
+    /// <see cref="StartClient"/>. The previous execution context of the turn is replaced.
     /// </summary>
     internal static Activity? Enter(Call call)
     {
@@ -75,7 +75,7 @@ internal static class CallTrace
         return null;
     }
 
-    /// <summary>What runs from here on continues <paramref name="trace"/> without a span of its own.</summary>
+    /// <summary>The following code continues <paramref name="trace"/> without its own span.</summary>
     internal static void Enter(object? trace)
     {
         switch (trace)
@@ -97,7 +97,7 @@ internal static class CallTrace
         }
     }
 
-    /// <summary>A trace has come over the wire.</summary>
+    /// <summary>A trace has arrived from another node.</summary>
     internal static object? Arrived(object? trace)
     {
         if (!s_passes && trace is not null)
@@ -111,14 +111,14 @@ internal static class CallTrace
         activity?.AddException(exception);
     }
 
-    /// <summary>The decision that nobody records what begins here, nor anything below it.</summary>
-    /// <param name="asked">What the listeners have made of it: something with an id, or null.</param>
-    /// <param name="parent">What it continues, or default.</param>
+    /// <summary>The decision that the trace that starts here is not recorded.</summary>
+    /// <param name="asked">The activity that the listeners created: with an id, or null.</param>
+    /// <param name="parent">The parent, or default.</param>
     private static object Drop(Activity? asked, ActivityContext parent)
     {
         if (parent.TraceId == default && asked is null)
             return UnknownTrace.Instance;
-        // The sampler may have seen the id; it must not see another one further on.
+        // The sampler may have seen this id, so it must not change.
         var trace = parent.TraceId == default ? asked!.TraceId : parent.TraceId;
         return new PassedTrace(new ActivityContext(trace, parent.SpanId, ActivityTraceFlags.None), isDropped: true);
     }

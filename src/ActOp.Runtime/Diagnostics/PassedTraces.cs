@@ -7,19 +7,19 @@ using ActOp.Wire;
 namespace ActOp.Runtime.Diagnostics;
 
 /// <summary>
-/// A trace on its way through turns that have no span of their own: nobody records it, or nobody listens here. Spans of the application
-/// continue it, as they would the caller's.
+/// A trace that is passed through turns without their own span: it is not recorded, or there is no listener here. Spans of the application
+/// continue it.
 /// </summary>
 /// <remarks>
-/// Made once where the decision is made or the trace comes in, then shared by all turns that the trace goes through in this process.
-/// Nobody stops it: nobody knows when its last turn ends.
+/// Created once, where the decision is made or the trace arrives, then shared by all turns of the trace in this process. Never stopped,
+/// because the end of its last turn is unknown.
 /// </remarks>
 internal sealed class PassedTrace : Activity
 {
     private const string Name = CallTrace.SourceName + ".Passed";
 
     /// <param name="origin">What is continued; without ids for a trace of its own.</param>
-    /// <param name="isDropped">Nobody records it, and nobody is to be asked again.</param>
+    /// <param name="isDropped">The trace is not recorded, and no listener is called again.</param>
     internal PassedTrace(ActivityContext origin, bool isDropped)
         : base(Name)
     {
@@ -38,20 +38,18 @@ internal sealed class PassedTrace : Activity
     /// </summary>
     internal ExecutionContext Flow { get; }
 
-    /// <summary>What a recorded span is to continue: this one is not recorded.</summary>
+    /// <summary>The parent of recorded spans: this activity itself is not recorded.</summary>
     internal ActivityContext Origin => new(TraceId, ParentSpanId, ActivityTraceFlags, TraceStateString, isRemote: true);
 }
 
-/// <summary>
-/// A trace that nobody records and that no listener has given an id: all that is known of it is that nobody is asked again.
-/// </summary>
+/// <summary>An unrecorded trace without an id: its only content is that no listener is called again.</summary>
 internal sealed class UnknownTrace
 {
     internal static readonly UnknownTrace Instance = new();
 
     private static readonly AsyncLocal<UnknownTrace?> Local = new();
 
-    /// <summary>The execution context that says so.</summary>
+    /// <summary>The execution context of such a trace.</summary>
     internal static readonly ExecutionContext Flow = Turn.ContextAfter(Instance, static trace => Local.Value = trace);
 
     private UnknownTrace()
@@ -72,7 +70,7 @@ internal sealed class RunningSpan(Activity span)
     }
 }
 
-/// <summary>The trace of a request from the wire: at most 25 bytes, of which nothing is made before somebody needs it.</summary>
+/// <summary>The trace of a request from the wire: at most 25 bytes, parsed only when needed.</summary>
 internal sealed class TraceHeader
 {
     private const byte RecordedBit = 1;

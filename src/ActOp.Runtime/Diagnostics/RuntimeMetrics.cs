@@ -6,7 +6,7 @@ using ActOp.Staging;
 namespace ActOp.Runtime.Diagnostics;
 
 /// <summary>
-/// The runtime's numbers on the meter <c>ActOp.Runtime</c>. Counting is a plain add; instruments read the fields when somebody listens.
+/// The runtime's metrics on the meter <c>ActOp.Runtime</c>. Counting is a plain addition; observable instruments read the fields.
 /// </summary>
 internal sealed class RuntimeMetrics : IDisposable
 {

@@ -5,20 +5,18 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Directory;
 
-/// <summary>Asks the owner of a grain's slot, again while slots change hands. Any thread.</summary>
+/// <summary>Sends requests to the owner of a grain's slot, and repeats them while slots are transferred. Any thread.</summary>
 internal sealed class DirectoryClient(
     LocalNode local, ClusterView cluster, ActivationTable activations, GrainFactory factory, DirectoryService service, RegistrationFence fence)
 {
-    /// <summary>
-    /// Waits end early when this silo learns of a view or serves more slots; these bounds are for what only the others know of.
-    /// </summary>
+    /// <summary>Bounds of a wait. A wait ends earlier when this silo gets a view or serves more slots.</summary>
     private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(5);
     private static readonly TimeSpan LongestDelay = TimeSpan.FromMilliseconds(200);
 
-    /// <summary>How long a silo that stops waits for an owner.</summary>
+    /// <summary>How long a stopping silo waits for an owner.</summary>
     private static readonly TimeSpan LastPatience = TimeSpan.FromSeconds(1);
 
-    /// <summary>What <see cref="LookupAsync"/> answers, if this silo serves the grain's slot and need not wait.</summary>
+    /// <summary>The result of <see cref="LookupAsync"/>, if this silo serves the grain's slot and need not wait.</summary>
     internal bool TryLookup(in GrainId grain, out Location location)
     {
         location = default;
@@ -29,43 +27,43 @@ internal sealed class DirectoryClient(
         return reply.Status is DirectoryStatus.Ok or DirectoryStatus.NotFound;
     }
 
-    /// <summary>Where the grain is registered; none when nowhere.</summary>
+    /// <summary>The registered location of the grain; none if it is not registered.</summary>
     internal async Task<Location> LookupAsync(GrainId grain)
     {
-        var reply = await AskAsync(grain, static (target, id) => target.Lookup(id), grain).ConfigureAwait(false);
+        var reply = await RequestAsync(grain, static (target, id) => target.Lookup(id), grain).ConfigureAwait(false);
         return reply.Location;
     }
 
     /// <summary>
-    /// Registers the activation unless the grain is registered elsewhere; answers which activation is registered then. One that takes over
-    /// from a <paramref name="previous"/> one is registered only if that one is: none is answered when it is not and no other is either.
+    /// Registers the activation unless the grain is registered elsewhere. Returns the registered activation. With a <paramref
+    /// name="previous"/> activation, registers only if that one is registered; returns none if neither it nor another is registered.
     /// </summary>
     internal ValueTask<Location> RegisterAsync(Activation activation, ActivationId previous)
     {
         var request = new RegisterRequest(activation.GrainId, local.Address, activation.ActivationId, previous);
-        // Mostly: the slot is served here and the grain is new. Whatever else is the case is found again on the long way.
+        // Fast path: the slot is served here and the grain is new. All other cases take the asynchronous path.
         if (IsServedHere(request.Grain) && service.RegisterNow(request) is { Status: DirectoryStatus.Ok } reply
             && Accepts(activation, reply))
             return new ValueTask<Location>(reply.Location);
-        return new ValueTask<Location>(AskToRegisterAsync(activation, previous, request));
+        return new ValueTask<Location>(RequestRegistrationAsync(activation, previous, request));
     }
 
-    private async Task<Location> AskToRegisterAsync(Activation activation, ActivationId previous, RegisterRequest request)
+    private async Task<Location> RequestRegistrationAsync(Activation activation, ActivationId previous, RegisterRequest request)
     {
         while (true)
         {
-            var reply = await AskAsync(activation.GrainId, static (target, wish) => target.Register(wish), request).ConfigureAwait(true);
+            var reply = await RequestAsync(activation.GrainId, static (target, request) => target.Register(request), request).ConfigureAwait(true);
             if (reply.Status == DirectoryStatus.Conflict && previous.IsDefault && reply.Location.Silo.Equals(local.Address))
             {
-                // A silo has one activation of a grain at a time, and this is the one: what is listed here has ended without its
-                // registration. It is taken over.
+                // A silo has at most one activation of a grain, so the listed activation of this silo has ended without unregistering. It
+                // is replaced.
                 request = request with { Previous = reply.Location.Activation };
                 continue;
             }
 
             if (reply.Status == DirectoryStatus.NotFound && previous.IsDefault)
             {
-                // What was to be taken over has been cleared meanwhile.
+                // The previous registration was removed meanwhile.
                 request = request with { Previous = default };
                 continue;
             }
@@ -86,23 +84,23 @@ internal sealed class DirectoryClient(
         if (!activation.Registered)
             return;
         activation.Registered = false;
-        // The last silo takes the directory with it.
+        // The last silo ends the directory too.
         if (local.IsStopping && cluster.Active.Length == 0)
             return;
         var registration = new Registration(activation.GrainId, activation.Location);
-        await AskAsync(activation.GrainId, static (target, gone) => target.Unregister(gone), registration).ConfigureAwait(true);
+        await RequestAsync(activation.GrainId, static (target, gone) => target.Unregister(gone), registration).ConfigureAwait(true);
     }
 
-    /// <summary>Removes the grain's registration if it names an activation of this silo that is here no longer.</summary>
+    /// <summary>Removes the grain's registration if it names an ended activation of this silo.</summary>
     internal async Task ForgetHereAsync(GrainId grain)
     {
         var location = await LookupAsync(grain).ConfigureAwait(false);
         if (location.IsNone || !location.Silo.Equals(local.Address) || activations.TryGet(grain, out _))
             return;
-        await AskAsync(grain, static (target, gone) => target.Unregister(gone), new Registration(grain, location)).ConfigureAwait(false);
+        await RequestAsync(grain, static (target, gone) => target.Unregister(gone), new Registration(grain, location)).ConfigureAwait(false);
     }
 
-    private async Task<DirectoryReply> AskAsync<TArgument>(GrainId grain, Func<IDirectoryTarget, TArgument, ValueTask<DirectoryReply>> ask, TArgument argument)
+    private async Task<DirectoryReply> RequestAsync<TArgument>(GrainId grain, Func<IDirectoryTarget, TArgument, ValueTask<DirectoryReply>> ask, TArgument argument)
     {
         var asked = local.Clock.Update();
         for (var delay = FirstDelay; ; delay = delay * 2 < LongestDelay ? delay * 2 : LongestDelay)
@@ -127,17 +125,17 @@ internal sealed class DirectoryClient(
                 }
             }
 
-            // What a silo that goes leaves in the directory, the view removes that it is not in.
+            // Entries of a stopping silo are removed by the view without it.
             var patience = local.IsStopping && LastPatience < local.ResponseTimeout ? LastPatience : local.ResponseTimeout;
             if (local.Clock.Update() - asked + wait.TotalMilliseconds > patience.TotalMilliseconds)
-                throw new SiloUnavailableException("The directory did not answer for " + grain + " within " + patience + ": its slot has no owner that is ready.");
+                throw new SiloUnavailableException("The directory did not answer for " + grain + " within " + patience + ": the slot has no ready owner.");
             await changed.WaitAsync(wait, local.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
 
     private bool IsServedHere(in GrainId grain) => service.Map.OwnerOf(grain) is { } owner && owner.Equals(local.Address);
 
-    /// <summary>The order that <see cref="RegistrationFence"/> asks for: first the mark, then the question.</summary>
+    /// <summary>The order that <see cref="RegistrationFence"/> requires: mark first, then check.</summary>
     private bool Accepts(Activation activation, in DirectoryReply reply)
     {
         activation.Epoch = reply.Location.Epoch;
@@ -145,7 +143,7 @@ internal sealed class DirectoryClient(
         return fence.Accepts(SlotMap.SlotOf(activation.GrainId), reply.View);
     }
 
-    /// <summary>The slots of this silo are asked here and now: they are made for any thread.</summary>
+    /// <summary>The slots of this silo are read synchronously: they may be used by any thread.</summary>
     private IDirectoryTarget TargetAt(SiloAddress owner) =>
         owner.Equals(local.Address) ? service : factory.GetSystemTarget<IDirectoryTarget>(DirectoryService.Name, owner);
 }

@@ -5,7 +5,7 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Directory;
 
-/// <summary>The slots of the directory that one silo owns, as the others ask them.</summary>
+/// <summary>The directory slots of one silo, as called by the others.</summary>
 internal interface IDirectoryTarget : ISystemTarget
 {
     ValueTask<DirectoryReply> Lookup(GrainId grain);
@@ -23,12 +23,12 @@ internal interface IDirectoryTarget : ISystemTarget
     [OneWay]
     ValueTask AcknowledgeSlots(SlotAck ack);
 
-    /// <summary>Another activation of the grain has won: this one must end.</summary>
+    /// <summary>Another activation of the grain is registered: this one must end.</summary>
     [OneWay]
     ValueTask EndDuplicate(Registration loser);
 }
 
-/// <summary>A wish to register an activation.</summary>
+/// <summary>A request to register an activation.</summary>
 /// <param name="Grain">The grain.</param>
 /// <param name="Silo">Where the activation is.</param>
 /// <param name="Activation">The activation.</param>
@@ -40,16 +40,16 @@ internal readonly record struct RegisterRequest(GrainId Grain, SiloAddress Silo,
 [Orleans.GenerateSerializer]
 internal readonly record struct Registration(GrainId Grain, Location Location);
 
-/// <summary>The answer to a directory request.</summary>
-/// <param name="Status">What became of it.</param>
+/// <summary>The reply to a directory request.</summary>
+/// <param name="Status">The outcome.</param>
 /// <param name="Location">The registered location, when there is one.</param>
 /// <param name="View">The view in which the slot was served, to be checked with <see cref="RegistrationFence"/>; or the owner's view when
 /// it was not served.</param>
-/// <param name="RetryAfter">When leased: milliseconds until it is worth asking again.</param>
+/// <param name="RetryAfter">If leased: milliseconds after which the request should be repeated.</param>
 [Orleans.GenerateSerializer]
 internal readonly record struct DirectoryReply(DirectoryStatus Status, Location Location, long View, int RetryAfter = 0);
 
-/// <summary>What became of a directory request.</summary>
+/// <summary>The outcome of a directory request.</summary>
 internal enum DirectoryStatus : byte
 {
     /// <summary>Done: the location is the registered one (lookup), the own one (register), or gone (unregister).</summary>
@@ -61,24 +61,24 @@ internal enum DirectoryStatus : byte
     /// <summary>Another activation is registered: the location in the reply is the winner.</summary>
     Conflict = 2,
 
-    /// <summary>
-    /// The silo does not own the slot in its view: compare the reply's view with the own one, refresh the older, ask again.
-    /// </summary>
+    /// <summary>The silo does not own the slot in its view: compare the views, refresh the older one, and repeat the request.</summary>
     WrongOwner = 3,
 
-    /// <summary>The silo owns the slot but has not taken it over yet: ask again shortly.</summary>
+    /// <summary>The silo owns the slot but has not received it yet: repeat the request soon.</summary>
     NotReady = 4,
 
-    /// <summary>The grain may still run on a silo that died without saying so: ask again when its lease has ended.</summary>
+    /// <summary>
+    /// The grain may still run on a silo that was evicted because it did not reply: repeat the request when its lease has ended.
+    /// </summary>
     Leased = 5,
 
     /// <summary>The registering silo is dead in, or not yet known to, the owner's view.</summary>
     UnknownSilo = 6,
 }
 
-/// <summary>A new owner asks for slots.</summary>
+/// <summary>A request of a new owner for slots.</summary>
 /// <param name="Id">Number that the replies repeat.</param>
-/// <param name="Attempt">Counts how often it was sent; parts of answers to different attempts are not mixed.</param>
+/// <param name="Attempt">Number of the attempt. Parts of replies to different attempts are not mixed.</param>
 /// <param name="From">The new owner.</param>
 /// <param name="View">The view in which it owns them; the receiver must be in exactly this view to answer.</param>
 /// <param name="Recovery">False: hand over your sealed entries. True: the old owner is lost, report your own activations in them.</param>
@@ -86,11 +86,11 @@ internal enum DirectoryStatus : byte
 [Orleans.GenerateSerializer]
 internal sealed record SlotRequest(long Id, int Attempt, SiloAddress From, long View, bool Recovery, SlotSet Slots);
 
-/// <summary>One part of the answer to a <see cref="SlotRequest"/>.</summary>
+/// <summary>One part of the reply to a <see cref="SlotRequest"/>.</summary>
 /// <param name="Id">The request's number.</param>
 /// <param name="Attempt">The request's attempt.</param>
-/// <param name="From">Who answers.</param>
-/// <param name="View">The answerer's view. When it is not the requested one, the reply says only that.</param>
+/// <param name="From">The sender of the reply.</param>
+/// <param name="View">The view of the replying silo. If it is not the requested one, the reply has no other content.</param>
 /// <param name="Part">Number of this part, from 0.</param>
 /// <param name="Parts">How many parts there are.</param>
 /// <param name="Entries">Registrations.</param>
@@ -112,6 +112,6 @@ internal sealed record SlotReply(long Id, int Attempt, SiloAddress From, long Vi
 [Orleans.GenerateSerializer]
 internal readonly record struct SlotLease(int Slot, int Remaining);
 
-/// <summary>The new owner has applied a hand-over; the old one may forget it.</summary>
+/// <summary>The new owner has applied a hand-over, so the old one may drop it.</summary>
 [Orleans.GenerateSerializer]
 internal sealed record SlotAck(SiloAddress From, long View, SlotSet Slots);

@@ -9,9 +9,9 @@ namespace ActOp.Runtime.Directory;
 /// </summary>
 /// <remarks>
 /// The guarantee: at most one living silo serves a slot. A silo keeps serving across views in which it stays the owner. A new owner
-/// serves only after the old one sealed and handed over, or after every silo that may host grains answered in exactly the new owner's view,
-/// by which it has sealed what it served before and refuses (<see cref="RegistrationFence"/>) answers of former owners. What dead
-/// silos may still run is covered by leases: by entry where the entry survived, by slot where it was lost. <see cref="OwnedSlots"/> holds
+/// serves only after the old one sealed and handed over, or after every silo that may host grains replied in exactly the new owner's view.
+/// By this reply a silo has sealed its former slots and refuses replies of former owners (<see cref="RegistrationFence"/>). Grains that
+/// dead silos may still run are covered by leases: per entry if the entry survived, per slot if it was lost. <see cref="OwnedSlots"/> holds
 /// the slots and follows the views; <see cref="SlotTransfers"/> moves and rebuilds them.
 /// </remarks>
 internal sealed class DirectoryPartition
@@ -26,7 +26,7 @@ internal sealed class DirectoryPartition
         _transfers = new SlotTransfers(self, limits, _slots, activations, fence);
     }
 
-    /// <summary>What is to be done, in order. The driver does it and clears the list.</summary>
+    /// <summary>The actions to perform, in order. The driver performs them and clears the list.</summary>
     public List<DirectoryAction> Actions => _transfers.Actions;
 
     /// <summary>Who owns which slot in this silo's view.</summary>
@@ -76,7 +76,7 @@ internal sealed class DirectoryPartition
     }
 
     /// <summary>
-    /// Lets time pass: sends again what was not answered, drops sealed slots that nobody fetched, and entries of dead silos.
+    /// Advances the time: repeats requests without a reply, drops sealed slots that were not fetched, and entries of dead silos.
     /// </summary>
     public void OnTick(long now)
     {
@@ -103,10 +103,10 @@ internal sealed class DirectoryPartition
     public void OnSlotAck(SlotAck ack) => _transfers.OnSlotAck(ack);
 }
 
-/// <summary>Something the directory wants done.</summary>
+/// <summary>An action of the directory, performed by the driver.</summary>
 internal abstract record DirectoryAction
 {
-    /// <summary>Send to a silo. Loss is harmless: it is sent again.</summary>
+    /// <summary>Send to a silo. If it is lost, it is repeated.</summary>
     internal sealed record SendRequest(SiloAddress To, SlotRequest Request) : DirectoryAction;
 
     /// <summary>Send to a silo.</summary>
@@ -115,29 +115,32 @@ internal abstract record DirectoryAction
     /// <summary>Send to a silo.</summary>
     internal sealed record SendAck(SiloAddress To, SlotAck Ack) : DirectoryAction;
 
-    /// <summary>Some silo is in a newer view: read the membership table.</summary>
+    /// <summary>Another silo has a newer view: read the membership table.</summary>
     internal sealed record RefreshView(long AtLeast) : DirectoryAction;
 
-    /// <summary>Recovery found a second activation: the silo must end this one without unregistering.</summary>
+    /// <summary>Recovery found a second activation: the silo must end it without unregistering.</summary>
     internal sealed record Deactivate(SiloAddress Silo, Registration Loser) : DirectoryAction;
 
-    /// <summary>These slots are served from now on: requests that wait for them may go.</summary>
+    /// <summary>These slots are now served: requests that wait for them can continue.</summary>
     internal sealed record SlotsReady(SlotSet Slots) : DirectoryAction;
 }
 
 /// <summary>The directory's constants. Times in milliseconds.</summary>
 internal sealed record DirectoryLimits
 {
-    /// <summary>How long after a silent death the silo's grains stay unregistrable. Must not be less than the membership lease.</summary>
+    /// <summary>
+    /// How long the grains of a silo that was evicted because it did not reply cannot be registered. Must not be less than the membership
+    /// lease.
+    /// </summary>
     public int SilentLease { get; init; } = 30_000;
 
     /// <summary>
-    /// The same after a death by refused connections or replacement: the process is gone, so nothing needs to be waited for. Set it to
-    /// <see cref="SilentLease"/> where something between the silos may refuse connections of a process that lives.
+    /// The same after a death by refused connections or replacement: the process is gone, so no wait is needed. Set it to <see
+    /// cref="SilentLease"/> if a network device between the silos may refuse connections of a running process.
     /// </summary>
     public int CrashLease { get; init; }
 
-    /// <summary>How long a slot request may go unanswered before it is sent again.</summary>
+    /// <summary>Time without a reply after which a slot request is repeated.</summary>
     public int ResendAfter { get; init; } = 500;
 
     /// <summary>How long sealed slots are kept for a new owner that does not fetch them.</summary>
@@ -149,7 +152,7 @@ internal sealed record DirectoryLimits
     /// <summary>Slots swept of dead entries per tick.</summary>
     public int SweepPerTick { get; init; } = 128;
 
-    /// <summary>The lease that a death of this cause leaves behind.</summary>
+    /// <summary>The lease after a death of this cause.</summary>
     public int LeaseAfter(DeathCause cause) => cause switch
     {
         DeathCause.Graceful => 0,

@@ -13,8 +13,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
     internal const string Name = "directory";
 
     /// <summary>
-    /// How long a request waits for a slot that is changing hands before its asker is told to come again: longer than any rebuild that goes
-    /// well.
+    /// How long a request waits for a slot in transfer before its sender must repeat it. Longer than a successful rebuild takes.
     /// </summary>
     private static readonly TimeSpan LongestHold = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan TickPeriod = TimeSpan.FromMilliseconds(100);
@@ -37,13 +36,13 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
     /// <summary>The activation on whose turns this target runs; set before the start.</summary>
     internal Activation Host { get; set; } = null!;
 
-    /// <summary>Raised when somebody has seen a newer view than this silo.</summary>
+    /// <summary>Raised when another silo has a newer view than this silo.</summary>
     internal event Action? NewerViewSeen;
 
     /// <summary>Who owns which slot; replaced with every view.</summary>
     internal SlotMap Map { get; private set; } = new(View.Empty);
 
-    /// <summary>Completes when there is another map, or when more slots are served here.</summary>
+    /// <summary>Completes when the map changes, or when more slots are served here.</summary>
     internal Task Changed => _changed.Task;
 
     internal void Start() => _timer = _local.Time.CreateTimer(_ => Post(() => _partition.OnTick(Now)), null, TickPeriod, TickPeriod);
@@ -55,13 +54,13 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
         WakeWaiters();
     });
 
-    /// <summary>Somebody has seen a newer view: this silo reads the membership table soon. Any thread.</summary>
+    /// <summary>Another silo has a newer view: this silo reads the membership table soon. Any thread.</summary>
     internal void RefreshView() => NewerViewSeen?.Invoke();
 
     public void Dispose() => _timer?.Dispose();
 
     /// <summary>
-    /// The slots of this silo, for those who can do without an answer: it says at once when it does not serve the slot. Any thread.
+    /// Looks up a grain in the slots of this silo without waiting: returns at once if this silo does not serve the slot. Any thread.
     /// </summary>
     internal DirectoryReply LookupNow(in GrainId grain) => _partition.Lookup(grain);
 
@@ -72,7 +71,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
         Serve(grain, static (partition, id) => partition.Lookup(id));
 
     public ValueTask<DirectoryReply> Register(RegisterRequest request) =>
-        Serve(request, static (partition, wish) => partition.Register(wish));
+        Serve(request, static (partition, register) => partition.Register(register));
 
     public ValueTask<DirectoryReply> Unregister(Registration registration) =>
         Serve(registration, static (partition, gone) => partition.Unregister(gone.Grain, gone.Location.Activation));
@@ -115,9 +114,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
         }
     }
 
-    /// <summary>
-    /// Answers at once, or when the slot is served: it is in milliseconds when its old owner hands it over, and soon when it is rebuilt.
-    /// </summary>
+    /// <summary>Replies at once, or when the slot is served. A hand-over takes milliseconds, a rebuild somewhat longer.</summary>
     private ValueTask<DirectoryReply> Serve<TRequest>(TRequest request, Func<DirectoryPartition, TRequest, DirectoryReply> serve)
     {
         var reply = serve(_partition, request);

@@ -6,9 +6,9 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Directory;
 
 /// <summary>
-/// Where grains were last known to be. Bounded; when a set of eight is full, the entry not used for longest (clock) makes room. Reads take
-/// no lock and allocate nothing; a location on a silo that a view declared dead is never returned. What is cached may be stale: messages
-/// that reach the wrong silo are forwarded and the reply corrects the cache.
+/// The last known locations of grains. Bounded; when a set of eight is full, the entry not used for longest (clock) makes room. Reads take
+/// no lock and allocate nothing; a location on a silo that a view declared dead is never returned. Entries may be stale: messages that
+/// reach the wrong silo are forwarded, and the reply corrects the cache.
 /// </summary>
 internal sealed class LocationCache
 {
@@ -34,7 +34,7 @@ internal sealed class LocationCache
     /// <summary>Entries it can hold.</summary>
     public int Capacity => (_setMask + 1) * CacheSegment.Ways;
 
-    /// <summary>Live entries that made room for others so far.</summary>
+    /// <summary>Number of live entries evicted so far.</summary>
     public long Evictions => Volatile.Read(ref _evictions);
 
     /// <summary>Entries on living silos; counts them all, for diagnostics.</summary>
@@ -84,7 +84,7 @@ internal sealed class LocationCache
         return null;
     }
 
-    /// <summary>Forgets what is cached of a grain, whatever it is: the grain has begun a life on this silo.</summary>
+    /// <summary>Removes the entry of a grain, because the grain was activated on this silo.</summary>
     public void Forget(in GrainId grain)
     {
         if (TryGet(grain, out var location))
@@ -124,7 +124,7 @@ internal sealed class LocationCache
         }
     }
 
-    /// <summary>Forgets a location if it is still the cached one.</summary>
+    /// <summary>Removes a location if it is still the cached one.</summary>
     public bool Remove(in GrainId grain, in Location stale)
     {
         var hash = grain.GetUniformHashCode();
@@ -148,8 +148,8 @@ internal sealed class LocationCache
     }
 
     /// <summary>
-    /// What a reply says after a message went to a <paramref name="stale"/> location: forgets it if it is still cached, and remembers
-    /// <paramref name="fresh"/>, if it names one, unless something newer is known.
+    /// Applies the correction of a reply after a message was sent to a <paramref name="stale"/> location: removes that location if it is
+    /// still cached, and stores <paramref name="fresh"/> unless a newer one is known.
     /// </summary>
     public void Correct(in GrainId grain, in Location stale, in Location fresh)
     {
@@ -164,7 +164,7 @@ internal sealed class LocationCache
         }
     }
 
-    /// <summary>Adopts a view: locations on dead silos are void from now on.</summary>
+    /// <summary>Adopts a view: locations on dead silos are no longer valid.</summary>
     public void OnView(View view)
     {
         Volatile.Write(ref _view, view);
@@ -300,7 +300,7 @@ internal sealed class CachedLocation(GrainId grain, CachedSilo silo, ActivationI
     /// </summary>
     public bool Used;
 
-    /// <summary>Set when the cache holds the entry no more: whoever kept it must ask again.</summary>
+    /// <summary>Set when the cache no longer holds the entry: holders of it must look it up again.</summary>
     public volatile bool IsStale;
 
     /// <summary>The grain.</summary>
@@ -319,7 +319,7 @@ internal sealed class CachedLocation(GrainId grain, CachedSilo silo, ActivationI
     public Location Location => new(Silo.Address, Activation, Epoch);
 }
 
-/// <summary>A silo as all cached locations on it share it: one write makes them all invalid.</summary>
+/// <summary>A silo, shared by all cached locations on it: one write invalidates them all.</summary>
 internal sealed class CachedSilo(SiloAddress address)
 {
     private View? _trustedBy;
@@ -327,7 +327,7 @@ internal sealed class CachedSilo(SiloAddress address)
     /// <summary>Set when a view declares the silo dead; never unset.</summary>
     public volatile bool IsDead;
 
-    /// <summary>The view by which calls may be sent to the silo, as far as somebody has looked. Any thread.</summary>
+    /// <summary>The last view in which the silo was found callable. Any thread.</summary>
     public View? TrustedBy
     {
         get => Volatile.Read(ref _trustedBy);
@@ -340,10 +340,10 @@ internal sealed class CachedSilo(SiloAddress address)
 
 /// <summary>Where a grain is activated.</summary>
 /// <param name="Silo">The silo; null for "nowhere" (<c>default</c>).</param>
-/// <param name="Activation">The activation, unique for ever.</param>
+/// <param name="Activation">The activation, never reused.</param>
 /// <param name="Epoch">
 /// Rises with every registration of the grain: the view in which the slot's owner served it in the upper 24 bits, the owner's count in the
-/// lower 40. The higher epoch is the newer location, whoever says so. 0: not registered yet.
+/// lower 40. The higher epoch is the newer location, regardless of the source. 0: not registered yet.
 /// </param>
 [Orleans.GenerateSerializer]
 internal readonly record struct Location(SiloAddress Silo, ActivationId Activation, long Epoch)

@@ -80,8 +80,8 @@ internal sealed class OwnedSlots
 
     /// <summary>
     /// Registers an activation if the grain has none, or has <see cref="RegisterRequest.Previous"/> when that is given. Ok carries the own
-    /// location with its new epoch (or the old one when it was registered already); Conflict the winner; NotFound says that the previous
-    /// one is not registered any more and the grain has none; else NotReady, WrongOwner, Leased or UnknownSilo.
+    /// location with its new epoch (or the old one when it was registered already); Conflict the winner; NotFound means that the previous
+    /// one is no longer registered and the grain has none; else NotReady, WrongOwner, Leased or UnknownSilo.
     /// </summary>
     public DirectoryReply Register(in RegisterRequest request)
     {

@@ -4,15 +4,15 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Directory;
 
 /// <summary>
-/// The registrations of one slot: entries in chunks, and a hash table with open addressing and linear probing that leads to them, as a
-/// directory of a million grains has mostly these in memory. Owned by its slot and guarded by the slot's lock.
+/// The registrations of one slot: entries in chunks, and a hash table of their indexes with open addressing and linear probing. Compact,
+/// because these dominate the memory of a directory of a million grains. Owned by its slot and guarded by the slot's lock.
 /// </summary>
 /// <remarks>
 /// <para>An entry takes 40 bytes and never moves because the slot grows: only the table is replaced, with 8 bytes for a place. A slot whose
 /// entries were copied into a larger array each time allocated six times what it holds. The entry that was added last takes the place of
 /// one that is removed, so the chunks have no gaps.</para>
-/// <para>The grain's key is kept as it was given, so a registration that comes from this silo shares it with the activation; type and silo
-/// are one reference to what <see cref="Residences"/> keeps once for all.</para>
+/// <para>The object of the grain's key is kept, so a registration of this silo shares it with the activation. Type and silo are one
+/// reference to an object shared by <see cref="Residences"/>.</para>
 /// </remarks>
 internal sealed class SlotEntries
 {
@@ -22,7 +22,7 @@ internal sealed class SlotEntries
 
     private Place[] _places = new Place[FirstCapacity];
 
-    /// <summary>Full as far as there are entries; the first one grows until it is as long as the others are.</summary>
+    /// <summary>Chunks are filled in order; the first one grows until it has the length of the others.</summary>
     private Entry[]?[] _chunks = [new Entry[FirstCapacity]];
 
     /// <summary>Entries held.</summary>
@@ -44,13 +44,12 @@ internal sealed class SlotEntries
         var place = Find(grain);
         if (place >= 0)
         {
-            // The key of the new activation, so that no key lives on that only the table knows.
+            // Takes the key object of the new activation, so that the old one can be collected.
             At(_places[place].Index) = entry;
             return;
         }
 
-        // At most seven eighths full, and never quite: with linear probing a grain that is not there costs some tens of hashes then, which
-        // lie side by side.
+        // At most seven eighths full: with linear probing, a failed search then reads some tens of adjacent hashes.
         if (Count + 1 > _places.Length - Math.Max(1, _places.Length >> 3))
             Grow();
         MakeRoom();
@@ -72,7 +71,8 @@ internal sealed class SlotEntries
     {
         for (var place = 0; place < _places.Length;)
         {
-            // What is removed may be followed by another entry in its place. One that comes from the front of the table was looked at.
+            // A removed entry may be replaced by another one that must be checked too, unless it was already checked at the front of the
+            // table.
             if (_places[place].Mark != 0 && isGone(At(_places[place].Index).Residence.Silo))
                 RemoveAt(place);
             else
@@ -124,12 +124,12 @@ internal sealed class SlotEntries
 
         At(Count) = default;
         CloseGap(place);
-        // One empty chunk is kept for what comes next.
+        // One empty chunk is kept for the next entries.
         if ((Count >> ChunkBits) + 2 is var empty && empty < _chunks.Length)
             _chunks[empty] = null;
     }
 
-    /// <summary>Where the table has the entry with this index.</summary>
+    /// <summary>The position in the table of the entry with this index.</summary>
     private int PlaceOf(int index)
     {
         var place = HomeOf(At(index).Mark);
@@ -138,7 +138,7 @@ internal sealed class SlotEntries
         return place;
     }
 
-    /// <summary>Moves places behind the gap into it that nobody would find otherwise: so none need be marked as left.</summary>
+    /// <summary>Moves positions behind the gap into it if they could not be found otherwise, so that no tombstones are needed.</summary>
     private void CloseGap(int gap)
     {
         for (var place = Next(gap); _places[place].Mark != 0; place = Next(place))
@@ -157,7 +157,7 @@ internal sealed class SlotEntries
     private void Grow()
     {
         var places = _places;
-        // By a half: the table is small, and what is empty in it is empty in each of 4,096.
+        // Grows by half, because the unused part counts for each of 4,096 slots.
         _places = new Place[places.Length + Math.Max(places.Length >> 1, FirstCapacity)];
         foreach (var place in places)
         {
@@ -166,7 +166,7 @@ internal sealed class SlotEntries
         }
     }
 
-    /// <summary>For one more entry.</summary>
+    /// <summary>Makes room for one more entry.</summary>
     private void MakeRoom()
     {
         var chunk = Count >> ChunkBits;
@@ -182,7 +182,7 @@ internal sealed class SlotEntries
 
     private static int MarkOf(uint hash) => hash != 0 ? (int)hash : 1;
 
-    /// <summary>All bits of the hash decide, as those of one slot have some in common.</summary>
+    /// <summary>Mixes all bits of the hash, because hashes within one slot share some bits.</summary>
     private int HomeOf(int mark) => (int)(((ulong)((uint)mark * 0x85EBCA6Bu) * (uint)_places.Length) >> 32);
 
     private int Next(int place) => place + 1 == _places.Length ? 0 : place + 1;
@@ -198,7 +198,7 @@ internal sealed class SlotEntries
 
         public Location Location => new(residence.Silo, activation, epoch);
 
-        /// <summary>Read from the key again: only removing an entry asks for it.</summary>
+        /// <summary>Computed from the key again; used only by removals.</summary>
         public int Mark => MarkOf(key is null ? 0 : new IdSpan(key).GetUniformHashCode());
 
         public bool Is(in GrainId grain) => grain.Key.AsSpan().SequenceEqual(key) && grain.Type.Equals(residence.Type);
@@ -209,17 +209,17 @@ internal sealed class SlotEntries
     }
 }
 
-/// <summary>A kind of grain on a silo, as all entries of the directory share it.</summary>
+/// <summary>A grain type on a silo, shared by all entries of the directory.</summary>
 internal sealed class Residence(GrainType type, SiloAddress silo)
 {
-    /// <summary>The kind.</summary>
+    /// <summary>The grain type.</summary>
     public GrainType Type { get; } = type;
 
     /// <summary>The silo.</summary>
     public SiloAddress Silo { get; } = silo;
 }
 
-/// <summary>The residences of one partition: as many as there are kinds of grains times silos. Any thread.</summary>
+/// <summary>The residences of one partition: one per grain type and silo. Any thread.</summary>
 internal sealed class Residences
 {
     private readonly ConcurrentDictionary<(GrainType Type, SiloAddress Silo), Residence> _known = new();
@@ -228,10 +228,10 @@ internal sealed class Residences
     /// <summary>How many are kept.</summary>
     public int Count => _known.Count;
 
-    /// <summary>The one object for this kind and silo.</summary>
+    /// <summary>The object for this grain type and silo.</summary>
     public Residence Get(GrainType type, SiloAddress silo)
     {
-        // Who registers many grains registers them of one kind and for one silo.
+        // Consecutive registrations mostly have the same grain type and silo.
         if (Volatile.Read(ref _last) is { } last && last.Type.Equals(type) && last.Silo.Equals(silo))
             return last;
         var found = _known.TryGetValue((type, silo), out var known)
@@ -241,7 +241,7 @@ internal sealed class Residences
         return found;
     }
 
-    /// <summary>Forgets the silos that are gone; entries that still name them keep what they have.</summary>
+    /// <summary>Removes the silos that are gone. Entries that refer to them keep their objects.</summary>
     public void Forget(Func<SiloAddress, bool> isGone)
     {
         foreach (var (key, _) in _known)

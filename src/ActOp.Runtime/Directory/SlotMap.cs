@@ -6,7 +6,7 @@ namespace ActOp.Runtime.Directory;
 
 /// <summary>
 /// Who owns which slot of the directory in one view: rendezvous hashing (each slot goes to the active silo with the highest hash of slot
-/// and silo), so a silo that comes or goes moves only its own share. The same in every process.
+/// and silo), so a silo that joins or leaves moves only its own share. The same in every process.
 /// </summary>
 internal sealed class SlotMap
 {

@@ -15,10 +15,10 @@ internal sealed class SlotTransfers(
     private readonly List<SlotTransfer> _transfers = [];
     private long _lastId;
 
-    /// <summary>What is to be done, in order. The driver does it and clears the list.</summary>
+    /// <summary>The actions to perform, in order. The driver performs them and clears the list.</summary>
     public List<DirectoryAction> Actions { get; } = [];
 
-    /// <summary>Another silo asks for slots that are its own now.</summary>
+    /// <summary>Another silo requests slots that it owns now.</summary>
     public void OnSlotRequest(SlotRequest request, long now)
     {
         var view = owned.Map.View.Number;
@@ -43,7 +43,7 @@ internal sealed class SlotTransfers(
         }
     }
 
-    /// <summary>Another silo answered.</summary>
+    /// <summary>Another silo replied.</summary>
     public void OnSlotReply(SlotReply reply, long now)
     {
         var view = owned.Map.View.Number;
@@ -65,7 +65,7 @@ internal sealed class SlotTransfers(
         }
     }
 
-    /// <summary>The new owner has what was handed over.</summary>
+    /// <summary>The new owner has received a hand-over.</summary>
     public void OnSlotAck(SlotAck ack)
     {
         for (var number = ack.Slots.Next(-1); number >= 0; number = ack.Slots.Next(number))
@@ -156,7 +156,7 @@ internal sealed class SlotTransfers(
         }
     }
 
-    /// <summary>Sends again what was not answered.</summary>
+    /// <summary>Repeats requests without a reply.</summary>
     public void Tick(long now)
     {
         foreach (var transfer in _transfers)
@@ -330,7 +330,7 @@ internal sealed class SlotTransfers(
     }
 }
 
-/// <summary>A request for slots under way: to one old owner, or to all silos when the old owner was lost.</summary>
+/// <summary>A slot request under way: to one old owner, or to all silos if the old owner was lost.</summary>
 internal sealed class SlotTransfer(long id, SiloAddress? source, SlotSet slots)
 {
     private readonly Dictionary<SiloAddress, SlotAnswer?> _awaited = [];
@@ -338,19 +338,19 @@ internal sealed class SlotTransfer(long id, SiloAddress? source, SlotSet slots)
     /// <summary>The request's number.</summary>
     public long Id { get; } = id;
 
-    /// <summary>Who hands over; null when every silo is asked for its activations.</summary>
+    /// <summary>The silo that hands over; null if every silo must report its activations.</summary>
     public SiloAddress? Source { get; } = source;
 
-    /// <summary>Whether every silo is asked for its activations.</summary>
+    /// <summary>Whether every silo must report its activations.</summary>
     public bool Recovery => Source is null;
 
     /// <summary>The slots.</summary>
     public SlotSet Slots { get; } = slots;
 
-    /// <summary>What complete answers brought.</summary>
+    /// <summary>Registrations of complete replies.</summary>
     public List<Registration> Entries { get; } = [];
 
-    /// <summary>Leases that complete answers brought.</summary>
+    /// <summary>Leases of complete replies.</summary>
     public List<SlotLease> Leases { get; } = [];
 
     /// <summary>Slots that the old owner did not hold.</summary>
@@ -362,14 +362,14 @@ internal sealed class SlotTransfer(long id, SiloAddress? source, SlotSet slots)
     /// <summary>When to send it again.</summary>
     public long ResendAt { get; set; }
 
-    /// <summary>Silos that have not answered in full.</summary>
+    /// <summary>Silos without a complete reply.</summary>
     public IReadOnlyCollection<SiloAddress> Awaited => _awaited.Keys;
 
-    /// <summary>Expects an answer of this silo.</summary>
+    /// <summary>Adds a silo whose reply is needed.</summary>
     public void Await(SiloAddress silo) => _awaited[silo] = null;
 
     /// <summary>
-    /// Takes one part of an answer. A newer attempt's answer starts anew: what a silo reports may differ between attempts.
+    /// Takes one part of a reply. A reply to a newer attempt replaces the older one, because reports may differ between attempts.
     /// </summary>
     public void Take(SlotReply reply)
     {
@@ -395,12 +395,12 @@ internal sealed class SlotTransfer(long id, SiloAddress? source, SlotSet slots)
     }
 }
 
-/// <summary>One silo's answer to a slot request while its parts arrive.</summary>
+/// <summary>The partial reply of one silo to a slot request.</summary>
 internal sealed class SlotAnswer(int attempt, int parts)
 {
     private readonly bool[] _seen = new bool[parts];
 
-    /// <summary>The attempt it answers.</summary>
+    /// <summary>The attempt.</summary>
     public int Attempt { get; } = attempt;
 
     /// <summary>Registrations so far.</summary>
@@ -429,8 +429,9 @@ internal sealed class SlotAnswer(int attempt, int parts)
 }
 
 /// <summary>
-/// Makes a silo refuse registrations made by an owner that is no longer the owner for the cluster. When the silo reports its activations to
-/// a slot's new owner in view v, answers to its registrations in that slot from before v no longer count: they may not be in the report.
+/// Refuses registrations by an owner that has lost the slot in the cluster's view. When the silo reports its activations to
+/// a slot's new owner in view v, replies to its registrations in that slot from before v no longer count, because they may be missing in
+/// the report.
 /// </summary>
 /// <remarks>
 /// The order makes it safe with concurrent turns: the report raises the fence, then collects; a turn that gets a reply first marks the
@@ -441,7 +442,7 @@ internal sealed class RegistrationFence
 {
     private readonly long[] _views = new long[SlotMap.SlotCount];
 
-    /// <summary>From now on only answers served in <paramref name="view"/> or later count for these slots.</summary>
+    /// <summary>For these slots, only replies served in <paramref name="view"/> or later count from now on.</summary>
     public void Raise(SlotSet slots, long view)
     {
         for (var slot = slots.Next(-1); slot >= 0; slot = slots.Next(slot))
@@ -452,7 +453,7 @@ internal sealed class RegistrationFence
         Interlocked.MemoryBarrier();
     }
 
-    /// <summary>Whether an answer served in <paramref name="view"/> counts.</summary>
+    /// <summary>Whether a reply served in <paramref name="view"/> counts.</summary>
     public bool Accepts(int slot, long view)
     {
         Interlocked.MemoryBarrier();

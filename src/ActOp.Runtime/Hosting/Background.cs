@@ -1,12 +1,14 @@
+using ActOp.Staging;
+
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// What a node does on its own account, without a caller who would see it fail. Every such failure ends here: it is logged with the name of
-/// the part, and the part goes on, is started again, or ends the node.
+/// Supervises work without a caller. Each failure is logged with the name of the part; the part then continues, is restarted, or ends the
+/// node.
 /// </summary>
 /// <remarks>
-/// Belongs to the node, which stops it. Owns the timers of its parts, the token that ends them and the count of what runs. Any thread. A
-/// part is made once by the service that it is named after (<see cref="Part"/>).
+/// Belongs to the node, which stops it. Owns the timers of its parts, their cancellation token and the count of running work. Any thread.
+/// Each service creates one part with its name (<see cref="Part"/>).
 /// </remarks>
 /// <param name="time">For steps that only post: <see cref="LocalNode.Time"/>.</param>
 /// <param name="taskTime">For pauses, and steps that do more: <see cref="LocalNode.TaskTime"/>.</param>
@@ -28,7 +30,7 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
 
     internal Log Log => log;
 
-    /// <summary>The parts that have work under way and how much, for people; empty when there is none.</summary>
+    /// <summary>The parts with running work and its count, as text; empty if there is none.</summary>
     internal string Running
     {
         get
@@ -46,7 +48,7 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
         return part;
     }
 
-    /// <summary>Cancels what runs and stops the timers. What has begun ends by itself; <see cref="StopAsync"/> waits for it.</summary>
+    /// <summary>Cancels running work and stops the timers. <see cref="StopAsync"/> waits until the work ends.</summary>
     internal void Cancel()
     {
         BackgroundPart[] parts;
@@ -64,7 +66,7 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
         }
     }
 
-    /// <summary>Cancels what runs and waits until nothing does, or until the token is cancelled: then the log says what was left.</summary>
+    /// <summary>Cancels running work and waits until it ends or the token is cancelled. Work that is left is logged.</summary>
     internal async Task StopAsync(CancellationToken cancellationToken)
     {
         Cancel();
@@ -77,7 +79,7 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
 
     internal void End()
     {
-        // While the node runs, nobody waits for this.
+        // While the node runs, no stop waits for this.
         if (Interlocked.Decrement(ref _running) > 0 || !_stopping.IsCancellationRequested)
             return;
         lock (_parts)
@@ -95,7 +97,7 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
         endNode("The part " + part + " of the node failed: " + exception.Message);
     }
 
-    /// <summary>Completes when nothing runs. After the cancellation: <see cref="End"/> looks at that after it has counted.</summary>
+    /// <summary>Completes when no work runs. Set after the cancellation; <see cref="End"/> checks it after it has counted.</summary>
     private Task IdleAsync()
     {
         lock (_parts)
@@ -106,14 +108,11 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
 /// <summary>The background work of one part of a node, under the part's name. See <see cref="Background"/>.</summary>
 internal sealed class BackgroundPart(Background background, string name)
 {
-    /// <summary>
-    /// Before the first restart of a loop: long enough that a loop which fails at once costs nothing, short enough that nobody misses the
-    /// part.
-    /// </summary>
+    /// <summary>Pause before the first restart of a loop. Long enough that a loop that fails at once costs little.</summary>
     internal static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(100);
 
     /// <summary>The pause doubles up to this; a loop that has run for longer starts at <see cref="FirstPause"/> again.</summary>
-    internal static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(10);
+    internal static readonly TimeSpan MaxPause = TimeSpan.FromSeconds(10);
 
     private readonly Background _background = background;
     private readonly List<Tick> _ticks = [];
@@ -128,9 +127,7 @@ internal sealed class BackgroundPart(Background background, string name)
     /// <summary>Cancelled when the node stops.</summary>
     internal CancellationToken Stopping => _background.Stopping;
 
-    /// <summary>
-    /// Sees to the end of a task that nobody awaits: its failure is logged. Costs nothing when the task has already succeeded.
-    /// </summary>
+    /// <summary>Observes a task that is not awaited: its failure is logged. Costs nothing if the task has already succeeded.</summary>
     internal void Follow(Task task)
     {
         if (!task.IsCompletedSuccessfully)
@@ -146,7 +143,7 @@ internal sealed class BackgroundPart(Background background, string name)
             Discard(FollowAsync(task.AsTask()));
     }
 
-    /// <summary>Runs a step here and now; what it throws is logged, so that it takes nothing else with it.</summary>
+    /// <summary>Runs a step synchronously. Its exceptions are logged.</summary>
     internal void Do(Action step)
     {
         Begin();
@@ -164,27 +161,27 @@ internal sealed class BackgroundPart(Background background, string name)
         }
     }
 
-    /// <summary>Begins <paramref name="work"/> here and now and sees to its end; what it throws, even at once, is logged.</summary>
+    /// <summary>Starts <paramref name="work"/> synchronously and observes it. Its exceptions are logged.</summary>
     /// <param name="work">Given <see cref="Stopping"/>.</param>
     internal void Run(Func<CancellationToken, Task> work) => Do(() => Follow(work(Stopping)));
 
     /// <summary>
-    /// Keeps a loop running until the node stops. One that fails, or returns before, is started again after a pause that doubles from
-    /// <see cref="FirstPause"/> to <see cref="LongestPause"/>.
+    /// Keeps a loop running until the node stops. A loop that fails or returns is restarted after a pause that doubles from
+    /// <see cref="FirstPause"/> to <see cref="MaxPause"/>.
     /// </summary>
-    /// <param name="loop">Given <see cref="Stopping"/>. The first start is here and now, later ones follow a timer.</param>
-    /// <param name="isVital">True when the node cannot serve without the loop: its failure ends the node instead.</param>
+    /// <param name="loop">Given <see cref="Stopping"/>. The first start is synchronous, later ones are on a timer.</param>
+    /// <param name="isVital">True if the node cannot serve without the loop: then its failure ends the node.</param>
     internal void Keep(Func<CancellationToken, Task> loop, bool isVital = false) => Follow(KeepAsync(loop, isVital));
 
     /// <summary>
-    /// Calls <paramref name="step"/> every <paramref name="period"/> on the thread of all timers, so it must only post. What it throws is
-    /// logged; the next period goes on. Ends when the result is disposed, at the latest when the node stops.
+    /// Calls <paramref name="step"/> every <paramref name="period"/> on the thread of all timers, so it must only post. Its exceptions are
+    /// logged, and the timer continues. Ends when the result is disposed or the node stops.
     /// </summary>
     internal ITimer Every(TimeSpan period, Action step) => new Tick(this, _background.Time, period, step);
 
     /// <summary>
-    /// As <see cref="Every(TimeSpan,Action)"/>, on the thread pool and with a step that may wait: a period that comes while it does is left
-    /// out.
+    /// As <see cref="Every(TimeSpan,Action)"/>, on the thread pool and with an asynchronous step. Periods that elapse while the step runs
+    /// are skipped.
     /// </summary>
     internal ITimer Every(TimeSpan period, Func<CancellationToken, Task> step)
     {
@@ -221,7 +218,7 @@ internal sealed class BackgroundPart(Background background, string name)
             tick.Dispose();
     }
 
-    /// <summary>The one place where a task is let go: <see cref="FollowAsync"/> does not fail.</summary>
+    /// <summary>The only discarded task: <see cref="FollowAsync"/> does not fail.</summary>
     private static void Discard(Task followed) => _ = followed;
 
     private async Task FollowAsync(Task task)
@@ -265,17 +262,17 @@ internal sealed class BackgroundPart(Background background, string name)
                 return;
             }
 
-            if (_background.TaskTime.GetElapsedTime(began) > LongestPause)
+            if (_background.TaskTime.GetElapsedTime(began) > MaxPause)
                 pause = FirstPause;
             _background.Log.BackgroundRestarts(name, pause.TotalSeconds, failure);
             await Task.Delay(pause, _background.TaskTime, Stopping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            pause = pause * 2 < LongestPause ? pause * 2 : LongestPause;
+            pause = pause * 2 < MaxPause ? pause * 2 : MaxPause;
         }
     }
 
     private void Failed(Exception exception)
     {
-        // What was cancelled because the node stops has not failed.
+        // A cancellation by the stop of the node is not a failure.
         if (!(exception is OperationCanceledException && Stopping.IsCancellationRequested))
             _background.Log.BackgroundFailed(name, exception);
     }
@@ -338,4 +335,10 @@ internal sealed class BackgroundPart(Background background, string name)
                 _part.Do(_step);
         }
     }
+}
+
+/// <summary>A step of the runtime as an item of a stage.</summary>
+internal sealed class StageAction(Action action) : IStageItem
+{
+    public void Execute() => action();
 }

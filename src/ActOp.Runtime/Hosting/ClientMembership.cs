@@ -11,27 +11,23 @@ using Orleans.Runtime.Messaging;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// How a client learns the silos of the cluster: from any silo it is connected to, again and again. When it is connected to none of those
-/// it knows, it begins anew with the gateways it was configured with: the whole cluster may have started again.
+/// Reads the silos of the cluster periodically from any connected silo. If no known silo is connected, the client starts again with its
+/// configured gateways, because the whole cluster may have been restarted.
 /// </summary>
 /// <remarks>
 /// Owns a timer and its subscription to link events until disposed. One refresh at a time, which ends within a period and
-/// <see cref="AnswerLimit"/>; it runs on the control stage and the thread pool, throws nothing, and the next period repeats what failed.
+/// <see cref="AnswerLimit"/>; it runs on the control stage and the thread pool, and does not throw. A failed refresh is repeated in the
+/// next period.
 /// </remarks>
 internal sealed class ClientMembership : IDisposable
 {
-    /// <summary>A view is a few hundred bytes; asking every second finds new silos soon and costs nothing.</summary>
+    /// <summary>Time between refreshes. A view has a few hundred bytes.</summary>
     private static readonly TimeSpan RefreshPeriod = TimeSpan.FromSeconds(1);
 
-    /// <summary>
-    /// After this time every client has heard of a change: the period, and as much again for a silo that was slow to answer.
-    /// </summary>
+    /// <summary>Time after which every client knows a change: the period, and the same time again for a slow silo.</summary>
     internal static readonly TimeSpan MaxViewStaleness = RefreshPeriod * 2;
 
-    /// <summary>
-    /// No silo has answered by then: the next period begins anew. One that is only busy must not be given up at once, or the client never
-    /// learns.
-    /// </summary>
+    /// <summary>Time limit for the reply of a silo. Longer than a period, so that a busy silo can still reply.</summary>
     private static readonly TimeSpan AnswerLimit = TimeSpan.FromSeconds(5);
 
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(10);
@@ -48,7 +44,7 @@ internal sealed class ClientMembership : IDisposable
     private int _refreshing;
     private int _connectedGateways;
 
-    /// <summary>Whom to ask, by its place in the view: the next one after a failure.</summary>
+    /// <summary>Index of the silo in the view to which the next request is sent; advanced after a failure.</summary>
     private int _turn;
 
     internal ClientMembership(
@@ -63,10 +59,10 @@ internal sealed class ClientMembership : IDisposable
         _gateways = gateways;
     }
 
-    /// <summary>Told of a newer view: the one before, the new one, what changed.</summary>
+    /// <summary>Called with a newer view: previous view, new view, changes.</summary>
     internal event Action<View, View, ViewChange>? ViewChanged;
 
-    /// <summary>Waits for the first silo that answers; without one, asks the retry filter or throws.</summary>
+    /// <summary>Waits for the first silo that replies. If none does, calls the retry filter or throws.</summary>
     internal async Task ConnectAsync(CancellationToken cancellationToken)
     {
         while (true)
@@ -104,33 +100,34 @@ internal sealed class ClientMembership : IDisposable
         }
         catch (TimeoutException exception)
         {
-            throw new ConnectionFailedException("No silo answered at " + string.Join(", ", _gateways.AsEnumerable()) + " within " + ConnectTimeout + ". Are the cluster id and service id the silos'?", exception);
+            throw new ConnectionFailedException("No silo answered at " + string.Join(", ", _gateways.AsEnumerable()) + " within " + ConnectTimeout
+                    + ". Check the addresses, the cluster id and the service id.", exception);
         }
 
-        Take(await AskAsync(silo).ConfigureAwait(false));
+        Take(await FetchAsync(silo).ConfigureAwait(false));
     }
 
     private async Task<SiloAddress> FindGatewayAsync() =>
         await (await Task.WhenAny(_gateways.Select(_peers.FindAsync)).ConfigureAwait(false)).ConfigureAwait(false);
 
-    /// <summary>Only asks: an answer that comes when nobody waits for it any more changes nothing.</summary>
-    private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> AskAsync(SiloAddress silo)
+    /// <summary>Reads without changing state, so that a late reply has no effect.</summary>
+    private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> FetchAsync(SiloAddress silo)
     {
         var target = _factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo);
         return (await target.GetGrainTypes().ConfigureAwait(false), await target.GetTable().ConfigureAwait(false));
     }
 
     /// <summary>
-    /// Asks one silo after the other, a period apart, until one has answered: whoever stands still holds nothing up, and whoever is slow
-    /// may still answer.
+    /// Sends the request to one silo after the other, a period apart, until one replies. An unresponsive silo delays nothing, and a slow
+    /// one may still reply.
     /// </summary>
-    private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> AskAnyAsync()
+    private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> FetchFromAnyAsync()
     {
         var asked = new List<Task<(GrainTypeEntry[] Types, TableSnapshot Table)>>();
         while (true)
         {
             var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _local.TaskTime).ConfigureAwait(false);
-            asked.Add(AskAsync(silo));
+            asked.Add(FetchAsync(silo));
             try
             {
                 return await (await Task.WhenAny(asked).WaitAsync(RefreshPeriod, _local.TaskTime).ConfigureAwait(false)).ConfigureAwait(false);
@@ -144,7 +141,7 @@ internal sealed class ClientMembership : IDisposable
 
     private void OnLinkLost(SiloAddress silo, bool isGone) => PostRefresh();
 
-    /// <summary>From timers and link events, which must not wait for the calls of a refresh to be sent.</summary>
+    /// <summary>Called by timers and link events, which must not wait until the requests are sent.</summary>
     private void PostRefresh()
     {
         if (!_isDisposed && Interlocked.Exchange(ref _refreshing, 1) == 0)
@@ -155,11 +152,11 @@ internal sealed class ClientMembership : IDisposable
     {
         try
         {
-            Take(await AskAnyAsync().ConfigureAwait(false));
+            Take(await FetchFromAnyAsync().ConfigureAwait(false));
         }
         catch (TimeoutException)
         {
-            // Nobody is there, or the one that was asked stands still: the next period asks another.
+            // No silo is connected, or the silo did not reply: the next period uses another one.
             _turn++;
         }
         catch (Exception exception)
@@ -201,7 +198,7 @@ internal sealed class ClientMembership : IDisposable
     private void Take((GrainTypeEntry[] Types, TableSnapshot Table) answer)
     {
         _classes.Add(answer.Types);
-        // The silo has only begun to start.
+        // The silo is still starting.
         if (answer.Table.TableId == 0)
             return;
         var view = View.From(answer.Table);

@@ -4,7 +4,7 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// The client that applications inject: on a silo the hosted one, else the external one. All is done by the node's factory.
+/// The client that applications inject: the hosted client on a silo, otherwise the external one. Delegates to the node's factory.
 /// </summary>
 internal sealed class ClusterClient(GrainFactory factory, IServiceProvider services) : IClusterClient
 {

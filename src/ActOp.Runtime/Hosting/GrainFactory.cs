@@ -1,11 +1,14 @@
 using System.Collections.Concurrent;
+using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Routing;
+using ActOp.Runtime.Timers;
 using ActOp.Serialization;
 using Orleans;
 using Orleans.Runtime;
+using Orleans.Timers;
 
 namespace ActOp.Runtime.Hosting;
 
@@ -45,7 +48,7 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
 
     public IAddressable GetGrain(GrainId grainId, GrainInterfaceType interfaceType) => TypeManifest.TryGetInterface(interfaceType.ToString()!, out var entry)
         ? Create(grainId, entry.Type)
-        : throw new ArgumentException("No grain interface is called " + interfaceType + ".", nameof(interfaceType));
+        : throw new ArgumentException("No grain interface has the name " + interfaceType + ".", nameof(interfaceType));
 
     public IAddressable GetGrain(Type interfaceType, IdSpan grainKey, string grainClassNamePrefix) => Create(GrainId.Create(classes.Resolve(interfaceType, grainClassNamePrefix), grainKey), interfaceType);
 
@@ -74,9 +77,9 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     {
         ArgumentNullException.ThrowIfNull(obj);
         if (!typeof(TGrainObserverInterface).IsInterface)
-            throw new ArgumentException(typeof(TGrainObserverInterface) + " is no interface.", nameof(obj));
+            throw new ArgumentException(typeof(TGrainObserverInterface) + " is not an interface.", nameof(obj));
         if (obj is GrainReference or Grain)
-            throw new ArgumentException("A grain or a reference needs no object reference: use AsReference.", nameof(obj));
+            throw new ArgumentException("A grain or a reference cannot be passed to CreateObjectReference; use AsReference.", nameof(obj));
         if (obj is not TGrainObserverInterface)
             throw new ArgumentException("The object of type " + obj.GetType() + " does not implement " + typeof(TGrainObserverInterface) + ".", nameof(obj));
         return (TGrainObserverInterface)(object)Create(activations.AddObserver(obj).GrainId, typeof(TGrainObserverInterface));
@@ -87,7 +90,7 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     {
         ArgumentNullException.ThrowIfNull(obj);
         if (obj is not GrainReference reference)
-            throw new ArgumentException("DeleteObjectReference takes what CreateObjectReference returned.", nameof(obj));
+            throw new ArgumentException("The argument of DeleteObjectReference must be a reference that CreateObjectReference returned.", nameof(obj));
         if (activations.TryGet(reference.GrainId, out var activation))
             activation.EndObserver();
     }
@@ -95,12 +98,12 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     internal T GetSystemTarget<T>(string name, SiloAddress silo)
         where T : ISystemTarget => (T)(object)_systemTargets.GetOrAdd((name, silo, typeof(T)), static (key, factory) => factory.Create(SystemGrainIds.SystemTarget(key.Item1, key.Item2), key.Item3), this);
 
-    /// <summary>References to system targets that are kept.</summary>
+    /// <summary>Number of cached references to system targets.</summary>
     internal int SystemTargets => _systemTargets.Count;
 
     /// <summary>
-    /// Forgets the system targets of silos that are members no more; one that is asked for again is made again, and forgotten with the next
-    /// view.
+    /// Removes the references to system targets of silos that are no longer members. A removed reference is created again when it is
+    /// needed.
     /// </summary>
     internal void OnView(View view)
     {
@@ -113,11 +116,11 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
 
     internal object Cast(GrainReference reference, Type interfaceType) => Create(reference.GrainId, interfaceType);
 
-    /// <summary>A reference through which nothing can be called until it is cast.</summary>
+    /// <summary>A reference without an interface: it must be cast before calls.</summary>
     internal GrainReference CreateUntyped(GrainId id)
     {
         var entry = classes.TryGet(id.Type, out var grainClass) ? FirstInterface(grainClass.Type) : null;
-        return entry is null ? throw new ArgumentException("This process knows no grain class with the grain type " + id.Type + ".") : Create(id, entry);
+        return entry is null ? throw new ArgumentException("No grain class of this process has the grain type " + id.Type + ".") : Create(id, entry);
     }
 
     internal GrainReference Create(GrainId id, Type interfaceType)
@@ -140,9 +143,36 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     private (GrainReferenceShared, GrainInterface) MakeShared((GrainType Type, Type Interface) key)
     {
         if (!key.Interface.IsInterface)
-            throw new ArgumentException(key.Interface + " is no interface.");
+            throw new ArgumentException(key.Interface + " is not an interface.");
         if (!TypeManifest.TryGetInterface(key.Interface, out var entry))
-            throw new ArgumentException("The interface " + key.Interface + " is no grain interface that generated code has registered.");
+            throw new ArgumentException("The interface " + key.Interface + " is not a grain interface that generated code has registered.");
         return (new GrainReferenceShared(key.Type, GrainInterfaceType.Create(entry.Name), entry.Name, calls), entry);
     }
+}
+
+/// <summary>The runtime as seen by grains.</summary>
+internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimeProvider applicationTime) : IGrainRuntime
+{
+    public IGrainFactory GrainFactory => factory;
+
+    public IServiceProvider ServiceProvider => local.Services;
+
+    public SiloAddress SiloAddress => local.Address;
+
+    public string SiloIdentity => local.Address.ToString();
+
+    public TimeProvider TimeProvider => applicationTime;
+
+    public ITimerRegistry TimerRegistry { get; } = new TimerRegistry();
+
+    public void DeactivateOnIdle(IGrainContext grainContext) =>
+        grainContext.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "The grain requested its deactivation."));
+
+    public void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan) => ((Activation)grainContext).KeepAliveFor(timeSpan);
+}
+
+/// <summary>The activation whose turn, or whose construction, runs on this thread.</summary>
+internal sealed class GrainContextAccessor : IGrainContextAccessor
+{
+    public IGrainContext GrainContext => CallHost.Current as IGrainContext ?? GrainContextScope.Current ?? throw new InvalidOperationException("No grain runs on this thread.");
 }

@@ -3,9 +3,11 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Hosting;
 
-/// <summary>Who this node is, and what all its parts share: times, log, randomness, limits, and whether the node is about to stop.</summary>
+/// <summary>
+/// The identity of this node and what all its parts share: time, log, randomness, limits, and whether the node is stopping.
+/// </summary>
 /// <remarks>
-/// A part takes this and the parts that it uses; it never takes the <see cref="Node"/>, which puts the parts together. Owns nothing.
+/// A part takes this and the parts that it uses, never the <see cref="Node"/>, which composes the parts. Owns nothing.
 /// Immutable, except for the two flags that the node sets when it stops or has been declared dead. Any thread.
 /// </remarks>
 internal sealed class LocalNode
@@ -27,8 +29,7 @@ internal sealed class LocalNode
     internal required NodeTime Time { get; init; }
 
     /// <summary>
-    /// For delays, for timeouts of tasks and for tokens: what follows may be code of the application, which must not run on the thread of
-    /// all timers.
+    /// For delays, task timeouts and tokens: their continuations may be application code, which must not run on the shared timer thread.
     /// </summary>
     internal required NodeTime TaskTime { get; init; }
 
@@ -38,10 +39,10 @@ internal sealed class LocalNode
 
     internal required Log Log { get; init; }
 
-    /// <summary>Supervises the work that nobody awaits.</summary>
+    /// <summary>Supervises work that is not awaited.</summary>
     internal required Background Background { get; init; }
 
-    /// <summary>Makes an id for an activation or an observer of this node.</summary>
+    /// <summary>Creates an id for an activation or an observer of this node.</summary>
     internal required Func<Guid> NewId { get; init; }
 
     internal required TimeSpan ResponseTimeout { get; init; }

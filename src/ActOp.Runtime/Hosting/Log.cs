@@ -12,31 +12,31 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(100, LogLevel.Warning, "The one-way call {method} to {grain} failed.")]
     private static partial void OneWayFailed(ILogger logger, string method, GrainId grain, Exception exception);
 
-    [LoggerMessage(101, LogLevel.Warning, "The answer of {method} by {grain} could not be sent to {origin}.")]
+    [LoggerMessage(101, LogLevel.Warning, "The reply of {method} from {grain} could not be sent to {origin}.")]
     private static partial void ReplyLost(ILogger logger, string method, GrainId grain, SiloAddress origin, Exception exception);
 
-    [LoggerMessage(102, LogLevel.Warning, "An answer for {origin} could not be relayed.")]
+    [LoggerMessage(102, LogLevel.Warning, "A reply for {origin} could not be relayed.")]
     private static partial void RelayFailed(ILogger logger, SiloAddress origin, Exception exception);
 
     [LoggerMessage(103, LogLevel.Warning, "A request from {origin} to {grain} names a method that this process does not know.")]
     private static partial void UnknownMethod(ILogger logger, GrainId grain, SiloAddress origin, Exception exception);
 
-    [LoggerMessage(104, LogLevel.Warning, "{count} calls got no answer within their response timeout.")]
+    [LoggerMessage(104, LogLevel.Warning, "{count} calls received no reply within their response timeout.")]
     private static partial void CallsExpired(ILogger logger, int count);
 
     [LoggerMessage(105, LogLevel.Warning, "{count} calls waited for {silo} and failed: {reason}.")]
     private static partial void CallsLost(ILogger logger, int count, SiloAddress silo, string reason);
 
-    [LoggerMessage(106, LogLevel.Warning, "{count} requests did not run: nobody waited for their answers any more.")]
+    [LoggerMessage(106, LogLevel.Warning, "{count} requests were dropped because their callers no longer waited.")]
     private static partial void RequestsDropped(ILogger logger, long count);
 
     [LoggerMessage(107, LogLevel.Warning, "{count} one-way calls did not run. The last one was {method} to {grain}.")]
     private static partial void OneWayLost(ILogger logger, long count, string method, GrainId grain, Exception exception);
 
-    [LoggerMessage(200, LogLevel.Warning, "A turn of {grain} took {milliseconds} ms: it held a thread of the work stage. Long computing and blocking belong outside of grains.")]
+    [LoggerMessage(200, LogLevel.Warning, "A turn of {grain} took {milliseconds} ms: it blocked a thread of the work stage. Move long computations and blocking calls out of grains.")]
     private static partial void LongTurn(ILogger logger, GrainId grain, long milliseconds);
 
-    [LoggerMessage(201, LogLevel.Error, "A step of {grain} threw.")]
+    [LoggerMessage(201, LogLevel.Error, "A turn of {grain} failed outside of a call.")]
     private static partial void TurnFailed(ILogger logger, GrainId grain, Exception exception);
 
     [LoggerMessage(202, LogLevel.Warning, "{grain} could not be activated; the calls that wait for it fail.")]
@@ -48,40 +48,40 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(204, LogLevel.Warning, "{grain} could not be removed from the directory.")]
     private static partial void UnregistrationFailed(ILogger logger, GrainId grain, Exception exception);
 
-    [LoggerMessage(205, LogLevel.Warning, "A timer of {grain} threw; it goes on ticking.")]
+    [LoggerMessage(205, LogLevel.Warning, "The callback of a timer of {grain} threw; the timer continues.")]
     private static partial void TimerFailed(ILogger logger, GrainId grain, Exception exception);
 
-    [LoggerMessage(206, LogLevel.Information, "{count} idle activations end.")]
+    [LoggerMessage(206, LogLevel.Information, "{count} idle activations are being deactivated.")]
     private static partial void Collected(ILogger logger, int count);
 
     [LoggerMessage(207, LogLevel.Error, "An item of the stage {stage} threw.")]
     private static partial void StageFailed(ILogger logger, string stage, Exception exception);
 
-    [LoggerMessage(208, LogLevel.Error, "A step in the life of {grain} failed that nothing else has caught; the activation is removed.")]
+    [LoggerMessage(208, LogLevel.Error, "The start or end of an activation of {grain} failed unexpectedly; the activation is removed.")]
     private static partial void LifeFailed(ILogger logger, GrainId grain, Exception exception);
 
-    [LoggerMessage(209, LogLevel.Warning, "{step} of {grain} has not ended within {limit}; it is left behind.")]
+    [LoggerMessage(209, LogLevel.Warning, "{step} of {grain} did not end within {limit}; the runtime no longer waits for it.")]
     private static partial void LeftBehind(ILogger logger, string step, GrainId grain, TimeSpan limit);
 
-    [LoggerMessage(210, LogLevel.Warning, "{step} of {grain}, which was left behind, threw.")]
+    [LoggerMessage(210, LogLevel.Warning, "{step} of {grain} threw after its time limit.")]
     private static partial void LateStepFailed(ILogger logger, string step, GrainId grain, Exception exception);
 
-    [LoggerMessage(211, LogLevel.Warning, "A callback that {grain} has registered on a cancellation token threw.")]
+    [LoggerMessage(211, LogLevel.Warning, "A callback that {grain} registered on a cancellation token threw.")]
     private static partial void CancellationFailed(ILogger logger, GrainId grain, Exception exception);
 
-    [LoggerMessage(212, LogLevel.Warning, "The directory did not answer for {grain}, which holds state that could not move; it is asked again.")]
+    [LoggerMessage(212, LogLevel.Warning, "The directory did not answer for {grain}, whose state could not be moved; the request is repeated.")]
     private static partial void RegistrationRepeated(ILogger logger, GrainId grain, Exception exception);
 
-    [LoggerMessage(300, LogLevel.Warning, "{grain} could not move to {target}; it goes on here, unless this silo ends.")]
+    [LoggerMessage(300, LogLevel.Warning, "{grain} could not be moved to {target}; it continues on this silo unless the silo stops.")]
     private static partial void MigrationFailed(ILogger logger, GrainId grain, SiloAddress target, Exception exception);
 
-    [LoggerMessage(301, LogLevel.Warning, "{grain} threw while it gave up its state to move; the rest moves.")]
+    [LoggerMessage(301, LogLevel.Warning, "{grain} threw in OnDehydrate; the rest of its state is moved.")]
     private static partial void DehydrationFailed(ILogger logger, GrainId grain, Exception exception);
 
-    [LoggerMessage(302, LogLevel.Warning, "{grain} threw while it took its state after a move; the rest is taken.")]
+    [LoggerMessage(302, LogLevel.Warning, "{grain} threw in OnRehydrate; the rest of its state is restored.")]
     private static partial void RehydrationFailed(ILogger logger, GrainId grain, Exception exception);
 
-    [LoggerMessage(303, LogLevel.Warning, "No silo could be chosen for {grain}, which asked to move; it stays.")]
+    [LoggerMessage(303, LogLevel.Warning, "No target silo could be chosen for the migration of {grain}; it is not moved.")]
     private static partial void NoTarget(ILogger logger, GrainId grain, Exception exception);
 
     [LoggerMessage(400, LogLevel.Warning, "{peer} sent a frame of unknown kind {kind}; it is ignored.")]
@@ -99,40 +99,40 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(501, LogLevel.Information, "View {number}: {active} active silos; joined {joined}, left {left}.")]
     private static partial void ViewChanged(ILogger logger, long number, int active, string joined, string left);
 
-    [LoggerMessage(502, LogLevel.Critical, "This silo {silo} must stop for ever: {reason}")]
+    [LoggerMessage(502, LogLevel.Critical, "The silo {silo} must stop: {reason}")]
     private static partial void DeclaredDead(ILogger logger, SiloAddress silo, string reason);
 
-    [LoggerMessage(503, LogLevel.Warning, "The membership table did not answer; it is asked again.")]
+    [LoggerMessage(503, LogLevel.Warning, "The membership table did not answer; the request is repeated.")]
     private static partial void TableFailed(ILogger logger, Exception exception);
 
-    [LoggerMessage(505, LogLevel.Error, "The lease of {silo} ran out: the membership table could not be reached in time. Its grains pause until it can.")]
+    [LoggerMessage(505, LogLevel.Error, "The lease of {silo} expired: the membership table could not be reached in time. Its grains pause until it can be.")]
     private static partial void LeaseLost(ILogger logger, SiloAddress silo);
 
-    [LoggerMessage(506, LogLevel.Warning, "{silo} is confirmed as a member again; its grains go on, {parked} of them had turns to run.")]
+    [LoggerMessage(506, LogLevel.Warning, "{silo} is confirmed as a member again; its grains continue, {parked} of them had turns to run.")]
     private static partial void LeaseRegained(ILogger logger, SiloAddress silo, int parked);
 
-    [LoggerMessage(507, LogLevel.Warning, "{silo} stops without a word in the membership table, which does not answer; the others will notice.")]
+    [LoggerMessage(507, LogLevel.Warning, "{silo} stops, but the membership table does not answer; the other silos must detect the stop.")]
     private static partial void LeftSilently(ILogger logger, SiloAddress silo);
 
-    [LoggerMessage(508, LogLevel.Warning, "{silo} holds the membership table again: it goes on with table {table}, version {version}, of {silos} silos that have it from before.")]
+    [LoggerMessage(508, LogLevel.Warning, "{silo} hosts the membership table again: it continues with table {table}, version {version}, recovered from {silos} silos.")]
     private static partial void TableRestored(ILogger logger, SiloAddress silo, long table, long version, int silos);
 
-    [LoggerMessage(509, LogLevel.Error, "A step of the membership of {silo} failed; the next goes on: {step}.")]
+    [LoggerMessage(509, LogLevel.Error, "A membership step of {silo} failed; the next step is run: {step}.")]
     private static partial void ClusterStepFailed(ILogger logger, SiloAddress silo, string step, Exception exception);
 
-    [LoggerMessage(510, LogLevel.Critical, "{silo} could not act on what it learned of the cluster and must stop: {step}.")]
+    [LoggerMessage(510, LogLevel.Critical, "{silo} could not apply a change of the cluster and must stop: {step}.")]
     private static partial void ClusterFailed(ILogger logger, SiloAddress silo, string step, Exception exception);
 
-    [LoggerMessage(511, LogLevel.Warning, "The client could not ask a silo for the members of the cluster; it asks again.")]
+    [LoggerMessage(511, LogLevel.Warning, "The client could not read the members of the cluster from a silo; it retries.")]
     private static partial void RefreshFailed(ILogger logger, Exception exception);
 
     [LoggerMessage(600, LogLevel.Information, "Exchange with {partner}: {moved} grains moved, {skipped} skipped; messages to other silos {before:F0}/s -> {after:F0}/s.")]
     private static partial void Exchanged(ILogger logger, SiloAddress partner, int moved, int skipped, double before, double after);
 
-    [LoggerMessage(601, LogLevel.Information, "Locality leaves the grains of {grainClass} where they are: they would lose what they hold in memory. Implement IGrainMigrationParticipant to carry it along, or mark the class [Movable] if nothing is lost with it, or [Immovable] if it is to stay.")]
+    [LoggerMessage(601, LogLevel.Information, "Locality does not move the grains of {grainClass}: they would lose their state in memory. Implement IGrainMigrationParticipant to carry the state, mark the class [Movable] if the state may be lost, or [Immovable] if it must stay.")]
     private static partial void Unmovable(ILogger logger, Type grainClass);
 
-    [LoggerMessage(700, LogLevel.Information, "The {controller} controller sizes the stages, measuring by {source}: {reason}. It has {processors} processors.")]
+    [LoggerMessage(700, LogLevel.Information, "The {controller} controller sets the threads of the stages. Source of measurements: {source} ({reason}). It has {processors} processors.")]
     private static partial void StagesControlled(ILogger logger, string controller, string source, string reason, double processors);
 
     [LoggerMessage(701, LogLevel.Information, "Threads of {stages}: {before} -> {after} ({reason}).")]
@@ -141,19 +141,19 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(800, LogLevel.Error, "Background work of {part} failed.")]
     private static partial void BackgroundFailed(ILogger logger, string part, Exception exception);
 
-    [LoggerMessage(801, LogLevel.Error, "The loop of {part} ended; it is started again in {seconds} s.")]
+    [LoggerMessage(801, LogLevel.Error, "The loop of {part} ended; it is restarted in {seconds} s.")]
     private static partial void BackgroundRestarts(ILogger logger, string part, double seconds, Exception exception);
 
-    [LoggerMessage(802, LogLevel.Critical, "The loop of {part} ended, without which the node cannot serve: the node ends.")]
+    [LoggerMessage(802, LogLevel.Critical, "The loop of {part} ended. The node cannot serve without it and stops.")]
     private static partial void PartGivenUp(ILogger logger, string part, Exception exception);
 
-    [LoggerMessage(803, LogLevel.Warning, "The node ends while background work has not: {parts}.")]
+    [LoggerMessage(803, LogLevel.Warning, "The node stopped while background work was still running: {parts}.")]
     private static partial void BackgroundLeft(ILogger logger, string parts);
 
-    [LoggerMessage(804, LogLevel.Warning, "{count} activations have not ended in their time; the silo stops without them: {grains}.")]
+    [LoggerMessage(804, LogLevel.Warning, "{count} activations did not end in time; the silo stops without waiting for them: {grains}.")]
     private static partial void DrainGivenUp(ILogger logger, int count, string grains);
 
-    [LoggerMessage(805, LogLevel.Warning, "The start failed, and then a part threw while it was stopped; the rest is stopped.")]
+    [LoggerMessage(805, LogLevel.Warning, "The start failed, and stopping a started part failed too; the other parts are stopped.")]
     private static partial void StopFailed(ILogger logger, Exception exception);
 
     internal void OneWayFailed(string method, GrainId grain, Exception exception) => OneWayFailed(logger, method, grain, exception);

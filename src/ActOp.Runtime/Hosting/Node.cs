@@ -21,28 +21,28 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// One member of the mesh, put together: a silo, or a client, which is the same without grains. Everything is made here and
-/// by <c>new</c>; the container serves the application's services, options and loggers.
+/// One member of the mesh: a silo, or a client, which is a node without grains. Composes all parts explicitly; the container provides only
+/// the application's services, options and loggers.
 /// </summary>
 /// <remarks>
 /// <para>Immutable after construction except for the parts that say otherwise. No part takes the node: each takes the
 /// <see cref="LocalNode"/> and the parts that it uses. Where two parts need each other, the later one is set into the earlier one in
 /// <see cref="TieCycles"/>.</para>
-/// Who owns what, and when it ends:
+/// Ownership and lifetime:
 /// <list type="bullet">
-/// <item>The host (<see cref="SiloHost"/>, <see cref="ClientHost"/>) owns the node and its lifecycle: one start, one stop, in this order,
-/// and whatever the start has opened when it fails. Disposing the host kills a node that was not stopped.</item>
+/// <item>The host (<see cref="SiloHost"/>, <see cref="ClientHost"/>) owns the node and its lifecycle: one start, one stop, in this order.
+/// If the start fails, it closes what was opened. Disposing the host kills a node that was not stopped.</item>
 /// <item>The node owns the stages and their threads, the time and its timers (<see cref="NodeTime"/>), the mesh with its listeners, links,
 /// pollers and their descriptors (through <see cref="Peers"/>), the background work (<see cref="Hosting.Background"/>), the activations,
 /// and the meters.</item>
 /// <item>An activation owns its instance, its service scope, its timers and its token. A stop ends all (<see cref="DrainAsync"/>); those
-/// that do not end in time are left to the collector, without timers and threads.</item>
-/// <item>Owned by nobody, and so never more than one for each thread or process: the thread of all timers, and scratch of threads, which
-/// keeps no node alive.</item>
+/// that do not end in time are left to the garbage collector, without timers and threads.</item>
+/// <item>Not owned by a node, one per thread or process: the shared timer thread, and the scratch buffers of threads, which keep no node
+/// alive.</item>
 /// </list>
-/// A stop goes backwards: the activations end, the silo leaves the table, then <see cref="CloseAsync"/>: services, network, background
-/// work, stages, timers, meters. Every part is closed even if the one before it throws. <see cref="Kill"/> does the same at once and waits
-/// for nothing.
+/// A stop is in reverse order: the activations end, the silo leaves the table, then <see cref="CloseAsync"/> closes services, network,
+/// background work, stages, timers and meters. Each part is closed even if the one before it throws. <see cref="Kill"/> does the same
+/// without waiting.
 /// </remarks>
 internal sealed class Node : IDisposable
 {
@@ -116,7 +116,7 @@ internal sealed class Node : IDisposable
         }
         catch
         {
-            // The stages have threads from the first moment.
+            // The threads of the stages are running from here on.
             Dispose();
             throw;
         }
@@ -192,7 +192,7 @@ internal sealed class Node : IDisposable
     /// <summary>The parts that need each other.</summary>
     private void TieCycles(ActivationParts parts)
     {
-        // Activations call, route, register and migrate; all of that finds activations.
+        // Activations call, route, register and migrate, and each of these parts looks up activations.
         parts.Activations = Activations;
         parts.Abandoned = Abandoned;
         parts.Metrics = Metrics;
@@ -205,34 +205,31 @@ internal sealed class Node : IDisposable
         parts.Placement = Placement;
         parts.Locality = Locality;
         parts.Migrations = Migrations;
-        // A call goes out by parts that send calls themselves.
+        // The parts that send a call send calls themselves.
         Calls.Connect(Router, Writer, Factory, Filters);
-        // What arrives is read by a part that sends answers over the same links.
+        // The part that reads frames sends replies over the same links.
         Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep);
-        // A turn that takes long keeps frames back that another thread can write.
+        // A long turn delays frames that another thread can write.
         Stages.Held += () => Stages.Control.Post(new StageAction(Peers.FlushLate));
-        // The directory finds out that the view is old; the cluster service, which renews it, finds silos through the directory's links.
+        // The directory detects an outdated view; the cluster service, which reads the new one, uses the same links.
         DirectoryService.NewerViewSeen += () => Cluster?.RefreshTable();
     }
 
-    /// <summary>Expired calls are looked for this often: exact enough for timeouts of seconds.</summary>
+    /// <summary>Time between searches for expired calls.</summary>
     private const long SweepPeriodMs = 250;
 
-    /// <summary>What background work gets to end once it is cancelled and the network is gone.</summary>
+    /// <summary>Time limit for background work to end after its cancellation and the close of the network.</summary>
     private static readonly TimeSpan LongestClose = TimeSpan.FromSeconds(5);
 
     private StageControl? _stageControl;
-    private long _lastLook;
+    private long _lastSample;
     private long _lastSweep;
     private long _lastCollection;
     private readonly Lock _life = new();
     private volatile bool _killed;
     private volatile Task? _closing;
 
-    /// <summary>
-    /// Told, on a thread of the pool, when the node must end: the others have declared the silo dead, or a part that it cannot do without
-    /// has failed.
-    /// </summary>
+    /// <summary>Called on a thread of the pool when the node must stop: the silo was declared dead, or a vital part failed.</summary>
     internal event Action<string>? Died;
 
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
@@ -264,7 +261,7 @@ internal sealed class Node : IDisposable
         return cluster;
     }
 
-    /// <summary>What a client learns its cluster by.</summary>
+    /// <summary>Starts the membership of a client.</summary>
     internal ClientMembership NewClientMembership()
     {
         var membership = new ClientMembership(Local, ClusterView, Peers, Factory, Classes, Stages.Control, _setup.Gateways);
@@ -278,7 +275,7 @@ internal sealed class Node : IDisposable
         DirectoryService.Start();
     }
 
-    /// <summary>The last step of a start: other silos may place grains here.</summary>
+    /// <summary>The last step of the start: from here on, other silos may place grains here.</summary>
     internal async Task ActivateAsync(CancellationToken cancellationToken)
     {
         await Cluster!.ActivateAsync(cancellationToken).ConfigureAwait(false);
@@ -292,8 +289,8 @@ internal sealed class Node : IDisposable
     }
 
     /// <summary>
-    /// Ends all activations; requests that come meanwhile, and for a while after, are sent on to where their grains are then. First the
-    /// view must say that this silo goes, so that nobody, this silo included, places grains here any more.
+    /// Ends all activations. Requests that arrive meanwhile, and for some time after, are forwarded. The view must first show that this
+    /// silo is stopping, so that no silo places grains here any more.
     /// </summary>
     internal async Task DrainAsync(CancellationToken cancellationToken)
     {
@@ -308,7 +305,7 @@ internal sealed class Node : IDisposable
         if (ClusterView.Active.Length == 0)
             return;
         await Task.Delay(ClientMembership.MaxViewStaleness, Local.TaskTime, ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        // What was placed here by others that did not know yet.
+        // Grains that were placed here by silos with an older view.
         await drain.EndAllAsync(ended.Token).ConfigureAwait(false);
     }
 
@@ -320,7 +317,7 @@ internal sealed class Node : IDisposable
         await Cluster.LeaveAsync(ended.Token).ConfigureAwait(false);
     }
 
-    /// <summary>Ends what is left of the node, once. When the token is cancelled it waits for nothing any more.</summary>
+    /// <summary>Closes the remaining parts of the node, once. After the cancellation of the token it does not wait.</summary>
     internal Task CloseAsync(CancellationToken cancellationToken)
     {
         lock (_life)
@@ -329,7 +326,7 @@ internal sealed class Node : IDisposable
 
     private async Task CloseOnceAsync(CancellationToken cancellationToken)
     {
-        // A node that was killed has no time left in which anything could be waited for.
+        // The timers of a killed node have ended, so there is no time limit to wait with.
         if (_killed)
             cancellationToken = new CancellationToken(canceled: true);
         CloseServices();
@@ -341,7 +338,7 @@ internal sealed class Node : IDisposable
         CloseRest();
     }
 
-    /// <summary>Waits for a part to end, as long as the token allows; what it throws keeps nothing else open.</summary>
+    /// <summary>Waits for a part to end until the token is cancelled. Its exceptions are logged.</summary>
     private async Task WaitAsync(string part, Task ended, CancellationToken cancellationToken)
     {
         await ended.WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
@@ -349,26 +346,26 @@ internal sealed class Node : IDisposable
             Local.Log.BackgroundFailed(part, exception);
     }
 
-    /// <summary>Ends at once, as a crash would: when a start has failed, and for tests.</summary>
+    /// <summary>Ends at once, like a crash. Used when a start has failed, and by tests.</summary>
     internal void Kill()
     {
         Local.MarkDead();
         Dispose();
     }
 
-    /// <summary>Ends at once. Waits for no thread, so that any may call it. What was closed before stays so.</summary>
+    /// <summary>Ends at once without waiting for threads, so that any thread may call it. Idempotent for each part.</summary>
     public void Dispose()
     {
         _killed = true;
         CloseServices();
         Close("network", Peers);
         Close("stages", Stages);
-        // An orderly end that is under way still needs the time.
+        // A graceful stop under way still needs the timers.
         if (_closing is not { IsCompleted: false })
             CloseRest();
     }
 
-    /// <summary>The services begin nothing any more. A node whose construction failed does not have all of them.</summary>
+    /// <summary>Stops the services. If the construction failed, some of them are null.</summary>
     private void CloseServices()
     {
         Local.Background.Cancel();
@@ -376,7 +373,7 @@ internal sealed class Node : IDisposable
         Close("stages", _stageControl);
         Close("cluster", Cluster);
         Close("directory", DirectoryService);
-        // Whoever waits for an answer gets none any more.
+        // Callers that wait for a reply get an exception.
         Close("calls", Sweep);
     }
 
@@ -421,7 +418,7 @@ internal sealed class Node : IDisposable
 
         foreach (var member in view.Members)
         {
-            // Came and died between two views that this node has seen.
+            // Joined and died between two views of this node.
             if (member.Status == SiloStatus.Dead && before.StatusOf(member.Silo) == SiloStatus.None)
                 Sweep.EndCallsToDead(member.Silo);
         }
@@ -433,7 +430,7 @@ internal sealed class Node : IDisposable
         }
     }
 
-    /// <summary>Pauses the grains while the membership is in doubt. The end of a silo that leaves or is dead is told otherwise.</summary>
+    /// <summary>Pauses the grains while the membership is not confirmed. A silo that leaves or is dead is handled elsewhere.</summary>
     internal void SetLease(bool held, bool ended)
     {
         if (held)
@@ -449,7 +446,7 @@ internal sealed class Node : IDisposable
         }
     }
 
-    /// <summary>The others have declared this silo dead: no turn may run any more.</summary>
+    /// <summary>The other silos have declared this silo dead: no further turn may run.</summary>
     internal void Die(string reason)
     {
         Local.MarkDead();
@@ -457,20 +454,20 @@ internal sealed class Node : IDisposable
         End(reason);
     }
 
-    /// <summary>The node cannot go on. Whoever hears of it is code of the application, which gets a thread of its own.</summary>
+    /// <summary>The node must stop. The handlers are application code and run on a thread of the pool.</summary>
     private void End(string reason) => Local.Background.Part("end").Run(async _ =>
     {
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         Died?.Invoke(reason);
     });
 
-    /// <summary>Ten times a second or more, from the clock's timer.</summary>
+    /// <summary>Called by the timer of the clock, every <see cref="Clock.Period"/>.</summary>
     private void OnClockTick(long now)
     {
         foreach (var stage in SizedStages)
-            stage.Look((now - _lastLook) / 1000.0);
-        _stageControl?.Look();
-        _lastLook = now;
+            stage.Sample((now - _lastSample) / 1000.0);
+        _stageControl?.Sample();
+        _lastSample = now;
         if (now - _lastSweep < SweepPeriodMs)
             return;
         _lastSweep = now;
@@ -481,7 +478,7 @@ internal sealed class Node : IDisposable
     {
         _clockPart.Do(() => EndExpiredCalls(now));
         _clockPart.Do(Sweep.Report);
-        // A dial may turn out to lead to a silo that is connected by another of its endpoints: no event tells of that.
+        // A dial may reach a silo that is already connected by another endpoint, for which there is no event.
         _clockPart.Do(Peers.EndSearches);
         if (now - _lastCollection < (long)_setup.Collection.CollectionQuantum.TotalMilliseconds)
             return;

@@ -9,12 +9,12 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// A node as a hosted service: one start, one stop. A start that fails or is given up stops what it had started, in reverse order, and
-/// leaves nothing open; so does a stop that comes while the start still runs.
+/// A node as a hosted service: one start, one stop. A start that fails or is cancelled stops what it started, in reverse order, and leaves
+/// nothing open. So does a stop during the start.
 /// </summary>
-/// <remarks>Any thread. What follows a start or a stop runs on the thread pool, never on a thread of the node.</remarks>
+/// <remarks>Any thread. Continuations of a start or a stop run on the thread pool, never on a thread of the node.</remarks>
 /// <param name="services">The application's.</param>
-/// <param name="make">Makes the node, at its first use.</param>
+/// <param name="make">Creates the node at its first use.</param>
 internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvider, Node> make) : IHostedService, IDisposable
 {
     private readonly Lock _gate = new();
@@ -34,12 +34,12 @@ internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvide
         lock (_gate)
         {
             if (_start is not null || _stop is not null)
-                throw new InvalidOperationException("A node starts only once; make a new host for another one.");
+                throw new InvalidOperationException("A node can be started only once; create a new host.");
             return _start = StartOnceAsync(cancellationToken);
         }
     }
 
-    /// <summary>Stops the node; whoever comes later waits for that.</summary>
+    /// <summary>Stops the node. Later callers wait for the same stop.</summary>
     public Task StopAsync(CancellationToken cancellationToken)
     {
         lock (_gate)
@@ -57,15 +57,15 @@ internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvide
             _node.Value.Kill();
     }
 
-    /// <summary>What comes before the lifecycle's first stage, and subscribes to it.</summary>
+    /// <summary>The steps before the first stage of the lifecycle; subscribes to it.</summary>
     protected abstract Task OpenAsync(Node node, CancellationToken cancellationToken);
 
-    /// <summary>What comes after the lifecycle's last stage has stopped.</summary>
+    /// <summary>The steps after the last stage of the lifecycle has stopped.</summary>
     protected abstract Task CloseAsync(Node node, CancellationToken cancellationToken);
 
     private async Task StartOnceAsync(CancellationToken cancellationToken)
     {
-        // What starts is code of the application, too: not under the gate.
+        // The start runs application code, so it is not under the lock.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         var node = Node;
         node.Died += _ => services.GetService<IHostApplicationLifetime>()?.StopApplication();
@@ -95,7 +95,7 @@ internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvide
         }
     }
 
-    /// <summary>The way back. Whatever throws, nothing of the node stays open.</summary>
+    /// <summary>Stops in reverse order. Exceptions of one step do not prevent the others.</summary>
     private async Task LeaveAsync(Node node, CancellationToken cancellationToken)
     {
         try
@@ -120,21 +120,21 @@ internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvide
             return;
         }
 
-        // One that fails closes what it opened.
+        // A start that fails closes what it opened.
         await _start.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (_start.IsCompletedSuccessfully)
             await LeaveAsync(Node, cancellationToken).ConfigureAwait(false);
     }
 }
 
-/// <summary>A step of the node in its lifecycle. What follows is code of the application and gets a thread of the pool.</summary>
+/// <summary>A step of the node in its lifecycle. Continuations are application code and run on the thread pool.</summary>
 internal sealed class NodeStep(Func<CancellationToken, Task> start, Func<CancellationToken, Task> stop) : Orleans.ILifecycleObserver
 {
     public Task OnStart(CancellationToken cancellationToken = default) => OnPoolAsync(start(cancellationToken));
 
     public Task OnStop(CancellationToken cancellationToken = default) => OnPoolAsync(stop(cancellationToken));
 
-    /// <summary>Waits for a step, and goes on on the thread pool.</summary>
+    /// <summary>Waits for a step and continues on the thread pool.</summary>
     internal static async Task OnPoolAsync(Task step)
     {
         await step.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
@@ -143,7 +143,7 @@ internal sealed class NodeStep(Func<CancellationToken, Task> start, Func<Cancell
     }
 }
 
-/// <summary>The silo as a hosted service: its lifecycle from the first stage to the last and back.</summary>
+/// <summary>The silo as a hosted service with its lifecycle.</summary>
 internal sealed class SiloHost(IServiceProvider services) : NodeHost(services, Make), ILocalSiloDetails
 {
     private readonly SiloLifecycle _lifecycle = new();

@@ -13,7 +13,7 @@ using Orleans.Timers;
 
 namespace ActOp.Runtime.Hosting;
 
-/// <summary>The services that silos and clients put into the application's container.</summary>
+/// <summary>The services that silos and clients register in the application's container.</summary>
 internal static class NodeRegistrations
 {
     internal static void AddSilo(IServiceCollection services, IConfiguration configuration)
@@ -63,7 +63,7 @@ internal static class NodeRegistrations
         where TOther : class
     {
         if (services.Any(service => service.ServiceType == typeof(TOther)))
-            throw new OrleansConfigurationException("UseOrleans and UseOrleansClient cannot be used on the same host: a silo has a client already (IClusterClient).");
+            throw new OrleansConfigurationException("UseOrleans and UseOrleansClient cannot be used on the same host: a silo already has a client (IClusterClient).");
         services.TryAddSingleton<TMine>();
     }
 
@@ -72,7 +72,7 @@ internal static class NodeRegistrations
     private sealed class ClientMark;
 }
 
-/// <summary>Collects what a silo is made of.</summary>
+/// <summary>The builder of a silo.</summary>
 internal sealed class SiloBuilder(IServiceCollection services, IConfiguration configuration) : ISiloBuilder
 {
     public IConfiguration Configuration => configuration;
@@ -80,7 +80,7 @@ internal sealed class SiloBuilder(IServiceCollection services, IConfiguration co
     public IServiceCollection Services => services;
 }
 
-/// <summary>Collects what a client is made of.</summary>
+/// <summary>The builder of a client.</summary>
 internal sealed class ClientBuilder(IServiceCollection services, IConfiguration configuration) : IClientBuilder
 {
     public IConfiguration Configuration => configuration;

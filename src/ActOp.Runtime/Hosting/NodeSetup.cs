@@ -18,15 +18,14 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// What a node otherwise takes from the machine: threads, the time of its start, random ids. Registered in the container of a node that
-/// must run the same way every time.
+/// Replacements for threads, start time and random ids. Registered in the container of a node that must run deterministically.
 /// </summary>
 /// <param name="Driver">Runs the stages.</param>
 /// <param name="Generation">Positive; the generation of the node's address, which no other node at the same endpoint has had.</param>
 /// <param name="NewId">Makes ids that are unique in the cluster.</param>
 internal sealed record NodeSeams(StageDriver Driver, int Generation, Func<Guid> NewId);
 
-/// <summary>All that a <see cref="Node"/> is made from, checked.</summary>
+/// <summary>The validated inputs of a <see cref="Node"/>.</summary>
 internal sealed record NodeSetup
 {
     internal required SiloAddress Address { get; init; }
@@ -68,7 +67,7 @@ internal sealed record NodeSetup
     /// <summary>Where clients reach this silo.</summary>
     internal System.Net.IPEndPoint? Gateway { get; init; }
 
-    /// <summary>Where a client begins.</summary>
+    /// <summary>The gateways of a client.</summary>
     internal System.Net.EndPoint[] Gateways { get; init; } = [];
 
     internal int LocationCacheSize { get; init; } = 1_000_000;
@@ -78,13 +77,13 @@ internal sealed record NodeSetup
     /// <summary>Runs the stages in place of threads; null for threads.</summary>
     internal StageDriver? Driver { get; init; }
 
-    /// <summary>Makes the ids of activations and observers, which must differ in the whole cluster.</summary>
+    /// <summary>Creates the ids of activations and observers, which must be unique in the cluster.</summary>
     internal Func<Guid> NewId { get; init; } = new IdSequence(Guid.NewGuid()).Next;
 }
 
 /// <summary>
-/// Ids that follow upon a random one: each node begins elsewhere among 2^122, so no two make the same. The system's random numbers cost a
-/// call of the kernel each. Any thread.
+/// Consecutive ids after a random one of 122 bits, so that ids of different nodes do not collide. A random number for each id would cost a
+/// system call. Any thread.
 /// </summary>
 internal sealed class IdSequence(Guid first)
 {
@@ -98,7 +97,7 @@ internal sealed class IdSequence(Guid first)
     }
 }
 
-/// <summary>Reads and checks the application's options; what is wrong fails here, at start, with the option's name.</summary>
+/// <summary>Reads and checks the application's options; an invalid option fails at start, with the name of the option.</summary>
 internal static class SetupReader
 {
     private static int s_clients;
@@ -190,7 +189,7 @@ internal static class SetupReader
         return SiloAddress.New(IPAddress.Loopback, number, -Math.Abs(SiloAddress.AllocateNewGeneration() ^ (Environment.ProcessId << 8)));
     }
 
-    /// <summary>Later than every one before: a silo that starts again within the second of its predecessor is another silo.</summary>
+    /// <summary>Larger than all generations before, so that a silo that restarts within one second is a different silo.</summary>
     private static int NextGeneration()
     {
         while (true)

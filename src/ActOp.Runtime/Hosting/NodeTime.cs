@@ -1,15 +1,14 @@
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// The time of a node: as its source tells it, but the timers end with the node, and what a callback throws goes to the log instead of
-/// ending the process.
+/// The time provider of a node. Its timers end with the node, and exceptions of callbacks are logged instead of ending the process.
 /// </summary>
 /// <remarks>
-/// Any thread. Knows the timers that may still fire: one that fires only once is forgotten when it does. After <see cref="Dispose"/> none
-/// fires, old or new.
+/// Any thread. Tracks the timers that may still fire; a one-shot timer is removed when it fires. After <see cref="Dispose"/> no timer
+/// fires.
 /// </remarks>
-/// <param name="source">Tells the time and makes the timers.</param>
-/// <param name="onError">Told what a callback throws.</param>
+/// <param name="source">The source of time and timers.</param>
+/// <param name="onError">Called with exceptions of callbacks.</param>
 internal sealed class NodeTime(TimeProvider source, Action<Exception> onError) : TimeProvider, IDisposable
 {
     private readonly Lock _gate = new();
@@ -150,12 +149,12 @@ internal sealed class NodeTime(TimeProvider source, Action<Exception> onError) :
 }
 
 /// <summary>
-/// The coarse clock of the runtime: milliseconds since the node was made, moved on by one timer, so that the path of a
-/// call reads a field instead of a clock.
+/// The coarse clock of the runtime: milliseconds since its creation, updated by one timer, so that the path of a call reads a field instead
+/// of a clock.
 /// </summary>
 internal sealed class Clock : IDisposable
 {
-    /// <summary>Timeouts are exact to this; ten times a second costs nothing and is far below any sensible timeout.</summary>
+    /// <summary>Resolution of timeouts.</summary>
     internal static readonly TimeSpan Period = TimeSpan.FromMilliseconds(50);
 
     private readonly TimeProvider _time;
@@ -171,13 +170,13 @@ internal sealed class Clock : IDisposable
         _onTick = onTick;
     }
 
-    /// <summary>Begins to tick; not before everything that the ticks use is made.</summary>
+    /// <summary>Starts the timer. Call it after all parts that the ticks use exist.</summary>
     internal void Start() => _timer = _time.CreateTimer(_ => _onTick(Update()), null, Period, Period);
 
-    /// <summary>Milliseconds since the start, at most one <see cref="Period"/> old.</summary>
+    /// <summary>Milliseconds since the start, as of the last tick or <see cref="Update"/>.</summary>
     internal long Now => Volatile.Read(ref _now);
 
-    /// <summary>Reads the clock behind.</summary>
+    /// <summary>Reads the time provider and updates <see cref="Now"/>.</summary>
     internal long Update()
     {
         var now = (long)_time.GetElapsedTime(_start).TotalMilliseconds;

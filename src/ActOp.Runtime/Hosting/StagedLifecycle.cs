@@ -31,7 +31,7 @@ internal class StagedLifecycle : ILifecycleSubject
     /// <summary>Starts every observer; those of one stage together. An exception stops the start.</summary>
     public Task OnStart(CancellationToken cancellationToken = default) => _observers is null ? Task.CompletedTask : StartAsync(cancellationToken);
 
-    /// <summary>Stops the observers of the stages that were started; exceptions of one do not keep others from stopping.</summary>
+    /// <summary>Stops the observers of the stages that were started; exceptions of one do not prevent the others from stopping.</summary>
     public Task OnStop(CancellationToken cancellationToken = default) => _observers is null ? Task.CompletedTask : StopAsync(cancellationToken);
 
     private async Task StartAsync(CancellationToken cancellationToken)
@@ -45,7 +45,7 @@ internal class StagedLifecycle : ILifecycleSubject
         }
     }
 
-    /// <summary>One that throws before it waits has failed like any other: those beside it are waited for.</summary>
+    /// <summary>Turns synchronous exceptions into a failed task, so that the other observers of the stage are awaited.</summary>
     private static async Task StartAsync(ILifecycleObserver observer, CancellationToken cancellationToken) => await observer.OnStart(cancellationToken);
 
     private int HighestStartedStage { get; set; } = int.MinValue;

@@ -7,23 +7,23 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Locality;
 
 /// <summary>
-/// Counts who talks to whom (paper section 4.3): totals per thread, and edges in the activations at both ends, where only
-/// the activation's own turn touches them. Of a call within the silo the caller's end counts for both.
+/// Counts messages between grains (paper section 4.3): totals per thread, and edges in the activations at both ends, which only the
+/// activation's own turn accesses. Of a call within the silo the caller's end counts for both.
 /// </summary>
 /// <remarks>
-/// Of frequent calls only every n-th on average is entered in the edges, with weight n: the partition needs rates, and the
-/// path of a call has no nanoseconds to give away. <see cref="Stride"/> is set by the fold from the rate it saw.
+/// Of frequent calls only every n-th on average is entered in the edges, with weight n: partitioning needs only rates, and this keeps the
+/// cost per call low. <see cref="Stride"/> is set by the fold from the measured rate.
 /// </remarks>
 internal sealed class EdgeCounters
 {
-    /// <summary>The stripe that this thread used last; <see cref="t_first"/> leads to all it has.</summary>
+    /// <summary>The stripe that this thread used last; <see cref="t_first"/> is the head of its list.</summary>
     [ThreadStatic]
     private static EdgeStripe? t_stripe;
 
     [ThreadStatic]
     private static EdgeStripe? t_first;
 
-    /// <summary>Lives as long as the thread.</summary>
+    /// <summary>Referenced only by the thread's thread-static field.</summary>
     [ThreadStatic]
     private static object? t_thread;
 
@@ -34,8 +34,8 @@ internal sealed class EdgeCounters
     private volatile bool _ended;
 
     /// <summary>
-    /// Steps of one fold period. A fold in one go holds a core for milliseconds, and every request that meets it waits so long;
-    /// a step is shorter than a request. An activation hands its counts over when they are this many steps old.
+    /// Steps of one fold period. A fold in a single step would occupy a core for milliseconds and delay requests. An activation hands its
+    /// counts over when they are this many steps old.
     /// </summary>
     internal const int StepsPerPeriod = 20;
 
@@ -68,7 +68,7 @@ internal sealed class EdgeCounters
         }
     }
 
-    /// <summary>Threads that have counted and not ended, as far as the garbage collector has noticed.</summary>
+    /// <summary>Threads with a stripe, including ended ones that the garbage collector has not processed yet.</summary>
     internal int Stripes
     {
         get
@@ -81,7 +81,7 @@ internal sealed class EdgeCounters
         }
     }
 
-    /// <summary>The silo ends: threads that go on give up their stripes when they next look for another silo's.</summary>
+    /// <summary>Called when the silo ends. Threads drop its stripes when they next search for the stripe of another silo.</summary>
     internal void End()
     {
         CountsEdges = false;
@@ -114,7 +114,7 @@ internal sealed class EdgeCounters
 
     private void CountFromAfar(Activation callee, Call call)
     {
-        // Whether it counts is known only of those that are looked at, the same share of which are grains.
+        // Only sampled calls are checked for being between grains; the share applies to all.
         if (!callee.Class.IsOrdinary || !IsSampled(Current(), out var weight))
             return;
         var source = call.RemoteSource;
@@ -134,7 +134,7 @@ internal sealed class EdgeCounters
             stripe.Remote += MessagesOf(call);
         else
             stripe.Local += MessagesOf(call);
-        // Each end of an edge reports, and where both ends are here each report counts half: this one is for both.
+        // Each end of an edge reports it, and if both ends are local each report counts half. This report is for both ends.
         if (CountsEdges && IsSampled(stripe, out var weight) && ReferenceEquals(CallHost.Current, caller))
             caller.CountEdge(target, weight * MessagesOf(call) * (callee is null ? 1 : 2));
     }
@@ -195,7 +195,7 @@ internal sealed class EdgeCounters
         return t_first = stripe;
     }
 
-    /// <summary>What ended threads have counted stays; their stripes go.</summary>
+    /// <summary>Adds the counts of ended threads to the totals and removes their stripes.</summary>
     private void RemoveEnded()
     {
         for (var i = _stripes.Count - 1; i >= 0; i--)
@@ -228,7 +228,7 @@ internal sealed class EdgeStripe(EdgeCounters owner, object thread, int seed)
     /// <summary>The counters that the stripe belongs to.</summary>
     internal EdgeCounters Owner => owner;
 
-    /// <summary>Becomes empty some time after the thread has ended, since its thread-static fields are all that holds the target.</summary>
+    /// <summary>Empty some time after the thread has ended, because only thread-static fields reference the target.</summary>
     internal WeakReference Thread { get; } = new(thread);
 
     /// <summary>The thread's next stripe: it has one for each silo of the process whose turns it ran.</summary>
@@ -241,7 +241,7 @@ internal sealed class EdgeStripe(EdgeCounters owner, object thread, int seed)
     internal int Skip;
 
     /// <summary>
-    /// A number of calls to skip, <paramref name="stride"/> on average: random, so that it does not beat with patterns of calls.
+    /// A number of calls to skip, <paramref name="stride"/> on average: random, so that it does not correlate with patterns of calls.
     /// </summary>
     internal int NextSkip(int stride)
     {

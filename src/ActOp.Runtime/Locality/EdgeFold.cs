@@ -22,12 +22,12 @@ internal sealed class EdgeFold(
     private const int MaxSketches = 65_536;
 
     /// <summary>
-    /// Up to this many grain messages a second per silo every call is counted in the edges; above it, a share that keeps the cost of
-    /// counting constant.
+    /// Up to this rate of grain messages per silo, every call is counted in the edges. Above it, a share is counted, so that the cost stays
+    /// constant.
     /// </summary>
     private const double FullCountRate = 50_000;
 
-    /// <summary>A heavy edge of a silo with 10 million calls a second is still counted some times in a half-life.</summary>
+    /// <summary>With this limit, a heavy edge of a silo with 10 million calls/s is still counted several times per half-life.</summary>
     private const int MaxStride = 64;
 
     /// <summary>
@@ -71,7 +71,7 @@ internal sealed class EdgeFold(
         _lastFold = _lastStep = now;
     }
 
-    /// <summary>Takes over what was handed over, and asks a share of the activations for what they have.</summary>
+    /// <summary>Merges the sketches that were handed over, and requests the counts of a share of the activations.</summary>
     internal void Step(TimeSpan now, TimeSpan halfLife)
     {
         var elapsed = now - _lastStep;
@@ -99,7 +99,7 @@ internal sealed class EdgeFold(
     }
 
     /// <summary>
-    /// An activation hands over its counts when it counts again a period later. Those that count no more are asked for theirs.
+    /// An activation hands over its counts with its first message after a period. Activations without messages are requested to do so here.
     /// </summary>
     private void Sweep(int count)
     {

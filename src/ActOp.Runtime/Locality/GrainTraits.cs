@@ -6,11 +6,12 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Locality;
 
 /// <summary>
-/// Which grains of this silo may move: by default those that lose nothing. A grain loses nothing when it takes part in migration, itself or
-/// by a part of it (state that is stored and carried takes part in this way), when its class is known to hold no state, or when its author
-/// says so. All count alike: sizes are not measured.
+/// Which grains of this silo may move: by default those that lose no state. A grain loses no state if it, or a part such as persistent
+/// state, takes part in migration, if its class is known to hold no state, or if it is marked as movable. All grains count equally: sizes
+/// are not measured.
 /// </summary>
-/// <remarks><see cref="CanMove"/> belongs to the locality turn; the rest may be asked anywhere, as a moment's truth.</remarks>
+/// <remarks><see cref="CanMove"/> is called on the locality turn. The other members may be called on any thread and return a snapshot that
+/// may be outdated.</remarks>
 internal sealed class GrainTraits(ActivationTable activations, LocalityOptions options, Action<Type> tellUnmovable) : IVertexTraits<GrainId>
 {
     private readonly HashSet<Type> _told = [];
@@ -30,7 +31,7 @@ internal sealed class GrainTraits(ActivationTable activations, LocalityOptions o
 
     internal bool MayMove(Activation activation) => IsMovedByLocality(activation) && !LosesState(activation);
 
-    /// <summary>The activation stays only because of what it would lose.</summary>
+    /// <summary>Whether the activation is not moved only because it would lose state.</summary>
     internal bool WouldLose(Activation activation) => IsMovedByLocality(activation) && LosesState(activation);
 
     private static bool IsMovedByLocality(Activation activation) =>
@@ -40,7 +41,7 @@ internal sealed class GrainTraits(ActivationTable activations, LocalityOptions o
     {
         if (options.Moves == MovableGrains.All || activation.Class.Movable)
             return false;
-        // An opportunistic move carries nothing.
+        // An opportunistic move transfers no state.
         if (options.Migration == MigrationMode.Live && activation.TakesPartInMigration)
             return false;
         return !activation.Class.HoldsNoState || activation.HasLateTimer;

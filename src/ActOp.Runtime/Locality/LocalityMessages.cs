@@ -5,7 +5,7 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
 
-/// <summary>The exchange protocol between two silos, and the loads it balances by. Nothing of it waits for an answer.</summary>
+/// <summary>The exchange protocol between two silos, and the load reports. All messages are one-way.</summary>
 internal interface ILocalityTarget : ISystemTarget
 {
     [OneWay]
@@ -22,7 +22,7 @@ internal interface ILocalityTarget : ISystemTarget
     ValueTask Loads(LoadsMessage loads);
 }
 
-/// <summary>The name of an exchange on the wire.</summary>
+/// <summary>The id of an exchange on the wire.</summary>
 [GenerateSerializer]
 internal readonly record struct ExchangeName(ulong Origin, long Epoch, long Sequence)
 {
@@ -57,7 +57,7 @@ internal sealed class OfferMessage
     public ExchangeName Answered { get; set; }
 }
 
-/// <summary>The answer to an offer on the wire.</summary>
+/// <summary>The reply to an offer on the wire.</summary>
 [GenerateSerializer]
 internal sealed class ReplyMessage
 {

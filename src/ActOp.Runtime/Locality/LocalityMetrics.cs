@@ -2,7 +2,7 @@ using System.Diagnostics.Metrics;
 
 namespace ActOp.Runtime.Locality;
 
-/// <summary>The numbers of locality partitioning, <c>actop.locality.*</c>. Written by the locality turn, read by whoever listens.</summary>
+/// <summary>The metrics of locality partitioning, <c>actop.locality.*</c>. Written by the locality turn, read by listeners.</summary>
 internal sealed class LocalityMetrics
 {
     private readonly Counter<long> _offers;

@@ -26,7 +26,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     private static readonly TimeSpan TickPeriod = TimeSpan.FromMilliseconds(250);
 
     /// <summary>
-    /// How long a grain of a plan may take to come to rest; then it is skipped. Far above a request's usual time, far below a round.
+    /// Time within which a grain of a plan must be idle; otherwise it is skipped. Far above the usual time of a request, far below a round.
     /// </summary>
     private static readonly TimeSpan RestTime = TimeSpan.FromMilliseconds(300);
 
@@ -85,7 +85,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     /// <summary>The activation on whose turns this target runs; set before the start.</summary>
     internal Activation Host { get; set; } = null!;
 
-    /// <summary>Rounds played, for tests.</summary>
+    /// <summary>Number of rounds, for tests.</summary>
     internal long Rounds { get; private set; }
 
     /// <summary>The number of silos that have a number here, for tests.</summary>
@@ -113,7 +113,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         _roundTimer?.Dispose();
     }
 
-    /// <summary>The view has changed: forgets the silos that are gone and plays the next round soon.</summary>
+    /// <summary>The view has changed: removes the silos that are gone and starts the next round soon.</summary>
     internal void OnView() => Post(() =>
     {
         _period.Disturb();
@@ -125,15 +125,13 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         }
     });
 
-    /// <summary>
-    /// True when locality may move the activation now. On other threads than that of its turn the answer may be outdated.
-    /// </summary>
+    /// <summary>Whether locality may move the activation now. Outside of its turn the result may be outdated.</summary>
     internal bool MayMove(Activation activation) => _traits.MayMove(activation);
 
     public ValueTask Offer(OfferMessage offer)
     {
         var from = _silos.NumberOf(offer.From);
-        // From a silo that is not, or no longer, in the view of this one: it offers again when both have the same view.
+        // The sender is not in the view of this silo. It repeats the offer when both have the same view.
         if (!_runs || from == Silo.Unknown)
             return default;
         var candidates = _silos.FromMessage(offer.Candidates);
@@ -281,7 +279,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     }
 
     /// <summary>
-    /// Moves the grains side by side, each as soon as it is at rest; those that are not within <see cref="RestTime"/> are skipped.
+    /// Moves the grains concurrently, each as soon as it is idle. Grains that are not idle within <see cref="RestTime"/> are skipped.
     /// </summary>
     private async Task MoveAsync(IReadOnlyList<GrainId> grains, SiloAddress target)
     {
@@ -364,6 +362,6 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
 
     private void Every(TimeSpan period, Action step) => _timers.Add(_work.Every(period, () => Post(step)));
 
-    /// <summary>Runs a step on this target's turn. A step that fails is logged; the next one comes with its timer.</summary>
+    /// <summary>Runs a step on this target's turn. A failed step is logged; the timer continues.</summary>
     private void Post(Action step) => Host.Enqueue(new ActionItem(_ => _work.Do(step), null));
 }

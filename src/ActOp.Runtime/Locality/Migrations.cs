@@ -11,22 +11,24 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
 
-/// <summary>Takes activations of other silos.</summary>
+/// <summary>Accepts activations from other silos.</summary>
 internal interface IMigrationTarget : ISystemTarget
 {
-    /// <summary>Begins the activation with the state it carries; answers where the grain is then.</summary>
+    /// <summary>Starts the activation with its transferred state. Returns the location of the grain.</summary>
     ValueTask<Location> Accept(Registration previous, Dictionary<string, byte[]> values);
 }
 
-/// <summary>Sends activations to other silos and takes theirs. The sending half runs on the turns of the activations that leave.</summary>
+/// <summary>
+/// Sends activations to other silos and accepts theirs. The sending half runs on the turns of the activations that leave.
+/// </summary>
 internal sealed class Migrations(
     LocalNode local, ActivationTable activations, GrainClasses classes, GrainFactory factory, CallSender calls, LocalityService locality) : IMigrationTarget
 {
     internal const string Name = "migration";
 
     /// <summary>
-    /// Hands the state to the target, in the request context of this turn; answers where the grain is then, or none when the target did not
-    /// take it.
+    /// Sends the state to the target in the request context of this turn. Returns the location of the grain, or none if the target did not
+    /// accept it.
     /// </summary>
     internal async Task<Location> SendAsync(SiloAddress target, MigrationState state) =>
         await factory.GetSystemTarget<IMigrationTarget>(Name, target).Accept(state.Previous, state.Values);
@@ -36,7 +38,7 @@ internal sealed class Migrations(
         if (!local.AcceptsActivations)
             return default;
         var state = new MigrationState(calls, previous, values) { Context = RequestContext.Current };
-        // The sender must not have given up meanwhile: then the grain may have begun anew elsewhere.
+        // If the sender has given up meanwhile, the grain may have been activated elsewhere.
         var patience = local.ResponseTimeout / 2;
         var asked = local.Clock.Update();
         while (true)
@@ -53,8 +55,7 @@ internal sealed class Migrations(
 
             if (activation.State == ActivationState.Active && activation.Registered)
                 return activation.Location;
-            // One that is still on its way out of here, or one that begins and will find the grain registered at the sender: the state
-            // would only go back.
+            // An activation that is still leaving this silo, or one that starts and will find the grain registered at the sender.
             var left = patience - TimeSpan.FromMilliseconds(local.Clock.Update() - asked);
             if (left <= TimeSpan.Zero)
                 return default;
@@ -64,14 +65,16 @@ internal sealed class Migrations(
     }
 }
 
-/// <summary>A wish to move one activation, and what became of it.</summary>
+/// <summary>A request to move one activation, and its outcome.</summary>
 internal sealed class MigrationRequest(SiloAddress target, bool live = true)
 {
     private readonly TaskCompletionSource<MigrationOutcome> _outcome = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
     internal SiloAddress Target => target;
 
-    /// <summary>The state goes along; otherwise the grain is deactivated and begins anew on the target with its next call.</summary>
+    /// <summary>
+    /// Whether the state is transferred. Otherwise the grain is deactivated, and its next call activates it on the target.
+    /// </summary>
     internal bool Live => live;
 
     internal Task<MigrationOutcome> Outcome => _outcome.Task;
@@ -79,20 +82,20 @@ internal sealed class MigrationRequest(SiloAddress target, bool live = true)
     internal void Report(MigrationOutcome outcome) => _outcome.TrySetResult(outcome);
 }
 
-/// <summary>What became of a wish to move an activation.</summary>
+/// <summary>The outcome of a request to move an activation.</summary>
 internal enum MigrationOutcome
 {
     /// <summary>It runs on the target now.</summary>
     Moved,
 
-    /// <summary>It was not at rest; it stays and may be asked again.</summary>
+    /// <summary>It was not idle and was not moved. The request may be repeated.</summary>
     Busy,
 
-    /// <summary>The target did not take it; it ended and begins anew with its next call.</summary>
+    /// <summary>The target did not accept it. It ended, and its next call activates it again.</summary>
     Failed,
 }
 
-/// <summary>What an activation carries from one silo to another: named values, serialized when they are added.</summary>
+/// <summary>The state that an activation transfers to another silo: named values, serialized when they are added.</summary>
 /// <remarks>Used by the turn of the activation that leaves, then by the turn of the one that arrives.</remarks>
 internal sealed class MigrationState : IDehydrationContext, IRehydrationContext
 {
@@ -107,21 +110,21 @@ internal sealed class MigrationState : IDehydrationContext, IRehydrationContext
         _values = values ?? [];
     }
 
-    /// <summary>The registration that the arriving activation takes over.</summary>
+    /// <summary>The registration that the arriving activation replaces.</summary>
     internal Registration Previous { get; }
 
     internal Dictionary<string, byte[]> Values => _values;
 
-    /// <summary>The request context of whoever asked for the move.</summary>
+    /// <summary>The request context of the caller that requested the move.</summary>
     internal RequestContextData? Context { get; init; }
 
-    /// <summary>No other silo has taken the state, as far as is known: it is back where it came from, and nobody else has it.</summary>
+    /// <summary>True if the state was returned to its silo, because no other silo is known to have accepted it.</summary>
     internal bool HasReturned { get; private init; }
 
     /// <summary>The same values for a new activation on the silo that they came from.</summary>
     internal MigrationState Return(RequestContextData? context) => new(_runtime, Previous, _values) { Context = context, HasReturned = true };
 
-    /// <summary>Where the grain is when the move has ended; none when it could not begin here.</summary>
+    /// <summary>The location of the grain after the move; none if it could not start here.</summary>
     internal Task<Location> Arrival => _arrival.Task;
 
     public IEnumerable<string> Keys => _values.Keys;

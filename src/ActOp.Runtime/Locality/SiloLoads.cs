@@ -4,7 +4,7 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
 
-/// <summary>What one silo knows of the loads of all, on the wire.</summary>
+/// <summary>The loads of all silos as known to one silo, on the wire.</summary>
 [GenerateSerializer]
 internal sealed class LoadsMessage
 {
@@ -14,15 +14,14 @@ internal sealed class LoadsMessage
     [Id(1)]
     public int[] Loads { get; set; } = [];
 
-    /// <summary>How often each silo had told its load; the greater is the newer.</summary>
+    /// <summary>Report number of each silo; the greater is the newer.</summary>
     [Id(2)]
     public long[] Numbers { get; set; } = [];
 }
 
 /// <summary>
-/// What this silo knows of the loads of the others. Nobody is asked: each silo tells a few others, period by period, what it knows of all,
-/// and where two reports of one silo meet the newer wins. A silo that tells nothing any more, because it hangs or is cut off, is forgotten
-/// after <see cref="Lifetime"/>. Pure; one thread.
+/// The loads of the other silos as known to this one. Gossip: in each period, each silo sends all known loads to a few others, and the
+/// newer report of a silo wins. A silo without reports is removed after <see cref="Lifetime"/>. Pure; one thread.
 /// </summary>
 /// <param name="self">This silo.</param>
 /// <param name="period">The time between two reports of one silo: that of rounds while the graph changes, so that each round knows what the
@@ -30,7 +29,8 @@ internal sealed class LoadsMessage
 internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
 {
     /// <summary>
-    /// Silos told in one period: with three, every silo of a small cluster hears of all each time, and a thousand silos within seven.
+    /// Receivers per period. With three, a report reaches all silos of a small cluster within one period, and a thousand silos within
+    /// seven.
     /// </summary>
     internal const int Fanout = 3;
 
@@ -52,7 +52,7 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
         return known;
     }
 
-    /// <summary>All that is known, this silo's load included.</summary>
+    /// <summary>All known loads, including this silo's.</summary>
     internal LoadsMessage Report(int own)
     {
         var message = new LoadsMessage { Silos = new SiloAddress[_others.Count + 1], Loads = new int[_others.Count + 1], Numbers = new long[_others.Count + 1] };
@@ -80,7 +80,7 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
 
     internal void Forget(SiloAddress silo) => _others.Remove(silo);
 
-    /// <summary>Forgets the loads of silos that have not been heard of for <see cref="Lifetime"/>.</summary>
+    /// <summary>Removes the loads of silos without a report for <see cref="Lifetime"/>.</summary>
     internal void Expire(TimeSpan now)
     {
         foreach (var (silo, entry) in _others)
@@ -107,7 +107,7 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
     }
 
     /// <summary>
-    /// A silo that is far below its share, as one that has just joined, while this one is above its own: it is filled first.
+    /// A silo far below the mean load, such as one that has just joined, while this one is above it. It is the preferred partner.
     /// </summary>
     internal SiloAddress? EmptiestBelow(SiloLoad own, ReadOnlySpan<SiloAddress> active)
     {
@@ -126,7 +126,7 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
         return emptiest;
     }
 
-    /// <summary>The silos to tell this time, drawn at random.</summary>
+    /// <summary>The receivers of this period, chosen at random.</summary>
     internal List<SiloAddress> Draw(ReadOnlySpan<SiloAddress> active, Func<int, int> random)
     {
         List<SiloAddress> others = [];

@@ -4,8 +4,8 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Locality;
 
 /// <summary>
-/// The small numbers by which this silo's edge table and exchanges know silos; number 0 is this silo. Only members have numbers. A silo
-/// that has left gives its number back, which the caller does after nothing refers to it any more. One thread.
+/// The small numbers by which this silo's edge table and exchanges know silos; number 0 is this silo. Only members have numbers. The caller
+/// frees the number of a silo that has left when nothing refers to it any more. One thread.
 /// </summary>
 internal sealed class SiloNumbers
 {
@@ -33,7 +33,7 @@ internal sealed class SiloNumbers
 
     internal SiloAddress SiloOf(int number) => _silos[number] ?? throw new ArgumentOutOfRangeException(nameof(number), number, "No silo has this number.");
 
-    /// <summary>The silos with a number that are no members any more.</summary>
+    /// <summary>The silos with a number that are no longer members.</summary>
     internal List<(SiloAddress Silo, int Number)> Gone()
     {
         List<(SiloAddress Silo, int Number)> gone = [];

@@ -10,43 +10,42 @@ using Orleans.Runtime.Placement;
 
 namespace ActOp.Runtime.Placement;
 
-/// <summary>Finds a grain in the directory and, when it is nowhere, chooses a silo for it. Any thread.</summary>
+/// <summary>Finds a grain in the directory. If it is not registered, chooses a silo for it. Any thread.</summary>
 internal sealed class GrainPlacement(
     LocalNode local, ClusterView cluster, GrainClasses classes, LocationCache locations, PlacementHints hints, DirectoryClient directory, GrainFactory factory)
 {
-    private readonly ConcurrentDictionary<GrainId, Task<(SiloAddress Silo, bool IsNew)>> _asked = new();
+    private readonly ConcurrentDictionary<GrainId, Task<(SiloAddress Silo, bool IsNew)>> _lookups = new();
     private readonly ConcurrentDictionary<Type, IPlacementDirector> _directors = new();
 
     /// <summary>
-    /// The silo of the grain, and whether it was chosen just now and does not have the grain yet. Callers at the same time share one
-    /// question.
+    /// The silo of the grain, and whether it was chosen just now and does not have the grain yet. Concurrent callers share one lookup.
     /// </summary>
     internal Task<(SiloAddress Silo, bool IsNew)> LocateAsync(GrainId grain, RequestContextData? context)
     {
-        if (_asked.TryGetValue(grain, out var running))
+        if (_lookups.TryGetValue(grain, out var running))
             return running;
         var source = new TaskCompletionSource<(SiloAddress, bool)>(TaskCreationOptions.RunContinuationsAsynchronously);
-        running = _asked.GetOrAdd(grain, source.Task);
+        running = _lookups.GetOrAdd(grain, source.Task);
         if (ReferenceEquals(running, source.Task))
             _ = AnswerAsync(grain, context, source);
         return running;
     }
 
     /// <summary>
-    /// What <see cref="LocateAsync"/> answers, without a task, where nobody needs to be waited for: this silo serves the grain's slot, no
-    /// question for the grain is under way, and the director is the runtime's own. Two callers at the same time may choose different silos
-    /// for a new grain; the directory then registers one of them.
+    /// The synchronous result of <see cref="LocateAsync"/>, if no wait is needed: this silo serves the grain's slot, no lookup of the grain
+    /// is under way, and the director is built in. Two concurrent callers may choose different silos for a new grain; the directory then
+    /// registers one of them.
     /// </summary>
     internal bool TryLocate(GrainId grain, RequestContextData? context, [NotNullWhen(true)] out SiloAddress? silo, out bool isNew)
     {
         (silo, isNew) = (null, false);
-        if (_asked.ContainsKey(grain) || !directory.TryLookup(grain, out var location))
+        if (_lookups.ContainsKey(grain) || !directory.TryLookup(grain, out var location))
             return false;
         isNew = location.IsNone;
         if (isNew && !TryPlace(grain, context, out location))
             return false;
         silo = location.Silo;
-        // What is here stands in the table of activations.
+        // A grain of this silo is in the table of activations.
         if (!silo.Equals(local.Address))
             locations.Put(grain, location);
         return true;
@@ -72,7 +71,7 @@ internal sealed class GrainPlacement(
         var target = new PlacementTarget(grain, context?.Values ?? [], default, 0);
         var silos = cluster.Placeable;
         if (silos.Length == 0)
-            throw new OrleansException("No silo is active that could host " + grain + ".");
+            throw new OrleansException("No active silo can host " + grain + ".");
         if (IPlacementDirector.GetPlacementHint(target.RequestContextData, silos) is { } hint)
             return hint;
         var director = DirectorOf(grainClass.Placement);
@@ -101,12 +100,12 @@ internal sealed class GrainPlacement(
             }
 
             locations.Put(grain, location);
-            _asked.TryRemove(grain, out _);
+            _lookups.TryRemove(grain, out _);
             source.SetResult((location.Silo, isNew));
         }
         catch (Exception exception)
         {
-            _asked.TryRemove(grain, out _);
+            _lookups.TryRemove(grain, out _);
             source.SetException(exception);
         }
     }
@@ -124,7 +123,7 @@ internal sealed class GrainPlacement(
             : throw new OrleansConfigurationException("No placement director is registered for the strategy " + strategy + "; add one with AddPlacementDirector."));
 }
 
-/// <summary>What a placement director may know.</summary>
+/// <summary>The context of a placement director.</summary>
 internal sealed class PlacementContext(ClusterView cluster, SiloAddress requester) : IPlacementContext
 {
     public SiloAddress LocalSilo => requester;
@@ -138,11 +137,11 @@ internal sealed class PlacementContext(ClusterView cluster, SiloAddress requeste
 }
 
 /// <summary>
-/// Where grains belong that were deactivated to move (paper section 4.3). Any thread; bounded: the oldest half goes when it is full.
+/// Target silos of grains that were deactivated to move (paper section 4.3). Any thread. Bounded: when full, the oldest half is removed.
 /// </summary>
 internal sealed class PlacementHints
 {
-    /// <summary>More grains than any few rounds move.</summary>
+    /// <summary>More grains than several rounds move.</summary>
     private const int Capacity = 65_536;
 
     private readonly ConcurrentDictionary<GrainId, SiloAddress> _hints = new();

@@ -10,14 +10,14 @@ using Orleans.Runtime.Placement;
 namespace ActOp.Runtime.Placement;
 
 /// <summary>
-/// A director of the runtime's own: it knows the silo at once, so that placing a grain needs no task and no copy of the silos. Any thread.
+/// A built-in director: it chooses synchronously, so that placing a grain needs no task and no copy of the silos. Any thread.
 /// </summary>
 internal abstract class OwnDirector : IPlacementDirector
 {
     public Task<SiloAddress> OnAddActivation(PlacementStrategy strategy, PlacementTarget target, IPlacementContext context) =>
         Task.FromResult(Choose(target.GrainIdentity, context.GetCompatibleSilos(target), context.LocalSilo));
 
-    /// <summary>One of <paramref name="silos"/>, which are at least one and belong to others too.</summary>
+    /// <summary>Chooses one of <paramref name="silos"/>, which is not empty, shared, and must not be modified.</summary>
     internal abstract SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester);
 }
 
@@ -27,7 +27,7 @@ internal sealed class RandomDirector(SeededRandom random) : OwnDirector
     internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester) => silos[random.Next(silos.Length)];
 }
 
-/// <summary>The silo of the first caller; any other one when that is not active.</summary>
+/// <summary>The silo of the first caller, or a random one if that is not active.</summary>
 internal sealed class PreferLocalDirector(SeededRandom random) : OwnDirector
 {
     internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester) =>
@@ -42,8 +42,7 @@ internal sealed class HashBasedDirector : OwnDirector
 }
 
 /// <summary>
-/// The default: deals the silos out like cards, each once per round in random order. As blind to locality as a random
-/// choice, but a burst of new grains spreads evenly, which independent draws and stale load reports do not give.
+/// The default: each silo once per round, in random order. Ignores locality like a random choice, but spreads a burst of new grains evenly.
 /// </summary>
 internal sealed class ShuffledRoundRobinDirector(SeededRandom random) : OwnDirector
 {
@@ -67,29 +66,29 @@ internal sealed class ShuffledRoundRobinDirector(SeededRandom random) : OwnDirec
     }
 }
 
-/// <summary>The silo with the fewest activations among a few drawn at random.</summary>
+/// <summary>The silo with the fewest activations among a few chosen at random.</summary>
 /// <remarks>
-/// Any thread. Counts are asked for at most once a second, and no placement waits for them: it uses those that came last. Every own choice
-/// is added at once, so that a burst does not all go to the silo that was emptiest. A silo that has not answered by the next time is taken
-/// only when there is no other.
+/// Any thread. Counts are requested at most once a second, and no placement waits for them: it uses the last ones received. Each own choice
+/// is added at once, so that a burst does not go to one silo. A silo that has not replied before the next request is chosen only if there
+/// is no other.
 /// </remarks>
 internal sealed class ActivationCountDirector(LocalNode local, ClusterView cluster, GrainFactory factory) : OwnDirector
 {
     private const long MaxAgeMs = 1000;
 
-    /// <summary>More than any silo holds, and room for own choices above it.</summary>
+    /// <summary>Larger than any count, with room for own choices above it.</summary>
     private const int Silent = int.MaxValue / 2;
 
     private readonly ConcurrentDictionary<SiloAddress, int> _counts = new();
     private readonly ConcurrentDictionary<SiloAddress, bool> _asking = new();
     private readonly BackgroundPart _work = local.Background.Part("placement");
     private readonly int _choices = local.Services.GetRequiredService<IOptions<ActivationCountBasedPlacementOptions>>().Value.ChooseOutOf;
-    private long _asked = -MaxAgeMs;
+    private long _updatedAt = -MaxAgeMs;
 
     internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester)
     {
-        var asked = Volatile.Read(ref _asked);
-        if (local.Clock.Now - asked >= MaxAgeMs && Interlocked.CompareExchange(ref _asked, local.Clock.Now, asked) == asked)
+        var updatedAt = Volatile.Read(ref _updatedAt);
+        if (local.Clock.Now - updatedAt >= MaxAgeMs && Interlocked.CompareExchange(ref _updatedAt, local.Clock.Now, updatedAt) == updatedAt)
             Ask(silos);
         SiloAddress[] drawn = [.. silos];
         local.Random.Shuffle(drawn);
@@ -109,13 +108,13 @@ internal sealed class ActivationCountDirector(LocalNode local, ClusterView clust
         foreach (var silo in silos)
         {
             if (_asking.TryAdd(silo, true))
-                _work.Run(_ => AskAsync(silo));
+                _work.Run(_ => UpdateCountAsync(silo));
             else
                 _counts[silo] = Silent;
         }
     }
 
-    private async Task AskAsync(SiloAddress silo)
+    private async Task UpdateCountAsync(SiloAddress silo)
     {
         try
         {

@@ -10,32 +10,31 @@ internal enum FrameKind : byte
     /// <summary>A call of a grain.</summary>
     Request = 1,
 
-    /// <summary>The answer to one.</summary>
+    /// <summary>A reply to a request.</summary>
     Reply = 2,
 
-    /// <summary>An answer on its way through a silo to a client that the answering silo has no link to.</summary>
+    /// <summary>A reply that a silo relays to a client, because the replying silo has no link to the client.</summary>
     RelayedReply = 3,
 
     /// <summary>
-    /// A request was sent on: whoever waits for the answer learns which silo owes it now, and need not wait for a timeout when that one
-    /// dies.
+    /// A request was forwarded. Tells the caller's node which silo must reply now, so that the call fails at once if that silo dies.
     /// </summary>
     Forwarded = 4,
 }
 
-/// <summary>The second byte of a frame: what it has beside its fixed part.</summary>
+/// <summary>The second byte of a frame: its optional parts.</summary>
 [Flags]
 internal enum FrameFlags : byte
 {
     None = 0,
 
-    /// <summary>Request: nobody waits for an answer.</summary>
+    /// <summary>Request: one-way, no reply.</summary>
     OneWay = 1,
 
-    /// <summary>Request: may run beside other read-only requests.</summary>
+    /// <summary>Request: may interleave with other read-only requests.</summary>
     ReadOnly = 2,
 
-    /// <summary>Request: may run beside any request.</summary>
+    /// <summary>Request: may interleave with any request.</summary>
     AlwaysInterleave = 4,
 
     /// <summary>A request context follows.</summary>
@@ -44,21 +43,19 @@ internal enum FrameFlags : byte
     /// <summary>Type arguments of the method follow.</summary>
     HasTypeArguments = 16,
 
-    /// <summary>The request was sent on: the node that waits for the answer, and the silo that sent it on, follow.</summary>
+    /// <summary>The request was forwarded: the caller's node and the forwarding silo follow.</summary>
     HasOrigin = 32,
 
     /// <summary>Reply: the outcome is an exception.</summary>
     IsError = 64,
 
-    /// <summary>
-    /// Request: the milliseconds follow for which somebody waits for the answer. The bit means something else in replies.
-    /// </summary>
+    /// <summary>Request: the remaining milliseconds until its deadline follow. The bit has another meaning in replies.</summary>
     HasDeadline = IsError,
 
-    /// <summary>Reply: where the grain is follows; whoever asked elsewhere learns it.</summary>
+    /// <summary>Reply: the location of the grain follows, for callers that used another one.</summary>
     HasLocation = 128,
 
-    /// <summary>Request: the trace that it belongs to follows. The bit means something else in replies.</summary>
+    /// <summary>Request: its trace follows. The bit has another meaning in replies.</summary>
     HasTrace = HasLocation,
 }
 
@@ -83,12 +80,12 @@ internal static class Addresses
 }
 
 /// <summary>
-/// Turns the bytes of grain ids into ids without making a new object for one that was seen lately. One per thread; a fixed
-/// table in which a newer id takes the place of an older one with the same hash.
+/// Interns grain ids, so that recently seen ids are not allocated again. One per thread; a table of fixed size in which a newer id replaces
+/// an older one with the same position.
 /// </summary>
 internal sealed class IdIntern
 {
-    /// <summary>Ids of the grains a receive thread works with in a while; 32 bytes each.</summary>
+    /// <summary>Number of ids, of 32 bytes each.</summary>
     private const int Size = 1 << 14;
 
     [ThreadStatic]

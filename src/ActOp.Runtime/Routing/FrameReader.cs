@@ -12,8 +12,8 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>
-/// Turns frames back into calls and answers. Runs on the receive stage; whatever a peer sends, it throws nothing but
-/// <see cref="Orleans.Serialization.SerializerException"/>s of broken frames.
+/// Reads frames and delivers requests and replies. Runs on the receive stage. Malformed frames throw a <see
+/// cref="Orleans.Serialization.SerializerException"/>; failures of delivery may throw other exceptions. The caller closes the link.
 /// </summary>
 internal sealed class FrameReader(
     LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers, CallSweep sweep)
@@ -64,7 +64,7 @@ internal sealed class FrameReader(
             via = Addresses.Read(ref reader);
         }
 
-        // The clocks of both nodes are coarse: what is dropped here must be given up there.
+        // The clocks of both nodes are coarse: a request that is dropped here must have expired at the caller.
         var deadline = calls.DeadlineOf((flags & FrameFlags.HasDeadline) != 0 ? reader.ReadVarUInt32() + (long)Clock.Period.TotalMilliseconds : CallRegistry.NoDeadline);
         var typeArguments = (flags & FrameFlags.HasTypeArguments) != 0 ? reader.ReadString() : null;
         Call call;
@@ -74,7 +74,7 @@ internal sealed class FrameReader(
         }
         catch (Exception exception)
         {
-            // Nothing can be answered in the method's own terms, and the caller must not wait for its timeout.
+            // Replies with an error without the call class, so that the caller need not wait for its timeout.
             RefuseUnknown(origin, replyTo, target, flags, exception);
             return;
         }
@@ -150,7 +150,7 @@ internal sealed class FrameReader(
             return;
         if (!ReferenceEquals(Interlocked.CompareExchange(ref call.Remote, new ForwardedTo(silo, peer, hop, id, known), before), before))
             return;
-        // Whoever owes the answer may have died before this note came.
+        // The silo that must reply may have died before this note arrived.
         sweep.EndCallsIfDead(silo);
         sweep.EndCallsIfDead(peer);
     }
@@ -171,8 +171,8 @@ internal sealed class FrameReader(
     }
 
     /// <summary>
-    /// A frame that waited for a link and will not be sent. If it is a request that this silo has sent on for another node, that one is
-    /// told; its own calls are ended by whoever drops the frame, and one-way calls are counted.
+    /// A frame that waited for a link was dropped. For a forwarded request, the caller's node is informed. Own calls are ended by the code
+    /// that drops the frame, and one-way calls are counted.
     /// </summary>
     internal void Dropped(SiloAddress silo, ReadOnlySpan<byte> frame)
     {
@@ -188,13 +188,13 @@ internal sealed class FrameReader(
         var target = IdIntern.Current.Read(ref reader);
         if ((flags & FrameFlags.OneWay) != 0)
         {
-            calls.Lost(TypeManifest.FindMethod(method)?.Name ?? "", target, new SiloUnavailableException("The silo " + silo + " is out of reach for " + local.Address + "."));
+            calls.Lost(TypeManifest.FindMethod(method)?.Name ?? "", target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address + "."));
             return;
         }
 
         IdIntern.Current.Read(ref reader);
         var origin = Addresses.Read(ref reader);
-        Refuse(origin, replyTo, target, new SiloUnavailableException("The silo " + silo + " is out of reach for " + local.Address + ", which was to send a call to " + target + " on to it."));
+        Refuse(origin, replyTo, target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address + ", which was to forward a call to " + target + " to it."));
     }
 
     private void Refuse(SiloAddress origin, ulong replyTo, GrainId target, Exception exception)

@@ -12,19 +12,19 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>
-/// Turns calls into frames. A request is encoded on the caller's turn and an answer on the callee's, straight from the objects: no copy is
-/// made.
+/// Encodes calls as frames. A request is encoded on the caller's turn and a reply on the callee's, without a copy of the objects.
 /// </summary>
 /// <remarks>Stateless; any thread. The counterpart is <see cref="FrameReader"/>.</remarks>
 internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable peers, ClusterView cluster, AbandonedRequests abandoned)
 {
-    /// <summary>Set in the count of forwards when the grain is to be activated by the receiver.</summary>
+    /// <summary>Flag in the number of forwards: the receiver must activate the grain.</summary>
     internal const int PlacedHereBit = 0x80;
 
     /// <summary>A call object of the method with this id, from its pool.</summary>
     /// <exception cref="OrleansMessageRejectionException">No generated code of this process has registered the method.</exception>
     internal static Call CreateCall(ulong methodId, string? typeArguments) =>
-        (TypeManifest.FindMethod(methodId) ?? throw new OrleansMessageRejectionException("This process has no grain method with the id " + methodId.ToString("x16") + ": it does not reference the assembly of the interface, or an older one.")).Rent(typeArguments);
+        (TypeManifest.FindMethod(methodId) ?? throw new OrleansMessageRejectionException("This process has no grain method with the id " + methodId.ToString("x16")
+                + ": it does not reference the assembly of the interface, or references another version.")).Rent(typeArguments);
 
     /// <summary>Sends a request to the silo or client <paramref name="target"/>.</summary>
     internal void SendRequest(Call call, SiloAddress target)
@@ -60,7 +60,7 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
         }
         else if (leavesHere)
         {
-            // A one-way call, or one that was sent on for another node: nobody waits for it here.
+            // A one-way or forwarded call: no caller waits for it here.
             if (!call.TryClaim())
                 return;
             if (call.Origin == CallOrigin.Remote)
@@ -78,11 +78,11 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
         writer.WriteFixed64(replyTo);
         Addresses.Write(ref writer, target);
         writer.Commit();
-        // Not worth more than one try: without it the caller waits for its timeout, and only if the target dies.
+        // Sent only once: if it is lost, the caller waits for its timeout, and only if the target dies.
         peers.Send(origin, default, scratch.Buffer.Written);
     }
 
-    /// <summary>Sends the answer of a request that came over the wire, and recycles the call.</summary>
+    /// <summary>Sends the reply to a remote request, and recycles the call.</summary>
     internal void SendReply(Call call)
     {
         var scratch = Scratch.Rent(calls);
@@ -92,7 +92,7 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
             WriteReply(ref writer, call, call.Error);
             writer.Commit();
             if (scratch.Buffer.Length > local.MaxFrameBytes)
-                throw new LimitExceededException("The answer of " + call.Method.ActivityName + " has " + scratch.Buffer.Length + " bytes; MaxMessageBodySize is " + local.MaxFrameBytes + ".");
+                throw new LimitExceededException("The reply of " + call.Method.ActivityName + " has " + scratch.Buffer.Length + " bytes; MaxMessageBodySize is " + local.MaxFrameBytes + ".");
         }
         catch (Exception exception)
         {
@@ -112,8 +112,7 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
     }
 
     /// <summary>
-    /// A silo that can reach a client which has not connected to this one yet: who sent the call on, or if that one is gone meanwhile any
-    /// other.
+    /// A silo that can reach a client without a connection to this one: the silo that forwarded the call, or any other if that one is gone.
     /// </summary>
     private SiloAddress? RelayFor(Call call)
     {
@@ -184,7 +183,7 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
 
     private void WriteReply(ref WireWriter writer, Call call, Exception? error)
     {
-        // Whoever asked another node, or asked without knowing, learns where the grain is.
+        // A caller that used another node, or no known location, gets the location of the grain.
         var tell = call.Forwards > 0 && !SystemGrainIds.IsSystemGrain(call.RemoteTarget);
         writer.WriteByte((byte)FrameKind.Reply);
         writer.WriteByte((byte)((error is null ? 0 : FrameFlags.IsError) | (tell ? FrameFlags.HasLocation : 0)));
@@ -202,7 +201,7 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
     }
 }
 
-/// <summary>What a thread encodes and decodes messages with; kept from message to message, without keeping the node alive.</summary>
+/// <summary>The buffers with which a thread encodes and decodes messages. Reused, and does not keep the node alive.</summary>
 internal sealed class Scratch
 {
     [ThreadStatic]

@@ -5,14 +5,14 @@ namespace ActOp.Runtime.Routing;
 
 /// <summary>One other node: its links, and the frames that wait for a link or for room in it.</summary>
 /// <remarks>
-/// Any thread sends. While frames wait, later ones of the same node queue up behind them, so order is kept; the lock guards only that slow
-/// path. Owns the frames that wait, up to a limit of bytes, until they are sent, or given up with the link, the dial or the node that they
-/// wait for; the callers hear of it. At most one continuation waits for room in a link, however many frames do.
+/// Any thread sends. While frames wait, later ones of the same node are queued behind them, so order is kept; the lock guards only that
+/// slow path. Owns the waiting frames, up to a limit of bytes, until they are sent or dropped with their link, dial or node; then the
+/// callers get an exception. At most one continuation waits for room in a link.
 /// </remarks>
 internal sealed class PeerEntry(PeerTable table, SiloAddress address)
 {
     /// <summary>Bytes that may wait for one peer beyond its links' own queues.</summary>
-    private const long MostWaitingBytes = 64L << 20;
+    private const long MaxWaitingBytes = 64L << 20;
 
     private readonly Lock _gate = new();
     private readonly Queue<(byte[] Frame, uint Affinity, bool Control)> _waiting = new();
@@ -20,17 +20,17 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address)
     private volatile bool _hasWaiting;
     private Peer? _dialling;
 
-    /// <summary>The last that was connected: the mesh may be dialling it again.</summary>
+    /// <summary>The last connected peer. The mesh may be dialling it again.</summary>
     private Peer? _last;
     private long _waitingBytes;
 
-    /// <summary>Somebody waits for room and will go on sending.</summary>
+    /// <summary>A continuation waits for room in the link and will send the rest.</summary>
     private bool _isDraining;
     private bool _closed;
 
     internal SiloAddress Address => address;
 
-    /// <summary>The table has the entry no more: who remembers it must ask again.</summary>
+    /// <summary>The entry was removed from the table: holders must look it up again.</summary>
     internal volatile bool IsRemoved;
 
     internal bool IsConnected => _peer is not null;
@@ -95,21 +95,21 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address)
             Drop();
         }
 
-        // The peer that led here may lead to the next process at the same endpoint by now, which has an entry of its own.
+        // The peer may belong to the next process at the same endpoint by now, which has its own entry.
         if (ReferenceEquals(_last?.Tag, this))
             _last.Close();
         if (_dialling is { } dialling && !ReferenceEquals(_last, dialling) && dialling.Tag is null)
             dialling.Close();
     }
 
-    /// <summary>Has frames written that a thread put into a link and is kept from flushing by a long turn.</summary>
+    /// <summary>Writes frames whose flush is delayed by a long turn of the thread that appended them.</summary>
     internal void FlushLate()
     {
         if (_peer is not { } peer)
             return;
         for (var index = 0u; index < peer.DataLinks; index++)
         {
-            if (peer.GetLink(index) is { QueuedBytes: > 0, Tag: LinkSender sender })
+            if (peer.GetLink(index) is { QueuedBytes: > 0, Tag: LinkFlusher sender })
                 sender.Schedule();
         }
     }
@@ -124,8 +124,8 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address)
         {
             if (_closed)
                 return new SiloUnavailableException("The silo " + address + " is gone.");
-            if (_waitingBytes + frame.Length > MostWaitingBytes)
-                return new LimitExceededException("More than " + MostWaitingBytes + " bytes wait to be sent to " + address + ": it takes them too slowly.");
+            if (_waitingBytes + frame.Length > MaxWaitingBytes)
+                return new LimitExceededException("More than " + MaxWaitingBytes + " bytes wait to be sent to " + address + ": it receives too slowly.");
             _waiting.Enqueue((frame.ToArray(), affinity, control));
             _waitingBytes += frame.Length;
             _hasWaiting = true;
@@ -136,7 +136,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address)
         return null;
     }
 
-    /// <summary>Sends what waits as far as the links take it; goes on when they have room again.</summary>
+    /// <summary>Sends waiting frames until a link is full; continues when the link has room again.</summary>
     private void Drain()
     {
         lock (_gate)

@@ -13,7 +13,7 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
 
-/// <summary>What a node's network is made from.</summary>
+/// <summary>The inputs of a node's network.</summary>
 /// <param name="Mesh">The options of the mesh.</param>
 /// <param name="Transport">What connections are made with.</param>
 /// <param name="Driver">Runs the stages in place of threads; null for threads.</param>
@@ -26,9 +26,9 @@ internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDri
 /// </summary>
 /// <remarks>
 /// Any thread may send. Frames for a silo that is being dialled wait in its <see cref="PeerEntry"/>. Connects, disconnects and failed dials
-/// come one at a time from the control thread of the mesh. Owns the mesh node, its threads, and one entry for each node that is connected
-/// or that somebody sends to; an entry goes when its silo is dead or its client gone. Owns also the endpoints at which somebody waits for a
-/// silo, until one answers there or nobody waits any more (<see cref="StopSearching"/>).
+/// are reported one at a time by the control thread of the mesh. Owns the mesh node, its threads, and one entry for each connected or
+/// addressed node; an entry is removed when its silo is dead or its client gone. Also owns the searched endpoints, until a silo answers
+/// there or the search is stopped (<see cref="StopSearching"/>).
 /// </remarks>
 internal sealed class PeerTable : MeshEvents, IDisposable
 {
@@ -71,7 +71,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     internal MeshNode Mesh { get; }
 
-    /// <summary>Gets the frames that arrive. It sends answers through this table, so it is set after both exist, before the start.</summary>
+    /// <summary>
+    /// Gets the frames that arrive. It sends answers through this table, so it is set after both exist, before the start.
+    /// </summary>
     internal FrameReader Reader { get; set; } = null!;
 
     internal int ReceiveThreads => _receive.Threads;
@@ -79,8 +81,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     internal StageUsage ReceiveUsage => _receive.Usage;
 
     /// <summary>
-    /// Told of every silo whose link was lost (false), and of every proof that its process is gone: its host refused a dial, or another has
-    /// its endpoint (true).
+    /// Raised when the link to a silo is lost (false), or when its process is proven to be gone (true): its host refused a dial, or another
+    /// process has its endpoint.
     /// </summary>
     internal event Action<SiloAddress, bool>? LinkLost;
 
@@ -90,7 +92,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _control.SetThreads(1);
     }
 
-    /// <summary>Any thread. A controller may decide while the node ends: then nothing begins any more.</summary>
+    /// <summary>Any thread. A controller may call it while the node ends; then no thread is started.</summary>
     internal void SetReceiveThreads(int threads)
     {
         lock (_sizing)
@@ -122,13 +124,13 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         var search = _searches.GetOrAdd(endPoint, static _ => new EndPointSearch());
         search.Dial = Mesh.Connect(endPoint);
-        // It may have come meanwhile, and would not come again.
+        // It may have connected meanwhile, and there would be no further event.
         if (ConnectedAt(endPoint) is { } come)
             EndSearch(endPoint, come);
         return search.Found;
     }
 
-    /// <summary>Whoever was sought does not matter any more: endpoints that answer nothing are dialled no more.</summary>
+    /// <summary>Stops all searches: their endpoints are no longer dialled.</summary>
     internal void StopSearching()
     {
         foreach (var (endPoint, search) in _searches)
@@ -154,13 +156,13 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         if (target.Equals(_local.Address))
         {
-            // The answer to a call of this silo that was sent on and came back: the grain has moved here meanwhile.
+            // The reply to a call of this silo that was forwarded back, because the grain has moved here meanwhile.
             Reader.Read(_local.Address, frame.ToArray());
             return null;
         }
 
         if (EntryOf(target) is not { } entry)
-            return target.IsClient ? new ClientNotAvailableException(SystemGrainIds.Client(target)) : new SiloUnavailableException("The silo " + target + " is not a member of the cluster any more.");
+            return target.IsClient ? new ClientNotAvailableException(SystemGrainIds.Client(target)) : new SiloUnavailableException("The silo " + target + " is no longer a member of the cluster.");
         var control = SystemGrainIds.IsControl(affinity);
         return entry.Send(affinity.IsDefault ? 0 : affinity.GetUniformHashCode(), control, frame);
     }
@@ -179,8 +181,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         peer.Tag = entry;
         peer.Keep = !address.IsClient;
         for (var index = 0u; index < peer.DataLinks; index++)
-            peer.GetLink(index)!.Tag = new LinkSender(peer.GetLink(index)!, address.IsClient ? _stages.ClientSend : _stages.SiloSend, _local.Time);
-        peer.Control!.Tag = new LinkSender(peer.Control, _stages.Control, _local.Time);
+            peer.GetLink(index)!.Tag = new LinkFlusher(peer.GetLink(index)!, address.IsClient ? _stages.ClientSend : _stages.SiloSend, _local.Time);
+        peer.Control!.Tag = new LinkFlusher(peer.Control, _stages.Control, _local.Time);
         entry.Connected(peer);
         _local.Log.PeerConnected(address);
         EndSearches();
@@ -205,7 +207,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             return;
         entry.DialFailed();
         _sweep.EndCallsTo(address, "it cannot be reached");
-        // Anything else, silence above all, says nothing of the process: it may stand still, or the network may be cut.
+        // Other reasons, such as silence, prove nothing about the process: it may be paused, or the network may be broken.
         if (reason is DisconnectReason.ConnectRefused or DisconnectReason.WrongNode)
             LinkLost?.Invoke(address, true);
     }
@@ -213,7 +215,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     public override void FramesReceived(Link link, FrameBatch frames)
     {
         var entry = (PeerEntry)link.Peer.Tag!;
-        // The turns of what is read run on this thread, if no thread of the work stage is at work that would do it without being woken.
+        // The turns of the received requests run on this thread, unless a running thread of the work stage can take them without a wake-up.
         if (link.Channel == Channel.Data)
             PollStage.BorrowUntilStepEnds(_stages.Work);
         PollStage.CountItems(frames.Count);
@@ -229,7 +231,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         }
     }
 
-    /// <summary>Has the frames written that a thread is kept from writing by a turn that takes long.</summary>
+    /// <summary>Writes frames whose thread is delayed by a long turn.</summary>
     internal void FlushLate()
     {
         foreach (var (_, entry) in _entries)
@@ -238,7 +240,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     public override void SendPending(Link link)
     {
-        if (link.Tag is LinkSender sender)
+        if (link.Tag is LinkFlusher sender)
             sender.Schedule();
         else
             link.Flush();
@@ -265,7 +267,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Starts to dial a silo, or finds the dial that is under way.</summary>
     internal Peer Dial(SiloAddress silo) => Mesh.Connect(_endPointOf(silo), IdOf(silo));
 
-    /// <summary>Gives up a frame that waited: whoever waits for its answer hears of it, on the control stage.</summary>
+    /// <summary>Drops a waiting frame and informs the caller, on the control stage.</summary>
     internal void GiveUp(SiloAddress silo, byte[] frame) => _stages.Control.Post(new StageAction(() => Reader.Dropped(silo, frame)));
 
     /// <summary>Runs a step of an entry on the control stage.</summary>
@@ -296,7 +298,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     }
 
     /// <summary>
-    /// Now and then, too: a dial may turn out to lead to a silo that is connected by another of its endpoints, and no event tells of that.
+    /// Also called periodically: a dial may reach a silo that is already connected by another endpoint, for which there is no event.
     /// </summary>
     internal void EndSearches()
     {
@@ -343,7 +345,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     private ref PeerEntry? RecentOf(SiloAddress address) => ref _recent[(uint)address.GetHashCode() % RecentCount];
 
-    /// <summary>Somebody waits for the silo at an endpoint.</summary>
+    /// <summary>A pending search for the silo at an endpoint.</summary>
     private sealed class EndPointSearch
     {
         internal readonly TaskCompletionSource<SiloAddress> Found = new(TaskCreationOptions.RunContinuationsAsynchronously);

@@ -1,6 +1,8 @@
+using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
@@ -17,7 +19,7 @@ namespace ActOp.Runtime.Routing;
 /// grain if it is nowhere).
 /// </summary>
 /// <remarks>
-/// Runs on the thread that brings the call: the caller's turn, the receive stage, or the turn of an activation that sends its queue on.
+/// Runs on the thread that has the call: the caller's turn, the receive stage, or the turn of an activation that forwards its queue.
 /// </remarks>
 internal sealed class Router(
     LocalNode local,
@@ -34,15 +36,13 @@ internal sealed class Router(
     Stage workStage,
     int maxForwards)
 {
-    /// <summary>A call that was sent on this often trusts no cache any more: the next hop is what the directory says.</summary>
+    /// <summary>A call that was forwarded this often is routed by the directory only, not by caches.</summary>
     private const int TrustedForwards = 2;
 
-    /// <summary>
-    /// A call that was sent on more often than this has met a cluster in flux at every hop: it pauses before each further one.
-    /// </summary>
+    /// <summary>After this number of forwards, the call pauses before each further one.</summary>
     private readonly int _freeForwards = TrustedForwards + maxForwards;
 
-    /// <summary>Hops with a pause before a call is given up: half a second in all, longer than grains keep moving.</summary>
+    /// <summary>Forwards with a pause before a call fails: half a second in total.</summary>
     private const int PausedForwards = 25;
 
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(20);
@@ -71,7 +71,7 @@ internal sealed class Router(
         RouteByTable(call, reference.GrainId, reference);
     }
 
-    /// <summary>A request that came over the wire.</summary>
+    /// <summary>A request from another node.</summary>
     /// <param name="call">The request.</param>
     /// <param name="known">The activation that the bytes of its target's id have led to, if they have.</param>
     internal void RouteArrived(Call call, Activation? known)
@@ -92,7 +92,7 @@ internal sealed class Router(
         }
     }
 
-    /// <summary>A request whose activation ended before it ran: it goes where the grain is now.</summary>
+    /// <summary>A request whose activation ended before the request ran: it is routed again.</summary>
     internal void Reroute(Call call, Activation gone)
     {
         if (abandoned.Drops(call))
@@ -153,8 +153,8 @@ internal sealed class Router(
     }
 
     /// <summary>
-    /// A silo that is on its way out sends its grains elsewhere, so a cached location there is asked for again. A client that has lost its
-    /// link to a silo takes another way while the silos find out whether that one is dead; a silo has no other way.
+    /// The grains of a stopping silo move, so a cached location there is looked up again. A client without a link to a silo uses another
+    /// silo while the cluster decides whether that one is dead; a silo has no alternative.
     /// </summary>
     private bool MayTrust(CachedSilo silo)
     {
@@ -170,8 +170,8 @@ internal sealed class Router(
     }
 
     /// <summary>
-    /// Begins the life of a new activation, if there is none, with the request in its mailbox: should the begin fail, the request fails
-    /// with it. It sees the values of the request's context.
+    /// Starts an activation, if there is none, with the request in its mailbox. If the start fails, the request fails too. The start has
+    /// the request context of the request.
     /// </summary>
     private void EnterOrBegin(Call call, GrainId target, Activations.GrainClass grainClass)
     {
@@ -217,7 +217,7 @@ internal sealed class Router(
         writer.SendRequest(call, silo);
     }
 
-    /// <summary>Counts a hop; false when the call pauses first, or is given up.</summary>
+    /// <summary>Counts a forward. Returns false if the call pauses first, or fails.</summary>
     private bool CountForward(Call call)
     {
         if (++call.Forwards <= _freeForwards)
@@ -225,11 +225,11 @@ internal sealed class Router(
         if (call.Forwards <= _freeForwards + PausedForwards)
             PausedCall.Begin(this, call);
         else
-            Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId + " was sent on " + call.Forwards + " times and found no activation that takes it."));
+            Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId + " was forwarded " + call.Forwards + " times and reached no activation."));
         return false;
     }
 
-    /// <summary>Nobody here knows where the grain is: a silo asks the directory, a client asks any silo.</summary>
+    /// <summary>The location is unknown: a silo asks the directory, a client sends the call to any silo.</summary>
     private void Ask(Call call, GrainId target, bool counted)
     {
         if (!local.IsSilo)
@@ -242,11 +242,11 @@ internal sealed class Router(
         }
 
         if (TryIsolate(call) && !TryGoNow(call, target, counted))
-            _ = AskAsync(call, target, counted);
+            _ = LocateAsync(call, target, counted);
     }
 
     /// <summary>
-    /// The silo that a client asks for a grain whose place it does not know: the same one for the same grain while the view lasts.
+    /// The silo to which a client sends calls to a grain with unknown location: the same one for the same grain within a view.
     /// </summary>
     private SiloAddress? PickGateway(GrainId grain)
     {
@@ -264,7 +264,7 @@ internal sealed class Router(
         return active[first];
     }
 
-    /// <summary>True when the grain's silo is known here and now, and the call is on its way, or has failed.</summary>
+    /// <summary>True if the grain's silo was found synchronously, and the call was sent or has failed.</summary>
     private bool TryGoNow(Call call, GrainId target, bool counted)
     {
         try
@@ -278,7 +278,7 @@ internal sealed class Router(
         }
     }
 
-    /// <summary>False when the grain should be here, but this silo goes and does not have it any more.</summary>
+    /// <summary>False if the grain should be here, but this silo is stopping and no longer has it.</summary>
     private bool TryGo(Call call, GrainId target, SiloAddress silo, bool isNew, bool counted)
     {
         call.PlacedHere = isNew;
@@ -294,7 +294,7 @@ internal sealed class Router(
         return true;
     }
 
-    private async Task AskAsync(Call call, GrainId target, bool counted)
+    private async Task LocateAsync(Call call, GrainId target, bool counted)
     {
         try
         {
@@ -316,8 +316,8 @@ internal sealed class Router(
     }
 
     /// <summary>
-    /// Copies the arguments and the values of the request context unless they are the runtime's already: the caller may change its own from
-    /// here on.
+    /// Copies the arguments and the values of the request context unless they are the runtime's already: the caller may change its own
+    /// objects after this.
     /// </summary>
     private static bool TryIsolate(Call call)
     {
@@ -340,7 +340,7 @@ internal sealed class Router(
     }
 
     /// <summary>
-    /// A call between two hops. The timer's thread serves all timers of the process, so the way goes on from the work stage.
+    /// A call that pauses between two forwards. It continues on the work stage, because the timer thread is shared by the process.
     /// </summary>
     private sealed class PausedCall : IStageItem
     {
@@ -364,5 +364,66 @@ internal sealed class Router(
         }
 
         private void OnDue() => _router.WorkStage.Post(this);
+    }
+}
+
+/// <summary>
+/// Which silo must reply to a forwarded call. Stored in <see cref="ActOp.Calls.Call.Remote"/> in place of the first receiver.
+/// </summary>
+/// <param name="Silo">The silo.</param>
+/// <param name="By">The silo that forwarded it. If this silo dies, it is unknown whether the request had left it.</param>
+/// <param name="Hop">The number of forwards so far. Notes may arrive out of order; the one with the larger number is valid.</param>
+/// <param name="Ticket">The use of the call object that the note is about. A late note may find the next use of the object, for which
+/// <paramref name="Before"/> is valid.</param>
+/// <param name="Before">The value before the note.</param>
+internal sealed record ForwardedTo(SiloAddress Silo, SiloAddress By, int Hop, long Ticket, object? Before)
+{
+    /// <summary>
+    /// The silo that must reply to the use <paramref name="ticket"/> of a call, for either form of <paramref name="remote"/>.
+    /// </summary>
+    internal static SiloAddress? Of(object? remote, long ticket) => Note(ref remote, ticket) is { } note ? note.Silo : remote as SiloAddress;
+
+    /// <summary>Whether no reply may arrive because <paramref name="dead"/> is dead.</summary>
+    internal static bool DiesWith(object? remote, long ticket, SiloAddress dead) =>
+        Note(ref remote, ticket) is { } note ? dead.Equals(note.Silo) || dead.Equals(note.By) : dead.Equals(remote as SiloAddress);
+
+    /// <summary>The note about this use; null, and the value before, if the note is about another use.</summary>
+    internal static ForwardedTo? Note(ref object? remote, long ticket)
+    {
+        while (remote is ForwardedTo note)
+        {
+            if (note.Ticket == ticket)
+                return note;
+            remote = note.Before;
+        }
+
+        return null;
+    }
+}
+
+/// <summary>Requests whose caller no longer waits: they are dropped and counted instead of run or sent.</summary>
+/// <remarks>Any thread that holds the request.</remarks>
+internal sealed class AbandonedRequests(Clock clock, RuntimeMetrics metrics)
+{
+    /// <summary>True if no caller waits for the reply of a request. Then it was recycled, and the holder must not use it again.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool Drops(Call call)
+    {
+        if (!IsAbandoned(call))
+            return false;
+        Drop(call);
+        return true;
+    }
+
+    /// <summary>The caller's own silo ends its call in time; of a call from the wire only the deadline is known.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal bool IsAbandoned(Call call) => call.IsClaimed || (call.Origin == CallOrigin.Remote && call.Deadline <= clock.Now);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void Drop(Call call)
+    {
+        metrics.RequestDropped();
+        if (call.TryClaim())
+            call.Recycle();
     }
 }

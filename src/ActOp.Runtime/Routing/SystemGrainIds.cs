@@ -3,7 +3,7 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
 
-/// <summary>Grains whose id says where they are: system targets of a silo, and observers of a client or silo.</summary>
+/// <summary>Ids that contain a location: system targets of a silo, and observers of a client or silo.</summary>
 internal static class SystemGrainIds
 {
     private const string SystemPrefix = "sys.";
@@ -14,7 +14,7 @@ internal static class SystemGrainIds
     /// <summary>A new observer of the client or silo <paramref name="owner"/>.</summary>
     internal static GrainId Observer(SiloAddress owner, Guid id) => GrainId.Create(GrainType.Create(SystemPrefix + "observer"), owner.ToParsableString() + "+" + id.ToString("N"));
 
-    /// <summary>The id that stands for everything of a client that is no grain.</summary>
+    /// <summary>The id of a client as a caller.</summary>
     internal static GrainId Client(SiloAddress client) => GrainId.Create(GrainType.Create(SystemPrefix + "client"), client.ToParsableString());
 
     /// <summary>True for messages to system targets: they go over the control link, which grain traffic cannot fill.</summary>
@@ -22,7 +22,7 @@ internal static class SystemGrainIds
 
     internal static bool IsSystemGrain(GrainId id) => id.Type.AsSpan().StartsWith("sys."u8);
 
-    /// <summary>True with the node that hosts <paramref name="id"/> when the id itself says it.</summary>
+    /// <summary>Gets the node that hosts <paramref name="id"/>, if the id contains it.</summary>
     internal static bool TryGetAddress(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out SiloAddress? address)
     {
         address = null;

@@ -6,8 +6,8 @@ namespace ActOp.Runtime.Stages;
 
 /// <summary>
 /// While the threads of the receive stage run most turns themselves, in the places of parked workers, the two stages are one: each of its
-/// threads reads, runs and writes. A controller then sees them as one stage, whose threads are the threads of work. As many read as reading
-/// is worth: a thread that runs a long turn reads nothing meanwhile, and one that has read hands the next long turns to other threads.
+/// threads reads, runs and writes. A controller then sees them as one stage, whose threads are the threads of work. The number of readers
+/// follows the share of reading, because a thread that runs a long turn does not read meanwhile.
 /// </summary>
 internal sealed class CoupledStages
 {
@@ -20,16 +20,16 @@ internal sealed class CoupledStages
     /// </summary>
     private const double ReadingShare = 0.5;
 
-    /// <summary>By which part of a thread the readers must be wrong before their number changes: noise must not flip it.</summary>
+    /// <summary>Hysteresis of the number of readers, as a part of a thread.</summary>
     private const double Slack = 0.2;
 
     private double _reading = 1;
     private int _readers;
 
-    /// <summary>Whether the two are one at present.</summary>
+    /// <summary>Whether the two stages are coupled at present.</summary>
     internal bool IsCoupled { get; private set; }
 
-    /// <summary>Says which share of the turns was run by threads of the receive stage in the last period.</summary>
+    /// <summary>Sets the share of turns that threads of the receive stage ran in the last period.</summary>
     internal void Note(double share) => IsCoupled = IsCoupled ? share > UncouplingShare : share > CouplingShare;
 
     /// <summary>What the controller sees of receive, work and the rest.</summary>

@@ -32,13 +32,13 @@ internal sealed class NodeStages : IDisposable
         }
         catch
         {
-            // The stages have threads from the first moment.
+            // The threads of the stages are running from here on.
             Dispose();
             throw;
         }
     }
 
-    /// <summary>Raised when a long turn keeps a thread from its next pause, at which it would write the frames that it holds.</summary>
+    /// <summary>Raised when a long turn delays the next pause of a thread, at which it would write its frames.</summary>
     internal event Action? Held;
 
     /// <summary>Turns.</summary>
@@ -50,7 +50,7 @@ internal sealed class NodeStages : IDisposable
     /// <summary>Writes to clients.</summary>
     internal Stage ClientSend { get; } = null!;
 
-    /// <summary>System targets, timers and whatever must not wait behind turns.</summary>
+    /// <summary>System targets, timers and other work that must not wait for turns.</summary>
     internal Stage Control { get; } = null!;
 
     internal bool AreMeasured => _options.Measure;
@@ -66,7 +66,7 @@ internal sealed class NodeStages : IDisposable
         Sized(ClientSend, neverBlocks: true, _options.ClientSendThreads),
     ];
 
-    /// <summary>Ends the threads when they have done what is queued.</summary>
+    /// <summary>Ends the threads after the queued items have run.</summary>
     internal Task StopAsync() => Task.WhenAll(Work.StopAsync(), SiloSend.StopAsync(), ClientSend.StopAsync(), Control.StopAsync());
 
     /// <summary>Ends the threads at once. Waits for none.</summary>

@@ -29,3 +29,20 @@ internal static class ProcessorQuota
             && quota > 0 && period > 0 ? quota / period : null;
     }
 }
+
+/// <summary>Reads files of the operating system such as those in /proc.</summary>
+internal static class SystemFile
+{
+    /// <summary>The first line; empty if it cannot be read.</summary>
+    internal static string FirstLine(string path)
+    {
+        try
+        {
+            return File.Exists(path) ? File.ReadLines(path).FirstOrDefault("") : "";
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            return "";
+        }
+    }
+}

@@ -7,11 +7,11 @@ using ActOp.Staging.Model;
 namespace ActOp.Runtime.Stages;
 
 /// <summary>
-/// Gives the stages of a silo their threads (paper section 5): period by period it reads what they did, has the source say what an event
-/// costs, asks the controller and changes the numbers of threads. The control stage, on which it runs, has one thread always.
+/// Gives the stages of a silo their threads (paper section 5): in each period it reads their usage, gets the cost of an event from the
+/// source, asks the controller and changes the numbers of threads. The control stage, on which it runs, has one thread always.
 /// </summary>
 /// <remarks>
-/// All but the timer's callback and the end runs on the control stage; <see cref="_gate"/> keeps an end from a decision that is under way.
+/// All but the timer's callback and the end runs on the control stage; <see cref="_gate"/> excludes a stop during a decision.
 /// </remarks>
 internal sealed class StageControl : IDisposable
 {
@@ -64,7 +64,7 @@ internal sealed class StageControl : IDisposable
     }
 
     /// <summary>Called several times in a period, by one timer.</summary>
-    internal void Look() => _starvation?.Look();
+    internal void Sample() => _starvation?.Sample();
 
     public void Dispose()
     {
@@ -91,7 +91,7 @@ internal sealed class StageControl : IDisposable
     {
         var now = _local.Time.GetTimestamp();
         var seconds = _local.Time.GetElapsedTime(_since, now).TotalSeconds;
-        // Periods that a busy machine has run together are one.
+        // Periods that were delayed on a busy machine count as one.
         if (seconds < _period.TotalSeconds / 2)
             return;
         StageUsage[] usage = [.. _stages.Select(static stage => stage.Usage())];
@@ -124,5 +124,72 @@ internal sealed class StageControl : IDisposable
         int[] after = [.. _stages.Select(static stage => stage.Threads())];
         if (!after.SequenceEqual(before))
             _local.Log.StagesSized(string.Join('/', _stages.Select(static stage => stage.Name)), string.Join('/', before), string.Join('/', after), decision.Reason);
+    }
+}
+
+/// <summary>A stage as its controller and the metrics see it.</summary>
+/// <param name="Name">Its name.</param>
+/// <param name="NeverBlocks">Whether its events are internal to the runtime and do not block.</param>
+/// <param name="Given">The threads that the options give it; null leaves them to the controller.</param>
+/// <param name="Threads">Reads its number of threads.</param>
+/// <param name="SetThreads">Changes it.</param>
+/// <param name="Usage">Reads what it has done.</param>
+/// <remarks><see cref="Sample"/> is called by one timer; the sums may be read by any thread.</remarks>
+internal sealed record SizedStage(string Name, bool NeverBlocks, int? Given, Func<int> Threads, Action<int> SetThreads, Func<StageUsage> Usage)
+{
+    private const double NanosecondsPerSecond = 1e9;
+
+    private StageUsage _last;
+    private double _waited;
+    private double _wall;
+    private double _cpu;
+    private double _ready;
+    private long _changes;
+    private int _leastQueued = int.MaxValue;
+
+    /// <summary>Seconds that events have waited: queue length over time (Little's law), sampled a few times a second.</summary>
+    internal double Waited => Volatile.Read(ref _waited);
+
+    /// <summary>Seconds that threads were busy with events (z), measured on a sample and scaled up to all.</summary>
+    internal double Wall => Volatile.Read(ref _wall);
+
+    /// <summary>Seconds of processor time that events took (x), scaled up like <see cref="Wall"/>.</summary>
+    internal double Cpu => Volatile.Read(ref _cpu);
+
+    /// <summary>Seconds that busy threads were ready without a processor (r), scaled up like <see cref="Wall"/>.</summary>
+    internal double Ready => Volatile.Read(ref _ready);
+
+    /// <summary>How often the number of threads was changed.</summary>
+    internal long Changes => Interlocked.Read(ref _changes);
+
+    internal void Sample(double seconds)
+    {
+        var usage = Usage();
+        Volatile.Write(ref _waited, _waited + (usage.Queued * seconds));
+        // A controller that takes the value concurrently may lose one sample.
+        Volatile.Write(ref _leastQueued, Math.Min(Volatile.Read(ref _leastQueued), usage.Queued));
+        var sample = usage.Busy - _last.Busy;
+        if (sample.Items <= 0)
+            return;
+        var scale = (usage.Executed - _last.Executed) / (sample.Items * NanosecondsPerSecond);
+        _last = usage;
+        Volatile.Write(ref _wall, _wall + (sample.Wall * scale));
+        Volatile.Write(ref _cpu, _cpu + (sample.Cpu * scale));
+        Volatile.Write(ref _ready, _ready + (sample.Ready * scale));
+    }
+
+    /// <summary>The shortest sampled queue since the last call; 0 without a sample.</summary>
+    internal int TakeLeastQueued()
+    {
+        var least = Interlocked.Exchange(ref _leastQueued, int.MaxValue);
+        return least == int.MaxValue ? 0 : least;
+    }
+
+    internal void Change(int threads)
+    {
+        if (threads == Threads())
+            return;
+        Interlocked.Increment(ref _changes);
+        SetThreads(threads);
     }
 }

@@ -7,14 +7,14 @@ using Orleans.Timers;
 
 namespace ActOp.Runtime.Timers;
 
-/// <summary>Makes the timers of grains.</summary>
+/// <summary>Creates the timers of grains.</summary>
 internal sealed class TimerRegistry : ITimerRegistry
 {
     public IGrainTimer RegisterGrainTimer<TState>(IGrainContext grainContext, Func<TState, CancellationToken, Task> callback, TState state, GrainTimerCreationOptions options)
     {
         ArgumentNullException.ThrowIfNull(callback);
         if (grainContext is not Activation activation || !ReferenceEquals(CallHost.Current, activation))
-            throw new InvalidOperationException("A timer can only be registered by its grain itself, on one of its turns.");
+            throw new InvalidOperationException("A timer can only be registered on a turn of its grain.");
         return new GrainTimer<TState>(activation, callback, state, options);
     }
 }
@@ -22,7 +22,7 @@ internal sealed class TimerRegistry : ITimerRegistry
 /// <summary>A timer of one activation: each tick is a request of the activation to itself, and the next one is due a period after the tick
 /// has ended.</summary>
 /// <remarks>The clock's callback comes from any thread and only queues; the rest runs on the activation's turns. The activation disposes
-/// its timers when it ends; ticks that wait then die with it.</remarks>
+/// its timers when it ends; waiting ticks are dropped.</remarks>
 internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
 {
     private readonly Activation _activation;
@@ -72,7 +72,7 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         _disposed = true;
         _timer.Dispose();
         _activation.RemoveTimer(this);
-        // What the grain has registered on the token runs here, and may throw.
+        // Callbacks that the grain registered on the token run here, and may throw.
         _cancellation.Cancel();
     }
 
@@ -131,7 +131,7 @@ internal sealed class TimerCall : TaskRequest
         ArgumentsIsolated = true;
     }
 
-    /// <summary>The tick counts as use of the activation.</summary>
+    /// <summary>Whether a tick counts as use of the activation.</summary>
     internal bool KeepAlive { get; }
 
     public override CallMethod Method => Tick;

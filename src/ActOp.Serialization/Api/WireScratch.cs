@@ -3,7 +3,7 @@ using ActOp.Wire;
 
 namespace Orleans.Serialization;
 
-/// <summary>A buffer and a session that a thread uses again; a nested use gets its own.</summary>
+/// <summary>A buffer and a session that a thread reuses; a nested use gets its own.</summary>
 internal sealed class WireScratch
 {
     [ThreadStatic]

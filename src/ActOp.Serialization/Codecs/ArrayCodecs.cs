@@ -4,10 +4,10 @@ using ActOp.Wire;
 
 namespace ActOp.Serialization.Codecs;
 
-/// <summary>Reads the items of arrays without believing a count before the items are there.</summary>
+/// <summary>Reads the items of arrays without trusting a count before the items are read.</summary>
 internal static class Items
 {
-    /// <summary>Items that memory is taken for at once; a hostile count costs no more than this.</summary>
+    /// <summary>Items allocated at once; limits the cost of a malicious count.</summary>
     private const int Trusted = 4096;
 
     /// <summary>Reads <paramref name="count"/> items; records the array at <paramref name="at"/> if that is not negative.</summary>
@@ -107,7 +107,7 @@ internal sealed class MultiArrayCodec<TArray, T> : ReferenceCodec<TArray>
         for (var i = 0; i < Rank; i++)
         {
             if (array.GetLowerBound(i) != 0)
-                throw new NotSupportedException("Arrays whose indexes do not start at 0 cannot be sent.");
+                throw new NotSupportedException("Arrays whose indexes do not start at 0 cannot be serialized.");
             writer.WriteVarUInt32((uint)array.GetLength(i));
         }
 

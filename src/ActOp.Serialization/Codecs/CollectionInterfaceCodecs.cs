@@ -9,13 +9,13 @@ namespace ActOp.Serialization.Codecs;
 internal sealed class AnyObjectCodec<T> : ReferenceCodec<T>
     where T : class
 {
-    /// <summary>A bare object has nothing but its identity.</summary>
+    /// <summary>An instance of object itself has only its identity.</summary>
     protected override void WriteBody(ref WireWriter writer, T value) => writer.WriteByte(0);
 
     protected override T ReadBody(ref WireReader reader, int at)
     {
         if (typeof(T) != typeof(object) || reader.ReadByte() != 0)
-            throw new Orleans.Serialization.SerializerException("The wire has an object of the abstract type " + typeof(T) + ".");
+            throw new Orleans.Serialization.SerializerException("The message has an object of the abstract type " + typeof(T) + ".");
         var value = new object();
         Record(ref reader, at, value);
         return (T)value;

@@ -4,15 +4,15 @@ using Orleans.Serialization;
 namespace ActOp.Serialization.Codecs;
 
 /// <summary>
-/// Comparers of collections on the wire: a number for those of the framework, the object itself when its class has a codec. Any other
-/// is refused: with the default comparer in its place the collection would be another one.
+/// Comparers of collections on the wire: a number for those of the framework, the object itself when its class has a codec. Others are
+/// refused, because the default comparer would change the behaviour of the collection.
 /// </summary>
 internal static class Comparers
 {
     private const byte Default = 0;
     private const byte Object = 255;
 
-    // A place in this list is a number on the wire.
+    // The position in this list is the number on the wire: append only.
     private static readonly object[] Known =
     [
         StringComparer.Ordinal, StringComparer.OrdinalIgnoreCase, StringComparer.InvariantCulture, StringComparer.InvariantCultureIgnoreCase, ReferenceEqualityComparer.Instance,
@@ -30,7 +30,7 @@ internal static class Comparers
     /// <summary>Null for the default comparer.</summary>
     internal static IComparer<T>? ReadOrder<T>(ref WireReader reader) => Fit<IComparer<T>>(Read(ref reader));
 
-    /// <summary>Tells comparers apart whose objects cannot be sent; empty for the default one.</summary>
+    /// <summary>Identifies comparers that cannot be serialized; empty for the default one.</summary>
     internal static string NameOf(object comparer, object byDefault)
     {
         if (comparer.Equals(byDefault))

@@ -3,7 +3,7 @@ using Orleans;
 
 namespace ActOp.Serialization.Codecs;
 
-/// <summary>A class that is written by way of its surrogate.</summary>
+/// <summary>A class that is serialized as its surrogate.</summary>
 internal sealed class ConverterCodec<TValue, TSurrogate>(IConverter<TValue, TSurrogate> converter) : ReferenceCodec<TValue>
     where TValue : class
     where TSurrogate : struct
@@ -25,7 +25,7 @@ internal sealed class ConverterCodec<TValue, TSurrogate>(IConverter<TValue, TSur
     }
 }
 
-/// <summary>A struct that is written by way of its surrogate.</summary>
+/// <summary>A struct that is serialized as its surrogate.</summary>
 internal sealed class StructConverterCodec<TValue, TSurrogate>(IConverter<TValue, TSurrogate> converter) : Codec<TValue>
     where TValue : struct
     where TSurrogate : struct

@@ -65,7 +65,7 @@ internal sealed class ExceptionCodec<T> : Codec<T>, IBodyCodec
 /// <summary>What is written of an exception; see <see cref="ExceptionCodec{T}"/>.</summary>
 internal static class ExceptionBody
 {
-    /// <summary>A stack trace on the wire is cut here: a caller must not pay without limit for a recursion of the callee.</summary>
+    /// <summary>Longest stack trace on the wire; longer ones are truncated.</summary>
     private const int MaxStack = 32 * 1024;
 
     internal static void Write(ref WireWriter writer, Exception value)
@@ -175,7 +175,7 @@ internal static class ExceptionBody
     }
 }
 
-/// <summary>The exceptions that a peer may name: those of generated manifests, of the base libraries and of ActOp.</summary>
+/// <summary>The exception types that a peer may name: those of generated manifests, of the base libraries and of ActOp.</summary>
 internal static class ExceptionTypes
 {
     private static readonly Lazy<FrozenDictionary<string, Type>> Known = new(static () =>

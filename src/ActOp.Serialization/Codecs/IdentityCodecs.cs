@@ -101,13 +101,13 @@ internal sealed class GrainReferenceCodec<T> : Codec<T>
             return null!;
         var id = Parsing.GrainId(ref reader);
         if (!TypeManifest.TryGetInterface(name, out var entry))
-            throw new SerializerException("The wire names the grain interface " + name + ", which is not registered here.");
+            throw new SerializerException("The message names the grain interface " + name + ", which is not registered in this process.");
         var runtime = reader.Session.Runtime ?? throw new GrainReferenceNotBoundException();
         return Header.Fit<T>(runtime.CreateReference(id, typeof(T).IsInterface && typeof(T).IsAssignableFrom(entry.Type) || !TypeManifest.IsGrainInterface(typeof(T)) ? entry.Type : typeof(T)));
     }
 }
 
-/// <summary>Finds what stands for a grain that is passed itself.</summary>
+/// <summary>Finds the reference to a grain that is passed as an object.</summary>
 internal static class GrainReferences
 {
     internal static GrainReference Of(object value, Type interfaceType)

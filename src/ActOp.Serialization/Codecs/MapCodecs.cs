@@ -49,7 +49,7 @@ internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
         Record(ref reader, at, map);
         for (var i = 0; i < count; i++)
         {
-            var key = Key.Read(ref reader) ?? throw new SerializerException("The wire has a null key.");
+            var key = Key.Read(ref reader) ?? throw new SerializerException("The message has a null key.");
             Add(map, key, Value.Read(ref reader));
         }
 
@@ -136,7 +136,7 @@ internal sealed class ReadOnlyDictionaryCodec<TKey, TValue> : ReferenceCodec<Rea
 
     protected override ReadOnlyDictionary<TKey, TValue> ReadBody(ref WireReader reader, int at)
     {
-        var value = new ReadOnlyDictionary<TKey, TValue>(Behind.Read(ref reader) ?? throw new SerializerException("The wire has a read-only dictionary without the one behind it."));
+        var value = new ReadOnlyDictionary<TKey, TValue>(Behind.Read(ref reader) ?? throw new SerializerException("The message has a read-only dictionary without its inner dictionary."));
         Record(ref reader, at, value);
         return value;
     }

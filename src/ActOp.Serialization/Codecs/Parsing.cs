@@ -5,11 +5,11 @@ using Orleans.Serialization;
 
 namespace ActOp.Serialization.Codecs;
 
-/// <summary>Reads and writes values of several parts; what is no valid value throws <see cref="SerializerException"/>.</summary>
+/// <summary>Reads and writes values of several parts. Invalid values throw <see cref="SerializerException"/>.</summary>
 internal static class Parsing
 {
     internal static long InRange(long value, long min, long max) =>
-        value >= min && value <= max ? value : throw new SerializerException("The number " + value + " on the wire is not between " + min + " and " + max + ".");
+        value >= min && value <= max ? value : throw new SerializerException("The number " + value + " in the message is not between " + min + " and " + max + ".");
 
     internal static DateTime DateTime(long value)
     {
@@ -49,7 +49,7 @@ internal static class Parsing
     {
         if (name is null)
             return null;
-        return TypeManifest.TryGetType(name, out var type) ? type : throw new SerializerException("The wire names the type " + name + ", which is not registered here.");
+        return TypeManifest.TryGetType(name, out var type) ? type : throw new SerializerException("The message names the type " + name + ", which is not registered in this process.");
     }
 
     internal static System.Globalization.CultureInfo? Culture(string? name)
@@ -232,5 +232,5 @@ internal static class Parsing
         };
     }
 
-    internal static SerializerException Invalid(string what, Exception? inner = null) => new("The wire has an invalid " + what + ".", inner!);
+    internal static SerializerException Invalid(string what, Exception? inner = null) => new("The message has an invalid " + what + ".", inner!);
 }

@@ -7,7 +7,7 @@ namespace ActOp.Serialization.Codecs;
 internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TCollection>
     where TCollection : class, IEnumerable<TItem>
 {
-    /// <summary>Capacity that is believed before any item was read.</summary>
+    /// <summary>Largest capacity before any item was read; limits the cost of a malicious count.</summary>
     private const int TrustedCapacity = 1024;
 
     private static readonly Codec<TItem> Item = Codec<TItem>.Default;

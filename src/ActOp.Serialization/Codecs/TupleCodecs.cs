@@ -395,7 +395,7 @@ internal sealed class KeyValuePairCodec<TKey, TValue> : Codec<KeyValuePair<TKey,
     {
         var key = Codec<TKey>.Default.Read(ref reader);
         if (key is null)
-            throw new Orleans.Serialization.SerializerException("The wire has a null key.");
+            throw new Orleans.Serialization.SerializerException("The message has a null key.");
         return new(key, Codec<TValue>.Default.Read(ref reader));
     }
 }

@@ -64,7 +64,7 @@ internal abstract class ComparedCodec<TCollection, TItem> : WrappedCodec<TCollec
 
     protected abstract TCollection AddRange(TCollection empty, TItem[] items);
 
-    protected sealed override TCollection FromArray(TItem[] items) => throw new NotSupportedException("A collection with comparers is not made from items alone.");
+    protected sealed override TCollection FromArray(TItem[] items) => throw new NotSupportedException("A collection with a comparer cannot be created from items alone.");
 
     protected override void WriteBody(ref WireWriter writer, TCollection value)
     {

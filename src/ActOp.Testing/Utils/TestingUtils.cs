@@ -29,35 +29,33 @@ public static class TestingUtils
     public static TimeSpan Multiply(TimeSpan time, double value) => time * value;
 
     /// <summary>
-    /// Asks <paramref name="predicate"/> again and again until it says true; its argument is true when it is asked for the last time and
-    /// may assert.
+    /// Calls <paramref name="predicate"/> repeatedly until it returns true. Its argument is true at the last call, which may assert.
     /// </summary>
     public static Task WaitUntilAsync(Func<bool, Task<bool>> predicate, TimeSpan timeout, TimeSpan? delayOnFail = null) =>
         WaitUntilAsync((last, _) => predicate(last), timeout, delayOnFail);
 
     /// <summary>
-    /// Asks <paramref name="predicate"/> again and again until it says true; its first argument is true when it is asked for the last time
-    /// and may assert.
+    /// Calls <paramref name="predicate"/> repeatedly until it returns true. Its first argument is true at the last call, which may assert.
     /// </summary>
-    /// <param name="predicate">The question.</param>
-    /// <param name="timeout">How long to ask.</param>
-    /// <param name="delayOnFail">Time between two questions. Default 1 s.</param>
+    /// <param name="predicate">The condition.</param>
+    /// <param name="timeout">Time limit.</param>
+    /// <param name="delayOnFail">Time between two calls. Default 1 s.</param>
     /// <param name="cancellationToken">Ends the waiting.</param>
-    /// <param name="predicateExpression">The question's source, for the error.</param>
-    /// <exception cref="TimeoutException">It never said true.</exception>
+    /// <param name="predicateExpression">Source text of the condition, for the exception.</param>
+    /// <exception cref="TimeoutException">It never returned true.</exception>
     public static async Task WaitUntilAsync(Func<bool, CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan? delayOnFail = null, CancellationToken cancellationToken = default, [CallerArgumentExpression(nameof(predicate))] string? predicateExpression = null)
     {
         ArgumentNullException.ThrowIfNull(predicate);
-        if (!await AskAsync(predicate, timeout, delayOnFail ?? DefaultDelay, cancellationToken).ConfigureAwait(false))
-            throw new TimeoutException("Not so within " + timeout + ": " + predicateExpression);
+        if (!await PollAsync(predicate, timeout, delayOnFail ?? DefaultDelay, cancellationToken).ConfigureAwait(false))
+            throw new TimeoutException("The condition was not met within " + timeout + ": " + predicateExpression);
     }
 
     /// <summary>
     /// Like <see cref="WaitUntilAsync(Func{bool, CancellationToken, Task{bool}}, TimeSpan, TimeSpan?, CancellationToken, string)"/>, but
-    /// exceptions count as a no, and the outcome is returned.
+    /// exceptions count as false, and the result is returned.
     /// </summary>
     public static Task<bool> WaitUntilSucceededAsync(Func<CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan? delayOnFail = null, CancellationToken cancellationToken = default) =>
-        AskAsync(
+        PollAsync(
             async (_, token) =>
             {
                 try
@@ -73,7 +71,7 @@ public static class TestingUtils
             delayOnFail ?? DefaultDelay,
             cancellationToken);
 
-    private static async Task<bool> AskAsync(Func<bool, CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan delay, CancellationToken cancellationToken)
+    private static async Task<bool> PollAsync(Func<bool, CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan delay, CancellationToken cancellationToken)
     {
         var began = TimeProvider.System.GetTimestamp();
         while (TimeProvider.System.GetElapsedTime(began) < timeout)

@@ -153,14 +153,14 @@ internal sealed partial class SimulatedSilo
             case MembershipAction.SendProbe send:
                 _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnProbe(send.Probe, to.Clock)), () => Input(() => Protocol.OnRefused(send.To, Clock)));
                 break;
-            case MembershipAction.SendAnswer send:
-                _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnProbeAnswer(send.Answer, to.Clock)));
+            case MembershipAction.SendProbeReply send:
+                _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnProbeReply(send.Reply, to.Clock)));
                 break;
             case MembershipAction.SendIndirectProbe send:
                 _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnIndirectProbe(send.Probe, to.Clock)));
                 break;
-            case MembershipAction.SendIndirectAnswer send:
-                _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnIndirectAnswer(send.Answer, to.Clock)));
+            case MembershipAction.SendIndirectProbeReply send:
+                _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnIndirectProbeReply(send.Reply, to.Clock)));
                 break;
             case MembershipAction.SendGossip send:
                 _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnGossip(send.Table, to.Clock)));

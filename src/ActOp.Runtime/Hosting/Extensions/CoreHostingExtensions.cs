@@ -7,14 +7,14 @@ using Orleans.Configuration;
 
 namespace Orleans.Hosting;
 
-/// <summary>Chooses how silos find each other.</summary>
+/// <summary>Configures the clustering of a silo.</summary>
 public static class CoreHostingExtensions
 {
     /// <summary>
     /// Silos on this machine with nothing to install: the first silo (<paramref name="primarySiloEndpoint"/>, by default this one) keeps
-    /// the membership table in memory and serves it to the others. For development and tests: while that silo is gone, no other can join or
-    /// be declared dead, and when a lease is set (<c>ClusterLeaseOptions.Duration</c>) all pause after it. When it starts again, at the
-    /// same endpoint, it takes the table back from the others.
+    /// the membership table in memory and serves it to the others. For development and tests: while that silo is down, no silo can join or
+    /// be declared dead, and with a finite lease (<c>ClusterLeaseOptions.Duration</c>) all silos pause when it ends. When it restarts at
+    /// the same endpoint, it recovers the table from the others.
     /// </summary>
     public static ISiloBuilder UseLocalhostClustering(this ISiloBuilder builder, int siloPort = EndpointOptions.DEFAULT_SILO_PORT, int gatewayPort = EndpointOptions.DEFAULT_GATEWAY_PORT, IPEndPoint? primarySiloEndpoint = null, string serviceId = "dev", string clusterId = "dev")
     {

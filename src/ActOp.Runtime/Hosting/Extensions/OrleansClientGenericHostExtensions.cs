@@ -5,7 +5,7 @@ using Orleans.Hosting;
 
 namespace Microsoft.Extensions.Hosting;
 
-/// <summary>Puts a client of a cluster into a host.</summary>
+/// <summary>Adds a client of a cluster to a host.</summary>
 public static class OrleansClientGenericHostExtensions
 {
     private static readonly Action<IClientBuilder> Nothing = static _ => { };
@@ -18,7 +18,7 @@ public static class OrleansClientGenericHostExtensions
         return Add(services, new ConfigurationBuilder().Build(), configureDelegate);
     }
 
-    /// <summary>Adds a client to the services of a host, with the configuration that its section Orleans is read from.</summary>
+    /// <summary>Adds a client to the services of a host, with the configuration that has the section Orleans.</summary>
     public static IServiceCollection AddOrleansClient(this IServiceCollection services, IConfiguration? configuration, Action<IClientBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(services);
@@ -26,10 +26,10 @@ public static class OrleansClientGenericHostExtensions
         return Add(services, configuration ?? new ConfigurationBuilder().Build(), configureDelegate);
     }
 
-    /// <summary>The host is a client of a cluster.</summary>
+    /// <summary>Configures the host as a client of a cluster.</summary>
     public static HostApplicationBuilder UseOrleansClient(this HostApplicationBuilder hostAppBuilder) => hostAppBuilder.UseOrleansClient(Nothing);
 
-    /// <summary>The host is a client of a cluster.</summary>
+    /// <summary>Configures the host as a client of a cluster.</summary>
     public static HostApplicationBuilder UseOrleansClient(this HostApplicationBuilder hostAppBuilder, Action<IClientBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(hostAppBuilder);
@@ -38,10 +38,10 @@ public static class OrleansClientGenericHostExtensions
         return hostAppBuilder;
     }
 
-    /// <summary>The host is a client of a cluster.</summary>
+    /// <summary>Configures the host as a client of a cluster.</summary>
     public static IHostApplicationBuilder UseOrleansClient(this IHostApplicationBuilder hostAppBuilder) => hostAppBuilder.UseOrleansClient(Nothing);
 
-    /// <summary>The host is a client of a cluster.</summary>
+    /// <summary>Configures the host as a client of a cluster.</summary>
     public static IHostApplicationBuilder UseOrleansClient(this IHostApplicationBuilder hostAppBuilder, Action<IClientBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(hostAppBuilder);
@@ -50,17 +50,17 @@ public static class OrleansClientGenericHostExtensions
         return hostAppBuilder;
     }
 
-    /// <summary>The host is a client of a cluster, configured by the section Orleans.</summary>
+    /// <summary>Configures the host as a client of a cluster by the section Orleans.</summary>
     public static IHostBuilder UseOrleansClient(this IHostBuilder hostBuilder) => hostBuilder.UseOrleansClient((_, _) => { });
 
-    /// <summary>The host is a client of a cluster.</summary>
+    /// <summary>Configures the host as a client of a cluster.</summary>
     public static IHostBuilder UseOrleansClient(this IHostBuilder hostBuilder, Action<IClientBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(configureDelegate);
         return hostBuilder.UseOrleansClient((_, builder) => configureDelegate(builder));
     }
 
-    /// <summary>The host is a client of a cluster.</summary>
+    /// <summary>Configures the host as a client of a cluster.</summary>
     public static IHostBuilder UseOrleansClient(this IHostBuilder hostBuilder, Action<HostBuilderContext, IClientBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(hostBuilder);

@@ -5,7 +5,7 @@ using Orleans.Hosting;
 
 namespace Microsoft.Extensions.Hosting;
 
-/// <summary>Puts a silo into a host.</summary>
+/// <summary>Adds a silo to a host.</summary>
 public static class OrleansSiloGenericHostExtensions
 {
     private static readonly Action<ISiloBuilder> Nothing = static _ => { };
@@ -18,10 +18,10 @@ public static class OrleansSiloGenericHostExtensions
         return Add(services, new ConfigurationBuilder().Build(), configureDelegate);
     }
 
-    /// <summary>The host is a silo.</summary>
+    /// <summary>Configures the host as a silo.</summary>
     public static HostApplicationBuilder UseOrleans(this HostApplicationBuilder hostAppBuilder) => hostAppBuilder.UseOrleans(Nothing);
 
-    /// <summary>The host is a silo.</summary>
+    /// <summary>Configures the host as a silo.</summary>
     public static HostApplicationBuilder UseOrleans(this HostApplicationBuilder hostAppBuilder, Action<ISiloBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(hostAppBuilder);
@@ -30,10 +30,10 @@ public static class OrleansSiloGenericHostExtensions
         return hostAppBuilder;
     }
 
-    /// <summary>The host is a silo.</summary>
+    /// <summary>Configures the host as a silo.</summary>
     public static IHostApplicationBuilder UseOrleans(this IHostApplicationBuilder hostAppBuilder) => hostAppBuilder.UseOrleans(Nothing);
 
-    /// <summary>The host is a silo.</summary>
+    /// <summary>Configures the host as a silo.</summary>
     public static IHostApplicationBuilder UseOrleans(this IHostApplicationBuilder hostAppBuilder, Action<ISiloBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(hostAppBuilder);
@@ -42,14 +42,14 @@ public static class OrleansSiloGenericHostExtensions
         return hostAppBuilder;
     }
 
-    /// <summary>The host is a silo.</summary>
+    /// <summary>Configures the host as a silo.</summary>
     public static IHostBuilder UseOrleans(this IHostBuilder hostBuilder, Action<ISiloBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(configureDelegate);
         return hostBuilder.UseOrleans((_, builder) => configureDelegate(builder));
     }
 
-    /// <summary>The host is a silo.</summary>
+    /// <summary>Configures the host as a silo.</summary>
     public static IHostBuilder UseOrleans(this IHostBuilder hostBuilder, Action<HostBuilderContext, ISiloBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(hostBuilder);

@@ -4,32 +4,32 @@ using ActOp.Staging;
 
 namespace ActOp.Runtime.Routing;
 
-/// <summary>A link as an item of its send stage: one run is one write to the socket of all that has gathered.</summary>
+/// <summary>A link as an item of its send stage: one run writes all pending frames of the link with one system call.</summary>
 /// <remarks>
-/// <see cref="Schedule"/> runs on the thread that has put a frame into the idle link, <see cref="Execute"/> on a thread of the stage. The
-/// link asks one of them at a time; the next one may begin while the last one returns, which costs a decision of <see cref="SendRush"/> at
-/// worst.
+/// <see cref="Schedule"/> runs on the thread that put a frame into the idle link, <see cref="Execute"/> on a thread of the stage. The link
+/// calls one of them at a time. The next call may start while the last one returns; this may only make a decision of <see
+/// cref="WriteBurst"/> wrong.
 /// </remarks>
-internal sealed class LinkSender(Link link, Stage stage, TimeProvider time) : IStageItem
+internal sealed class LinkFlusher(Link link, Stage stage, TimeProvider time) : IStageItem
 {
-    /// <summary>Writes of an appending thread before the stage takes over: others append faster than it can write.</summary>
+    /// <summary>Writes of an appending thread before the stage takes over, because other threads append faster than it writes.</summary>
     private const int OwnFlushes = 3;
 
-    private SendRush _rush = new(time.TimestampFrequency);
+    private WriteBurst _burst = new(time.TimestampFrequency);
 
     /// <summary>
-    /// Somebody has put a frame into the idle link. If the whole stage sleeps, the thread writes the frame itself, which costs less than
-    /// waking another to do it, unless one such frame follows the other.
+    /// A frame was put into the idle link. If the whole stage sleeps, the calling thread writes the frame, which costs less than a wake-up,
+    /// unless such frames follow each other quickly.
     /// </summary>
     internal void Schedule()
     {
-        if (stage.IsAsleep && !_rush.IsOn(time.GetTimestamp()))
+        if (stage.IsAsleep && !_burst.IsOn(time.GetTimestamp()))
         {
             for (var left = OwnFlushes; left > 0; left--)
             {
                 if (link.Flush() != FlushResult.More)
                 {
-                    _rush.Wrote(time.GetTimestamp());
+                    _burst.Wrote(time.GetTimestamp());
                     return;
                 }
             }
@@ -43,31 +43,33 @@ internal sealed class LinkSender(Link link, Stage stage, TimeProvider time) : IS
         var before = link.FramesSent;
         if (link.Flush() == FlushResult.More)
             stage.Post(this);
-        _rush.StageWrote(link.FramesSent - before);
+        _burst.StageWrote(link.FramesSent - before);
     }
 }
 
 /// <summary>
-/// Whether frames of threads that have no pause follow each other so fast that it costs less to wake the send stage, which then writes many
-/// at once, than to write each of them.
+/// Detects frames that follow each other so quickly that it costs less to wake the send stage, which writes many at once, than to write
+/// each frame separately.
 /// </summary>
 /// <param name="frequency">Timestamps per second.</param>
-internal struct SendRush(long frequency)
+internal struct WriteBurst(long frequency)
 {
-    /// <summary>Writes in a row, each soon after the last one, until there is a rush: a few calls at once are none.</summary>
+    /// <summary>Writes in a row, each soon after the last one, until there is a burst: a few calls at once are none.</summary>
     internal const int WritesInARow = 16;
 
-    /// <summary>A rush goes on while a write of the stage takes so many frames along: about as many writes cost as much as a wake-up.</summary>
+    /// <summary>
+    /// A burst goes on while a write of the stage takes so many frames along: about as many writes cost as much as a wake-up.
+    /// </summary>
     internal const int FramesPerWake = 8;
 
-    /// <summary>A write takes about 3 us; who has done nothing else since the last one writes without a break.</summary>
+    /// <summary>Largest time between consecutive writes, 10 us. A write takes about 3 us.</summary>
     private readonly long _soon = frequency / 100_000;
 
     private long _lastWrite = long.MinValue;
     private int _inARow;
     private bool _isOn;
 
-    /// <summary>A thread is about to write a frame at that time: whether it is to leave it to the stage.</summary>
+    /// <summary>Called before a write. Returns whether the frame is left to the stage.</summary>
     internal bool IsOn(long now)
     {
         if (Volatile.Read(ref _isOn))
@@ -81,10 +83,10 @@ internal struct SendRush(long frequency)
         return true;
     }
 
-    /// <summary>A thread has written its frame at that time.</summary>
+    /// <summary>Called after a thread has written a frame.</summary>
     internal void Wrote(long now) => Volatile.Write(ref _lastWrite, now);
 
-    /// <summary>The stage has written so many frames at once.</summary>
+    /// <summary>Called after a write of the stage with this number of frames.</summary>
     internal void StageWrote(long frames)
     {
         if (frames < FramesPerWake)
@@ -93,8 +95,8 @@ internal struct SendRush(long frequency)
 }
 
 /// <summary>
-/// The links that this thread has put frames into and will flush when its stage pauses: frames of many turns go out in one write, and
-/// no other thread is woken for it. The send stages take over when more gathers than a write should hold.
+/// The links with frames of this thread, which it flushes when its stage pauses: frames of many turns are sent in one write without waking
+/// another thread. The send stages take over when there are more frames than one write should have.
 /// </summary>
 internal static class SendBatch
 {
@@ -128,7 +130,7 @@ internal static class SendBatch
         t_count = 0;
         for (var index = 0; index < count; index++)
         {
-            // More: somebody else's frames, who flushes them himself or has asked for it. Blocked: the poller asks for it.
+            // More: another thread has appended frames and flushes them or has scheduled a flush. Blocked: the poller schedules the flush.
             links![index].Flush();
             links[index] = null!;
         }
