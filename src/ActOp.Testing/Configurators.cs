@@ -35,7 +35,9 @@ internal static class Configurators
         {
             if (string.IsNullOrEmpty(entry.Value))
                 continue;
-            var type = Type.GetType(entry.Value) ?? throw new OrleansConfigurationException("TestClusterOptions." + section + " names a type that cannot be found: " + entry.Value + ".");
+            var type = Type.GetType(entry.Value)
+                ?? throw new OrleansConfigurationException("TestClusterOptions." + section + " names a type that cannot be found: "
+                    + entry.Value + ".");
             yield return Activator.CreateInstance(type)!;
         }
     }

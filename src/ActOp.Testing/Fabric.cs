@@ -54,7 +54,8 @@ internal sealed class Fabric(string clusterId, string serviceId, ConnectionTrans
                 services.TryAddSingleton(_network.CreateTransport(local));
                 break;
             case ConnectionTransportType.UnixSocket:
-                throw new OrleansConfigurationException("TestClusterOptions.ConnectionTransport: Unix sockets are not available; use InMemory or TcpSocket.");
+                throw new OrleansConfigurationException(
+                    "TestClusterOptions.ConnectionTransport: Unix sockets are not available; use InMemory or TcpSocket.");
         }
     }
 }

@@ -28,7 +28,8 @@ internal static class Hosts
         }
         catch
         {
-            await EndAsync([.. starting.Where(static one => one.IsCompletedSuccessfully).Select(static one => one.Result)]).ConfigureAwait(false);
+            await EndAsync([.. starting.Where(static one => one.IsCompletedSuccessfully).Select(static one =>
+                one.Result)]).ConfigureAwait(false);
             throw;
         }
     }

@@ -42,7 +42,8 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
 
     /// <summary>The client.</summary>
     /// <exception cref="InvalidOperationException">There is none: not deployed, or stopped.</exception>
-    public IClusterClient Client => _client ?? throw new InvalidOperationException("The client is not connected. Call DeployAsync or InitializeClientAsync.");
+    public IClusterClient Client =>
+        _client ?? throw new InvalidOperationException("The client is not connected. Call DeployAsync or InitializeClientAsync.");
 
     /// <summary>Starts the silos and connects the client.</summary>
     public async Task DeployAsync()
@@ -215,7 +216,8 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     }
 
     /// <summary>Starts a silo without adding it to <see cref="Silos"/>.</summary>
-    public static Task<InProcessSiloHandle> StartSiloAsync(InProcessTestCluster cluster, int instanceNumber, InProcessTestClusterOptions clusterOptions)
+    public static Task<InProcessSiloHandle> StartSiloAsync(InProcessTestCluster cluster, int instanceNumber,
+        InProcessTestClusterOptions clusterOptions)
     {
         ArgumentNullException.ThrowIfNull(cluster);
         return cluster.StartSiloAsync(instanceNumber, clusterOptions);
@@ -234,7 +236,8 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     /// <summary>Starts one more silo.</summary>
     public async Task<InProcessSiloHandle> StartAdditionalSiloAsync(bool startAdditionalSiloOnNewPort)
     {
-        var handle = await CreateSiloAsync(InProcessTestSiloSpecificOptions.Create(this, Options, _instances++, startAdditionalSiloOnNewPort)).ConfigureAwait(false);
+        var handle = await CreateSiloAsync(InProcessTestSiloSpecificOptions.Create(
+            this, Options, _instances++, startAdditionalSiloOnNewPort)).ConfigureAwait(false);
         _silos.Add(handle);
         return handle;
     }

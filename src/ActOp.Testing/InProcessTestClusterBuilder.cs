@@ -42,7 +42,8 @@ public sealed class InProcessTestClusterBuilder
     }
 
     /// <summary>Configures every silo's host.</summary>
-    public InProcessTestClusterBuilder ConfigureSiloHost(Action<InProcessTestSiloSpecificOptions, IHostApplicationBuilder> configureSiloHostDelegate)
+    public InProcessTestClusterBuilder ConfigureSiloHost(Action<InProcessTestSiloSpecificOptions,
+        IHostApplicationBuilder> configureSiloHostDelegate)
     {
         ArgumentNullException.ThrowIfNull(configureSiloHostDelegate);
         Options.SiloHostConfigurationDelegates.Add(configureSiloHostDelegate);
@@ -134,7 +135,8 @@ public sealed class InProcessTestSiloSpecificOptions
     /// <param name="testClusterOptions">The cluster's options.</param>
     /// <param name="instanceNumber">Its number.</param>
     /// <param name="assignNewPort">Whether it gets ports that no silo of the cluster has had.</param>
-    public static InProcessTestSiloSpecificOptions Create(InProcessTestCluster testCluster, InProcessTestClusterOptions testClusterOptions, int instanceNumber, bool assignNewPort = false)
+    public static InProcessTestSiloSpecificOptions Create(InProcessTestCluster testCluster, InProcessTestClusterOptions testClusterOptions,
+        int instanceNumber, bool assignNewPort = false)
     {
         ArgumentNullException.ThrowIfNull(testCluster);
         ArgumentNullException.ThrowIfNull(testClusterOptions);

@@ -40,10 +40,12 @@ internal sealed class LogLines(string? file) : ILoggerProvider
 
         public bool IsEnabled(LogLevel logLevel) => logLevel >= LogLevel.Information;
 
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?,
+            string> formatter)
         {
             if (IsEnabled(logLevel))
-                lines.Add(TimeProvider.System.GetUtcNow().ToString("HH:mm:ss.fff") + " " + logLevel + " " + category + ": " + formatter(state, exception) + (exception is null ? "" : Environment.NewLine + exception));
+                lines.Add(TimeProvider.System.GetUtcNow().ToString("HH:mm:ss.fff") + " " + logLevel + " " + category + ": "
+                    + formatter(state, exception) + (exception is null ? "" : Environment.NewLine + exception));
         }
     }
 }

@@ -75,7 +75,8 @@ public class InProcessSiloHandle : SiloHandle
     /// <param name="siloName">Its name.</param>
     /// <param name="configuration">Becomes the host's configuration.</param>
     /// <param name="postConfigureHostBuilder">Called last.</param>
-    public static async Task<InProcessSiloHandle> CreateAsync(string siloName, IConfiguration configuration, Action<IHostBuilder>? postConfigureHostBuilder = null)
+    public static async Task<InProcessSiloHandle> CreateAsync(
+        string siloName, IConfiguration configuration, Action<IHostBuilder>? postConfigureHostBuilder = null)
     {
         var builder = Hosts.NewBuilder(configuration);
         builder.UseOrleans((_, silo) => silo.Services.Configure<Orleans.Configuration.SiloOptions>(options => options.SiloName = siloName));
@@ -129,7 +130,8 @@ public class InProcessSiloHandle : SiloHandle
         }
 
         var details = host.Services.GetRequiredService<ILocalSiloDetails>();
-        return new InProcessSiloHandle { Name = siloName, SiloHost = host, SiloAddress = details.SiloAddress, GatewayAddress = details.GatewayAddress };
+        return new InProcessSiloHandle { Name = siloName, SiloHost = host, SiloAddress = details.SiloAddress,
+            GatewayAddress = details.GatewayAddress };
     }
 
     /// <inheritdoc/>

@@ -21,7 +21,8 @@ public class TestCluster : IDisposable, IAsyncDisposable
     private IClusterClient? _client;
 
     /// <summary>A cluster that is not deployed yet; see <see cref="TestClusterBuilder"/>.</summary>
-    public TestCluster(TestClusterOptions options, IReadOnlyList<IConfigurationSource> configurationSources, ITestClusterPortAllocator portAllocator)
+    public TestCluster(TestClusterOptions options, IReadOnlyList<IConfigurationSource> configurationSources,
+        ITestClusterPortAllocator portAllocator)
     {
         ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(configurationSources);
@@ -29,7 +30,9 @@ public class TestCluster : IDisposable, IAsyncDisposable
         Options = options;
         ConfigurationSources = configurationSources;
         PortAllocator = portAllocator;
-        var file = options.ConfigureFileLogging ? Path.Combine(options.ApplicationBaseDirectory ?? Environment.CurrentDirectory, options.ClusterId + ".log") : null;
+        var file = options.ConfigureFileLogging
+            ? Path.Combine(options.ApplicationBaseDirectory ?? Environment.CurrentDirectory, options.ClusterId + ".log")
+            : null;
         _fabric = new Fabric(options.ClusterId, options.ServiceId, options.ConnectionTransport, options.UseTestClusterMembership, file);
         _createSilo = async (name, configuration) => await DefaultCreateSiloAsync(name, configuration).ConfigureAwait(false);
     }
@@ -45,7 +48,8 @@ public class TestCluster : IDisposable, IAsyncDisposable
 
     /// <summary>The client.</summary>
     /// <exception cref="InvalidOperationException">There is none: not deployed, or stopped.</exception>
-    public IClusterClient Client => _client ?? throw new InvalidOperationException("The client is not connected. Call DeployAsync or InitializeClientAsync.");
+    public IClusterClient Client =>
+        _client ?? throw new InvalidOperationException("The client is not connected. Call DeployAsync or InitializeClientAsync.");
 
     /// <summary>Makes references for the client.</summary>
     public IGrainFactory GrainFactory => Client;
@@ -194,7 +198,9 @@ public class TestCluster : IDisposable, IAsyncDisposable
 
     private InProcessSiloHandle InProcess(SiloAddress? silo) =>
         GetActiveSilos().OfType<InProcessSiloHandle>().FirstOrDefault(handle => silo is null || handle.SiloAddress.Equals(silo))
-        ?? throw new ArgumentException(silo is null ? "No silo is active." : "No active silo of this process has the address " + silo + ".", nameof(silo));
+        ?? throw new ArgumentException(silo is null
+            ? "No silo is active."
+            : "No active silo of this process has the address " + silo + ".", nameof(silo));
 
     private IConfiguration Configuration(IReadOnlyList<IConfigurationSource> overrides)
     {
@@ -237,10 +243,12 @@ public class TestCluster : IDisposable, IAsyncDisposable
     /// <summary>Starts a silo in this process.</summary>
     public async Task<SiloHandle> DefaultCreateSiloAsync(string siloName, IConfiguration configuration) =>
         await InProcessSiloHandle.CreateAsync(siloName, configuration, host => host.UseOrleans((_, silo) =>
-            _fabric.AddSilo(silo.Services, int.Parse(configuration[SiloPortKey]!), int.Parse(configuration[GatewayPortKey]!)))).ConfigureAwait(false);
+            _fabric.AddSilo(silo.Services, int.Parse(configuration[SiloPortKey]!),
+                int.Parse(configuration[GatewayPortKey]!)))).ConfigureAwait(false);
 
     /// <summary>Starts a silo without adding it to <see cref="Silos"/>.</summary>
-    public static Task<SiloHandle> StartSiloAsync(TestCluster cluster, int instanceNumber, TestClusterOptions clusterOptions, IReadOnlyList<IConfigurationSource>? configurationOverrides = null, bool startSiloOnNewPort = false)
+    public static Task<SiloHandle> StartSiloAsync(TestCluster cluster, int instanceNumber, TestClusterOptions clusterOptions,
+        IReadOnlyList<IConfigurationSource>? configurationOverrides = null, bool startSiloOnNewPort = false)
     {
         ArgumentNullException.ThrowIfNull(cluster);
         return cluster.StartSiloAsync(instanceNumber, clusterOptions, configurationOverrides, startSiloOnNewPort);
@@ -251,7 +259,8 @@ public class TestCluster : IDisposable, IAsyncDisposable
     /// <param name="clusterOptions">The cluster's options.</param>
     /// <param name="configurationOverrides">Configuration for this silo only.</param>
     /// <param name="startSiloOnNewPort">Whether it gets ports that no silo of the cluster has had.</param>
-    public async Task<SiloHandle> StartSiloAsync(int instanceNumber, TestClusterOptions clusterOptions, IReadOnlyList<IConfigurationSource>? configurationOverrides = null, bool startSiloOnNewPort = false)
+    public async Task<SiloHandle> StartSiloAsync(int instanceNumber, TestClusterOptions clusterOptions,
+        IReadOnlyList<IConfigurationSource>? configurationOverrides = null, bool startSiloOnNewPort = false)
     {
         ArgumentNullException.ThrowIfNull(clusterOptions);
         var name = instanceNumber == 0 ? "Primary" : "Secondary_" + instanceNumber;
@@ -271,7 +280,8 @@ public class TestCluster : IDisposable, IAsyncDisposable
     }
 
     /// <summary>Starts one more silo.</summary>
-    public SiloHandle StartAdditionalSilo(bool startAdditionalSiloOnNewPort = false) => StartAdditionalSiloAsync(startAdditionalSiloOnNewPort).GetAwaiter().GetResult();
+    public SiloHandle StartAdditionalSilo(bool startAdditionalSiloOnNewPort = false) =>
+        StartAdditionalSiloAsync(startAdditionalSiloOnNewPort).GetAwaiter().GetResult();
 
     /// <summary>Starts one more silo.</summary>
     public async Task<SiloHandle> StartAdditionalSiloAsync(bool startAdditionalSiloOnNewPort = false) =>

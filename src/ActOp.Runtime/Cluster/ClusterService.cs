@@ -125,7 +125,8 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     public ValueTask Gossip(TableSnapshot table) => Do(() => _protocol.OnGossip(table, Now));
 
     public ValueTask<TableReply> UseTable(TableRequest request) => _table is SeedTable
-        ? throw new InvalidOperationException("This silo " + _local.Address + " does not hold the membership table; check the primary endpoint of UseLocalhostClustering or UseDevelopmentClustering.")
+        ? throw new InvalidOperationException("This silo " + _local.Address
+            + " does not hold the membership table; check the primary endpoint of UseLocalhostClustering or UseDevelopmentClustering.")
         : _table.Execute(request, CancellationToken.None);
 
     public ValueTask<TableSnapshot> GetTable() => new(_protocol.Table);
@@ -180,7 +181,8 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             if (condition())
                 return;
             if (_stoppedDead.Task.IsCompleted)
-                throw new OrleansException("The silo " + _local.Address + " could not join the cluster: " + await _stoppedDead.Task.ConfigureAwait(false));
+                throw new OrleansException("The silo " + _local.Address + " could not join the cluster: "
+                    + await _stoppedDead.Task.ConfigureAwait(false));
             await Task.WhenAny(changed, _stoppedDead.Task).WaitAsync(cancellationToken).ConfigureAwait(false);
         }
     }

@@ -110,7 +110,8 @@ internal sealed record MembershipOptions
     /// The longest time from a silent crash to its eviction when nothing else fails: one period until the next probe, the missed probes,
     /// the indirect probe, and the second voter's last round, each rounded up to a tick.
     /// </summary>
-    public int DetectionBound => ProbePeriod + (MissedProbesLimit * Math.Max(ProbePeriod, ProbeTimeout)) + (2 * ProbeTimeout) + (8 * TickPeriod);
+    public int DetectionBound =>
+        ProbePeriod + (MissedProbesLimit * Math.Max(ProbePeriod, ProbeTimeout)) + (2 * ProbeTimeout) + (8 * TickPeriod);
 
     /// <summary>
     /// Reads the application's options. A configured probe timeout is the time budget of one missed probe; five probes are sent in it, so

@@ -133,7 +133,8 @@ internal sealed class MembershipProtocol
         }
 
         _probes.NoteTraffic(now);
-        _output.Add(new MembershipAction.SendProbeReply(probe.From, new ProbeReply(probe.Id, _self, Table.Version, now - _known.ConfirmedAt)));
+        _output.Add(new MembershipAction.SendProbeReply(probe.From,
+            new ProbeReply(probe.Id, _self, Table.Version, now - _known.ConfirmedAt)));
         if (View.IsDead(probe.From))
         {
             _output.Add(new MembershipAction.SendGossip(probe.From, Table));
@@ -340,7 +341,8 @@ internal sealed class MembershipProtocol
         }
         else if (isAnswer)
         {
-            Stop(new MembershipAction.StopDead($"The membership table that lists silo {_self} was lost and replaced by another ({table.TableId})."));
+            Stop(new MembershipAction.StopDead(
+                $"The membership table that lists silo {_self} was lost and replaced by another ({table.TableId})."));
         }
     }
 

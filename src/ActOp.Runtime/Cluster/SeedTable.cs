@@ -58,7 +58,8 @@ internal sealed class SeedTable : IClusterTable
         try
         {
             var silo = await _parts.Peers.FindAsync(_seed).WaitAsync(cancellationToken);
-            return await _parts.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).UseTable(request).AsTask().WaitAsync(cancellationToken);
+            return await _parts.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).UseTable(
+                request).AsTask().WaitAsync(cancellationToken);
         }
         catch (Exception exception) when (exception is OrleansException or TimeoutException or OperationCanceledException)
         {
@@ -102,7 +103,8 @@ internal sealed class EmbeddedTable(ClusterTableParts parts) : IClusterTable
 
     private async Task RecoverAsync()
     {
-        for (var start = parts.Local.Time.GetTimestamp(); parts.Local.Time.GetElapsedTime(start) < Grace && !HasHeardAll; await Task.Delay(LookPeriod, parts.Local.Time))
+        for (var start = parts.Local.Time.GetTimestamp(); parts.Local.Time.GetElapsedTime(start) < Grace
+            && !HasHeardAll; await Task.Delay(LookPeriod, parts.Local.Time))
         {
             foreach (var silo in parts.Peers.ConnectedSilos)
             {
@@ -125,7 +127,8 @@ internal sealed class EmbeddedTable(ClusterTableParts parts) : IClusterTable
     {
         try
         {
-            var table = await parts.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetTable().AsTask().WaitAsync(AnswerLimit, parts.Local.Time);
+            var table = await parts.Factory.GetSystemTarget<IClusterTarget>(
+                ClusterService.Name, silo).GetTable().AsTask().WaitAsync(AnswerLimit, parts.Local.Time);
             _answered.Add(silo);
             if (table.TableId != 0 && table.Version > _newest.Version)
                 _newest = table;

@@ -116,11 +116,13 @@ public sealed class StageOptions
 
     internal void Validate()
     {
-        foreach (var (name, value) in new[] { (nameof(ReceiveThreads), ReceiveThreads), (nameof(WorkThreads), WorkThreads), (nameof(SiloSendThreads), SiloSendThreads), (nameof(ClientSendThreads), ClientSendThreads) })
+        foreach (var (name, value) in new[] { (nameof(ReceiveThreads), ReceiveThreads), (nameof(WorkThreads), WorkThreads),
+            (nameof(SiloSendThreads), SiloSendThreads), (nameof(ClientSendThreads), ClientSendThreads) })
             Check(value is null or (>= 1 and <= MaxStageThreads), name, "1 to " + MaxStageThreads, value);
         Check(Measure || Controller != StageController.Model, nameof(Measure), "true for the Model controller", Measure);
         Check(MinThreads is >= 1 and <= MaxStageThreads, nameof(MinThreads), "1 to " + MaxStageThreads, MinThreads);
-        Check(MaxThreads >= MinThreads && MaxThreads <= MaxStageThreads, nameof(MaxThreads), "MinThreads to " + MaxStageThreads, MaxThreads);
+        Check(MaxThreads >= MinThreads
+            && MaxThreads <= MaxStageThreads, nameof(MaxThreads), "MinThreads to " + MaxStageThreads, MaxThreads);
         Check(ModelPeriod >= TimeSpan.FromMilliseconds(100), nameof(ModelPeriod), "at least 100 ms", ModelPeriod);
         Check(QueuePeriod >= TimeSpan.FromMilliseconds(100), nameof(QueuePeriod), "at least 100 ms", QueuePeriod);
         Check(ThreadPenalty > TimeSpan.Zero, nameof(ThreadPenalty), "positive", ThreadPenalty);

@@ -23,16 +23,20 @@ internal sealed class RuntimeMetrics : IDisposable
 
     internal RuntimeMetrics(Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages)
     {
-        _meter.CreateObservableCounter("actop.grain.messages.local", () => edges.Totals().Local, description: "Requests and answers between grains of one silo.");
-        _meter.CreateObservableCounter("actop.grain.messages.remote", () => edges.Totals().Remote, description: "Requests and answers between grains of different silos, counted where the request began.");
+        _meter.CreateObservableCounter("actop.grain.messages.local", () => edges.Totals().Local,
+            description: "Requests and answers between grains of one silo.");
+        _meter.CreateObservableCounter("actop.grain.messages.remote", () => edges.Totals().Remote,
+            description: "Requests and answers between grains of different silos, counted where the request began.");
         _meter.CreateObservableCounter("actop.activations.created", () => Interlocked.Read(ref _activated));
         _meter.CreateObservableCounter("actop.activations.ended", () => Interlocked.Read(ref _deactivated));
         _meter.CreateObservableUpDownCounter("actop.activations", activations);
         _meter.CreateObservableCounter("actop.migrations", () => Interlocked.Read(ref _moved));
         _meter.CreateObservableCounter("actop.migrations.arrived", () => Interlocked.Read(ref _arrived));
         _meter.CreateObservableCounter("actop.calls.expired", () => Interlocked.Read(ref _expired));
-        _meter.CreateObservableCounter("actop.calls.dropped", () => Dropped, description: "Requests that did not run because nobody waited for the answer any more.");
-        _meter.CreateObservableCounter("actop.calls.lost", () => Lost, description: "One-way calls that did not run: refused by a limit, or without a way to their grain.");
+        _meter.CreateObservableCounter("actop.calls.dropped", () => Dropped,
+            description: "Requests that did not run because nobody waited for the answer any more.");
+        _meter.CreateObservableCounter("actop.calls.lost", () => Lost,
+            description: "One-way calls that did not run: refused by a limit, or without a way to their grain.");
         foreach (var stage in sized)
             Add(stage);
         foreach (var stage in stages)
@@ -48,12 +52,18 @@ internal sealed class RuntimeMetrics : IDisposable
     {
         var tag = new KeyValuePair<string, object?>("stage", stage.Name);
         _meter.CreateObservableUpDownCounter("actop.stage.threads", () => new Measurement<int>(stage.Threads(), tag));
-        _meter.CreateObservableCounter("actop.stage.changes", () => new Measurement<long>(stage.Changes, tag), description: "Changes of the number of threads.");
-        _meter.CreateObservableCounter("actop.stage.executed", () => new Measurement<long>(stage.Usage().Executed, tag), description: "Events run.");
-        _meter.CreateObservableCounter("actop.stage.wait", () => new Measurement<double>(stage.Waited, tag), "s", "Time that events have waited in the stage's queue.");
-        _meter.CreateObservableCounter("actop.stage.wall", () => new Measurement<double>(stage.Wall, tag), "s", "Time that threads were busy with events (z).");
-        _meter.CreateObservableCounter("actop.stage.cpu", () => new Measurement<double>(stage.Cpu, tag), "s", "Processor time of events (x).");
-        _meter.CreateObservableCounter("actop.stage.ready", () => new Measurement<double>(stage.Ready, tag), "s", "Time that threads were busy and ready without a processor (r).");
+        _meter.CreateObservableCounter("actop.stage.changes", () => new Measurement<long>(stage.Changes, tag),
+            description: "Changes of the number of threads.");
+        _meter.CreateObservableCounter("actop.stage.executed", () => new Measurement<long>(stage.Usage().Executed, tag),
+            description: "Events run.");
+        _meter.CreateObservableCounter("actop.stage.wait", () => new Measurement<double>(stage.Waited, tag), "s",
+            "Time that events have waited in the stage's queue.");
+        _meter.CreateObservableCounter("actop.stage.wall", () => new Measurement<double>(stage.Wall, tag), "s",
+            "Time that threads were busy with events (z).");
+        _meter.CreateObservableCounter("actop.stage.cpu", () => new Measurement<double>(stage.Cpu, tag), "s",
+            "Processor time of events (x).");
+        _meter.CreateObservableCounter("actop.stage.ready", () => new Measurement<double>(stage.Ready, tag), "s",
+            "Time that threads were busy and ready without a processor (r).");
     }
 
     internal Meter Meter => _meter;

@@ -7,7 +7,8 @@ namespace ActOp.Runtime.Directory;
 
 /// <summary>Sends requests to the owner of a grain's slot, and repeats them while slots are transferred. Any thread.</summary>
 internal sealed class DirectoryClient(
-    LocalNode local, ClusterView cluster, ActivationTable activations, GrainFactory factory, DirectoryService service, RegistrationFence fence)
+    LocalNode local, ClusterView cluster, ActivationTable activations, GrainFactory factory, DirectoryService service,
+        RegistrationFence fence)
 {
     /// <summary>Bounds of a wait. A wait ends earlier when this silo gets a view or serves more slots.</summary>
     private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(5);
@@ -52,7 +53,8 @@ internal sealed class DirectoryClient(
     {
         while (true)
         {
-            var reply = await RequestAsync(activation.GrainId, static (target, request) => target.Register(request), request).ConfigureAwait(true);
+            var reply = await RequestAsync(activation.GrainId, static (target, request) => target.Register(request),
+                request).ConfigureAwait(true);
             if (reply.Status == DirectoryStatus.Conflict && previous.IsDefault && reply.Location.Silo.Equals(local.Address))
             {
                 // A silo has at most one activation of a grain, so the listed activation of this silo has ended without unregistering. It
@@ -97,10 +99,12 @@ internal sealed class DirectoryClient(
         var location = await LookupAsync(grain).ConfigureAwait(false);
         if (location.IsNone || !location.Silo.Equals(local.Address) || activations.TryGet(grain, out _))
             return;
-        await RequestAsync(grain, static (target, gone) => target.Unregister(gone), new Registration(grain, location)).ConfigureAwait(false);
+        await RequestAsync(grain, static (target, gone) => target.Unregister(gone),
+            new Registration(grain, location)).ConfigureAwait(false);
     }
 
-    private async Task<DirectoryReply> RequestAsync<TArgument>(GrainId grain, Func<IDirectoryTarget, TArgument, ValueTask<DirectoryReply>> ask, TArgument argument)
+    private async Task<DirectoryReply> RequestAsync<TArgument>(
+        GrainId grain, Func<IDirectoryTarget, TArgument, ValueTask<DirectoryReply>> ask, TArgument argument)
     {
         var asked = local.Clock.Update();
         for (var delay = FirstDelay; ; delay = delay * 2 < LongestDelay ? delay * 2 : LongestDelay)
@@ -128,8 +132,10 @@ internal sealed class DirectoryClient(
             // Entries of a stopping silo are removed by the view without it.
             var patience = local.IsStopping && LastPatience < local.ResponseTimeout ? LastPatience : local.ResponseTimeout;
             if (local.Clock.Update() - asked + wait.TotalMilliseconds > patience.TotalMilliseconds)
-                throw new SiloUnavailableException("The directory did not answer for " + grain + " within " + patience + ": the slot has no ready owner.");
-            await changed.WaitAsync(wait, local.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+                throw new SiloUnavailableException("The directory did not answer for " + grain + " within " + patience
+                    + ": the slot has no ready owner.");
+            await changed.WaitAsync(wait,
+                local.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
 

@@ -95,7 +95,8 @@ internal sealed record SlotRequest(long Id, int Attempt, SiloAddress From, long 
 /// <param name="Parts">How many parts there are.</param>
 /// <param name="Entries">Registrations.</param>
 [Orleans.GenerateSerializer]
-internal sealed record SlotReply(long Id, int Attempt, SiloAddress From, long View, int Part, int Parts, ImmutableArray<Registration> Entries)
+internal sealed record SlotReply(long Id, int Attempt, SiloAddress From, long View, int Part, int Parts,
+    ImmutableArray<Registration> Entries)
 {
     /// <summary>Hand-over: requested slots that the answerer does not hold (in part 0).</summary>
     [Orleans.Id(11)]

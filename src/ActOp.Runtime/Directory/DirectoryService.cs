@@ -25,7 +25,8 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
     private volatile TaskCompletionSource _changed = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private ITimer? _timer;
 
-    internal DirectoryService(LocalNode local, ActivationTable activations, GrainFactory factory, DirectoryLimits limits, RegistrationFence fence)
+    internal DirectoryService(LocalNode local, ActivationTable activations, GrainFactory factory, DirectoryLimits limits,
+        RegistrationFence fence)
     {
         _local = local;
         _activations = activations;
@@ -99,7 +100,8 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
         if (_activations.TryGet(loser.Grain, out var activation) && activation.ActivationId.Equals(loser.Location.Activation))
         {
             activation.Registered = false;
-            activation.Deactivate(new DeactivationReason(DeactivationReasonCode.DuplicateActivation, "Another activation of the grain is registered."));
+            activation.Deactivate(new DeactivationReason(DeactivationReasonCode.DuplicateActivation,
+                "Another activation of the grain is registered."));
         }
 
         return default;

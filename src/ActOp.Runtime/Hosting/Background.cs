@@ -36,7 +36,8 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
         get
         {
             lock (_parts)
-                return string.Join(", ", _parts.Where(static part => part.Running > 0).Select(static part => part.Name + " (" + part.Running + ")"));
+                return string.Join(", ", _parts.Where(static part => part.Running > 0).Select(static part => part.Name + " (" + part.Running
+                    + ")"));
         }
     }
 
@@ -101,7 +102,9 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
     private Task IdleAsync()
     {
         lock (_parts)
-            return Volatile.Read(ref _running) == 0 ? Task.CompletedTask : (_idle ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
+            return Volatile.Read(ref _running) == 0
+                ? Task.CompletedTask
+                : (_idle ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
     }
 }
 

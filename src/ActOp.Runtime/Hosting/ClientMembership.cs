@@ -48,7 +48,8 @@ internal sealed class ClientMembership : IDisposable
     private int _turn;
 
     internal ClientMembership(
-        LocalNode local, ClusterView cluster, PeerTable peers, GrainFactory factory, GrainClasses classes, Stage control, EndPoint[] gateways)
+        LocalNode local, ClusterView cluster, PeerTable peers, GrainFactory factory, GrainClasses classes, Stage control,
+            EndPoint[] gateways)
     {
         _local = local;
         _cluster = cluster;
@@ -100,7 +101,8 @@ internal sealed class ClientMembership : IDisposable
         }
         catch (TimeoutException exception)
         {
-            throw new ConnectionFailedException("No silo answered at " + string.Join(", ", _gateways.AsEnumerable()) + " within " + ConnectTimeout
+            throw new ConnectionFailedException("No silo answered at " + string.Join(", ", _gateways.AsEnumerable()) + " within "
+                + ConnectTimeout
                     + ". Check the addresses, the cluster id and the service id.", exception);
         }
 
@@ -130,7 +132,8 @@ internal sealed class ClientMembership : IDisposable
             asked.Add(FetchAsync(silo));
             try
             {
-                return await (await Task.WhenAny(asked).WaitAsync(RefreshPeriod, _local.TaskTime).ConfigureAwait(false)).ConfigureAwait(false);
+                return await (await Task.WhenAny(asked).WaitAsync(RefreshPeriod,
+                    _local.TaskTime).ConfigureAwait(false)).ConfigureAwait(false);
             }
             catch (TimeoutException) when (asked.Count * RefreshPeriod < AnswerLimit)
             {

@@ -20,15 +20,18 @@ internal sealed class ClusterClient(GrainFactory factory, IServiceProvider servi
 
     public IAddressable GetGrain(GrainId grainId) => factory.GetGrain(grainId);
 
-    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey, string grainClassNamePrefix) => factory.GetGrain(interfaceType, grainKey, grainClassNamePrefix);
+    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey, string grainClassNamePrefix) =>
+        factory.GetGrain(interfaceType, grainKey, grainClassNamePrefix);
 
     public IAddressable GetGrain(Type interfaceType, IdSpan grainKey) => factory.GetGrain(interfaceType, grainKey);
 
-    public IGrain GetGrain(Type grainInterfaceType, Guid grainPrimaryKey, string keyExtension) => factory.GetGrain(grainInterfaceType, grainPrimaryKey, keyExtension);
+    public IGrain GetGrain(Type grainInterfaceType, Guid grainPrimaryKey, string keyExtension) =>
+        factory.GetGrain(grainInterfaceType, grainPrimaryKey, keyExtension);
 
     public IGrain GetGrain(Type grainInterfaceType, Guid grainPrimaryKey) => factory.GetGrain(grainInterfaceType, grainPrimaryKey);
 
-    public IGrain GetGrain(Type grainInterfaceType, long grainPrimaryKey, string keyExtension) => factory.GetGrain(grainInterfaceType, grainPrimaryKey, keyExtension);
+    public IGrain GetGrain(Type grainInterfaceType, long grainPrimaryKey, string keyExtension) =>
+        factory.GetGrain(grainInterfaceType, grainPrimaryKey, keyExtension);
 
     public IGrain GetGrain(Type grainInterfaceType, long grainPrimaryKey) => factory.GetGrain(grainInterfaceType, grainPrimaryKey);
 
@@ -38,13 +41,15 @@ internal sealed class ClusterClient(GrainFactory factory, IServiceProvider servi
         where TGrainInterface : IAddressable => factory.GetGrain<TGrainInterface>(grainId);
 
     public TGrainInterface GetGrain<TGrainInterface>(Guid primaryKey, string keyExtension, string? grainClassNamePrefix = null)
-        where TGrainInterface : IGrainWithGuidCompoundKey => factory.GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix);
+        where TGrainInterface : IGrainWithGuidCompoundKey =>
+            factory.GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix);
 
     public TGrainInterface GetGrain<TGrainInterface>(Guid primaryKey, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithGuidKey => factory.GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix);
 
     public TGrainInterface GetGrain<TGrainInterface>(long primaryKey, string keyExtension, string? grainClassNamePrefix = null)
-        where TGrainInterface : IGrainWithIntegerCompoundKey => factory.GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix);
+        where TGrainInterface : IGrainWithIntegerCompoundKey =>
+            factory.GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix);
 
     public TGrainInterface GetGrain<TGrainInterface>(long primaryKey, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithIntegerKey => factory.GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix);

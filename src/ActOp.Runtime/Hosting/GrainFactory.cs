@@ -19,10 +19,12 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     private readonly ConcurrentDictionary<(string, SiloAddress, Type), GrainReference> _systemTargets = new();
 
     public TGrainInterface GetGrain<TGrainInterface>(Guid primaryKey, string? grainClassNamePrefix = null)
-        where TGrainInterface : IGrainWithGuidKey => Get<TGrainInterface>(GrainIdKeyExtensions.CreateGuidKey(primaryKey), grainClassNamePrefix);
+        where TGrainInterface : IGrainWithGuidKey =>
+            Get<TGrainInterface>(GrainIdKeyExtensions.CreateGuidKey(primaryKey), grainClassNamePrefix);
 
     public TGrainInterface GetGrain<TGrainInterface>(long primaryKey, string? grainClassNamePrefix = null)
-        where TGrainInterface : IGrainWithIntegerKey => Get<TGrainInterface>(GrainIdKeyExtensions.CreateIntegerKey(primaryKey), grainClassNamePrefix);
+        where TGrainInterface : IGrainWithIntegerKey =>
+            Get<TGrainInterface>(GrainIdKeyExtensions.CreateIntegerKey(primaryKey), grainClassNamePrefix);
 
     public TGrainInterface GetGrain<TGrainInterface>(string primaryKey, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithStringKey => Get<TGrainInterface>(StringKey(primaryKey), grainClassNamePrefix);
@@ -46,19 +48,25 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
 
     public IAddressable GetGrain(GrainId grainId) => CreateUntyped(grainId);
 
-    public IAddressable GetGrain(GrainId grainId, GrainInterfaceType interfaceType) => TypeManifest.TryGetInterface(interfaceType.ToString()!, out var entry)
+    public IAddressable GetGrain(GrainId grainId, GrainInterfaceType interfaceType) =>
+        TypeManifest.TryGetInterface(interfaceType.ToString()!, out var entry)
         ? Create(grainId, entry.Type)
         : throw new ArgumentException("No grain interface has the name " + interfaceType + ".", nameof(interfaceType));
 
-    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey, string grainClassNamePrefix) => Create(GrainId.Create(classes.Resolve(interfaceType, grainClassNamePrefix), grainKey), interfaceType);
+    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey, string grainClassNamePrefix) =>
+        Create(GrainId.Create(classes.Resolve(interfaceType, grainClassNamePrefix), grainKey), interfaceType);
 
-    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey) => Create(GrainId.Create(classes.Resolve(interfaceType, null), grainKey), interfaceType);
+    public IAddressable GetGrain(Type interfaceType, IdSpan grainKey) =>
+        Create(GrainId.Create(classes.Resolve(interfaceType, null), grainKey), interfaceType);
 
-    public IGrain GetGrain(Type grainInterfaceType, Guid grainPrimaryKey) => (IGrain)GetGrain(grainInterfaceType, GrainIdKeyExtensions.CreateGuidKey(grainPrimaryKey));
+    public IGrain GetGrain(Type grainInterfaceType, Guid grainPrimaryKey) =>
+        (IGrain)GetGrain(grainInterfaceType, GrainIdKeyExtensions.CreateGuidKey(grainPrimaryKey));
 
-    public IGrain GetGrain(Type grainInterfaceType, long grainPrimaryKey) => (IGrain)GetGrain(grainInterfaceType, GrainIdKeyExtensions.CreateIntegerKey(grainPrimaryKey));
+    public IGrain GetGrain(Type grainInterfaceType, long grainPrimaryKey) =>
+        (IGrain)GetGrain(grainInterfaceType, GrainIdKeyExtensions.CreateIntegerKey(grainPrimaryKey));
 
-    public IGrain GetGrain(Type grainInterfaceType, string grainPrimaryKey) => (IGrain)GetGrain(grainInterfaceType, StringKey(grainPrimaryKey));
+    public IGrain GetGrain(Type grainInterfaceType, string grainPrimaryKey) =>
+        (IGrain)GetGrain(grainInterfaceType, StringKey(grainPrimaryKey));
 
     public IGrain GetGrain(Type grainInterfaceType, Guid grainPrimaryKey, string keyExtension)
     {
@@ -81,7 +89,8 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
         if (obj is GrainReference or Grain)
             throw new ArgumentException("A grain or a reference cannot be passed to CreateObjectReference; use AsReference.", nameof(obj));
         if (obj is not TGrainObserverInterface)
-            throw new ArgumentException("The object of type " + obj.GetType() + " does not implement " + typeof(TGrainObserverInterface) + ".", nameof(obj));
+            throw new ArgumentException("The object of type " + obj.GetType() + " does not implement " + typeof(TGrainObserverInterface)
+                + ".", nameof(obj));
         return (TGrainObserverInterface)(object)Create(activations.AddObserver(obj).GrainId, typeof(TGrainObserverInterface));
     }
 
@@ -90,13 +99,16 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     {
         ArgumentNullException.ThrowIfNull(obj);
         if (obj is not GrainReference reference)
-            throw new ArgumentException("The argument of DeleteObjectReference must be a reference that CreateObjectReference returned.", nameof(obj));
+            throw new ArgumentException("The argument of DeleteObjectReference must be a reference that CreateObjectReference returned.",
+                nameof(obj));
         if (activations.TryGet(reference.GrainId, out var activation))
             activation.EndObserver();
     }
 
     internal T GetSystemTarget<T>(string name, SiloAddress silo)
-        where T : ISystemTarget => (T)(object)_systemTargets.GetOrAdd((name, silo, typeof(T)), static (key, factory) => factory.Create(SystemGrainIds.SystemTarget(key.Item1, key.Item2), key.Item3), this);
+        where T : ISystemTarget =>
+            (T)(object)_systemTargets.GetOrAdd((name, silo, typeof(T)),
+                static (key, factory) => factory.Create(SystemGrainIds.SystemTarget(key.Item1, key.Item2), key.Item3), this);
 
     /// <summary>Number of cached references to system targets.</summary>
     internal int SystemTargets => _systemTargets.Count;
@@ -120,12 +132,16 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     internal GrainReference CreateUntyped(GrainId id)
     {
         var entry = classes.TryGet(id.Type, out var grainClass) ? FirstInterface(grainClass.Type) : null;
-        return entry is null ? throw new ArgumentException("No grain class of this process has the grain type " + id.Type + ".") : Create(id, entry);
+        return entry is null
+            ? throw new ArgumentException("No grain class of this process has the grain type " + id.Type + ".")
+            : Create(id, entry);
     }
 
     internal GrainReference Create(GrainId id, Type interfaceType)
     {
-        var (shared, entry) = _shared.TryGetValue((id.Type, interfaceType), out var found) ? found : _shared.GetOrAdd((id.Type, interfaceType), MakeShared);
+        var (shared, entry) = _shared.TryGetValue((id.Type, interfaceType), out var found)
+            ? found
+            : _shared.GetOrAdd((id.Type, interfaceType), MakeShared);
         return entry.CreateReference(shared, id.Key);
     }
 
@@ -166,7 +182,8 @@ internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimePr
     public ITimerRegistry TimerRegistry { get; } = new TimerRegistry();
 
     public void DeactivateOnIdle(IGrainContext grainContext) =>
-        grainContext.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "The grain requested its deactivation."));
+        grainContext.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested,
+            "The grain requested its deactivation."));
 
     public void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan) => ((Activation)grainContext).KeepAliveFor(timeSpan);
 }
@@ -174,5 +191,7 @@ internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimePr
 /// <summary>The activation whose turn, or whose construction, runs on this thread.</summary>
 internal sealed class GrainContextAccessor : IGrainContextAccessor
 {
-    public IGrainContext GrainContext => CallHost.Current as IGrainContext ?? GrainContextScope.Current ?? throw new InvalidOperationException("No grain runs on this thread.");
+    public IGrainContext GrainContext =>
+        CallHost.Current as IGrainContext ?? GrainContextScope.Current
+            ?? throw new InvalidOperationException("No grain runs on this thread.");
 }

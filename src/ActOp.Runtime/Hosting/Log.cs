@@ -33,7 +33,9 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(107, LogLevel.Warning, "{count} one-way calls did not run. The last one was {method} to {grain}.")]
     private static partial void OneWayLost(ILogger logger, long count, string method, GrainId grain, Exception exception);
 
-    [LoggerMessage(200, LogLevel.Warning, "A turn of {grain} took {milliseconds} ms: it blocked a thread of the work stage. Move long computations and blocking calls out of grains.")]
+    [LoggerMessage(200, LogLevel.Warning,
+        "A turn of {grain} took {milliseconds} ms: it blocked a thread of the work stage. Move long computations and blocking calls out "
+            + "of grains.")]
     private static partial void LongTurn(ILogger logger, GrainId grain, long milliseconds);
 
     [LoggerMessage(201, LogLevel.Error, "A turn of {grain} failed outside of a call.")]
@@ -69,7 +71,8 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(211, LogLevel.Warning, "A callback that {grain} registered on a cancellation token threw.")]
     private static partial void CancellationFailed(ILogger logger, GrainId grain, Exception exception);
 
-    [LoggerMessage(212, LogLevel.Warning, "The directory did not answer for {grain}, whose state could not be moved; the request is repeated.")]
+    [LoggerMessage(212, LogLevel.Warning,
+        "The directory did not answer for {grain}, whose state could not be moved; the request is repeated.")]
     private static partial void RegistrationRepeated(ILogger logger, GrainId grain, Exception exception);
 
     [LoggerMessage(300, LogLevel.Warning, "{grain} could not be moved to {target}; it continues on this silo unless the silo stops.")]
@@ -105,7 +108,8 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(503, LogLevel.Warning, "The membership table did not answer; the request is repeated.")]
     private static partial void TableFailed(ILogger logger, Exception exception);
 
-    [LoggerMessage(505, LogLevel.Error, "The lease of {silo} expired: the membership table could not be reached in time. Its grains pause until it can be.")]
+    [LoggerMessage(505, LogLevel.Error,
+        "The lease of {silo} expired: the membership table could not be reached in time. Its grains pause until it can be.")]
     private static partial void LeaseLost(ILogger logger, SiloAddress silo);
 
     [LoggerMessage(506, LogLevel.Warning, "{silo} is confirmed as a member again; its grains continue, {parked} of them had turns to run.")]
@@ -114,7 +118,8 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(507, LogLevel.Warning, "{silo} stops, but the membership table does not answer; the other silos must detect the stop.")]
     private static partial void LeftSilently(ILogger logger, SiloAddress silo);
 
-    [LoggerMessage(508, LogLevel.Warning, "{silo} hosts the membership table again: it continues with table {table}, version {version}, recovered from {silos} silos.")]
+    [LoggerMessage(508, LogLevel.Warning,
+        "{silo} hosts the membership table again: it continues with table {table}, version {version}, recovered from {silos} silos.")]
     private static partial void TableRestored(ILogger logger, SiloAddress silo, long table, long version, int silos);
 
     [LoggerMessage(509, LogLevel.Error, "A membership step of {silo} failed; the next step is run: {step}.")]
@@ -126,13 +131,18 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(511, LogLevel.Warning, "The client could not read the members of the cluster from a silo; it retries.")]
     private static partial void RefreshFailed(ILogger logger, Exception exception);
 
-    [LoggerMessage(600, LogLevel.Information, "Exchange with {partner}: {moved} grains moved, {skipped} skipped; messages to other silos {before:F0}/s -> {after:F0}/s.")]
+    [LoggerMessage(600, LogLevel.Information,
+        "Exchange with {partner}: {moved} grains moved, {skipped} skipped; messages to other silos {before:F0}/s -> {after:F0}/s.")]
     private static partial void Exchanged(ILogger logger, SiloAddress partner, int moved, int skipped, double before, double after);
 
-    [LoggerMessage(601, LogLevel.Information, "Locality does not move the grains of {grainClass}: they would lose their state in memory. Implement IGrainMigrationParticipant to carry the state, mark the class [Movable] if the state may be lost, or [Immovable] if it must stay.")]
+    [LoggerMessage(601, LogLevel.Information,
+        "Locality does not move the grains of {grainClass}: they would lose their state in memory. Implement IGrainMigrationParticipant "
+            + "to carry the state, mark the class [Movable] if the state may be lost, or [Immovable] if it must stay.")]
     private static partial void Unmovable(ILogger logger, Type grainClass);
 
-    [LoggerMessage(700, LogLevel.Information, "The {controller} controller sets the threads of the stages. Source of measurements: {source} ({reason}). It has {processors} processors.")]
+    [LoggerMessage(700, LogLevel.Information,
+        "The {controller} controller sets the threads of the stages. Source of measurements: {source} ({reason}). It has {processors} "
+            + "processors.")]
     private static partial void StagesControlled(ILogger logger, string controller, string source, string reason, double processors);
 
     [LoggerMessage(701, LogLevel.Information, "Threads of {stages}: {before} -> {after} ({reason}).")]
@@ -158,7 +168,8 @@ internal sealed partial class Log(ILogger logger)
 
     internal void OneWayFailed(string method, GrainId grain, Exception exception) => OneWayFailed(logger, method, grain, exception);
 
-    internal void ReplyLost(string method, GrainId grain, SiloAddress origin, Exception exception) => ReplyLost(logger, method, grain, origin, exception);
+    internal void ReplyLost(string method, GrainId grain, SiloAddress origin, Exception exception) =>
+        ReplyLost(logger, method, grain, origin, exception);
 
     internal void RelayFailed(SiloAddress origin, Exception exception) => RelayFailed(logger, origin, exception);
 
@@ -170,7 +181,8 @@ internal sealed partial class Log(ILogger logger)
 
     internal void RequestsDropped(long count) => RequestsDropped(logger, count);
 
-    internal void OneWayLost(long count, string method, GrainId grain, Exception exception) => OneWayLost(logger, count, method, grain, exception);
+    internal void OneWayLost(long count, string method, GrainId grain, Exception exception) =>
+        OneWayLost(logger, count, method, grain, exception);
 
     internal void LongTurn(GrainId grain, long milliseconds) => LongTurn(logger, grain, milliseconds);
 
@@ -200,7 +212,8 @@ internal sealed partial class Log(ILogger logger)
 
     internal void NoTarget(GrainId grain, Exception exception) => NoTarget(logger, grain, exception);
 
-    internal void MigrationFailed(GrainId grain, SiloAddress target, Exception exception) => MigrationFailed(logger, grain, target, exception);
+    internal void MigrationFailed(GrainId grain, SiloAddress target, Exception exception) =>
+        MigrationFailed(logger, grain, target, exception);
 
     internal void DehydrationFailed(GrainId grain, Exception exception) => DehydrationFailed(logger, grain, exception);
 
@@ -226,7 +239,8 @@ internal sealed partial class Log(ILogger logger)
 
     internal void LeftSilently(SiloAddress silo) => LeftSilently(logger, silo);
 
-    internal void TableRestored(SiloAddress silo, long table, long version, int silos) => TableRestored(logger, silo, table, version, silos);
+    internal void TableRestored(SiloAddress silo, long table, long version, int silos) =>
+        TableRestored(logger, silo, table, version, silos);
 
     internal void ClusterStepFailed(SiloAddress silo, string step, Exception exception) => ClusterStepFailed(logger, silo, step, exception);
 
@@ -234,17 +248,21 @@ internal sealed partial class Log(ILogger logger)
 
     internal void RefreshFailed(Exception exception) => RefreshFailed(logger, exception);
 
-    internal void Exchanged(SiloAddress partner, int moved, int skipped, double before, double after) => Exchanged(logger, partner, moved, skipped, before, after);
+    internal void Exchanged(SiloAddress partner, int moved, int skipped, double before, double after) =>
+        Exchanged(logger, partner, moved, skipped, before, after);
 
     internal void Unmovable(Type grainClass) => Unmovable(logger, grainClass);
 
-    internal void StagesControlled(string controller, string source, string reason, double processors) => StagesControlled(logger, controller, source, reason, processors);
+    internal void StagesControlled(string controller, string source, string reason, double processors) =>
+        StagesControlled(logger, controller, source, reason, processors);
 
-    internal void StagesSized(string stages, string before, string after, string reason) => StagesSized(logger, stages, before, after, reason);
+    internal void StagesSized(string stages, string before, string after, string reason) =>
+        StagesSized(logger, stages, before, after, reason);
 
     internal void BackgroundFailed(string part, Exception exception) => BackgroundFailed(logger, part, exception);
 
-    internal void BackgroundRestarts(string part, double seconds, Exception exception) => BackgroundRestarts(logger, part, seconds, exception);
+    internal void BackgroundRestarts(string part, double seconds, Exception exception) =>
+        BackgroundRestarts(logger, part, seconds, exception);
 
     internal void PartGivenUp(string part, Exception exception) => PartGivenUp(logger, part, exception);
 

@@ -99,7 +99,8 @@ internal sealed class Node : IDisposable
             Filters = new CallFilters(Calls);
             Locations = new LocationCache(setup.LocationCacheSize);
             Sweep = new CallSweep(Local, Calls, ClusterView, Metrics, Stages.Control);
-            Peers = new PeerTable(Local, Stages, ClusterView, Calls, Sweep, new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf));
+            Peers = new PeerTable(Local, Stages, ClusterView, Calls, Sweep,
+                new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf));
             Writer = new FrameWriter(Local, Calls, Peers, ClusterView, Abandoned);
             var fence = new RegistrationFence();
             DirectoryService = new DirectoryService(Local, Activations, Factory, setup.Directory, fence);
@@ -110,7 +111,8 @@ internal sealed class Node : IDisposable
                 (setup.Messaging as SiloMessagingOptions)?.MaxForwardCount ?? 2);
             GrainRuntime = new GrainRuntime(Local, Factory, setup.Time);
             Collector = new Collector(Activations, setup.Collection, Local.Clock);
-            Locality = new LocalityService(Local, ClusterView, Activations, Edges, Locations, Hints, Factory, Metrics.Meter, setup.Locality);
+            Locality = new LocalityService(Local, ClusterView, Activations, Edges, Locations, Hints, Factory, Metrics.Meter,
+                setup.Locality);
             Migrations = new Migrations(Local, Activations, Classes, Factory, Calls, Locality);
             TieCycles(parts);
         }
@@ -304,7 +306,8 @@ internal sealed class Node : IDisposable
         await drain.EndAllAsync(ended.Token).ConfigureAwait(false);
         if (ClusterView.Active.Length == 0)
             return;
-        await Task.Delay(ClientMembership.MaxViewStaleness, Local.TaskTime, ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Task.Delay(ClientMembership.MaxViewStaleness, Local.TaskTime,
+            ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         // Grains that were placed here by silos with an older view.
         await drain.EndAllAsync(ended.Token).ConfigureAwait(false);
     }

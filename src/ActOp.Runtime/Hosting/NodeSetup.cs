@@ -108,9 +108,11 @@ internal static class SetupReader
         Validate(services);
         Option<StageOptions>(services).ValidateSource(services.GetService<IStageTracing>());
         var table = services.GetService<ClusterTableFactory>()
-            ?? throw new OrleansConfigurationException("No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
+            ?? throw new OrleansConfigurationException(
+                "No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
         var endpoints = Option<EndpointOptions>(services);
-        var address = SiloAddress.New(endpoints.AdvertisedIPAddress, endpoints.SiloPort, services.GetService<NodeSeams>()?.Generation ?? NextGeneration());
+        var address = SiloAddress.New(endpoints.AdvertisedIPAddress, endpoints.SiloPort, services.GetService<NodeSeams>()?.Generation
+            ?? NextGeneration());
         var listens = new List<EndPoint> { endpoints.SiloListeningEndpoint ?? address.Endpoint };
         var gateway = endpoints.GatewayPort > 0 ? new IPEndPoint(endpoints.AdvertisedIPAddress, endpoints.GatewayPort) : null;
         if (gateway is not null && gateway.Port != endpoints.SiloPort)
@@ -133,10 +135,13 @@ internal static class SetupReader
     internal static NodeSetup Client(IServiceProvider services)
     {
         Validate(services);
-        var address = services.GetService<NodeSeams>() is { } seams ? SiloAddress.New(IPAddress.Loopback, 0, -seams.Generation) : NextClient();
+        var address = services.GetService<NodeSeams>() is { } seams
+            ? SiloAddress.New(IPAddress.Loopback, 0, -seams.Generation)
+            : NextClient();
         var gateways = Option<StaticGatewayListProviderOptions>(services).Gateways;
         if (gateways.Count == 0)
-            throw new OrleansConfigurationException("No gateway is configured. Call UseLocalhostClustering or UseStaticClustering on the client builder.");
+            throw new OrleansConfigurationException(
+                "No gateway is configured. Call UseLocalhostClustering or UseStaticClustering on the client builder.");
         return Common(services, address, Option<ClientMessagingOptions>(services)) with
         {
             Name = "Client_" + address,
@@ -152,7 +157,8 @@ internal static class SetupReader
         locality.Validate();
         var cluster = Option<ClusterOptions>(services);
         if (messaging.ResponseTimeout <= TimeSpan.Zero)
-            throw new OrleansConfigurationException("MessagingOptions.ResponseTimeout must be positive, but is " + messaging.ResponseTimeout + ".");
+            throw new OrleansConfigurationException("MessagingOptions.ResponseTimeout must be positive, but is " + messaging.ResponseTimeout
+                + ".");
         var time = services.GetRequiredService<TimeProvider>();
         var setup = new NodeSetup
         {

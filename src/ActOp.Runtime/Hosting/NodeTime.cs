@@ -63,7 +63,8 @@ internal sealed class NodeTime(TimeProvider source, Action<Exception> onError) :
             _time = time;
             _callback = callback;
             _state = state;
-            Inner = time.Source.CreateTimer(static timer => ((NodeTimer)timer!).Fire(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            Inner = time.Source.CreateTimer(static timer => ((NodeTimer)timer!).Fire(), this, Timeout.InfiniteTimeSpan,
+                Timeout.InfiniteTimeSpan);
         }
 
         public bool Change(TimeSpan dueTime, TimeSpan period)

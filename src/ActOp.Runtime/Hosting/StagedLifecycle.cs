@@ -29,10 +29,12 @@ internal class StagedLifecycle : ILifecycleSubject
     }
 
     /// <summary>Starts every observer; those of one stage together. An exception stops the start.</summary>
-    public Task OnStart(CancellationToken cancellationToken = default) => _observers is null ? Task.CompletedTask : StartAsync(cancellationToken);
+    public Task OnStart(CancellationToken cancellationToken = default) =>
+        _observers is null ? Task.CompletedTask : StartAsync(cancellationToken);
 
     /// <summary>Stops the observers of the stages that were started; exceptions of one do not prevent the others from stopping.</summary>
-    public Task OnStop(CancellationToken cancellationToken = default) => _observers is null ? Task.CompletedTask : StopAsync(cancellationToken);
+    public Task OnStop(CancellationToken cancellationToken = default) =>
+        _observers is null ? Task.CompletedTask : StopAsync(cancellationToken);
 
     private async Task StartAsync(CancellationToken cancellationToken)
     {
@@ -46,14 +48,16 @@ internal class StagedLifecycle : ILifecycleSubject
     }
 
     /// <summary>Turns synchronous exceptions into a failed task, so that the other observers of the stage are awaited.</summary>
-    private static async Task StartAsync(ILifecycleObserver observer, CancellationToken cancellationToken) => await observer.OnStart(cancellationToken);
+    private static async Task StartAsync(ILifecycleObserver observer, CancellationToken cancellationToken) =>
+        await observer.OnStart(cancellationToken);
 
     private int HighestStartedStage { get; set; } = int.MinValue;
 
     private async Task StopAsync(CancellationToken cancellationToken)
     {
         List<Exception>? errors = null;
-        foreach (var stage in Snapshot().Where(entry => entry.Stage <= HighestStartedStage).GroupBy(entry => entry.Stage).OrderByDescending(group => group.Key))
+        foreach (var stage in Snapshot().Where(entry => entry.Stage <= HighestStartedStage).GroupBy(entry =>
+            entry.Stage).OrderByDescending(group => group.Key))
         {
             foreach (var entry in stage)
             {

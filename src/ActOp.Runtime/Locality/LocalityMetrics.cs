@@ -23,13 +23,18 @@ internal sealed class LocalityMetrics
         _refusals = meter.CreateCounter<long>("actop.locality.refusals", description: "Offers that led to no plan, by reason.");
         _exchanges = meter.CreateCounter<long>("actop.locality.exchanges", description: "Exchanges with a plan, counted by both silos.");
         _moves = meter.CreateCounter<long>("actop.locality.moves", description: "Grains that left by a plan.");
-        _skipped = meter.CreateCounter<long>("actop.locality.skipped", description: "Grains of a plan that stayed because they were busy or gone.");
-        _foldMilliseconds = meter.CreateHistogram<double>("actop.locality.fold", "ms", "Time of one step of the fold of counted edges into the table.");
-        meter.CreateObservableGauge("actop.locality.remote_share", () => _remoteShare, description: "Share of the tracked message rate that crosses silos.");
+        _skipped = meter.CreateCounter<long>("actop.locality.skipped",
+            description: "Grains of a plan that stayed because they were busy or gone.");
+        _foldMilliseconds = meter.CreateHistogram<double>("actop.locality.fold", "ms",
+            "Time of one step of the fold of counted edges into the table.");
+        meter.CreateObservableGauge("actop.locality.remote_share", () => _remoteShare,
+            description: "Share of the tracked message rate that crosses silos.");
         meter.CreateObservableGauge("actop.locality.cut", () => _remoteRate, "messages/s", "Tracked message rate that crosses silos.");
         meter.CreateObservableGauge("actop.locality.edges", () => _edges, description: "Edges in the table.");
-        meter.CreateObservableGauge("actop.locality.unmovable", () => _unmovable, description: "Activations that stay where they are because a move would lose what they hold in memory.");
-        meter.CreateObservableGauge("actop.locality.floor", () => _evictionFloor, "messages/s", "Rate of the last evicted edge; 0 while nothing is evicted.");
+        meter.CreateObservableGauge("actop.locality.unmovable", () => _unmovable,
+            description: "Activations that stay where they are because a move would lose what they hold in memory.");
+        meter.CreateObservableGauge("actop.locality.floor", () => _evictionFloor, "messages/s",
+            "Rate of the last evicted edge; 0 while nothing is evicted.");
     }
 
     internal void Offered() => _offers.Add(1);

@@ -136,7 +136,8 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
             return default;
         var candidates = _silos.FromMessage(offer.Candidates);
         Handle(_protocol.Receive(
-            new ExchangeOffer<GrainId>(offer.Id.ToId(), from, _table.Self, new SiloLoad(offer.Load, offer.Lower, offer.Upper), candidates, offer.Answered.ToId()),
+            new ExchangeOffer<GrainId>(offer.Id.ToId(), from, _table.Self, new SiloLoad(offer.Load, offer.Lower, offer.Upper), candidates,
+                offer.Answered.ToId()),
             Now,
             OwnLoad()), offer.From);
         return default;
@@ -144,12 +145,15 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
 
     public ValueTask Reply(ReplyMessage reply)
     {
-        var plan = reply.Accepted is null ? null : new ExchangePlan<GrainId>(reply.Accepted, _silos.FromMessage(reply.Given!), reply.Gain, reply.LoadChange);
+        var plan = reply.Accepted is null
+            ? null
+            : new ExchangePlan<GrainId>(reply.Accepted, _silos.FromMessage(reply.Given!), reply.Gain, reply.LoadChange);
         if (plan is null)
             _metrics.Refused(((ExchangeRefusal)reply.Refusal).ToString());
         else
             Expect(plan.Given.Vertices);
-        Handle(_protocol.Receive(new ExchangeReply<GrainId>(reply.Id.ToId(), (ExchangeRefusal)reply.Refusal, plan, reply.Withdrawn.ToId()), Now, OwnLoad()), reply.From);
+        Handle(_protocol.Receive(new ExchangeReply<GrainId>(reply.Id.ToId(), (ExchangeRefusal)reply.Refusal, plan, reply.Withdrawn.ToId()),
+            Now, OwnLoad()), reply.From);
         return default;
     }
 
@@ -218,7 +222,9 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
             if (_partitioning.Algorithm == SelectionAlgorithm.OneSided)
                 MoveOneSided();
             else
-                Handle(empty is null || _silos.NumberOf(empty) is not (> 0 and var number) ? _protocol.BeginRound(Now, load) : _protocol.BeginRound(Now, load, number));
+                Handle(empty is null || _silos.NumberOf(empty) is not (> 0 and var number)
+                    ? _protocol.BeginRound(Now, load)
+                    : _protocol.BeginRound(Now, load, number));
         }
         finally
         {

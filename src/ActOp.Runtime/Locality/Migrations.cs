@@ -22,7 +22,8 @@ internal interface IMigrationTarget : ISystemTarget
 /// Sends activations to other silos and accepts theirs. The sending half runs on the turns of the activations that leave.
 /// </summary>
 internal sealed class Migrations(
-    LocalNode local, ActivationTable activations, GrainClasses classes, GrainFactory factory, CallSender calls, LocalityService locality) : IMigrationTarget
+    LocalNode local, ActivationTable activations, GrainClasses classes, GrainFactory factory, CallSender calls, LocalityService locality)
+        : IMigrationTarget
 {
     internal const string Name = "migration";
 
@@ -122,7 +123,8 @@ internal sealed class MigrationState : IDehydrationContext, IRehydrationContext
     internal bool HasReturned { get; private init; }
 
     /// <summary>The same values for a new activation on the silo that they came from.</summary>
-    internal MigrationState Return(RequestContextData? context) => new(_runtime, Previous, _values) { Context = context, HasReturned = true };
+    internal MigrationState Return(RequestContextData? context) =>
+        new(_runtime, Previous, _values) { Context = context, HasReturned = true };
 
     /// <summary>The location of the grain after the move; none if it could not start here.</summary>
     internal Task<Location> Arrival => _arrival.Task;

@@ -29,9 +29,11 @@ internal sealed class SiloNumbers
     internal int Bound => _silos.Count;
 
     /// <summary>The silo's number; unknown for one that is no member (any more, or yet).</summary>
-    internal int NumberOf(SiloAddress silo) => _numbers.TryGetValue(silo, out var number) ? number : _isMember(silo) ? Add(silo) : Silo.Unknown;
+    internal int NumberOf(SiloAddress silo) =>
+        _numbers.TryGetValue(silo, out var number) ? number : _isMember(silo) ? Add(silo) : Silo.Unknown;
 
-    internal SiloAddress SiloOf(int number) => _silos[number] ?? throw new ArgumentOutOfRangeException(nameof(number), number, "No silo has this number.");
+    internal SiloAddress SiloOf(int number) =>
+        _silos[number] ?? throw new ArgumentOutOfRangeException(nameof(number), number, "No silo has this number.");
 
     /// <summary>The silos with a number that are no longer members.</summary>
     internal List<(SiloAddress Silo, int Number)> Gone()
@@ -109,7 +111,9 @@ internal sealed class SiloNumbers
         for (var i = 0; i < edges.Length; i++)
         {
             var silo = message.EdgeSilos[i];
-            edges[i] = new HeavyEdge<GrainId>(message.EdgeOthers[i], silo < 0 ? Silo.Unknown : numbers[silo], message.EdgeEpochs[i], message.EdgeWeights[i], message.EdgeErrors[i]);
+            edges[i] = new HeavyEdge<GrainId>(message.EdgeOthers[i], silo < 0
+                ? Silo.Unknown
+                : numbers[silo], message.EdgeEpochs[i], message.EdgeWeights[i], message.EdgeErrors[i]);
         }
 
         return new CandidateSet<GrainId>(message.Vertices, message.Sizes, message.Epochs, message.Starts, edges);

@@ -12,7 +12,8 @@ namespace ActOp.Runtime.Placement;
 
 /// <summary>Finds a grain in the directory. If it is not registered, chooses a silo for it. Any thread.</summary>
 internal sealed class GrainPlacement(
-    LocalNode local, ClusterView cluster, GrainClasses classes, LocationCache locations, PlacementHints hints, DirectoryClient directory, GrainFactory factory)
+    LocalNode local, ClusterView cluster, GrainClasses classes, LocationCache locations, PlacementHints hints, DirectoryClient directory,
+        GrainFactory factory)
 {
     private readonly ConcurrentDictionary<GrainId, Task<(SiloAddress Silo, bool IsNew)>> _lookups = new();
     private readonly ConcurrentDictionary<Type, IPlacementDirector> _directors = new();
@@ -77,7 +78,8 @@ internal sealed class GrainPlacement(
         var director = DirectorOf(grainClass.Placement);
         try
         {
-            return await director.OnAddActivation(grainClass.Placement, target, new PlacementContext(cluster, requester)).ConfigureAwait(false);
+            return await director.OnAddActivation(grainClass.Placement, target,
+                new PlacementContext(cluster, requester)).ConfigureAwait(false);
         }
         catch (Exception exception) when (exception is not OrleansException)
         {
@@ -120,7 +122,8 @@ internal sealed class GrainPlacement(
             : strategy == typeof(HashBasedPlacement) ? new HashBasedDirector()
             : strategy == typeof(ActivationCountBasedPlacement) ? new ActivationCountDirector(local, cluster, factory)
             : strategy == typeof(ResourceOptimizedPlacement) ? new ShuffledRoundRobinDirector(local.Random)
-            : throw new OrleansConfigurationException("No placement director is registered for the strategy " + strategy + "; add one with AddPlacementDirector."));
+            : throw new OrleansConfigurationException("No placement director is registered for the strategy " + strategy
+                + "; add one with AddPlacementDirector."));
 }
 
 /// <summary>The context of a placement director.</summary>

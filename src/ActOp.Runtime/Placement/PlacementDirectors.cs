@@ -118,7 +118,8 @@ internal sealed class ActivationCountDirector(LocalNode local, ClusterView clust
     {
         try
         {
-            _counts[silo] = await factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetActivationCount().ConfigureAwait(false);
+            _counts[silo] = await factory.GetSystemTarget<IClusterTarget>(
+                ClusterService.Name, silo).GetActivationCount().ConfigureAwait(false);
         }
         catch (Exception exception) when (exception is SiloUnavailableException or TimeoutException)
         {

@@ -16,7 +16,8 @@ namespace ActOp.Runtime.Routing;
 /// cref="Orleans.Serialization.SerializerException"/>; failures of delivery may throw other exceptions. The caller closes the link.
 /// </summary>
 internal sealed class FrameReader(
-    LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers, CallSweep sweep)
+    LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers,
+        CallSweep sweep)
 {
     internal void Read(SiloAddress peer, ReadOnlySpan<byte> frame)
     {
@@ -65,7 +66,9 @@ internal sealed class FrameReader(
         }
 
         // The clocks of both nodes are coarse: a request that is dropped here must have expired at the caller.
-        var deadline = calls.DeadlineOf((flags & FrameFlags.HasDeadline) != 0 ? reader.ReadVarUInt32() + (long)Clock.Period.TotalMilliseconds : CallRegistry.NoDeadline);
+        var deadline = calls.DeadlineOf((flags & FrameFlags.HasDeadline) != 0
+            ? reader.ReadVarUInt32() + (long)Clock.Period.TotalMilliseconds
+            : CallRegistry.NoDeadline);
         var typeArguments = (flags & FrameFlags.HasTypeArguments) != 0 ? reader.ReadString() : null;
         Call call;
         try
@@ -188,13 +191,15 @@ internal sealed class FrameReader(
         var target = IdIntern.Current.Read(ref reader);
         if ((flags & FrameFlags.OneWay) != 0)
         {
-            calls.Lost(TypeManifest.FindMethod(method)?.Name ?? "", target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address + "."));
+            calls.Lost(TypeManifest.FindMethod(method)?.Name
+                ?? "", target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address + "."));
             return;
         }
 
         IdIntern.Current.Read(ref reader);
         var origin = Addresses.Read(ref reader);
-        Refuse(origin, replyTo, target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address + ", which was to forward a call to " + target + " to it."));
+        Refuse(origin, replyTo, target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address
+            + ", which was to forward a call to " + target + " to it."));
     }
 
     private void Refuse(SiloAddress origin, ulong replyTo, GrainId target, Exception exception)

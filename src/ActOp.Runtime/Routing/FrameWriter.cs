@@ -23,7 +23,8 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
     /// <summary>A call object of the method with this id, from its pool.</summary>
     /// <exception cref="OrleansMessageRejectionException">No generated code of this process has registered the method.</exception>
     internal static Call CreateCall(ulong methodId, string? typeArguments) =>
-        (TypeManifest.FindMethod(methodId) ?? throw new OrleansMessageRejectionException("This process has no grain method with the id " + methodId.ToString("x16")
+        (TypeManifest.FindMethod(methodId)
+            ?? throw new OrleansMessageRejectionException("This process has no grain method with the id " + methodId.ToString("x16")
                 + ": it does not reference the assembly of the interface, or references another version.")).Rent(typeArguments);
 
     /// <summary>Sends a request to the silo or client <paramref name="target"/>.</summary>
@@ -92,7 +93,8 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
             WriteReply(ref writer, call, call.Error);
             writer.Commit();
             if (scratch.Buffer.Length > local.MaxFrameBytes)
-                throw new LimitExceededException("The reply of " + call.Method.ActivityName + " has " + scratch.Buffer.Length + " bytes; MaxMessageBodySize is " + local.MaxFrameBytes + ".");
+                throw new LimitExceededException("The reply of " + call.Method.ActivityName + " has " + scratch.Buffer.Length
+                    + " bytes; MaxMessageBodySize is " + local.MaxFrameBytes + ".");
         }
         catch (Exception exception)
         {

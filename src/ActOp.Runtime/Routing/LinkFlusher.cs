@@ -54,11 +54,11 @@ internal sealed class LinkFlusher(Link link, Stage stage, TimeProvider time) : I
 /// <param name="frequency">Timestamps per second.</param>
 internal struct WriteBurst(long frequency)
 {
-    /// <summary>Writes in a row, each soon after the last one, until there is a burst: a few calls at once are none.</summary>
+    /// <summary>Consecutive writes after which a burst starts.</summary>
     internal const int WritesInARow = 16;
 
     /// <summary>
-    /// A burst goes on while a write of the stage takes so many frames along: about as many writes cost as much as a wake-up.
+    /// A burst continues while each write of the stage has at least this many frames: as many writes cost about as much as a wake-up.
     /// </summary>
     internal const int FramesPerWake = 8;
 

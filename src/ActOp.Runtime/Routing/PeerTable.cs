@@ -19,7 +19,8 @@ namespace ActOp.Runtime.Routing;
 /// <param name="Driver">Runs the stages in place of threads; null for threads.</param>
 /// <param name="Logger">The mesh's log.</param>
 /// <param name="EndPointOf">Where this node dials a silo: clients at its gateway, silos at its address.</param>
-internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDriver? Driver, ILogger<MeshNode> Logger, Func<SiloAddress, EndPoint> EndPointOf);
+internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDriver? Driver, ILogger<MeshNode> Logger, Func<SiloAddress,
+    EndPoint> EndPointOf);
 
 /// <summary>
 /// Step 3 of a call's path: which link a frame takes. Knows the peers by their addresses and ties the mesh to the stages.
@@ -61,12 +62,14 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _endPointOf = setup.EndPointOf;
         Mesh = new MeshNode(IdOf(local.Address), setup.Mesh, setup.Transport, this, local.Time, setup.Logger);
         Action woken = () => _receive!.EndWait();
-        _receive = new PollStage("receive", index => Receive(Mesh.GetPoller(index), woken), index => Mesh.GetPoller(index).Wake(), exception => local.Log.StageFailed("receive", exception))
+        _receive = new PollStage("receive", index => Receive(Mesh.GetPoller(index), woken), index => Mesh.GetPoller(index).Wake(),
+            exception => local.Log.StageFailed("receive", exception))
         {
             IsMeasured = stages.AreMeasured,
             Driver = setup.Driver,
         };
-        _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception => local.Log.StageFailed("mesh", exception)) { Driver = setup.Driver };
+        _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception =>
+            local.Log.StageFailed("mesh", exception)) { Driver = setup.Driver };
     }
 
     internal MeshNode Mesh { get; }
@@ -141,7 +144,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     }
 
     /// <summary>The silos that are connected now.</summary>
-    internal IEnumerable<SiloAddress> ConnectedSilos => _entries.Where(pair => !pair.Key.IsClient && pair.Value.IsConnected).Select(pair => pair.Key);
+    internal IEnumerable<SiloAddress> ConnectedSilos =>
+        _entries.Where(pair => !pair.Key.IsClient && pair.Value.IsConnected).Select(pair => pair.Key);
 
     /// <summary>Dials a silo unless it is connected, so that the first call need not wait.</summary>
     internal void Connect(SiloAddress silo) => EntryOf(silo)?.EnsureDialled();
@@ -162,7 +166,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         }
 
         if (EntryOf(target) is not { } entry)
-            return target.IsClient ? new ClientNotAvailableException(SystemGrainIds.Client(target)) : new SiloUnavailableException("The silo " + target + " is no longer a member of the cluster.");
+            return target.IsClient
+                ? new ClientNotAvailableException(SystemGrainIds.Client(target))
+                : new SiloUnavailableException("The silo " + target + " is no longer a member of the cluster.");
         var control = SystemGrainIds.IsControl(affinity);
         return entry.Send(affinity.IsDefault ? 0 : affinity.GetUniformHashCode(), control, frame);
     }
@@ -181,7 +187,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         peer.Tag = entry;
         peer.Keep = !address.IsClient;
         for (var index = 0u; index < peer.DataLinks; index++)
-            peer.GetLink(index)!.Tag = new LinkFlusher(peer.GetLink(index)!, address.IsClient ? _stages.ClientSend : _stages.SiloSend, _local.Time);
+            peer.GetLink(index)!.Tag = new LinkFlusher(peer.GetLink(index)!, address.IsClient
+                ? _stages.ClientSend
+                : _stages.SiloSend, _local.Time);
         peer.Control!.Tag = new LinkFlusher(peer.Control, _stages.Control, _local.Time);
         entry.Connected(peer);
         _local.Log.PeerConnected(address);
@@ -286,7 +294,10 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     private SiloAddress? ConnectedAt(EndPoint endPoint)
     {
-        if (_searches.TryGetValue(endPoint, out var search) && search.Dial is { State: PeerState.Connected, Id: { Kind: NodeKind.Silo } id } && SiloAddress.TryParse(id.Name, out var dialled) && IsConnected(dialled))
+        if (_searches.TryGetValue(endPoint, out var search)
+            && search.Dial is { State: PeerState.Connected, Id: { Kind: NodeKind.Silo } id }
+            && SiloAddress.TryParse(id.Name, out var dialled)
+            && IsConnected(dialled))
             return dialled;
         foreach (var (address, entry) in _entries)
         {

@@ -207,7 +207,8 @@ internal sealed class Router(
     {
         if (silo.Equals(local.Address))
         {
-            Activation.Fail(call, new OrleansMessageRejectionException("There is no " + call.TargetId + " on " + silo + " for the call " + call.Method.ActivityName + "."));
+            Activation.Fail(call, new OrleansMessageRejectionException("There is no " + call.TargetId + " on " + silo + " for the call "
+                + call.Method.ActivityName + "."));
             return;
         }
 
@@ -225,7 +226,8 @@ internal sealed class Router(
         if (call.Forwards <= _freeForwards + PausedForwards)
             PausedCall.Begin(this, call);
         else
-            Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId + " was forwarded " + call.Forwards + " times and reached no activation."));
+            Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId
+                + " was forwarded " + call.Forwards + " times and reached no activation."));
         return false;
     }
 
@@ -237,7 +239,8 @@ internal sealed class Router(
             if (PickGateway(target) is { } gateway)
                 ToSilo(call, gateway, counted);
             else
-                Activation.Fail(call, new SiloUnavailableException("No silo of the cluster is connected for the call " + call.Method.ActivityName + " to " + target + "."));
+                Activation.Fail(call, new SiloUnavailableException("No silo of the cluster is connected for the call "
+                    + call.Method.ActivityName + " to " + target + "."));
             return;
         }
 
@@ -327,7 +330,9 @@ internal sealed class Router(
         {
             var copies = CopyContext.Rent();
             call.CopyArguments(copies);
-            if (call.Context is { Values: { } values } context && ContextCodec.Copy(values, copies) is var copied && !ReferenceEquals(copied, values))
+            if (call.Context is { Values: { } values } context
+                && ContextCodec.Copy(values, copies) is var copied
+                && !ReferenceEquals(copied, values))
                 call.Context = new RequestContextData { Values = copied, ReentrancyId = context.ReentrancyId };
             call.ArgumentsIsolated = true;
             return true;
@@ -381,7 +386,8 @@ internal sealed record ForwardedTo(SiloAddress Silo, SiloAddress By, int Hop, lo
     /// <summary>
     /// The silo that must reply to the use <paramref name="ticket"/> of a call, for either form of <paramref name="remote"/>.
     /// </summary>
-    internal static SiloAddress? Of(object? remote, long ticket) => Note(ref remote, ticket) is { } note ? note.Silo : remote as SiloAddress;
+    internal static SiloAddress? Of(object? remote, long ticket) =>
+        Note(ref remote, ticket) is { } note ? note.Silo : remote as SiloAddress;
 
     /// <summary>Whether no reply may arrive because <paramref name="dead"/> is dead.</summary>
     internal static bool DiesWith(object? remote, long ticket, SiloAddress dead) =>

@@ -9,13 +9,16 @@ internal static class SystemGrainIds
     private const string SystemPrefix = "sys.";
 
     /// <summary>The system target called <paramref name="name"/> on <paramref name="silo"/>.</summary>
-    internal static GrainId SystemTarget(string name, SiloAddress silo) => GrainId.Create(GrainType.Create(SystemPrefix + name), silo.ToParsableString());
+    internal static GrainId SystemTarget(string name, SiloAddress silo) =>
+        GrainId.Create(GrainType.Create(SystemPrefix + name), silo.ToParsableString());
 
     /// <summary>A new observer of the client or silo <paramref name="owner"/>.</summary>
-    internal static GrainId Observer(SiloAddress owner, Guid id) => GrainId.Create(GrainType.Create(SystemPrefix + "observer"), owner.ToParsableString() + "+" + id.ToString("N"));
+    internal static GrainId Observer(SiloAddress owner, Guid id) =>
+        GrainId.Create(GrainType.Create(SystemPrefix + "observer"), owner.ToParsableString() + "+" + id.ToString("N"));
 
     /// <summary>The id of a client as a caller.</summary>
-    internal static GrainId Client(SiloAddress client) => GrainId.Create(GrainType.Create(SystemPrefix + "client"), client.ToParsableString());
+    internal static GrainId Client(SiloAddress client) =>
+        GrainId.Create(GrainType.Create(SystemPrefix + "client"), client.ToParsableString());
 
     /// <summary>True for messages to system targets: they go over the control link, which grain traffic cannot fill.</summary>
     internal static bool IsControl(GrainId id) => IsSystemGrain(id) && !id.Type.AsSpan().SequenceEqual("sys.observer"u8);

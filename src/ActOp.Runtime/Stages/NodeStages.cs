@@ -60,7 +60,8 @@ internal sealed class NodeStages : IDisposable
     /// <summary>The stages whose threads a controller may change, in this order: receive, work, silo send, client send.</summary>
     internal IReadOnlyList<SizedStage> SizedWith(Func<PeerTable> peers) =>
     [
-        new("receive", NeverBlocks: true, _options.ReceiveThreads, () => peers().ReceiveThreads, count => peers().SetReceiveThreads(count), () => peers().ReceiveUsage),
+        new("receive", NeverBlocks: true, _options.ReceiveThreads, () => peers().ReceiveThreads, count => peers().SetReceiveThreads(count),
+            () => peers().ReceiveUsage),
         Sized(Work, neverBlocks: false, _options.WorkThreads),
         Sized(SiloSend, neverBlocks: true, _options.SiloSendThreads),
         Sized(ClientSend, neverBlocks: true, _options.ClientSendThreads),

@@ -30,7 +30,8 @@ internal sealed class StageControl : IDisposable
     private ITimer? _timer;
     private bool _disposed;
 
-    internal StageControl(LocalNode local, NodeStages nodeStages, IReadOnlyList<SizedStage> stages, StageOptions options, IStageTracing? tracing)
+    internal StageControl(LocalNode local, NodeStages nodeStages, IReadOnlyList<SizedStage> stages, StageOptions options,
+        IStageTracing? tracing)
     {
         _local = local;
         _nodeStages = nodeStages;
@@ -51,7 +52,8 @@ internal sealed class StageControl : IDisposable
                 PeriodsToReverse = (int)Math.Ceiling(TimeSpan.FromMinutes(1) / options.ModelPeriod),
             })
             : new QueueLengthController(options.QueueHigh, options.QueueLow, options.MaxThreads);
-        _source = DemandSources.Choose(options.DemandSource, tracing, [.. stages.Select(static stage => (stage.Name, stage.NeverBlocks))], out var reason)
+        _source = DemandSources.Choose(options.DemandSource, tracing, [.. stages.Select(static stage => (stage.Name, stage.NeverBlocks))],
+            out var reason)
             ?? throw StageOptions.Unavailable(options.DemandSource, reason);
         _local.Log.StagesControlled(options.Controller.ToString(), _source.Name, reason, processors);
         _usage = [.. stages.Select(static stage => stage.Usage())];
@@ -123,7 +125,8 @@ internal sealed class StageControl : IDisposable
 
         int[] after = [.. _stages.Select(static stage => stage.Threads())];
         if (!after.SequenceEqual(before))
-            _local.Log.StagesSized(string.Join('/', _stages.Select(static stage => stage.Name)), string.Join('/', before), string.Join('/', after), decision.Reason);
+            _local.Log.StagesSized(string.Join('/', _stages.Select(static stage => stage.Name)), string.Join('/', before),
+                string.Join('/', after), decision.Reason);
     }
 }
 
@@ -135,7 +138,8 @@ internal sealed class StageControl : IDisposable
 /// <param name="SetThreads">Changes it.</param>
 /// <param name="Usage">Reads what it has done.</param>
 /// <remarks><see cref="Sample"/> is called by one timer; the sums may be read by any thread.</remarks>
-internal sealed record SizedStage(string Name, bool NeverBlocks, int? Given, Func<int> Threads, Action<int> SetThreads, Func<StageUsage> Usage)
+internal sealed record SizedStage(string Name, bool NeverBlocks, int? Given, Func<int> Threads, Action<int> SetThreads,
+    Func<StageUsage> Usage)
 {
     private const double NanosecondsPerSecond = 1e9;
 

@@ -148,7 +148,8 @@ internal sealed class StarvationGuess
     /// <param name="leastQueued">The shortest queue in the period.</param>
     /// <param name="seconds">Its length.</param>
     /// <param name="share">The share of ready time that is due to other processes.</param>
-    internal double PerEvent(StageDemand demand, StageUsage begin, StageUsage end, int threads, int leastQueued, double seconds, double share)
+    internal double PerEvent(StageDemand demand, StageUsage begin, StageUsage end, int threads, int leastQueued, double seconds,
+        double share)
     {
         var (busy, executed) = (end.Busy - begin.Busy, end.Executed - begin.Executed);
         var ready = busy.Items > 0 ? share * busy.Ready / NanosecondsPerSecond / busy.Items : 0;

@@ -10,7 +10,8 @@ namespace ActOp.Runtime.Timers;
 /// <summary>Creates the timers of grains.</summary>
 internal sealed class TimerRegistry : ITimerRegistry
 {
-    public IGrainTimer RegisterGrainTimer<TState>(IGrainContext grainContext, Func<TState, CancellationToken, Task> callback, TState state, GrainTimerCreationOptions options)
+    public IGrainTimer RegisterGrainTimer<TState>(IGrainContext grainContext, Func<TState, CancellationToken, Task> callback, TState state,
+        GrainTimerCreationOptions options)
     {
         ArgumentNullException.ThrowIfNull(callback);
         if (grainContext is not Activation activation || !ReferenceEquals(CallHost.Current, activation))
@@ -37,7 +38,8 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
     private bool _changed;
     private bool _disposed;
 
-    internal GrainTimer(Activation activation, Func<TState, CancellationToken, Task> callback, TState state, GrainTimerCreationOptions options)
+    internal GrainTimer(Activation activation, Func<TState, CancellationToken, Task> callback, TState state,
+        GrainTimerCreationOptions options)
     {
         Check(options.DueTime, nameof(options.DueTime));
         Check(options.Period, nameof(options.Period));
@@ -47,7 +49,8 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         _period = options.Period;
         _interleave = options.Interleave;
         _keepAlive = options.KeepAlive;
-        _timer = activation.Parts.Local.Time.CreateTimer(static timer => ((GrainTimer<TState>)timer!).OnDue(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        _timer = activation.Parts.Local.Time.CreateTimer(static timer => ((GrainTimer<TState>)timer!).OnDue(), this,
+            Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         if (activation.TryAddTimer(this))
             _timer.Change(options.DueTime, Timeout.InfiniteTimeSpan);
         else
@@ -115,7 +118,9 @@ internal interface IGrainTimerTick
 /// <summary>A tick of a timer in the mailbox of its activation: admitted and filtered like any request.</summary>
 internal sealed class TimerCall : TaskRequest
 {
-    private static readonly CallMethod Tick = new(typeof(IGrainTimerTick), "IGrainTimerInvoker", nameof(IGrainTimerTick.InvokeCallbackAsync), 0, InvokeMethodOptions.OneWay, null, static () => typeof(IGrainTimerTick).GetMethod(nameof(IGrainTimerTick.InvokeCallbackAsync))!);
+    private static readonly CallMethod Tick = new(typeof(IGrainTimerTick), "IGrainTimerInvoker",
+        nameof(IGrainTimerTick.InvokeCallbackAsync), 0, InvokeMethodOptions.OneWay, null, static () =>
+        typeof(IGrainTimerTick).GetMethod(nameof(IGrainTimerTick.InvokeCallbackAsync))!);
 
     private readonly IGrainTimerTick _timer;
 

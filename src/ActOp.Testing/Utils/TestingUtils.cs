@@ -17,10 +17,12 @@ public static class TestingUtils
     }
 
     /// <summary>A logger factory that writes to a file.</summary>
-    public static ILoggerFactory CreateDefaultLoggerFactory(string filePath) => CreateDefaultLoggerFactory(filePath, new LoggerFilterOptions());
+    public static ILoggerFactory CreateDefaultLoggerFactory(string filePath) =>
+        CreateDefaultLoggerFactory(filePath, new LoggerFilterOptions());
 
     /// <summary>A logger factory that writes to a file what the filters let through.</summary>
-    public static ILoggerFactory CreateDefaultLoggerFactory(string filePath, LoggerFilterOptions filters) => new LoggerFactory([new LogLines(filePath)], filters);
+    public static ILoggerFactory CreateDefaultLoggerFactory(string filePath, LoggerFilterOptions filters) =>
+        new LoggerFactory([new LogLines(filePath)], filters);
 
     /// <summary>A file name for the log of a node.</summary>
     public static string CreateTraceFileName(string nodeName, string clusterId) => Path.Combine("logs", clusterId, nodeName + ".log");
@@ -43,7 +45,9 @@ public static class TestingUtils
     /// <param name="cancellationToken">Ends the waiting.</param>
     /// <param name="predicateExpression">Source text of the condition, for the exception.</param>
     /// <exception cref="TimeoutException">It never returned true.</exception>
-    public static async Task WaitUntilAsync(Func<bool, CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan? delayOnFail = null, CancellationToken cancellationToken = default, [CallerArgumentExpression(nameof(predicate))] string? predicateExpression = null)
+    public static async Task WaitUntilAsync(Func<bool, CancellationToken, Task<bool>> predicate, TimeSpan timeout,
+        TimeSpan? delayOnFail = null, CancellationToken cancellationToken = default,
+        [CallerArgumentExpression(nameof(predicate))] string? predicateExpression = null)
     {
         ArgumentNullException.ThrowIfNull(predicate);
         if (!await PollAsync(predicate, timeout, delayOnFail ?? DefaultDelay, cancellationToken).ConfigureAwait(false))
@@ -54,7 +58,8 @@ public static class TestingUtils
     /// Like <see cref="WaitUntilAsync(Func{bool, CancellationToken, Task{bool}}, TimeSpan, TimeSpan?, CancellationToken, string)"/>, but
     /// exceptions count as false, and the result is returned.
     /// </summary>
-    public static Task<bool> WaitUntilSucceededAsync(Func<CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan? delayOnFail = null, CancellationToken cancellationToken = default) =>
+    public static Task<bool> WaitUntilSucceededAsync(Func<CancellationToken, Task<bool>> predicate, TimeSpan timeout,
+        TimeSpan? delayOnFail = null, CancellationToken cancellationToken = default) =>
         PollAsync(
             async (_, token) =>
             {
@@ -71,7 +76,8 @@ public static class TestingUtils
             delayOnFail ?? DefaultDelay,
             cancellationToken);
 
-    private static async Task<bool> PollAsync(Func<bool, CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan delay, CancellationToken cancellationToken)
+    private static async Task<bool> PollAsync(Func<bool, CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan delay,
+        CancellationToken cancellationToken)
     {
         var began = TimeProvider.System.GetTimestamp();
         while (TimeProvider.System.GetElapsedTime(began) < timeout)

@@ -16,7 +16,9 @@ public static class CoreHostingExtensions
     /// be declared dead, and with a finite lease (<c>ClusterLeaseOptions.Duration</c>) all silos pause when it ends. When it restarts at
     /// the same endpoint, it recovers the table from the others.
     /// </summary>
-    public static ISiloBuilder UseLocalhostClustering(this ISiloBuilder builder, int siloPort = EndpointOptions.DEFAULT_SILO_PORT, int gatewayPort = EndpointOptions.DEFAULT_GATEWAY_PORT, IPEndPoint? primarySiloEndpoint = null, string serviceId = "dev", string clusterId = "dev")
+    public static ISiloBuilder UseLocalhostClustering(this ISiloBuilder builder, int siloPort = EndpointOptions.DEFAULT_SILO_PORT,
+        int gatewayPort = EndpointOptions.DEFAULT_GATEWAY_PORT, IPEndPoint? primarySiloEndpoint = null, string serviceId = "dev",
+        string clusterId = "dev")
     {
         builder.Configure<EndpointOptions>(options =>
         {
@@ -36,14 +38,18 @@ public static class CoreHostingExtensions
     /// <param name="builder">The silo.</param>
     /// <param name="primarySiloEndpoint">That silo's endpoint; null for this one.</param>
     public static ISiloBuilder UseDevelopmentClustering(this ISiloBuilder builder, IPEndPoint? primarySiloEndpoint) =>
-        builder.UseDevelopmentClustering((DevelopmentClusterMembershipOptions options) => options.PrimarySiloEndpoint = primarySiloEndpoint);
+        builder.UseDevelopmentClustering((DevelopmentClusterMembershipOptions options) =>
+            options.PrimarySiloEndpoint = primarySiloEndpoint);
 
     /// <summary>One silo keeps the membership table in memory and serves it to the others.</summary>
-    public static ISiloBuilder UseDevelopmentClustering(this ISiloBuilder builder, Action<DevelopmentClusterMembershipOptions> configureOptions) =>
-        builder.UseDevelopmentClustering((OptionsBuilder<DevelopmentClusterMembershipOptions> options) => options.Configure(configureOptions));
+    public static ISiloBuilder UseDevelopmentClustering(this ISiloBuilder builder,
+        Action<DevelopmentClusterMembershipOptions> configureOptions) =>
+        builder.UseDevelopmentClustering((OptionsBuilder<DevelopmentClusterMembershipOptions> options) =>
+            options.Configure(configureOptions));
 
     /// <summary>One silo keeps the membership table in memory and serves it to the others.</summary>
-    public static ISiloBuilder UseDevelopmentClustering(this ISiloBuilder builder, Action<OptionsBuilder<DevelopmentClusterMembershipOptions>> configureOptions)
+    public static ISiloBuilder UseDevelopmentClustering(this ISiloBuilder builder,
+        Action<OptionsBuilder<DevelopmentClusterMembershipOptions>> configureOptions)
     {
         ArgumentNullException.ThrowIfNull(builder);
         ArgumentNullException.ThrowIfNull(configureOptions);
@@ -51,7 +57,9 @@ public static class CoreHostingExtensions
         builder.Services.AddSingleton<ClusterTableFactory>(provider => parts =>
         {
             var primary = provider.GetRequiredService<IOptions<DevelopmentClusterMembershipOptions>>().Value.PrimarySiloEndpoint;
-            return primary is null || primary.Equals(parts.Local.Address.Endpoint) ? new EmbeddedTable(parts) : new SeedTable(parts, primary);
+            return primary is null || primary.Equals(parts.Local.Address.Endpoint)
+                ? new EmbeddedTable(parts)
+                : new SeedTable(parts, primary);
         });
         return builder;
     }

@@ -19,7 +19,8 @@ public static class OrleansClientGenericHostExtensions
     }
 
     /// <summary>Adds a client to the services of a host, with the configuration that has the section Orleans.</summary>
-    public static IServiceCollection AddOrleansClient(this IServiceCollection services, IConfiguration? configuration, Action<IClientBuilder> configureDelegate)
+    public static IServiceCollection AddOrleansClient(this IServiceCollection services, IConfiguration? configuration,
+        Action<IClientBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(configureDelegate);
@@ -27,10 +28,12 @@ public static class OrleansClientGenericHostExtensions
     }
 
     /// <summary>Configures the host as a client of a cluster.</summary>
-    public static HostApplicationBuilder UseOrleansClient(this HostApplicationBuilder hostAppBuilder) => hostAppBuilder.UseOrleansClient(Nothing);
+    public static HostApplicationBuilder UseOrleansClient(this HostApplicationBuilder hostAppBuilder) =>
+        hostAppBuilder.UseOrleansClient(Nothing);
 
     /// <summary>Configures the host as a client of a cluster.</summary>
-    public static HostApplicationBuilder UseOrleansClient(this HostApplicationBuilder hostAppBuilder, Action<IClientBuilder> configureDelegate)
+    public static HostApplicationBuilder UseOrleansClient(this HostApplicationBuilder hostAppBuilder,
+        Action<IClientBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(hostAppBuilder);
         ArgumentNullException.ThrowIfNull(configureDelegate);
@@ -39,10 +42,12 @@ public static class OrleansClientGenericHostExtensions
     }
 
     /// <summary>Configures the host as a client of a cluster.</summary>
-    public static IHostApplicationBuilder UseOrleansClient(this IHostApplicationBuilder hostAppBuilder) => hostAppBuilder.UseOrleansClient(Nothing);
+    public static IHostApplicationBuilder UseOrleansClient(this IHostApplicationBuilder hostAppBuilder) =>
+        hostAppBuilder.UseOrleansClient(Nothing);
 
     /// <summary>Configures the host as a client of a cluster.</summary>
-    public static IHostApplicationBuilder UseOrleansClient(this IHostApplicationBuilder hostAppBuilder, Action<IClientBuilder> configureDelegate)
+    public static IHostApplicationBuilder UseOrleansClient(this IHostApplicationBuilder hostAppBuilder,
+        Action<IClientBuilder> configureDelegate)
     {
         ArgumentNullException.ThrowIfNull(hostAppBuilder);
         ArgumentNullException.ThrowIfNull(configureDelegate);
@@ -65,7 +70,8 @@ public static class OrleansClientGenericHostExtensions
     {
         ArgumentNullException.ThrowIfNull(hostBuilder);
         ArgumentNullException.ThrowIfNull(configureDelegate);
-        return hostBuilder.ConfigureServices((context, services) => Add(services, context.Configuration, builder => configureDelegate(context, builder)));
+        return hostBuilder.ConfigureServices((context, services) =>
+            Add(services, context.Configuration, builder => configureDelegate(context, builder)));
     }
 
     private static IServiceCollection Add(IServiceCollection services, IConfiguration configuration, Action<IClientBuilder> configure)

@@ -54,7 +54,8 @@ public static class OrleansSiloGenericHostExtensions
     {
         ArgumentNullException.ThrowIfNull(hostBuilder);
         ArgumentNullException.ThrowIfNull(configureDelegate);
-        return hostBuilder.ConfigureServices((context, services) => Add(services, context.Configuration, builder => configureDelegate(context, builder)));
+        return hostBuilder.ConfigureServices((context, services) =>
+            Add(services, context.Configuration, builder => configureDelegate(context, builder)));
     }
 
     private static IServiceCollection Add(IServiceCollection services, IConfiguration configuration, Action<ISiloBuilder> configure)
