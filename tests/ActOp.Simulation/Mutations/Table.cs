@@ -2,17 +2,17 @@ using ActOp.Simulation.World;
 
 namespace ActOp.Simulation.Mutations;
 
-/// <summary>A small change of the source that the simulator must notice.</summary>
-/// <param name="Number">Switches it on.</param>
-/// <param name="Name">What is wrong then.</param>
-/// <param name="File">Below src.</param>
-/// <param name="Passage">Stands once in the file.</param>
-/// <param name="Mutant">What stands there instead; PLANTED is true when the mutation is on.</param>
-/// <param name="Budget">Seeds, from the first on, within which it must be noticed.</param>
-/// <param name="Theme">Of these seeds.</param>
+/// <summary>A small change of the source that the simulator must detect.</summary>
+/// <param name="Number">Selects it.</param>
+/// <param name="Name">The planted fault.</param>
+/// <param name="File">Path below src.</param>
+/// <param name="Passage">Text that occurs exactly once in the file.</param>
+/// <param name="Mutant">The replacement; PLANTED is true if the mutation is selected.</param>
+/// <param name="Budget">Number of seeds, from the first one, within which it must be detected.</param>
+/// <param name="Theme">Theme of the seeds.</param>
 internal sealed record Mutation(int Number, string Name, string File, string Passage, string Mutant, int Budget, Theme Theme = Theme.Any);
 
-/// <summary>The mutations. A passage that has changed makes its row fail: then the row is brought up to date with the source.</summary>
+/// <summary>The mutations. A test fails if a passage does not match the source; then update the row.</summary>
 internal static class Table
 {
     private const string Activations = "ActOp.Runtime/Activations/";
@@ -33,23 +33,23 @@ internal static class Table
             "                slot.Entries?.CopyTo(entries);\n",
             "                slot.Entries?.CopyTo(entries);\n                if (PLANTED && entries.Count > 3)\n                    entries.RemoveRange(3, entries.Count - 3);\n",
             20),
-        new(4, "A new owner serves a slot before it has what was in it", Directory + "OwnedSlots.cs",
+        new(4, "A new owner serves a slot before it has its registrations", Directory + "OwnedSlots.cs",
             "        slot.State = SlotState.Waiting;\n",
             "        slot.State = SlotState.Waiting;\n        if (PLANTED)\n        {\n            slot.Serve(view.Number);\n            return;\n        }\n\n",
             20),
-        new(5, "Turns go on without a lease", Activations + "Activation.Mailbox.cs",
+        new(5, "Turns continue without a lease", Activations + "Activation.Mailbox.cs",
             "(Parts.Lease.IsClosed && Class.IsOrdinary", "(!PLANTED && Parts.Lease.IsClosed && Class.IsOrdinary", 20, Theme.Lease),
-        new(6, "Nobody waits for the lease of a silo that died in silence", Directory + "DirectoryPartition.cs",
+        new(6, "The lease of a silo that became silent is not awaited", Directory + "DirectoryPartition.cs",
             "_ => SilentLease,", "_ => PLANTED ? 0 : SilentLease,", 20, Theme.Lease),
-        new(7, "A grain that arrives does not take its state", Activations + "Beginning.cs",
+        new(7, "A grain that arrives does not read its carried state", Activations + "Beginning.cs",
             "                participant.OnRehydrate(carried);\n",
             "                if (!PLANTED)\n                    participant.OnRehydrate(carried);\n",
             20),
-        new(8, "Requests that wait are forgotten with their activation", Activations + "Activation.cs",
+        new(8, "Waiting requests are dropped with their activation", Activations + "Activation.cs",
             "        while (Admission.TakeWaiting(this) is { } call)\n            Forward(call);\n",
             "        while (Admission.TakeWaiting(this) is { } call)\n        {\n            if (!PLANTED)\n                Forward(call);\n        }\n",
             60),
-        new(9, "Nobody looks at deadlines", Hosting + "Node.cs",
+        new(9, "Deadlines are not checked", Hosting + "Node.cs",
             "Sweep.EndExpired(now)", "(PLANTED ? 0 : Sweep.EndExpired(now))", 20),
         new(10, "A full connection is not written to again", "ActOp.Mesh/Poller.cs",
             "            link.BecameWritable();\n", "            if (!PLANTED)\n                link.BecameWritable();\n", 20),
@@ -63,7 +63,7 @@ internal static class Table
             "            var silo = Connected() ?? await FindGatewayAsync()",
             "            var silo = (PLANTED && _cluster.Active.Length > 0 ? Connected() ?? _cluster.Active[_turn % _cluster.Active.Length] : Connected()) ?? await FindGatewayAsync()",
             60),
-        new(14, "Grains that carry nothing are moved (R3)", Locality + "GrainTraits.cs",
+        new(14, "Grains that carry no state are moved (R3)", Locality + "GrainTraits.cs",
             "        return !activation.Class.HoldsNoState || activation.HasLateTimer;\n",
             "        return !PLANTED && (!activation.Class.HoldsNoState || activation.HasLateTimer);\n",
             20),
@@ -71,31 +71,31 @@ internal static class Table
             "        if (_chosen is not null || _isPastMoving)\n",
             "        if (_chosen is not null || _isPastMoving || (PLANTED && IsDecided))\n",
             20),
-        new(16, "A begin that hangs is never given up (R10, fault 8)", Activations + "Beginning.cs",
+        new(16, "An activation start that hangs is never given up (R10, fault 8)", Activations + "Beginning.cs",
             "if (hooks.IsCompleted || await limit.EndsAsync(hooks))",
             "if (hooks.IsCompleted || PLANTED || await limit.EndsAsync(hooks))",
             60),
-        new(17, "An end that hangs is never given up (fault 8)", Activations + "Departure.cs",
+        new(17, "A deactivation that hangs is never given up (fault 8)", Activations + "Departure.cs",
             "if (running.IsCompleted || await limit.EndsAsync(running))",
             "if (running.IsCompleted || PLANTED || await limit.EndsAsync(running))",
             50),
-        new(18, "A call on a node that ends is not refused (R10)", "ActOp.Abstractions/Calls/CallRegistry.cs",
+        new(18, "A call on a node that stops is not refused (R10)", "ActOp.Abstractions/Calls/CallRegistry.cs",
             "                if (seen == Closed)\n                    return false;\n",
             "                if (seen == Closed)\n                    return PLANTED;\n",
             50),
         new(19, "Timers of a node outlive it", Hosting + "NodeTime.cs",
             "            while (_first is { } timer)\n", "            while (!PLANTED && _first is { } timer)\n", 60),
-        new(20, "Connections that say nothing are kept (R11)", "ActOp.Mesh/PendingHandshakes.cs",
+        new(20, "Connections that send nothing are kept (R11)", "ActOp.Mesh/PendingHandshakes.cs",
             "            while (_silent.First is { } silent && ", "            while (!PLANTED && _silent.First is { } silent && ", 20),
         new(21, "One wake-up in two thousand is lost (R13)", Activations + "Activation.cs",
             "        if (_mailbox.Push(item))\n            _home.Stage.Post(this);\n",
             "        if (_mailbox.Push(item) && !(PLANTED && Class.IsOrdinary && Parts.Local.NewId().GetHashCode() % 2000 == 0))\n            _home.Stage.Post(this);\n",
             20),
-        new(22, "A posted action that throws takes those behind it along (fault 3)", "ActOp.Mesh/Poller.cs",
+        new(22, "A posted action that throws discards those behind it (fault 3)", "ActOp.Mesh/Poller.cs",
             "        foreach (var (work, link) in _running)\n        {\n            Guard(work, link);\n        }\n",
             "        foreach (var (work, link) in _running)\n        {\n            if (PLANTED)\n                work();\n            else\n                Guard(work, link);\n        }\n",
             80),
-        new(23, "The membership's pump ends with an exception (fault 11)", "ActOp.Runtime/Cluster/ClusterService.cs",
+        new(23, "The membership loop ends with an exception (fault 11)", "ActOp.Runtime/Cluster/ClusterService.cs",
             "            for (var next = 0; next < _protocol.Actions.Count; next++)\n                Perform(_protocol.Actions[next]);\n        }\n        finally\n        {\n            _protocol.Actions.Clear();\n            _pumping = false;\n        }\n",
             "            for (var next = 0; next < _protocol.Actions.Count; next++)\n            {\n                if (PLANTED && ++_planted % 500 == 0)\n                    return;\n                Perform(_protocol.Actions[next]);\n            }\n        }\n        finally\n        {\n            if (!PLANTED || _planted % 500 != 0)\n            {\n                _protocol.Actions.Clear();\n                _pumping = false;\n            }\n        }\n    }\n\n    private int _planted;\n\n    private void Unused()\n    {\n", 20),
         new(24, "The activation of a deleted observer stays (fault 15)", Activations + "Activation.cs",
@@ -110,13 +110,13 @@ internal static class Table
             20),
         new(27, "A one-way call that a limit refuses is not counted (fault 16)", "ActOp.Runtime/Calls/CallSender.cs",
             "        metrics.CallLost();\n", "        if (!PLANTED)\n            metrics.CallLost();\n", 120),
-        new(28, "Nobody says that he is there, and silence ends no session (fault 17)", "ActOp.Mesh/Session.cs",
+        new(28, "No keep-alive frames are sent, and silence ends no session (fault 17)", "ActOp.Mesh/Session.cs",
             "            if (peer.Current is not { IsEnding: false, Announced: { } announced } session)\n",
             "            if (PLANTED || peer.Current is not { IsEnding: false, Announced: { } announced } session)\n",
             250),
         new(29, "Callee and caller share the objects in a request context (fault 20)", Routing + "Router.cs",
             "ContextCodec.Copy(values, copies) is var copied", "(PLANTED ? values : ContextCodec.Copy(values, copies)) is var copied", 20),
-        new(30, "An answer ends whatever call has its slot now", Routing + "FrameReader.cs",
+        new(30, "A reply ends the call that has its slot now", Routing + "FrameReader.cs",
             "if (calls.Registry.Find(id) is not { } call || !call.TryClaim(id))",
             "if (calls.Registry.Find(id) is not { } call || !(PLANTED ? call.TryClaim(call.Ticket) : call.TryClaim(id)))",
             20),
@@ -126,9 +126,9 @@ internal static class Table
             "            await UnregisterAsync();\n            if (_hasBegun)\n",
             "            if (!PLANTED)\n                await UnregisterAsync();\n            if (_hasBegun)\n",
             20),
-        new(34, "State that no silo takes is thrown away", Activations + "Departure.cs",
+        new(34, "State that no silo takes is discarded", Activations + "Departure.cs",
             "        _state is not null && activation.Registered", "        !PLANTED && _state is not null && activation.Registered", 20),
-        new(35, "A grain that arrives does not name whom it takes over from", Activations + "Beginning.cs",
+        new(35, "A grain that arrives does not name its predecessor", Activations + "Beginning.cs",
             "return await activation.Parts.Directory.RegisterAsync(activation, state?.Previous.Location.Activation ?? default);",
             "return await activation.Parts.Directory.RegisterAsync(activation, PLANTED ? default : state?.Previous.Location.Activation ?? default);",
             20),
@@ -136,9 +136,9 @@ internal static class Table
             "        _confirmedAt = Math.Max(_confirmedAt, confirmedAt ?? _confirmedAt);\n",
             "        if (!PLANTED || _confirmedAt < 0)\n            _confirmedAt = Math.Max(_confirmedAt, confirmedAt ?? _confirmedAt);\n",
             20),
-        new(38, "A timer ticks once only", "ActOp.Runtime/Timers/GrainTimer.cs",
+        new(38, "A timer ticks only once", "ActOp.Runtime/Timers/GrainTimer.cs",
             "        if (!_disposed && !_changed && _period", "        if (!PLANTED && !_disposed && !_changed && _period", 20),
-        new(40, "Some calls keep their slot when they end (R1)", "ActOp.Abstractions/Calls/Call.cs",
+        new(40, "Some calls keep their slot after their end (R1)", "ActOp.Abstractions/Calls/Call.cs",
             "        if (ticket != Unregistered)\n            Runtime!.Registry.Remove(ticket);\n",
             "        if (ticket != Unregistered && !(PLANTED && AnswersTask && Version == 1))\n            Runtime!.Registry.Remove(ticket);\n",
             20),
@@ -146,11 +146,11 @@ internal static class Table
             "        if (IsLeaving)\n            Leave(activation, Departing!);\n        else\n            activation.Accepts = true;\n",
             "        if (IsLeaving && !PLANTED)\n        {\n            Leave(activation, Departing!);\n        }\n        else\n        {\n            if (PLANTED && IsLeaving)\n                SetDeparture(null);\n            activation.Accepts = true;\n        }\n\n",
             20),
-        new(42, "Frames that wait for a link never leave", Routing + "PeerEntry.cs",
+        new(42, "Frames that wait for a link are never sent", Routing + "PeerEntry.cs",
             "            while (!_isDraining && ", "            while (!PLANTED && !_isDraining && ", 20),
         new(43, "Idle grains are never collected", Activations + "Collector.cs",
             "            told++;\n", "            told++;\n            if (PLANTED)\n                return told;\n", 40),
-        new(44, "A flush that another thread's finds done leaves the rest behind", "ActOp.Mesh/LinkSender.cs",
+        new(44, "A flush that finds another thread's flush done leaves the rest unsent", "ActOp.Mesh/LinkSender.cs",
             "        if (tookOver)\n", "        if (tookOver && !PLANTED)\n", 50),
     ];
 }
