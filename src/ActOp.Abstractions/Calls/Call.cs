@@ -7,27 +7,28 @@ using Orleans.Runtime;
 namespace ActOp.Calls;
 
 /// <summary>
-/// One call from the caller's method to its answer: the arguments (in the generated subclass), the way, the result and
-/// the caller's continuation are one pooled object.
+/// One call, from the method of the caller to its answer. Arguments (in the generated subclass), routing data, result and the
+/// continuation of the caller are one pooled object.
 /// </summary>
 /// <remarks>
-/// Ownership moves along the path, and only the owner touches the fields: caller's thread (until sent) -> callee's
-/// mailbox and turn (until <see cref="Publish"/>) -> caller's mailbox and turn (until the result is taken, which returns
-/// the object to its pool). A call that somebody of this process waits for is in the <see cref="CallRegistry"/> from the
-/// sending on, and several parties may race to end it: the callee, the reader of answers, the sweep of timeouts and dead
-/// silos. The one that wins <see cref="TryClaim(long)"/>, which also takes the call out of the registry, writes the outcome
-/// and publishes. A call that was ended by others than its holder (<see cref="Abandon"/>) is never pooled again: the holder
-/// goes on using the object until it sees that it is claimed, and what it writes into it is nobody's.
+/// <para>Only the owner of a call touches its fields, and the ownership moves along the path: the thread of the caller until the call is
+/// sent, the mailbox and the turn of the callee until <see cref="Publish"/>, the mailbox and the turn of the caller until it takes the
+/// result, which returns the object to its pool.</para>
+/// <para>A call that a caller of this process waits for is in the <see cref="CallRegistry"/> while it is in flight. Several parties may
+/// race to end it: the callee, the reader of answers, the sweep of timeouts and dead silos. The one that wins <see cref="TryClaim(long)"/>,
+/// which also removes the call from the registry, writes the outcome and publishes it.</para>
+/// <para>A call that was ended by another party than its holder (<see cref="Abandon"/>) never returns to a pool. The holder continues to
+/// use the object until it sees the claim; what it writes has no effect.</para>
 /// </remarks>
 public abstract class Call : MailboxItem, IThreadPoolWorkItem
 {
-    /// <summary>Written into <see cref="_continuation"/> when the call completes before anybody awaits it.</summary>
+    /// <summary>In <see cref="_continuation"/>: the call has completed before it was awaited.</summary>
     private static readonly Action<object?> Completed = static _ => { };
 
-    /// <summary>A claim's value once it is made.</summary>
+    /// <summary>In <see cref="_ticket"/>: the call is claimed.</summary>
     private const long Claimed = 0;
 
-    /// <summary>The ticket of a call that is not in the registry: only its holder ends it.</summary>
+    /// <summary>In <see cref="_ticket"/>: the call is not in the registry, so only its holder ends it.</summary>
     private const long Unregistered = 1;
 
     internal CallRuntime? Runtime;
@@ -42,20 +43,22 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     internal object? Trace;
 
     /// <summary>
-    /// Coarse time in ms of the runtime's clock from which on nobody waits for the answer any more. Means nothing for one-way calls.
+    /// Time of the coarse clock, in ms, after which no caller waits for the answer. Unused for one-way calls.
     /// </summary>
     internal long Deadline;
 
-    /// <summary>For calls from the wire: the link peer that gets the answer. For calls to the wire: the silo that was asked.</summary>
+    /// <summary>For calls from the wire: the peer that gets the answer. For calls to the wire: the silo that owes the answer.</summary>
     internal object? Remote;
 
-    /// <summary>For calls from the wire that were sent on: the silo that sent them on, which can reach the caller. Else null.</summary>
+    /// <summary>
+    /// For calls from the wire that were forwarded: the silo that forwarded them, which can reach the caller. Otherwise null.
+    /// </summary>
     internal Orleans.Runtime.SiloAddress? Via;
 
-    /// <summary>For calls from the wire: the caller's own id of the call, sent back with the answer.</summary>
+    /// <summary>For calls from the wire: the ticket of the call at the caller, sent back with the answer.</summary>
     internal ulong ReplyTo;
 
-    /// <summary>For calls from the wire: which grain is called. Calls of this process take it from <see cref="Reference"/>.</summary>
+    /// <summary>For calls from the wire: the grain that is called. Calls of this process have it in <see cref="Reference"/>.</summary>
     internal GrainId RemoteTarget;
 
     internal InvokeMethodOptions Flags;
@@ -69,23 +72,24 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     /// <summary>True when the arguments no longer belong to the caller: copied, read from the wire, or immutable.</summary>
     internal bool ArgumentsIsolated;
 
-    /// <summary>True when nobody but the garbage collector may take the object back.</summary>
+    /// <summary>True if the object must not return to its pool.</summary>
     internal bool Unpooled;
 
     /// <summary>True when the answer completes a <see cref="Task"/> instead of an awaited <see cref="ValueTask"/>.</summary>
     internal bool AnswersTask;
 
-    /// <summary>The callee's (or the runtime's) exception, or null.</summary>
+    /// <summary>The exception of the callee or of the runtime, or null.</summary>
     internal Exception? Error;
 
-    /// <summary>Counts the uses of the pooled object; its low 16 bits are the token of the value task.</summary>
+    /// <summary>The number of uses of the pooled object; its low 16 bits are the token of the value task.</summary>
     internal int Version;
 
     /// <summary>The ticket that the call can be claimed with, or <see cref="Claimed"/>.</summary>
     private long _ticket = Unregistered;
 
     /// <summary>
-    /// Why the call was ended by others than its holder, who may write <see cref="Error"/> at any time; see <see cref="Abandon"/>.
+    /// Why another party than the holder has ended the call. Not in <see cref="Error"/>, because the holder may write that at any time. See
+    /// <see cref="Abandon"/>.
     /// </summary>
     private Exception? _abandonment;
     private RemoteId _source;
@@ -99,12 +103,12 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     /// <summary>The grain or client that calls; default when unknown.</summary>
     internal GrainId SourceId => Caller is { } caller ? caller.HostId : RemoteSource;
 
-    /// <summary>For calls from the wire: whether it says who called.</summary>
+    /// <summary>For calls from the wire: whether the request names its caller.</summary>
     internal bool HasRemoteSource => !_source.IsDefault;
 
     /// <summary>
-    /// For calls from the wire: who called. Calls of this process take it from <see cref="Caller"/>. Few ask, so only the bytes are kept
-    /// until somebody does.
+    /// For calls from the wire: the caller. Calls of this process have it in <see cref="Caller"/>. It is rarely needed, so the call keeps
+    /// only the bytes, and the id is created here.
     /// </summary>
     internal GrainId RemoteSource => _source.IsDefault ? default : Runtime!.FindId(_source.Hash, _source.Type, _source.Key);
 
@@ -114,7 +118,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     [EditorBrowsable(EditorBrowsableState.Never)]
     public abstract CallMethod Method { get; }
 
-    /// <summary>Runs the method on its target; true when it ended synchronously (<see cref="Error"/> or the result is set).</summary>
+    /// <summary>Runs the method on its target. True if it has ended synchronously: then <see cref="Error"/> or the result is set.</summary>
     internal abstract bool Start();
 
     /// <summary>Takes the result of a method that ended asynchronously.</summary>
@@ -160,25 +164,26 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     {
     }
 
-    /// <summary>What this use of the call can be claimed with; it is also its id on the wire.</summary>
+    /// <summary>Identifies this use of the call for its claim; it is also the id of the call on the wire.</summary>
     internal long Ticket => Volatile.Read(ref _ticket);
 
     internal bool IsClaimed => Volatile.Read(ref _ticket) == Claimed;
 
-    /// <summary>What the caller gets instead of a result, or null. Read by the caller after the call was published.</summary>
+    /// <summary>The exception that the caller gets instead of a result, or null. Read by the caller after the call was published.</summary>
     internal Exception? Outcome => Unpooled ? _abandonment ?? Error : Error;
 
-    /// <summary>The call is in the registry; called by the registry.</summary>
+    /// <summary>The registry gives the call a slot.</summary>
     internal void Register(long ticket) => Volatile.Write(ref _ticket, ticket);
 
-    /// <summary>For calls from the wire: keeps the id of who called.</summary>
+    /// <summary>For calls from the wire: keeps the id of the caller.</summary>
     internal void SetRemoteSource(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => _source.Set(hash, type, key);
 
-    /// <summary>The registry has not taken the call after all.</summary>
+    /// <summary>The registry was closed while it gave the call a slot.</summary>
     internal void Unregister() => Volatile.Write(ref _ticket, Unregistered);
 
     /// <summary>
-    /// True for the one that may complete the use of this call that has <paramref name="ticket"/>; it is out of the registry then.
+    /// True for exactly one party, which then completes the use of this call that has <paramref name="ticket"/>. Removes the call from the
+    /// registry.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryClaim(long ticket)
@@ -190,7 +195,9 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
         return true;
     }
 
-    /// <summary>As <see cref="TryClaim(long)"/>, for the holder of the object: while he has it, no other use of it begins.</summary>
+    /// <summary>
+    /// As <see cref="TryClaim(long)"/>, for the holder of the object: while it holds the object, no other use of it begins.
+    /// </summary>
     internal bool TryClaim()
     {
         var ticket = Ticket;
@@ -201,7 +208,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     }
 
     /// <summary>
-    /// Hands the completed call to whoever waits. The caller of this must have won the claim, and may not touch the call afterwards.
+    /// Passes the completed call to its caller. Requires the claim; the call must not be touched afterwards.
     /// </summary>
     internal void Publish()
     {
@@ -224,8 +231,8 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     }
 
     /// <summary>
-    /// Completes a call that its holder may go on using (a timeout): like <see cref="Publish"/>, but the object itself goes
-    /// into no second mailbox. The caller of this must have won <see cref="TryClaim(long)"/>.
+    /// Completes a call that its holder may continue to use, as after a timeout. Like <see cref="Publish"/>, but does not put the object
+    /// itself into a second mailbox. Requires the claim by <see cref="TryClaim(long)"/>.
     /// </summary>
     internal void Abandon(Exception error)
     {
@@ -242,7 +249,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
 
     internal override void Run(CallHost host) => ResumeCaller();
 
-    /// <summary>Goes on with the caller; runs in the caller's turn, or on an application thread.</summary>
+    /// <summary>Runs the continuation of the caller: on a turn of the caller, or on an application thread.</summary>
     internal void ResumeCaller()
     {
         if (AnswersTask)
@@ -273,7 +280,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
         Deliver(_continuationContext);
     }
 
-    /// <summary>Ends the use of the object by the caller: throws the error or lets the subclass return the result.</summary>
+    /// <summary>Throws if the value task belongs to an earlier use of the object.</summary>
     internal void CheckToken(short token)
     {
         if ((short)Version != token)
@@ -281,7 +288,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     }
 
     /// <summary>
-    /// Prepares the object for its next use; called by <see cref="Recycle"/>. False when nobody but the collector may take it.
+    /// Prepares the object for its next use; called by <see cref="Recycle"/>. False if it must not return to its pool.
     /// </summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
     protected bool ResetForReuse()
@@ -296,7 +303,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
         Trace = null;
         Remote = null;
         Via = null;
-        // Else the next caller without a grain would go by the name of this one.
+        // Otherwise a later call from a client without an id would name this caller.
         _source.Clear();
         Error = null;
         Deadline = 0;
@@ -354,7 +361,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     }
 }
 
-/// <summary>Where the answer of a call goes.</summary>
+/// <summary>Where the answer of a call goes to.</summary>
 internal enum CallOrigin : byte
 {
     /// <summary>A caller in this process waits for it.</summary>
@@ -363,25 +370,25 @@ internal enum CallOrigin : byte
     /// <summary>A caller in another process waits for it: the answer goes over the wire.</summary>
     Remote,
 
-    /// <summary>Nobody waits: one-way.</summary>
+    /// <summary>No caller waits: one-way.</summary>
     Nobody,
 }
 
-/// <summary>What a mailbox has to do with a call that it takes out.</summary>
+/// <summary>What a host does with a call that it takes from its mailbox.</summary>
 internal enum CallStep : byte
 {
-    /// <summary>It is a request: admit it, run the method.</summary>
+    /// <summary>A request: admit it and run the method.</summary>
     Request,
 
-    /// <summary>The method that ran asynchronously has ended away from the turn: finish the request.</summary>
+    /// <summary>The method has ended outside of a turn of the callee: finish the request.</summary>
     Finish,
 
-    /// <summary>It is an answer: go on with the caller.</summary>
+    /// <summary>An answer: resume the caller.</summary>
     Resume,
 }
 
 /// <summary>
-/// The bytes of a grain's id from the wire. Belongs to a pooled call, which keeps the array from use to use, unless it has grown long.
+/// The bytes of a grain id from the wire. A field of a pooled call, which keeps the array for later uses unless it is long.
 /// </summary>
 internal struct RemoteId
 {
@@ -391,7 +398,7 @@ internal struct RemoteId
     private int _typeLength;
     private int _length;
 
-    /// <summary>The hash as it came.</summary>
+    /// <summary>The hash that the sender has computed.</summary>
     internal uint Hash { get; private set; }
 
     internal readonly bool IsDefault => _length == 0;

@@ -1,12 +1,11 @@
 namespace ActOp.Calls;
 
 /// <summary>
-/// What sends calls and gets answers on its own turns: an activation. It is the task scheduler that code on its turns sees; a scheduler of
-/// its own would be one more object for every grain in memory.
+/// Sends calls and gets answers on its own turns: an activation. It is also the task scheduler that code on its turns sees, because a
+/// separate scheduler would be one more object for every grain in memory.
 /// </summary>
 /// <remarks>
-/// <see cref="Current"/> is set by the worker for the length of a turn, and read by everything that must know on whose
-/// behalf the thread runs.
+/// The host sets <see cref="Current"/> for the duration of a turn. Code that must know for which host the thread runs reads it.
 /// </remarks>
 public abstract class CallHost : TaskScheduler
 {
@@ -20,39 +19,40 @@ public abstract class CallHost : TaskScheduler
         set => t_current = value;
     }
 
-    /// <summary>True while the host accepts requests. Read without a lock; a false positive is corrected by the host itself.</summary>
+    /// <summary>
+    /// True while the host accepts requests. Any thread may read it, as a racy snapshot: the host itself checks each request again.
+    /// </summary>
     internal volatile bool Accepts;
 
-    /// <summary>Puts an answer or another step into the mailbox. Never refused: whoever sent a call can get its answer.</summary>
+    /// <summary>Puts an item into the mailbox. Never refused, so that a host gets the answers to its calls. Any thread.</summary>
     internal abstract void Enqueue(MailboxItem item);
 
-    /// <summary>Ends a request whose method ended asynchronously on this host's own turn.</summary>
+    /// <summary>Finishes a request whose method has ended asynchronously. On a turn of this host.</summary>
     internal abstract void FinishInTurn(Call call);
 
-    /// <summary>The grain that this host stands for.</summary>
+    /// <summary>The grain of this host.</summary>
     internal abstract Orleans.Runtime.GrainId HostId { get; }
 }
 
 /// <summary>
-/// One item of a mailbox: a request, an answer, a task or a control step. The link lives in the item, so that putting
-/// an item into a mailbox allocates nothing.
+/// One item of a mailbox: a request, an answer, a task or a step of the runtime. The link to the next item is in the item itself, so an
+/// item is put into a mailbox without an allocation.
 /// </summary>
 /// <remarks>
-/// Owner: whoever holds the item. While it is in a mailbox, the mailbox owns <see cref="Next"/> and nobody else may
-/// touch the item; an item is in at most one mailbox at a time.
+/// An item is in at most one mailbox at a time. While it is in one, the mailbox owns <see cref="Next"/> and <see cref="Depth"/>.
 /// </remarks>
 public abstract class MailboxItem
 {
     internal MailboxItem? Next;
 
-    /// <summary>How many items the mailbox's inbox held when this one was pushed, itself included.</summary>
+    /// <summary>The number of items in the inbox when this one was pushed, including itself.</summary>
     internal int Depth;
 
-    /// <summary>Runs the item. Called by the turn loop of <paramref name="host"/>, inside a turn.</summary>
+    /// <summary>Runs the item, on a turn of <paramref name="host"/>.</summary>
     internal abstract void Run(CallHost host);
 }
 
-/// <summary>Carries the answer of a call whose object may still be in the callee's mailbox.</summary>
+/// <summary>Carries the outcome of an abandoned call: the call object itself may still be in the mailbox of the callee.</summary>
 internal sealed class AbandonedCall(Call call) : MailboxItem
 {
     internal override void Run(CallHost host) => call.ResumeCaller();

@@ -4,11 +4,11 @@ using Orleans.CodeGeneration;
 namespace ActOp.Calls;
 
 /// <summary>
-/// What is known of one grain interface method: one object per method and, for generic methods, per instantiation. Created by generated
-/// code.
+/// Describes one method of a grain interface: one object per method and, for generic methods, per instantiation. Created by generated
+/// code. Immutable; any thread.
 /// </summary>
 /// <param name="interfaceType">The grain interface.</param>
-/// <param name="interfaceName">The interface's name for people.</param>
+/// <param name="interfaceName">The display name of the interface.</param>
 /// <param name="name">The method's name.</param>
 /// <param name="id">Stable id on the wire, see the generator: hash of the interface's name and the method's signature or alias.</param>
 /// <param name="options">Options from the method's attributes.</param>
@@ -21,7 +21,7 @@ public sealed class CallMethod(Type interfaceType, string interfaceName, string 
     /// <summary>The grain interface.</summary>
     public Type InterfaceType { get; } = interfaceType;
 
-    /// <summary>The interface's name for people, as filters and traces show it.</summary>
+    /// <summary>The display name of the interface, as filters and traces show it.</summary>
     public string InterfaceName { get; } = interfaceName;
 
     /// <summary>The method's name.</summary>

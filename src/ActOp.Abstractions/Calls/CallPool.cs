@@ -3,18 +3,19 @@ using System.Runtime.CompilerServices;
 namespace ActOp.Calls;
 
 /// <summary>
-/// Pool of one type of call: a small stack per thread, and a shared stack of full stacks for threads that only rent
-/// (receive stage) or only return (work stage).
+/// Pool of one type of call: a magazine (a small stack) per thread, and a shared stack of full magazines. Threads that mostly rent (those
+/// that send calls or read requests) get full magazines from the threads that mostly return (those that complete calls).
 /// </summary>
+/// <remarks>Any thread. A magazine belongs to its thread; the shared stack is used under its lock.</remarks>
 /// <typeparam name="TCall">The generated call type.</typeparam>
 public static class CallPool<TCall>
     where TCall : Call, new()
 {
-    /// <summary>Calls kept per thread before half of them move to the shared stack.</summary>
+    /// <summary>Calls in a magazine. A thread that returns one more first moves its full magazine to the shared stack.</summary>
     private const int Magazine = 64;
 
     /// <summary>
-    /// Full magazines kept in all: 64 of 64 calls cover the deepest pipelines we measure; more are left to the collector.
+    /// Magazines in the shared stack: 4,096 calls, more than any measured pipeline needs. The garbage collector gets the rest.
     /// </summary>
     private const int MaxShared = 64;
 
@@ -26,7 +27,7 @@ public static class CallPool<TCall>
     [ThreadStatic]
     private static int t_count;
 
-    /// <summary>A cleared call.</summary>
+    /// <summary>A call in its initial state, from the pool or new.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static TCall Rent()
     {

@@ -4,45 +4,45 @@ namespace ActOp.Calls;
 
 /// <summary>
 /// The calls of one runtime that are in flight: sent by a caller of this process that waits for the answer, and not ended yet. A slot of
-/// the table belongs to a call from <see cref="TryAdd"/> until somebody wins its claim. Finds calls by their id on the wire, and those
-/// whose time is over.
+/// the table belongs to a call from <see cref="TryAdd"/> until its claim is won. Finds calls by their id on the wire, and those whose
+/// deadline has passed.
 /// </summary>
 /// <remarks>
 /// <para>Any thread. A free slot is a ticket: its number, and how often it has been used. The ticket that a call takes is its id on the
-/// wire and what its claim is made with. No ticket is ever used twice, so an answer to an earlier use of a slot or of a call object can do
-/// no harm.</para>
-/// <para>Threads keep free tickets in magazines of their own and exchange whole magazines by way of a shared stack, the only thing under a
-/// lock. The finalizer of a magazine gives back the tickets of a thread that has ended.</para>
+/// wire and is needed to claim it. No ticket is used twice, so an answer to an earlier use of a slot or of a call object has no
+/// effect.</para>
+/// <para>Each thread keeps free tickets in a magazine of its own. Whole magazines are exchanged through a shared stack, which is used under
+/// the lock. The finalizer of a magazine returns the tickets of a thread that has ended.</para>
 /// <para>Each chunk of slots knows a time before which none of its calls ends, so that a tick reads only the chunks where that time has
-/// passed. A sender first puts its call into the slot, then reads that time, without a fence between; who changes the time in any other way
-/// than to an earlier one has all threads pass a fence (<see cref="Interlocked.MemoryBarrierProcessWide"/>) before reading the slots. So
+/// passed. A sender first puts its call into the slot, then reads that time, without a fence between. A thread that sets the time to a
+/// later one makes all threads pass a fence (<see cref="Interlocked.MemoryBarrierProcessWide"/>) before reading the slots. So
 /// either the sender sees the change, or the reader sees the call. Closing the registry uses the same rule.</para>
 /// </remarks>
 internal sealed class CallRegistry
 {
-    /// <summary>Deadline of a call that waits for ever.</summary>
+    /// <summary>The deadline of a call without a timeout.</summary>
     internal const long NoDeadline = long.MaxValue - 2;
 
-    /// <summary>A chunk's time when it has no calls.</summary>
+    /// <summary>The time of a chunk without calls.</summary>
     private const long Never = long.MaxValue - 1;
 
-    /// <summary>A chunk's time when the registry is closed. Later than all deadlines, so that every sender notices.</summary>
+    /// <summary>The time of every chunk when the registry is closed. Later than all deadlines, so that every sender sees it.</summary>
     private const long Closed = long.MaxValue;
 
     private const int ChunkBits = 10;
     private const int ChunkSize = 1 << ChunkBits;
     private const int SlotBits = 22;
 
-    /// <summary>Four million calls in flight; beyond that a call is refused.</summary>
+    /// <summary>Four million calls in flight; further calls are refused.</summary>
     private const int MaxSlots = 1 << SlotBits;
 
     /// <summary>
-    /// What the next ticket of a slot has more. With 42 bits a slot that is used ten million times a second lasts five days, far longer
-    /// than an answer is late.
+    /// The difference between two successive tickets of a slot. The 42 bits above last for five days if a slot is used ten million times
+    /// per second. No answer is that late.
     /// </summary>
     private const long NextUse = 1L << SlotBits;
 
-    /// <summary>Tickets that a thread keeps: one exchange in this many calls where one thread sends and another answers.</summary>
+    /// <summary>Tickets of a magazine: if one thread sends and another answers, one exchange for this many calls.</summary>
     private const int MagazineSize = 64;
 
     private static readonly List<WeakReference<CallRegistry>> All = [];
@@ -66,18 +66,18 @@ internal sealed class CallRegistry
         }
     }
 
-    /// <summary>True when no call is taken any more: the node ends.</summary>
+    /// <summary>True if no call is accepted any more: the node has stopped.</summary>
     internal bool IsClosed => _closed;
 
-    /// <summary>Slots made so far: the most calls that were in flight at once, and what magazines keep.</summary>
+    /// <summary>Slots created so far: at least the highest number of calls in flight, plus the tickets in magazines.</summary>
     internal int Capacity => Volatile.Read(ref _capacity);
 
     /// <summary>Calls in flight. Walks all slots: for tests and diagnosis.</summary>
     internal int InFlight => Read().Count;
 
     /// <summary>
-    /// Tickets in the shared stack and in the calling thread's magazine: with the calls in flight all there are, when no other thread has
-    /// used the registry. For tests.
+    /// Tickets in the shared stack and in the magazine of the calling thread. Together with the calls in flight these are all tickets, if
+    /// no other thread has used the registry. For tests.
     /// </summary>
     internal int Free
     {
@@ -105,7 +105,7 @@ internal sealed class CallRegistry
     }
 
     /// <summary>
-    /// Gives the call a slot; its deadline must be set. False when the registry is closed or full: then the call is as it was.
+    /// Gives the call a slot; its deadline must be set. False if the registry is closed or full: then the call is unchanged.
     /// </summary>
     internal bool TryAdd(Call call)
     {
@@ -128,7 +128,7 @@ internal sealed class CallRegistry
     }
 
     /// <summary>
-    /// Takes the slot back. Called by whoever has won the claim of <paramref name="ticket"/>, before the call is handed on.
+    /// Takes the slot back. Called by the party that has won the claim of <paramref name="ticket"/>, before the call is passed on.
     /// </summary>
     internal void Remove(long ticket)
     {
@@ -141,8 +141,8 @@ internal sealed class CallRegistry
     }
 
     /// <summary>
-    /// The call that may be in flight with this ticket; its claim says whether it is. Null for tickets that are nobody's, whatever a peer
-    /// has sent.
+    /// The call that may be in flight with this ticket; only its claim decides. Null for a ticket that no call has, whatever a peer has
+    /// sent.
     /// </summary>
     internal Call? Find(long ticket)
     {
@@ -152,7 +152,7 @@ internal sealed class CallRegistry
         return Volatile.Read(ref _chunks[slot >> ChunkBits]) is { } chunk ? Volatile.Read(ref chunk.Entries[slot & (ChunkSize - 1)].Call) : null;
     }
 
-    /// <summary>The calls in flight and their tickets. What is read of a call counts only if its ticket is claimed then.</summary>
+    /// <summary>The calls in flight and their tickets. What is read of a call is valid only if its ticket is claimed afterwards.</summary>
     internal List<(Call Call, long Ticket)> Read()
     {
         var calls = new List<(Call, long)>();
@@ -187,7 +187,7 @@ internal sealed class CallRegistry
         return calls;
     }
 
-    /// <summary>No call is taken from now on. When this returns, <see cref="Read"/> finds all that were.</summary>
+    /// <summary>No call is accepted from now on. When this returns, <see cref="Read"/> finds all calls that were accepted.</summary>
     internal void Close()
     {
         lock (_gate)
@@ -210,7 +210,7 @@ internal sealed class CallRegistry
         {
             if (Volatile.Read(ref chunk.Entries[entry].Call) is not { } call)
                 continue;
-            // An object that is in another slot by now, or in none, has another ticket.
+            // An object that has moved to another slot, or to none, has another ticket.
             var ticket = call.Ticket;
             if (ticket < NextUse || SlotOf(ticket) != (index << ChunkBits) + entry)
                 continue;
@@ -230,14 +230,14 @@ internal sealed class CallRegistry
     {
         if (chunk.Lower(call.Deadline))
             return true;
-        // Whoever closes the registry may have found the call already and ends it.
+        // The thread that closes the registry may have found the call already, and ends it.
         if (!call.TryClaim(ticket))
             return true;
         call.Unregister();
         return false;
     }
 
-    /// <summary>This thread's magazine with at least one ticket; null when there is none to be had.</summary>
+    /// <summary>The magazine of this thread with at least one ticket; null if the registry is closed or full.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private Magazine? Refill()
     {
@@ -268,7 +268,7 @@ internal sealed class CallRegistry
         }
     }
 
-    /// <summary>This thread's magazine with room for at least one ticket.</summary>
+    /// <summary>The magazine of this thread with room for at least one ticket.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private Magazine Empty()
     {
@@ -285,7 +285,7 @@ internal sealed class CallRegistry
         return magazine;
     }
 
-    /// <summary>This thread's magazine; another registry gets its tickets back first.</summary>
+    /// <summary>The magazine of this thread. If it was used for another registry, that one gets its tickets back first.</summary>
     private Magazine Own()
     {
         var magazine = t_magazine ??= new Magazine();
@@ -302,7 +302,7 @@ internal sealed class CallRegistry
             _shared.Push((tickets, count));
     }
 
-    /// <summary>Without the check that an array of a class does with each write.</summary>
+    /// <summary>A struct around the reference: the write to an array of references would check the type.</summary>
     private struct Entry
     {
         internal Call? Call;
@@ -321,7 +321,7 @@ internal sealed class CallRegistry
         /// <summary>No call of the chunk ends before this.</summary>
         internal long Earliest = Never;
 
-        /// <summary>True when calls may have ended; the time is then that of an empty chunk, until they have been read.</summary>
+        /// <summary>True if deadlines may have passed. The time is then that of an empty chunk, until the calls have been read.</summary>
         internal bool TryTakeDue(long now)
         {
             while (true)
@@ -350,14 +350,14 @@ internal sealed class CallRegistry
         internal void Close() => Interlocked.Exchange(ref Earliest, Closed);
     }
 
-    /// <summary>A thread's own free tickets.</summary>
+    /// <summary>The free tickets of one thread, used by that thread only.</summary>
     private sealed class Magazine
     {
         internal CallRegistry? Owner;
         internal long[] Tickets = new long[MagazineSize];
         internal int Count;
 
-        /// <summary>The chunk that was used last, which is mostly the one that is used next.</summary>
+        /// <summary>The chunk that was used last; the next ticket is usually in the same one.</summary>
         private Chunk? _chunk;
         private int _chunkIndex = -1;
 

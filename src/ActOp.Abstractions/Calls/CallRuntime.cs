@@ -3,34 +3,35 @@ using Orleans.Runtime;
 namespace ActOp.Calls;
 
 /// <summary>
-/// Sends the calls of one silo or client. The only implementation is the runtime's; it is a class so that the call is a plain virtual one.
+/// Sends the calls of one silo or client. Implemented by the runtime only. A class, because a virtual call is cheaper than an interface
+/// call.
 /// </summary>
 public abstract class CallRuntime
 {
     internal CallRuntime() => Weak = new WeakReference<CallRuntime>(this);
 
-    /// <summary>What outlives a node, as the scratch of threads, refers to it by this.</summary>
+    /// <summary>For objects that outlive a node, such as the buffers of threads.</summary>
     internal WeakReference<CallRuntime> Weak { get; }
 
     /// <summary>The calls that were sent and wait for their answers.</summary>
     internal CallRegistry Registry { get; } = new();
 
     /// <summary>
-    /// Sends <paramref name="call"/> to the grain of <paramref name="reference"/>. Never throws for what can go wrong on the
-    /// way: the call is completed with the exception.
+    /// Sends <paramref name="call"/> to the grain of <paramref name="reference"/>. Does not throw if sending fails: the call is completed
+    /// with the exception.
     /// </summary>
     internal abstract void Send(Call call, GrainReference reference);
 
-    /// <summary>Answers a request that came over the wire; called once, on the callee's turn, after the call was claimed.</summary>
+    /// <summary>Answers a request from the wire; called once, by the party that has claimed the call.</summary>
     internal abstract void SendReply(Call call);
 
-    /// <summary>A one-way call never ran, for the reason that it carries, and nobody waits who could be told.</summary>
+    /// <summary>A one-way call did not run, for the reason in its error. No caller waits for it, so it is counted and logged.</summary>
     internal abstract void Lost(Call call);
 
-    /// <summary>The id of a grain with these bytes.</summary>
+    /// <summary>The grain id with these bytes.</summary>
     internal abstract GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key);
 
-    /// <summary>Runs the rest of a caller that is no activation (application threads) away from the stages.</summary>
+    /// <summary>Runs the continuation of a caller that is not an activation (an application thread), outside of the stages.</summary>
     internal abstract void Resume(Call call);
 
     /// <summary>A reference that was read from the wire, bound to this runtime.</summary>

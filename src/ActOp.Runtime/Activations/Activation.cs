@@ -13,14 +13,14 @@ namespace ActOp.Runtime.Activations;
 /// <summary>One grain in memory: connects its parts, runs its turns, and is what the rest of the runtime sees of it.</summary>
 /// <remarks>
 /// <para>The parts have state of their own: <see cref="Mailbox"/> (items that have arrived), <see cref="Activations.Admission"/> (requests
-/// that run, and those that wait until they may), <see cref="ActivationLife"/> (start, end, migration) and <see cref="EdgeCount"/> (messages
-/// exchanged with other grains). <see cref="RequestRun"/> runs one request.</para>
+/// that run, and those that wait until they may), <see cref="ActivationLife"/> (start, end, migration) and <see cref="EdgeCount"/>
+/// (messages exchanged with other grains). <see cref="RequestRun"/> runs one request.</para>
 /// <para>The stage runs at most one turn of an activation at a time, and everything here belongs to it, except: any thread may <see
 /// cref="Enqueue"/>, request an end or a migration, and read <see cref="CallHost.Accepts"/>, <see cref="State"/>, <see cref="LastUsed"/>,
 /// <see cref="Registered"/>, <see cref="IsIdle"/> and <see cref="QueueLength"/>.</para>
-/// <para>A silo has a million of these, nearly all idle. So the parts are structs in its fields. What all activations of a class share is in
-/// <see cref="ActivationHome"/>, what few need is in <see cref="ActivationExtras"/>, and a start or an end that runs has an object of its
-/// own. The activation is the task scheduler of its own turns.</para>
+/// <para>A silo has a million of these, nearly all idle. So the parts are structs in its fields. What all activations of a class share is
+/// in <see cref="ActivationHome"/>, what few need is in <see cref="ActivationExtras"/>, and a start or an end that runs has an object of
+/// its own. The activation is the task scheduler of its own turns.</para>
 /// </remarks>
 internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallChainReentrantGrainContext, IWorkItemScheduler
 {
@@ -238,7 +238,8 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     }
 
     internal void Refuse(Call call) => Fail(call, new LimitExceededException(
-        "The mailbox of " + GrainId + " is full: " + Parts.MailboxLimit + " requests wait. The call " + call.Method.ActivityName + " was refused."));
+        "The mailbox of " + GrainId + " is full: " + Parts.MailboxLimit + " requests wait. The call " + call.Method.ActivityName
+        + " was refused."));
 
     /// <summary>On a turn, drops the waiting requests that were abandoned. Any thread.</summary>
     internal void DropAbandoned()

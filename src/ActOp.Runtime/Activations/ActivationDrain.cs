@@ -8,19 +8,19 @@ namespace ActOp.Runtime.Activations;
 internal sealed class ActivationDrain(LocalNode local, ActivationTable activations, TimeSpan deactivationTimeout)
 {
     /// <summary>
-    /// Each may ask a directory elsewhere and a store: a silo with a million activations must not do so a million times at once.
+    /// Each may call the directory of another silo and a store: a silo with a million activations must not do so a million times at once.
     /// </summary>
     internal const int MostEndingAtOnce = 8_192;
 
-    /// <summary>Grains that a line of the log names.</summary>
+    /// <summary>Grains that the log line names.</summary>
     private const int MostNamed = 10;
 
-    /// <summary>What an activation may take to end beyond its hooks: the directory, and the scope of its services.</summary>
+    /// <summary>Time for the end of an activation in addition to its hooks: for the directory and the service scope.</summary>
     private static readonly TimeSpan Grace = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Ends the activations and those that come meanwhile. Those that take longer than they may, and those that were not reached before
-    /// the token was cancelled, are left behind, and the log says which.
+    /// Ends the activations, including those created meanwhile. Does not wait for those that exceed their time, nor for those not reached
+    /// before the token was cancelled; the log names them.
     /// </summary>
     internal async Task EndAllAsync(CancellationToken cancellationToken)
     {
@@ -50,11 +50,13 @@ internal sealed class ActivationDrain(LocalNode local, ActivationTable activatio
     }
 }
 
-/// <summary>Tasks that run at the same time, at most so many; the next one is added when any of them has ended. One thread at a time.</summary>
-/// <param name="limit">Tasks at the same time.</param>
-/// <param name="patience">The longest wait, for room and for the end of all.</param>
-/// <param name="time">For the patience.</param>
-/// <param name="cancellationToken">Ends all waiting, as a patience that is over does.</param>
+/// <summary>
+/// Limits the number of tasks that run at the same time. Used by one thread at a time; the gate guards what ending tasks change.
+/// </summary>
+/// <param name="limit">The highest number of running tasks.</param>
+/// <param name="patience">The longest wait for room, and for the end of all.</param>
+/// <param name="time">For the waits.</param>
+/// <param name="cancellationToken">Ends a wait, as the timeout does.</param>
 internal sealed class SlidingWindow(int limit, TimeSpan patience, TimeProvider time, CancellationToken cancellationToken)
 {
     private readonly Lock _gate = new();
@@ -75,7 +77,7 @@ internal sealed class SlidingWindow(int limit, TimeSpan patience, TimeProvider t
             CancellationToken.None,
             TaskContinuationOptions.ExecuteSynchronously,
             TaskScheduler.Default);
-        // Half of the room at once: whoever adds is woken once for many.
+        // Waits until half of the tasks have ended, so that the adding thread is woken once for many tasks.
         return Volatile.Read(ref _running) < limit ? new ValueTask<bool>(true) : new ValueTask<bool>(AtMostAsync(limit / 2));
     }
 

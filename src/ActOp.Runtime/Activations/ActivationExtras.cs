@@ -120,7 +120,8 @@ internal sealed class GrainLifecycle : StagedLifecycle, IGrainLifecycle
 {
     private List<IGrainMigrationParticipant>? _participants;
 
-    internal IReadOnlyList<IGrainMigrationParticipant> MigrationParticipants => _participants ?? (IReadOnlyList<IGrainMigrationParticipant>)[];
+    internal IReadOnlyList<IGrainMigrationParticipant> MigrationParticipants =>
+        _participants ?? (IReadOnlyList<IGrainMigrationParticipant>)[];
 
     /// <summary>Any thread. A racy snapshot.</summary>
     internal bool HasMigrationParticipants => Volatile.Read(ref _participants) is { Count: > 0 };

@@ -16,8 +16,8 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Activations;
 
 /// <summary>
-/// The parts of a node that its activations use: one object for all of them, because a silo has a million. An activation uses nearly every
-/// part, and nearly every part finds activations, so the node fills this object when all parts exist.
+/// The parts of a node that its activations use: one object for all activations. An activation uses nearly every part, and nearly every
+/// part uses activations, so the node sets some properties when all parts exist. Not changed afterwards; any thread.
 /// </summary>
 internal sealed class ActivationParts
 {
@@ -38,7 +38,7 @@ internal sealed class ActivationParts
     /// <summary>Requests that may wait for one activation.</summary>
     internal required int MailboxLimit { get; init; }
 
-    /// <summary>A turn that takes longer, in milliseconds, is logged.</summary>
+    /// <summary>A turn that takes longer than this, in milliseconds, is logged.</summary>
     internal required long LongTurnMs { get; init; }
 
     internal ActivationTable Activations { get; set; } = null!;
@@ -73,9 +73,9 @@ internal sealed class ActivationHome(ActivationParts parts, GrainClass grainClas
 
     internal GrainClass Class { get; } = grainClass;
 
-    /// <summary>Where their turns run.</summary>
+    /// <summary>The stage on which their turns run.</summary>
     internal Stage Stage { get; } = stage;
 
-    /// <summary>The runtime's own targets have no limit: a registration that is refused is lost.</summary>
+    /// <summary>Whether the mailbox is limited. System targets have no limit, because a refused registration would be lost.</summary>
     internal bool HasLimit { get; } = !ReferenceEquals(stage, parts.Stages.Control);
 }

@@ -28,8 +28,9 @@ internal enum ActivationState
 /// (<see cref="Departure"/>).
 /// </summary>
 /// <remarks>
-/// <para>Owns the state, the object of the start or the end that runs, and whether there is a scope of services. Everything runs on the turns
-/// of the activation unless a member says otherwise. Other threads may read the properties marked "any thread", as racy snapshots.</para>
+/// <para>Owns the state, the object of the start or the end that runs, and whether there is a scope of services. Everything runs on the
+/// turns of the activation unless a member says otherwise. Other threads may read the properties marked "any thread", as racy
+/// snapshots.</para>
 /// <para>A field of <see cref="Activation"/>, never copied: a silo has a million of them. It has no reference to the activation, so its
 /// methods get it as an argument.</para>
 /// </remarks>
@@ -278,13 +279,16 @@ internal struct ActivationLife
         return true;
     }
 
-    /// <summary>Starts an end or a migration that was requested, if no request runs. A migration request of the runtime holds back no
-    /// request until then.</summary>
+    /// <summary>
+    /// Starts an end or a migration that was requested, if no request runs. A migration request of the runtime holds back no request until
+    /// then.
+    /// </summary>
     private void OnAtRest(Activation activation)
     {
-        if (Departing is not { } departure || _state != ActivationState.Active || activation.Admission.HasRunning || !departure.DecideAtRest())
+        if (Departing is not { } departure || _state != ActivationState.Active || activation.Admission.HasRunning)
             return;
-        Leave(activation, departure);
+        if (departure.DecideAtRest())
+            Leave(activation, departure);
     }
 
     private void Leave(Activation activation, Departure departure)

@@ -5,16 +5,16 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>Hosts by their grain: who has an entry is its own key. Any thread; reads take no lock and write nothing.</summary>
+/// <summary>Hosts by their grain; each host contains its own key. Any thread; reads take no lock and write nothing.</summary>
 /// <remarks>
-/// <para>64 stripes by hash, so that writers seldom meet and a table that grows is small. Each stripe owns a lock, which its writers take,
-/// and a table with open addressing and linear probing, which it replaces when it is full. An entry takes a hash and a reference, 12 bytes
-/// (a node of a concurrent dictionary and its bucket take 80).</para>
-/// <para>What makes reads without a lock right: within a table nothing moves. A place that was once taken keeps a hash, so that whoever
-/// probes goes on past it; its host is taken out, and later another one may come in whose own key tells that it is not the one looked for.
-/// A host becomes visible with its hash, which is written after it. A table that was replaced is not written any more: who still reads it
-/// began before. So is an enumeration complete for what was in the map when it began and still is; what is added or removed meanwhile it
-/// may or may not see.</para>
+/// <para>64 stripes by hash, so that writers rarely wait for each other and a table that is replaced is small. Each stripe has a lock,
+/// which its writers take, and a table with open addressing and linear probing, which it replaces when it is full. An entry takes a hash
+/// and a reference, 12 bytes (a node of a concurrent dictionary and its bucket take 80).</para>
+/// <para>Why reads need no lock: entries do not move within a table. A place that was taken once keeps a hash, so that a probe continues
+/// past it. Its host is removed, and another one may take the place later; the reader compares the key. A host becomes visible with its
+/// hash, which is written after it. A table that was replaced is not written any more; only readers that started before still use it. So an
+/// enumeration finds every host that is in the map from its start to its end. It may or may not find those added or removed
+/// meanwhile.</para>
 /// </remarks>
 internal sealed class ActivationMap<THost> : IEnumerable<THost>
     where THost : CallHost
@@ -29,7 +29,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
             _stripes[index] = new Stripe();
     }
 
-    /// <summary>Hosts held; exact while nobody writes.</summary>
+    /// <summary>The number of hosts; exact while there are no writers.</summary>
     internal int Count
     {
         get
@@ -56,8 +56,8 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
     }
 
     /// <summary>
-    /// Puts another host of the same grain into the place of one; nobody finds the grain missing meanwhile. False when the grain does not
-    /// have that one.
+    /// Replaces a host by another one of the same grain in one step, so every lookup finds one of them. False if the present one is not in
+    /// the map.
     /// </summary>
     internal bool TryReplace(THost present, THost next)
     {
@@ -87,19 +87,19 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
 
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 
-    /// <summary>The hash, all of whose bits decide; never 0.</summary>
+    /// <summary>A hash of which all bits are used; never 0.</summary>
     private static uint MarkOf(in GrainId id) => id.GetUniformHashCode() * 0x9E3779B1u is var mark && mark != 0 ? mark : 1;
 
     private Stripe StripeOf(uint mark) => _stripes[mark >> (32 - StripeBits)];
 
-    /// <summary>One lock's share of the map.</summary>
+    /// <summary>The part of the map that one lock guards.</summary>
     private sealed class Stripe
     {
         private readonly Lock _gate = new();
         private Table _table = Table.Empty;
         private int _count;
 
-        /// <summary>Places of the table that have a hash: those of hosts, and those that hosts have left.</summary>
+        /// <summary>Places of the table with a hash: those of hosts, and those of removed hosts.</summary>
         private int _used;
 
         internal Table Table => Volatile.Read(ref _table);
@@ -155,8 +155,8 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
         }
 
         /// <summary>
-        /// A new table, three eighths free; without the places that were left, so it may be smaller. Less room would save little and be
-        /// used up soon: each table is copied by the collector before it is replaced.
+        /// Replaces the table by one that is three eighths free and has no places of removed hosts, so it may be smaller. Less free room
+        /// would save little memory, and the garbage collector copies each table before it is replaced.
         /// </summary>
         private void Rebuild()
         {
@@ -175,10 +175,10 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
     /// <summary>Places with their hashes. Read by any thread; written under the stripe's lock, before it is replaced.</summary>
     private sealed class Table(int capacity)
     {
-        /// <summary>Where every stripe begins: nothing is found in it, and the first that is added replaces it.</summary>
+        /// <summary>The first table of every stripe: empty, replaced when the first host is added.</summary>
         internal static readonly Table Empty = new(1);
 
-        /// <summary>0: never taken, or free again. Kept apart from the hosts: probing reads mostly these.</summary>
+        /// <summary>0: never taken, or free again. Separate from the hosts, because a probe reads mostly these.</summary>
         private readonly uint[] _marks = new uint[capacity];
         private readonly Place[] _places = new Place[capacity];
 
@@ -204,7 +204,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
             return null;
         }
 
-        /// <summary>The first place on the way of this hash that a host has left; -1 for none.</summary>
+        /// <summary>The first place of a removed host that a probe for this hash reaches; -1 if there is none.</summary>
         internal int FirstLeft(uint mark)
         {
             for (var index = HomeOf(mark); _marks[index] != 0; index = Next(index))
@@ -216,7 +216,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
             return -1;
         }
 
-        /// <summary>Another host in a place that was left: who still sees the old hash compares keys.</summary>
+        /// <summary>Puts a host into the place of a removed one. A reader that still sees the old hash compares keys.</summary>
         internal void Retake(int index, uint mark, THost host)
         {
             Volatile.Write(ref _marks[index], mark);
@@ -233,7 +233,8 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
         }
 
         /// <summary>
-        /// A place that was left at the end of a run, and those before it, need no hash: nobody has to go on past them. Answers how many.
+        /// If the place is the last one of a run, clears its hash and those of removed hosts before it, because no probe needs to pass
+        /// them. Returns how many.
         /// </summary>
         internal int Free(int index)
         {
@@ -249,7 +250,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
             return freed;
         }
 
-        /// <summary>By the bits that have not chosen the stripe.</summary>
+        /// <summary>Uses the bits of the hash that do not select the stripe.</summary>
         private int HomeOf(uint mark) => (int)(((ulong)(mark << StripeBits) * (uint)_marks.Length) >> 32);
 
         private int Next(int index) => index + 1 == _marks.Length ? 0 : index + 1;

@@ -24,11 +24,11 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
     internal int Count => _activations.Count - Volatile.Read(ref _special);
 
     /// <summary>
-    /// Sees to the end of the begin or the end of an activation, unless the turns on which it goes on are stopped (<see cref="Stop"/>).
+    /// Supervises the start or the end of an activation until it is over, or until the turns are stopped (<see cref="Stop"/>).
     /// </summary>
     internal void Follow(Task life) => _lives.Follow(Task.WhenAny(life, _stopped.Task).Unwrap());
 
-    /// <summary>No turn of a grain runs any more, so begins and ends that are under way never end.</summary>
+    /// <summary>Stops the turns of grains, so starts and ends that run are never over.</summary>
     internal void Stop()
     {
         foreach (var activation in this)
@@ -43,15 +43,18 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
     internal bool TryGet(GrainId id, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out Activation? activation) =>
         _activations.TryGet(id, out activation);
 
-    /// <summary>As <see cref="TryGet"/>, by the bytes of an id from the wire, for grains remembered lately; null says nothing.</summary>
+    /// <summary>
+    /// As <see cref="TryGet"/>, by the bytes of an id from the wire, for recently used grains. Null does not mean that the grain has no
+    /// activation.
+    /// </summary>
     internal Activation? FindRecent(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => _recent.Find(hash, type, key);
 
-    /// <summary>Has <see cref="FindRecent"/> find an activation of the table.</summary>
+    /// <summary>Lets <see cref="FindRecent"/> find an activation of the table.</summary>
     internal void Remember(Activation activation) => _recent.Put(activation, this);
 
     /// <summary>
-    /// The activation of the grain, a new one when there is none. It begins with the first request that it gets, or whoever has
-    /// <paramref name="created"/> it must begin it.
+    /// The activation of the grain, a new one if there is none. A <paramref name="created"/> one starts with its first request, or the
+    /// caller must start it.
     /// </summary>
     internal Activation GetOrCreate(GrainId id, GrainClass grainClass, bool withFirstRequest, out bool created)
     {
@@ -66,15 +69,15 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
             if (!_activations.TryAdd(activation))
                 continue;
             created = true;
-            // References that remember another silo shall find the grain here.
+            // References may have stored another silo; they must find the grain here.
             parts.Locations.Forget(id);
             return activation;
         }
     }
 
     /// <summary>
-    /// The grain could not move: a new activation takes the place of the one that leaves, and what that one carried. Nobody finds the grain
-    /// missing meanwhile. False when the leaving one has no place here any more. On its turn.
+    /// The grain could not migrate: a new activation replaces the one that leaves and gets its state. Every lookup finds one of them. False
+    /// if the leaving one is not in the table any more. On a turn of the leaving one.
     /// </summary>
     internal bool TryReplace(Activation leaving, MigrationState state)
     {
@@ -87,7 +90,7 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
         return true;
     }
 
-    /// <summary>A worker of the stateless worker grain, a new one if need be; see <see cref="GetOrCreate"/>.</summary>
+    /// <summary>A worker of the stateless worker grain, a new one if needed; see <see cref="GetOrCreate"/>.</summary>
     internal Activation PickWorker(GrainId id, GrainClass grainClass, out bool created)
     {
         while (true)
@@ -95,7 +98,7 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
             var workers = _workers.GetOrAdd(id, static (key, arg) => new StatelessWorkers(arg.parts, key, arg.grainClass), (parts, grainClass));
             if (workers.Pick(out created) is { } picked)
                 return picked;
-            // The last of them has left just now: there will be a new entry.
+            // The last worker has just left: a new entry is needed.
             _workers.TryRemove(KeyValuePair.Create(id, workers));
         }
     }
@@ -159,23 +162,23 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
 }
 
 /// <summary>
-/// Finds an activation by the bytes of its grain's id, as they stand in a request from the wire, without making an id of them. Holds one
-/// activation for each remainder of the hash, the one that was asked for last; what it does not know is found in the table.
+/// Finds an activation by the bytes of the grain id in a request from the wire, without creating an id object. For each remainder of the
+/// hash, it holds the activation that was used last. The others are found in the table.
 /// </summary>
 /// <remarks>
-/// <para>Any thread, without a lock: a slot is one reference, and an activation that is found is compared with the bytes. What a peer says
-/// is the hash decides nothing but where to look.</para>
-/// <para>No activation stays after its end: whoever enters one looks into the table afterwards, and whoever takes one out of the table
-/// looks into its slot afterwards, with a full fence between. One of them sees the other.</para>
+/// <para>Any thread, without a lock: a slot is one reference, and the id of the activation is compared with the bytes. The hash comes from
+/// the peer and only selects the slot.</para>
+/// <para>No activation stays here after its end. A thread that stores one checks the table afterwards. A thread that removes one from the
+/// table checks the slot afterwards. Both pass a full fence between, so at least one of them sees the other.</para>
 /// </remarks>
 internal sealed class RecentActivations
 {
-    /// <summary>Grains that a silo works with in a while; 8 bytes each.</summary>
+    /// <summary>About the number of grains that a silo uses within a short time; 8 bytes each.</summary>
     private const int Size = 1 << 14;
 
     private Activation?[]? _slots;
 
-    /// <summary>The activation of the grain, if it is held; null says nothing.</summary>
+    /// <summary>The activation of the grain, if it is stored here.</summary>
     internal Activation? Find(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key)
     {
         if (Volatile.Read(ref _slots) is not { } slots || Volatile.Read(ref slots[hash & (Size - 1)]) is not { } found)
@@ -184,7 +187,7 @@ internal sealed class RecentActivations
         return id.Key.AsSpan().SequenceEqual(key) && id.Type.AsSpan().SequenceEqual(type) ? found : null;
     }
 
-    /// <summary>Holds an activation that was found in the table.</summary>
+    /// <summary>Stores an activation that was found in the table.</summary>
     internal void Put(Activation activation, ActivationTable table)
     {
         var slots = Volatile.Read(ref _slots) ?? Make();
@@ -196,7 +199,7 @@ internal sealed class RecentActivations
             Interlocked.CompareExchange(ref slot, null, activation);
     }
 
-    /// <summary>The activation is not in the table any more.</summary>
+    /// <summary>Removes an activation that is not in the table any more.</summary>
     internal void Forget(Activation activation)
     {
         Interlocked.MemoryBarrier();

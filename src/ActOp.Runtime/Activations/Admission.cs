@@ -40,7 +40,8 @@ internal struct Admission
     internal readonly bool MustVisitWaiting => _waiting is not null;
 
     /// <summary>Whether a new request may start before the waiting ones. If none of them could start, neither can it.</summary>
-    internal readonly bool MayOvertake(Activation activation, Call call) => _waiting is null || MayOthersRun(activation) || IsAlwaysInterleaved(call);
+    internal readonly bool MayOvertake(Activation activation, Call call) =>
+        _waiting is null || MayOthersRun(activation) || IsAlwaysInterleaved(call);
 
     /// <summary>Whether a request may start beside the running ones. The rules of Orleans, in the same order.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -197,7 +198,8 @@ internal struct Admission
     {
         try
         {
-            return activation.Class.MayInterleave(call, activation.Instance) || activation.Class.MayInterleave(blocking, activation.Instance);
+            var (grainClass, instance) = (activation.Class, activation.Instance);
+            return grainClass.MayInterleave(call, instance) || grainClass.MayInterleave(blocking, instance);
         }
         catch (Exception exception)
         {

@@ -8,44 +8,43 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Activations;
 
 /// <summary>
-/// The begin of one activation: registered, constructed, its hooks run. It is the item of the mailbox that starts it, and lives as long as
-/// it takes; nothing else is made for a begin that waits for nobody.
+/// The start of one activation: registers it, constructs its instance and runs its hooks. It is also the mailbox item that starts this, and
+/// it exists as long as the start runs. A start that does not have to wait needs no other object.
 /// </summary>
 /// <remarks>
-/// Runs on the activation's turns. What can go wrong, step by step:
+/// Runs on the turns of the activation. Failures by step:
 /// <list type="table">
-/// <item><term>register</term><description> Throws: the requests that wait fail with it, and the activation leaves; one that holds state
-/// which could not leave its silo asks again, as long as the silo is there. Hangs: the directory client gives up after the response timeout
-/// and throws. Twice: registering the same activation again changes nothing. Another one is registered: the requests go there. The
-/// activation that it takes over from is not registered any more: the state is old, and the requests begin a new one. </description></item>
+/// <item><term>register</term><description> Throws: the waiting requests fail with the exception, and the activation ends; but one that
+/// holds state which could not leave its silo tries again as long as the silo runs. Hangs: the directory client throws after the response
+/// timeout. Twice: registering the same activation again changes nothing. Another one is registered: the requests are forwarded to it. The
+/// activation that it takes over from is not registered any more: the state is outdated, and the requests start a new activation.
+/// </description></item>
 /// <item><term>construct</term><description> Throws: as above; the service scope is disposed. Blocks: it holds its thread, which is logged
-/// as a long turn; nothing can end it. </description></item>
-/// <item><term>OnRehydrate</term><description>Throws: logged; the other participants get their state.</description></item>
-/// <item><term>lifecycle stages, OnActivateAsync</term><description> Throw: as above; stages that were begun are stopped, the instance is
-/// disposed, OnDeactivateAsync is not called. Hang beyond ActivationTimeout: their token is signalled, the requests that wait fail with a
-/// <see cref="TimeoutException"/>, and the activation leaves. What the hook still does then runs on turns of an activation that is gone: it
-/// gets no timers and cannot become active. </description></item>
+/// as a long turn; it cannot be ended. </description></item>
+/// <item><term>OnRehydrate</term><description>Throws: logged; the other participants still get their state.</description></item>
+/// <item><term>lifecycle stages, OnActivateAsync</term><description> Throw: as above; stages that were started are stopped, the instance is
+/// disposed, OnDeactivateAsync is not called. Exceed ActivationTimeout: their token is cancelled, the waiting requests fail with a
+/// <see cref="TimeoutException"/>, and the activation ends. The rest of the hook runs on turns of an activation that is gone: it cannot
+/// create timers, and the activation cannot become active. </description></item>
 /// <item><term>callbacks on the token</term><description>Throw: logged.</description></item>
-/// <item><term>the end is asked for from outside</term><description> The token is signalled. Hooks that heed it, or have not begun, end the
-/// activation without a failure; the requests go to the next one. </description></item>
-/// <item><term>DeactivateOnIdle meanwhile</term><description> Granted as soon as OnActivateAsync has ended: the activation serves nothing,
-/// and the requests go to the next one. </description></item>
+/// <item><term>the end is requested from outside</term><description> The token is cancelled. If the hooks observe it, or have not started,
+/// the activation ends without a failure; the requests are forwarded to the next one. </description></item>
+/// <item><term>DeactivateOnIdle meanwhile</term><description> Takes effect when OnActivateAsync has ended: the activation runs no request,
+/// and the requests are forwarded to the next one. </description></item>
 /// </list>
 /// </remarks>
-/// <param name="activation">What begins.</param>
-/// <param name="state">What it carries, or null.</param>
-/// <param name="context">What the constructor and the hooks see, and the calls that they make; null when nobody has sent anything
-/// along.</param>
+/// <param name="activation">The activation.</param>
+/// <param name="state">The state that it has taken along, or null.</param>
+/// <param name="context">The request context of the constructor, the hooks and their calls, or null.</param>
 /// <param name="trace">The trace that the calls of the hooks continue, or null.</param>
 internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context, object? trace) : MailboxItem
 {
     /// <summary>
-    /// The life of an activation that begins with its first request, on the turn of that. It stands in for the <see cref="Beginning"/> that
-    /// is made then.
+    /// In place of a <see cref="Beginning"/>: the first request of the activation will start it, on its own turn.
     /// </summary>
     internal static readonly object WithFirstRequest = new();
 
-    /// <summary>Between two attempts of <see cref="RegisterAsync"/>, each of which waits for the directory itself.</summary>
+    /// <summary>Between two attempts of <see cref="RegisterAsync"/>. Each attempt has the timeout of the directory client.</summary>
     private static readonly TimeSpan RegistrationPause = TimeSpan.FromMilliseconds(200);
 
     [ThreadStatic]
@@ -54,19 +53,18 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     private CancellationTokenSource? _cancellation;
     private bool _isCancelled;
 
-    /// <summary>What is wanted already of the activation's end, if anything is.</summary>
+    /// <summary>The end or the migration that was requested during the start, or null.</summary>
     internal Departure? Departure { get; set; }
 
-    /// <summary>The registration of an activation of this silo that this one takes over, as long as it has none of its own.</summary>
+    /// <summary>The registration of an activation of this silo that this one takes over, as long as it is not registered itself.</summary>
     internal Location Kept => state is { HasReturned: true } ? state.Previous.Location : default;
 
     internal override void Run(CallHost host) => ActivationLife.Supervise(activation, RunAsync());
 
     /// <summary>
-    /// Begins an activation on its turn, for its first request. One object serves all begins of a thread that wait for nobody. Other
-    /// threads may still see it as that of an earlier begin, which tells them nothing: none of these begins carries state.
+    /// The start of an activation for its first request, not run yet. A thread reuses one object for all starts that do not have to wait.
+    /// Other threads may still read it as that of an earlier start. This is harmless, because none of these starts has state.
     /// </summary>
-    /// <returns>What the life of the activation is meanwhile, not run yet.</returns>
     internal static Beginning For(Activation activation, RequestContextData? context, object? trace)
     {
         if (t_spare is not { } spare)
@@ -76,7 +74,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         return spare;
     }
 
-    /// <summary>Runs what <see cref="For"/> has made.</summary>
+    /// <summary>Runs the start that <see cref="For"/> has returned.</summary>
     internal void RunFirst()
     {
         var running = RunAsync();
@@ -94,7 +92,9 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         Departure = null;
     }
 
-    /// <summary>The end of the activation is wanted: its hooks need not begin, and those that heed their token need not go on.</summary>
+    /// <summary>
+    /// The end of the activation was requested: hooks that have not started are skipped, and the token of the others is cancelled.
+    /// </summary>
     internal void Cancel()
     {
         _isCancelled = true;
@@ -136,8 +136,8 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     }
 
     /// <summary>
-    /// A directory that does not answer ends a begin, but not one that holds the only copy of a grain's state: that one asks until its silo
-    /// ends.
+    /// Registers the activation. If the directory does not answer, the start fails, unless it holds the only copy of the state of a grain:
+    /// then it tries again until its silo stops.
     /// </summary>
     private async ValueTask<Location> RegisterAsync()
     {
@@ -155,7 +155,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         }
     }
 
-    /// <summary>Hands the carried state over, in the request context of whoever asked for the move.</summary>
+    /// <summary>Hands over the state, in the request context of the migration request.</summary>
     private void Restore(MigrationState carried)
     {
         RequestContext.Current = carried.Context;
@@ -212,7 +212,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     private void Fail(Exception exception)
     {
         state?.Refused(default);
-        // Whoever heeds the token that the end has signalled has not failed: the requests go on with the activation's end.
+        // A hook that observes the cancelled token has not failed: the requests are forwarded when the activation ends.
         if (exception is not OperationCanceledException || !_isCancelled)
         {
             activation.Parts.Local.Log.ActivationFailed(activation.GrainId, exception);

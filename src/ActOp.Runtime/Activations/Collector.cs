@@ -6,12 +6,12 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Activations;
 
 /// <summary>
-/// Ends activations that nobody has called for their collection age, and those of observers that the application has dropped; has blocked
-/// ones drop the requests that nobody waits for any more. Runs on the control stage, once per quantum.
+/// Ends activations that were not called for their collection age, and those of observers whose objects were collected. Also lets blocked
+/// activations drop abandoned requests. Runs on the control stage, once per collection quantum.
 /// </summary>
 internal sealed class Collector(ActivationTable activations, GrainCollectionOptions options, Clock clock)
 {
-    /// <summary>Ends what is idle; returns how many were told to end.</summary>
+    /// <summary>Requests the end of idle activations; returns how many.</summary>
     internal int Collect()
     {
         var now = clock.Now;

@@ -5,29 +5,34 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>The end of one activation, from the first wish for it: why, where to, and the steps in order. Made when it is needed.</summary>
+/// <summary>
+/// The end of one activation: its reason, the target of a migration, and the steps in order. Created by the first request for an end or a
+/// migration.
+/// </summary>
 /// <remarks>
-/// Runs on the activation's turns. The code of the grain has DeactivationTimeout for all of its steps together. Each step may throw, hang
-/// or come late, and none keeps the others from happening:
+/// Runs on the turns of the activation. DeactivationTimeout limits all steps of grain code together. Each step may throw, hang or end late;
+/// the other steps run anyway:
 /// <list type="table">
-/// <item><term>timers</term><description> A callback on a timer's token throws: logged. A timer that is made from here on never ticks.
+/// <item><term>timers</term><description> A callback on the token of a timer throws: logged. A timer that is created from here on never
+/// ticks.
 /// </description></item>
-/// <item><term>OnDeactivateAsync, lifecycle stages</term><description> Throw: logged. Hang: left behind when the time is over, with a log
-/// line; their token is signalled then. </description></item>
-/// <item><term>choose a target, OnDehydrate, send</term><description> Throw or hang: logged. The send ends by the response timeout. What
-/// was to be carried goes to a new activation of this silo, which asks the directory to take over from this one, as the target does: one of
-/// them is registered, and the other ends. On a silo that ends there is no new one. </description></item>
-/// <item><term>unregister</term><description> Throws: logged; a new activation of this silo takes the entry over, and others clear it.
-/// Hangs: ends by the directory client's patience. </description></item>
-/// <item><term>leave</term><description> Cannot fail. From here on requests go elsewhere, also those that waited; ticks of its timers die
-/// here. </description></item>
-/// <item><term>dispose instance, dispose scope</term><description> Throw: logged. Hang: left behind when the time is over, with a log line.
+/// <item><term>OnDeactivateAsync, lifecycle stages</term><description> Throw: logged. Hang: no longer awaited when the time is over, with a
+/// log line; their token is cancelled then. </description></item>
+/// <item><term>choose a target, OnDehydrate, send</term><description> Throw or hang: logged. The response timeout limits the send. On
+/// failure a new activation of this silo gets the state. It asks the directory to replace this one, as the target does: one of them is
+/// registered, and the other one ends. A silo that stops creates no new one. </description></item>
+/// <item><term>unregister</term><description> Throws: logged; a new activation of this silo takes over the entry, and other silos clear
+/// it. Hangs: the timeout of the directory client ends it. </description></item>
+/// <item><term>leave</term><description> Cannot fail. From here on requests are forwarded, including those that waited; ticks of its timers
+/// are dropped. </description></item>
+/// <item><term>dispose instance, dispose scope</term><description> Throw: logged. Hang: no longer awaited when the time is over, with a log
+/// line.
 /// </description></item>
-/// <item><term>another wish to end meanwhile</term><description>Changes nothing: the first reason counts.</description></item>
-/// <item><term>MigrateOnIdle meanwhile</term><description> Heeded until OnDeactivateAsync and the stages have ended; later it changes
-/// nothing. </description></item>
+/// <item><term>the end is requested again meanwhile</term><description>Changes nothing: the first reason counts.</description></item>
+/// <item><term>MigrateOnIdle meanwhile</term><description> Takes effect until OnDeactivateAsync and the stages have ended; later it
+/// changes nothing. </description></item>
 /// </list>
-/// What none of this has caught ends in <see cref="ActivationLife.Supervise"/>.
+/// A failure that none of this has caught goes to <see cref="ActivationLife.Supervise"/>.
 /// </remarks>
 internal sealed class Departure(Activation activation, MigrationRequest? request = null)
 {
@@ -44,16 +49,16 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     internal bool IsDecided { get; private set; }
 
     /// <summary>
-    /// True while requests may still begin beside those that run, which may wait for them. Requests that always overlap must not keep the
-    /// activation for ever, so this ends after DeactivationTimeout.
+    /// True while requests may still start beside running ones, because these may wait for them. Requests that always overlap must not
+    /// delay the end forever, so this is false after DeactivationTimeout.
     /// </summary>
     internal bool MayJoin => !IsDecided || activation.Parts.Collection.DeactivationTimeout is { Ticks: < 0 }
         || activation.Parts.Local.Clock.Now - _decidedAt < (long)activation.Parts.Collection.DeactivationTimeout.TotalMilliseconds;
 
-    /// <summary>Somebody still wants it.</summary>
+    /// <summary>A migration was requested.</summary>
     internal bool IsRequested => request is not null || _chosen is not null;
 
-    /// <summary>Where the grain is, once it has moved.</summary>
+    /// <summary>The location of the grain after its migration.</summary>
     internal Location MovedTo { get; private set; }
 
     internal void Decide(DeactivationReason reason)
@@ -63,8 +68,10 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         _decidedAt = activation.Parts.Local.Clock.Now;
     }
 
-    /// <summary>No request runs: the runtime's wish to move is granted now. False while a target is being chosen and nothing else is
-    /// wanted.</summary>
+    /// <summary>
+    /// No request runs, so a migration request of the runtime is decided now. False if a target is still being chosen and nothing else
+    /// was requested.
+    /// </summary>
     internal bool DecideAtRest()
     {
         if (IsDecided)
@@ -77,7 +84,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         return true;
     }
 
-    /// <summary>The runtime no longer wants the activation to move; true if nothing else does.</summary>
+    /// <summary>Withdraws the migration request of the runtime. True if nothing else was requested.</summary>
     internal bool Withdraw(MigrationRequest withdrawn)
     {
         if (!ReferenceEquals(request, withdrawn))
@@ -87,8 +94,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         return !IsRequested;
     }
 
-    /// <summary>Chooses a silo, with the request context of whoever asks (a placement hint in it wins). If it is another one, the
-    /// activation ends and moves.</summary>
+    /// <summary>Chooses a silo, with the request context of the request (a placement hint in it has precedence). If it is another one, the
+    /// activation ends and migrates.</summary>
     internal void Move(RequestContextData? context)
     {
         if (_chosen is not null || _isPastMoving)
@@ -131,7 +138,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
 
     private async Task RunAsync()
     {
-        // The turn may be one of a request, whose context is not this one's.
+        // The turn may be that of a request with another context.
         RequestContext.Current = null;
         var parts = activation.Parts;
         var limit = new TimeLimit(parts.Local.Time, parts.Collection.DeactivationTimeout);
@@ -171,14 +178,14 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         await StepAsync("The end of the lifecycle", limit, () => activation.StopLifecycleAsync(token));
     }
 
-    /// <summary>A failure that no step has caught ends the activation where it is.</summary>
+    /// <summary>Reports the failure of the migration and releases everything, after a failure that no step has caught.</summary>
     internal void Abandon()
     {
         request?.Report(MigrationOutcome.Failed);
         Forget();
     }
 
-    /// <summary>References to the activation may live on; only where it has gone is still of use.</summary>
+    /// <summary>References may keep the activation in memory; it needs only <see cref="MovedTo"/> from now on.</summary>
     private void Forget()
     {
         _context = null;
@@ -187,7 +194,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         request = null;
     }
 
-    /// <summary>Runs code of the grain for as long as time is left. Throws nothing.</summary>
+    /// <summary>Runs grain code and waits for it as long as time is left. Does not throw.</summary>
     private async Task StepAsync(string name, TimeLimit limit, Func<Task> step)
     {
         try
@@ -237,7 +244,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         }
     }
 
-    /// <summary>Nobody has taken the state, or nobody has said so: it goes on here.</summary>
+    /// <summary>Continues on this silo if no silo has confirmed that it took the state.</summary>
     private bool TryReturn() =>
         _state is not null && activation.Registered && activation.Parts.Local.AcceptsActivations && activation.Parts.Activations.TryReplace(activation, _state.Return(_context));
 
@@ -273,16 +280,15 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     }
 }
 
-/// <summary>A span of time that begins now, for steps of code that is not the runtime's: what has not ended by then is left
-/// behind.</summary>
+/// <summary>A time limit that starts now, for steps of grain code. Steps that have not ended by then are not awaited any longer.</summary>
 internal sealed class TimeLimit(TimeProvider time, TimeSpan length)
 {
     private readonly long _began = time.GetTimestamp();
 
     internal TimeSpan Length => length;
 
-    /// <summary>Waits for the step as long as time is left; true when it has ended, in whatever way. Goes on in the caller's
-    /// context.</summary>
+    /// <summary>Waits for the step as long as time is left. True if it has ended, even by a failure. Continues in the context of the
+    /// caller.</summary>
     internal async Task<bool> EndsAsync(Task step)
     {
         if (!step.IsCompleted)

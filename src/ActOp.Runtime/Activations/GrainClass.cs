@@ -9,7 +9,9 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>What the runtime knows of a grain class. Immutable, one per class (and per constructed generic class).</summary>
+/// <summary>
+/// What the runtime knows of a grain class: one per class, and per constructed generic class. Any thread: immutable except for two caches.
+/// </summary>
 internal sealed class GrainClass
 {
     private readonly Func<Call, object?, bool>? _mayInterleave;
@@ -36,11 +38,13 @@ internal sealed class GrainClass
     }
 
     /// <summary>
-    /// The class of system targets and observers, which are no grains: any number of requests at once or one, never collected, never moved.
+    /// The class of system targets and observers, which are not grains. They are never collected and never migrate.
     /// </summary>
     internal static GrainClass Special(string name, Type type, bool reentrant) => new(GrainType.Create(name), type, new PreferLocalPlacement()) { IsOrdinary = false, Reentrant = reentrant, KeepAlive = true };
 
-    /// <summary>False for system targets and observers: their messages are not the application's communication graph.</summary>
+    /// <summary>
+    /// False for system targets and observers: their messages are not part of the communication graph of the application.
+    /// </summary>
     internal bool IsOrdinary { get; private init; } = true;
 
     internal GrainType GrainType { get; }
@@ -58,15 +62,15 @@ internal sealed class GrainClass
 
     internal bool KeepAlive { get; private init; }
 
-    /// <summary>The class's own collection age; infinite for never, null for the configured one.</summary>
+    /// <summary>The collection age of the class; infinite if it is never collected, null for the configured one.</summary>
     internal TimeSpan? CollectionAge { get; }
 
     internal bool Immovable { get; }
 
-    /// <summary>Its author says that nothing is lost when it moves.</summary>
+    /// <summary>Marked by its author: it loses nothing when it migrates.</summary>
     internal bool Movable { get; }
 
-    /// <summary>The generator has seen that its instances hold nothing but injected services and immutable values.</summary>
+    /// <summary>The generator has found that its instances have only injected services and immutable values.</summary>
     internal bool HoldsNoState { get; }
 
     /// <summary>The class itself is an incoming call filter.</summary>
@@ -78,10 +82,10 @@ internal sealed class GrainClass
     /// <summary>The class has an OnDeactivateAsync of its own.</summary>
     internal bool HasDeactivationHook { get; }
 
-    /// <summary>What the activations of this class share; all of a node's are on one stage.</summary>
+    /// <summary>The object that the activations of this class share. All activations of a class on a node use one stage.</summary>
     internal ActivationHome HomeOn(ActivationParts parts, Stage stage) => _home ??= new ActivationHome(parts, this, stage);
 
-    /// <summary>How instances are made; read with the first one, since system targets and observers exist already.</summary>
+    /// <summary>How instances are constructed. Created for the first instance, because system targets and observers need none.</summary>
     internal GrainConstruction ConstructionOn(IServiceProvider services) =>
         _construction ??= new GrainConstruction(Type, services.GetService<ServiceLifetimes>());
 
@@ -89,7 +93,7 @@ internal sealed class GrainClass
 
     internal bool MayInterleave(Call call, object? instance) => _mayInterleave is not null && _mayInterleave(call, instance);
 
-    /// <summary>That of <see cref="Grain"/>, and that of the interface, do nothing.</summary>
+    /// <summary>Whether the class overrides the hook. Those of <see cref="Grain"/> and of the interface do nothing.</summary>
     private static bool HasHook(Type type, string name)
     {
         if (type.IsInterface || !typeof(IGrainBase).IsAssignableFrom(type))

@@ -27,18 +27,18 @@ internal sealed class GrainClasses
         _hasClasses = hasClasses;
     }
 
-    /// <summary>What this process hosts, for clients that have the interfaces only.</summary>
+    /// <summary>What this process hosts, for clients that have only the interfaces.</summary>
     internal GrainTypeEntry[] Entries => _entries;
 
     /// <summary>Reads the manifest of this process.</summary>
-    /// <exception cref="OrleansConfigurationException">Two classes have the same grain type: one of them would never be found.</exception>
+    /// <exception cref="OrleansConfigurationException">Two classes have the same grain type.</exception>
     internal void LoadLocal() => Add(Unique(TypeManifest.GrainClasses).Select(entry => new GrainTypeEntry(
         entry.GrainType,
         entry.Type.FullName!,
         [.. entry.Interfaces.Select(type => TypeManifest.TryGetInterface(type.IsGenericType ? type.GetGenericTypeDefinition() : type, out var found) ? found.Name : type.FullName!)],
         entry.Type.IsGenericTypeDefinition)));
 
-    /// <summary>Adds what a silo of the cluster says it hosts.</summary>
+    /// <summary>Adds what another silo of the cluster hosts.</summary>
     internal void Add(IEnumerable<GrainTypeEntry> entries)
     {
         _entries = [.. _entries.Concat(entries).DistinctBy(entry => entry.GrainType).OrderBy(entry => entry.GrainType, StringComparer.Ordinal)];
@@ -141,7 +141,7 @@ internal sealed class GrainClasses
     }
 }
 
-/// <summary>One grain class of a silo, as other processes learn of it.</summary>
+/// <summary>One grain class of a silo, as it is sent to other processes.</summary>
 /// <param name="GrainType">Its grain type.</param>
 /// <param name="ClassName">The class's full name.</param>
 /// <param name="Interfaces">Names of the grain interfaces it implements.</param>

@@ -3,7 +3,7 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>The activations of one stateless worker grain on this silo, from the first one's begin to the last one's end. Any thread;
+/// <summary>The activations of one stateless worker grain on this silo, from the start of the first to the end of the last. Any thread;
 /// changes take the lock.</summary>
 internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainClass grainClass)
 {
@@ -14,9 +14,9 @@ internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainC
     internal Activation[] Snapshot() => _workers;
 
     /// <summary>
-    /// The first idle worker in order of creation, else a new one if the limit allows, else the one with the shortest queue. Null when the
-    /// last worker has left: then there is another object for the grain. A worker that was <paramref name="created"/> begins with its first
-    /// request.
+    /// The first idle worker in order of creation; otherwise a new one if the limit allows; otherwise the one with the shortest queue. Null
+    /// if the last worker has left: then the grain needs a new object of this class. A <paramref name="created"/> worker starts with its
+    /// first request.
     /// </summary>
     internal Activation? Pick(out bool created)
     {
@@ -31,7 +31,7 @@ internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainC
         return Shortest(workers, out var living) is { } shortest && living >= grainClass.Worker!.MaxLocal ? shortest : Add(out created);
     }
 
-    /// <summary>Takes out a worker that has left; true when it was the last one, so that this object is used no more.</summary>
+    /// <summary>Removes a worker that has left. True if it was the last one: then this object is not used any more.</summary>
     internal bool Remove(Activation worker)
     {
         lock (_gate)
@@ -41,7 +41,7 @@ internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainC
         }
     }
 
-    /// <summary>Of the workers that are not on their way out.</summary>
+    /// <summary>The worker with the shortest queue among those that do not end.</summary>
     private static Activation? Shortest(Activation[] workers, out int living)
     {
         Activation? shortest = null;

@@ -2,7 +2,9 @@ using System.Runtime.CompilerServices;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>What a thread looks like to grain code during a turn.</summary>
+/// <summary>
+/// What grain code sees of its thread during a turn: the current task, the scheduler and the execution context. Each thread uses its own.
+/// </summary>
 internal static class Turn
 {
     private static readonly ExecutionContext? Clean = ExecutionContextOfNewThread();
@@ -11,15 +13,15 @@ internal static class Turn
     private static Task? t_task;
 
     /// <summary>
-    /// A task that never runs and belongs to this thread: while it is the thread's current task, <see cref="TaskScheduler.Current"/> is
-    /// what <see cref="SchedulerOf"/> says. One for all turns of the thread, because a turn is over before the next one begins, and one
-    /// within another puts back what it found.
+    /// A task that never runs and belongs to this thread. While it is the current task of the thread, <see cref="TaskScheduler.Current"/>
+    /// is the value of <see cref="SchedulerOf"/>. One task serves all turns of the thread: turns do not overlap, except that one may run
+    /// within another, and that one restores the values that it found.
     /// </summary>
     internal static Task TaskOfThread => t_task ??= new Task(static () => { }, TaskCreationOptions.DenyChildAttach);
 
     /// <summary>
-    /// The thread's current task. Running a turn as a task of its own would make grain code see its scheduler too, but at
-    /// the price of one task per turn; a test checks that the field still means what it meant.
+    /// The current task of the thread. A task per turn would have the same effect, but would cost one allocation per turn. A test checks
+    /// that the field of the runtime library still has this meaning.
     /// </summary>
     [UnsafeAccessor(UnsafeAccessorKind.StaticField, Name = "t_currentTask")]
     internal static extern ref Task? CurrentTask(Task? type = null);
@@ -28,7 +30,7 @@ internal static class Turn
     [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "m_taskScheduler")]
     internal static extern ref TaskScheduler? SchedulerOf(Task task);
 
-    /// <summary>Undoes what a method left in the thread's execution context (values of <see cref="AsyncLocal{T}"/>).</summary>
+    /// <summary>Removes what a method has left in the execution context of the thread (values of <see cref="AsyncLocal{T}"/>).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static void CleanContext()
     {
@@ -36,7 +38,9 @@ internal static class Turn
             Restore();
     }
 
-    /// <summary>The execution context of a thread that has done nothing else. This thread's own stays as it is.</summary>
+    /// <summary>
+    /// The execution context of a new thread after <paramref name="change"/>. The context of this thread stays unchanged.
+    /// </summary>
     internal static ExecutionContext ContextAfter<T>(T state, Action<T> change)
     {
         var suppressed = ExecutionContext.IsFlowSuppressed();

@@ -9,10 +9,10 @@ using Orleans.Serialization.Invocation;
 
 namespace ActOp.Runtime.Calls;
 
-/// <summary>Runs the grain call filters. Calls without filters never come here.</summary>
+/// <summary>Runs the grain call filters. Used only for calls that have filters or a recorded trace.</summary>
 /// <remarks>
-/// The filters are made once, when the node opens and before its first call: a filter may ask for what the node itself provides, as
-/// IGrainFactory.
+/// The filters are created once, when the node starts and before its first call, because a filter may depend on services of the node, such
+/// as IGrainFactory. Then any thread may use this.
 /// </remarks>
 internal sealed class CallFilters(CallSender calls)
 {
@@ -23,8 +23,8 @@ internal sealed class CallFilters(CallSender calls)
 
     internal bool HasOutgoing { get; private set; }
 
-    /// <summary>Makes the filters, in the order in which they were added.</summary>
-    /// <exception cref="OrleansConfigurationException">A filter cannot be made.</exception>
+    /// <summary>Creates the filters, in the order in which they were added.</summary>
+    /// <exception cref="OrleansConfigurationException">A filter cannot be created.</exception>
     internal void Load(IServiceProvider services)
     {
         _incoming = Make<IIncomingGrainCallFilter>(services, "incoming");
@@ -33,7 +33,7 @@ internal sealed class CallFilters(CallSender calls)
         HasOutgoing = _outgoing.Length > 0;
     }
 
-    /// <summary>Runs filters and method on the activation's turn; the outcome ends up in the call.</summary>
+    /// <summary>Runs the filters and the method on turns of the activation, and stores the outcome in the call.</summary>
     internal async Task RunIncoming(Activation activation, Call call, Activity? activity)
     {
         var request = (RequestBase)call;
@@ -52,7 +52,7 @@ internal sealed class CallFilters(CallSender calls)
         }
     }
 
-    /// <summary>Runs the filters on the caller's side around a second call that does the sending.</summary>
+    /// <summary>Runs the filters of the caller, which send a copy of the call.</summary>
     internal async void RunOutgoing(Call call, Activity? activity)
     {
         var request = (RequestBase)call;
@@ -69,7 +69,7 @@ internal sealed class CallFilters(CallSender calls)
             failure = exception;
         }
 
-        // Before the caller goes on: whoever has the answer finds the span ended.
+        // Before the caller resumes, so that the span has ended when the caller has the answer.
         activity?.Dispose();
         if (!call.TryClaim(ticket))
             return;

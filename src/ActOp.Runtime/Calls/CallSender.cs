@@ -11,10 +11,12 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Calls;
 
-/// <summary>Step 1 of a call's path: who asks, on whose behalf, until when; and the way back to callers outside of grains.</summary>
+/// <summary>
+/// Sends calls: sets caller, request context and deadline, and registers the call. Also resumes callers outside of grains.
+/// </summary>
 /// <remarks>
-/// Runs on the caller's thread (a turn, or any application thread). The calls that wait for an answer are in its
-/// <see cref="CallRuntime.Registry"/>.
+/// Runs on the thread of the caller (a turn, or any application thread). Owns the <see cref="CallRuntime.Registry"/> of the calls that wait
+/// for an answer.
 /// </remarks>
 internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : CallRuntime
 {
@@ -25,19 +27,19 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
     private readonly long _timeoutMs = Milliseconds(local.ResponseTimeout);
 
-    /// <summary>Calls that wait for their answers; 0 in a quiet node. Walks all slots: for tests and diagnosis.</summary>
+    /// <summary>Calls that wait for their answers; 0 in a quiet node. Visits all slots: for tests and diagnosis.</summary>
     internal int InFlight => Registry.InFlight;
 
-    /// <summary>Callers that wait for a thread of the pool.</summary>
+    /// <summary>Callers that wait for a thread of the thread pool.</summary>
     internal PoolBatches Batches { get; } = new(local.Time);
 
-    /// <summary>Slots made for calls in flight.</summary>
+    /// <summary>Slots created for calls in flight.</summary>
     internal int Slots => Registry.Capacity;
 
     /// <summary>The one-way call that was lost last.</summary>
     internal LostCall? LastLost { get; private set; }
 
-    /// <summary>The parts that a call takes from here. They use this one, so they are set when all exist, before the first call.</summary>
+    /// <summary>Sets the parts that use this one and are used by it, when all of them exist and before the first call.</summary>
     internal void Connect(Router router, FrameWriter writer, GrainFactory factory, CallFilters filters)
     {
         _router = router;
@@ -70,8 +72,8 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     }
 
     /// <summary>
-    /// Enters a call that somebody waits for among those in flight; its deadline must be set. False when the call was ended instead,
-    /// because the node ends or has too many.
+    /// Registers a call with a waiting caller as in flight; its deadline must be set. False if the call was failed instead, because the
+    /// node stops or too many calls are in flight.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryBegin(Call call)
@@ -82,7 +84,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
         return false;
     }
 
-    /// <summary>Why no call is taken.</summary>
+    /// <summary>Why a call is not accepted.</summary>
     internal Exception Refusal(Call call)
     {
         var text = "The call " + call.Method.ActivityName + " to " + call.TargetId;
@@ -105,7 +107,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
         metrics.CallLost();
     }
 
-    /// <summary>On this thread if it is one of the pool: it may be the caller's own.</summary>
+    /// <summary>At the end of the read if this thread reads answers; otherwise on the thread pool.</summary>
     internal override void Resume(Call call)
     {
         if (PoolBatches.TryAdd(call))
@@ -119,13 +121,13 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
     internal override GrainReference CreateReference(GrainId id, Type interfaceType) => _factory.Create(id, interfaceType);
 
-    /// <summary>When a call ends that has so many milliseconds left.</summary>
+    /// <summary>The deadline of a call that has so many milliseconds left.</summary>
     internal long DeadlineOf(long milliseconds) => milliseconds < CallRegistry.NoDeadline ? local.Clock.Now + milliseconds : CallRegistry.NoDeadline;
 
     private static long Milliseconds(TimeSpan timeout) => timeout < TimeSpan.Zero ? CallRegistry.NoDeadline : (long)timeout.TotalMilliseconds;
 
     /// <summary>
-    /// Filters, and traces that are recorded, need a call of their own around this one. A trace that nobody records only travels on.
+    /// Filters and recorded traces need an asynchronous method around the call. A trace that is not recorded only travels with the call.
     /// </summary>
     private void SendObserved(Call call, GrainReference reference)
     {
@@ -145,6 +147,6 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     /// <summary>A one-way call that never ran.</summary>
     /// <param name="Method">Its method.</param>
     /// <param name="Grain">The grain that was called.</param>
-    /// <param name="Reason">What stood in its way.</param>
+    /// <param name="Reason">Why it did not run.</param>
     internal sealed record LostCall(string Method, GrainId Grain, Exception Reason);
 }

@@ -8,10 +8,12 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Calls;
 
-/// <summary>Ends calls that will get no answer: their time is over, the silo that was asked is dead, or this node ends.</summary>
+/// <summary>
+/// Ends calls that will get no answer: their deadline has passed, the silo that owes the answer is dead, or this node stops.
+/// </summary>
 /// <remarks>
-/// Runs on the control stage, or on the thread that closes the node. It reads calls that other threads use; what it reads counts only if
-/// <see cref="Call.TryClaim(long)"/> then succeeds for the ticket that was read first.
+/// Runs on the control stage, or on the thread that stops the node. It reads calls that other threads use. What it has read is valid only
+/// if <see cref="Call.TryClaim(long)"/> then succeeds for the ticket that was read first.
 /// </remarks>
 internal sealed class CallSweep(LocalNode local, CallSender calls, ClusterView cluster, RuntimeMetrics metrics, Stage control) : IDisposable
 {
@@ -33,7 +35,7 @@ internal sealed class CallSweep(LocalNode local, CallSender calls, ClusterView c
         return ended;
     }
 
-    /// <summary>Ends the calls that will get no answer because of a silo's death. On the control stage.</summary>
+    /// <summary>Ends the calls that will get no answer because the silo is dead. On the control stage.</summary>
     internal void EndCallsToDead(SiloAddress silo) => EndCalls(silo, "it was declared dead", isDead: true);
 
     /// <summary>The same, on the control stage, if the silo is dead. Any thread.</summary>
@@ -43,7 +45,7 @@ internal sealed class CallSweep(LocalNode local, CallSender calls, ClusterView c
             control.Post(new StageAction(() => EndCallsToDead(silo)));
     }
 
-    /// <summary>Ends the calls, on the control stage, that wait for a silo that is out of reach but may live. Any thread.</summary>
+    /// <summary>Ends, on the control stage, the calls that wait for a silo that cannot be reached but may be alive. Any thread.</summary>
     internal void EndCallsTo(SiloAddress silo, string reason) => control.Post(new StageAction(() => EndCalls(silo, reason, isDead: false)));
 
     private void EndCalls(SiloAddress silo, string reason, bool isDead)
@@ -68,7 +70,7 @@ internal sealed class CallSweep(LocalNode local, CallSender calls, ClusterView c
         return ended;
     }
 
-    /// <summary>The node ends: its calls in flight end with it, and no call is sent any more.</summary>
+    /// <summary>The node stops: its calls in flight fail, and no further call is accepted.</summary>
     public void Dispose()
     {
         calls.Registry.Close();
@@ -76,7 +78,7 @@ internal sealed class CallSweep(LocalNode local, CallSender calls, ClusterView c
             End(call, ticket, calls.Refusal(call));
     }
 
-    /// <summary>Says what was dropped or lost since the last time: one line for all, because the causes come in masses.</summary>
+    /// <summary>Logs what was dropped or lost since the last time: one line for all, because such calls come in large numbers.</summary>
     internal void Report()
     {
         var dropped = metrics.Dropped;

@@ -8,7 +8,7 @@ using Orleans.Serialization.Invocation;
 
 namespace ActOp.Runtime.Calls;
 
-/// <summary>What a filter sees of a call, on either side. One per filtered call; used by one logical thread.</summary>
+/// <summary>A call as a filter sees it, at the caller or at the callee. One per filtered call; used by one asynchronous flow.</summary>
 internal abstract class GrainCallContext(RequestBase request) : IGrainCallContext
 {
     public abstract object Grain { get; }
@@ -38,8 +38,8 @@ internal abstract class GrainCallContext(RequestBase request) : IGrainCallContex
     public abstract Task Invoke();
 
     /// <summary>
-    /// Puts the outcome into the call: the response, or an <see cref="InvalidOperationException"/> when no filter set one and the
-    /// method was not invoked, or an <see cref="InvalidCastException"/> when a filter set one of another type.
+    /// Stores the outcome in the call: the response; or an <see cref="InvalidOperationException"/> if no filter has set one and the method
+    /// was not invoked; or an <see cref="InvalidCastException"/> if a filter has set one of another type.
     /// </summary>
     internal void Store(Call call)
     {
@@ -58,7 +58,7 @@ internal abstract class GrainCallContext(RequestBase request) : IGrainCallContex
     }
 }
 
-/// <summary>An incoming call on its way through the silo's filters, the grain's own filter and the method.</summary>
+/// <summary>An incoming call: runs the filters of the silo, the filter of the grain itself, and the method.</summary>
 internal sealed class IncomingCallContext(Activation activation, RequestBase request, IIncomingGrainCallFilter[] filters) : GrainCallContext(request), IIncomingGrainCallContext
 {
     private MethodInfo? _implementation;
@@ -115,7 +115,7 @@ internal sealed class IncomingCallContext(Activation activation, RequestBase req
 }
 
 /// <summary>
-/// An outgoing call on its way through the caller's filters. Each invocation sends a copy of the request, so that a filter may try again.
+/// An outgoing call: runs the filters of the caller. Each invocation sends a copy of the request, so a filter may send it again.
 /// </summary>
 internal sealed class OutgoingCallContext(CallSender calls, RequestBase request, IOutgoingGrainCallFilter[] filters) : GrainCallContext(request), IOutgoingGrainCallContext
 {

@@ -4,22 +4,22 @@ using ActOp.Mesh;
 namespace ActOp.Runtime.Calls;
 
 /// <summary>
-/// Callers outside of grains whose answers one read of the network has brought. They go on one after the other on a thread of the pool, and
-/// what they send meanwhile leaves in one write.
+/// Callers outside of grains whose answers came with one read of a link. They resume one after the other on a thread of the thread pool,
+/// and the frames that they send meanwhile leave in one write.
 /// </summary>
 /// <remarks>
-/// <para>An item of the pool for each caller cost a client 4 us of processor time per call, most of it in waking threads and in writes of
-/// one frame each. No caller waits for another: while one runs and others wait, the batch is queued in the pool once more, so a caller that
-/// blocks or computes keeps the others no longer than the pool would have.</para>
-/// <para>Frames are kept back only while the batch is open. Whoever finds no more callers closes it. A caller that sends and then blocks or
-/// computes is not to wait for itself: the receive stage looks at open batches every millisecond (<see cref="PoolBatches.Look"/>), writes
-/// what is kept back, and closes a batch that has not gone on. After the close frames go their own way.</para>
-/// <para>Filled by one thread of the receive stage before anybody else sees it. Then any thread runs and closes it; the gate guards the
-/// links and whether it is open.</para>
+/// <para>One work item per caller cost a client 4 us of processor time per call, mostly for waking threads and for writes of one frame
+/// each. A caller that blocks or computes does not hold the others back: while callers wait, the batch is also in the queue of the thread
+/// pool, so another thread continues with it.</para>
+/// <para>Frames are deferred only while the batch is open. The thread that finds no more callers closes it. A caller may send and then
+/// block until the answer comes, so the receive stage checks open batches every millisecond (<see cref="PoolBatches.Look"/>): it writes the
+/// deferred frames, and closes a batch that has made no progress. After that, frames are sent directly.</para>
+/// <para>One thread of the receive stage fills it before other threads see it. Then any thread runs and closes it. The gate guards the list
+/// of links, which is null when the batch is closed. The receive stage alone uses the last number seen.</para>
 /// </remarks>
 internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWorkItem
 {
-    /// <summary>Callers between two writes: the other end has something to do while the rest run.</summary>
+    /// <summary>Callers between two writes, so that the other end can start while the rest run.</summary>
     private const int CallersPerWrite = 64;
 
     [ThreadStatic]
@@ -31,10 +31,10 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
     private int _seenNext;
     private int _isQueued;
 
-    /// <summary>The batch whose callers this thread runs.</summary>
+    /// <summary>The batch whose callers this thread runs, or null.</summary>
     internal static PoolBatch? Current => t_current;
 
-    /// <summary>Sends a frame of one of the callers, now or when the batch has more of them.</summary>
+    /// <summary>Sends a frame of one of the callers: deferred while the batch is open, otherwise at once.</summary>
     internal SendResult Append(Link link, ReadOnlySpan<byte> frame)
     {
         lock (_gate)
@@ -74,7 +74,9 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
         }
     }
 
-    /// <summary>The receive stage, about a millisecond after the last look.</summary>
+    /// <summary>
+    /// Writes the deferred frames; closes the batch if it has made no progress since the last check. On the receive stage.
+    /// </summary>
     internal void Look()
     {
         var next = Volatile.Read(ref _next);
@@ -86,14 +88,14 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
             Flush(close: false);
     }
 
-    /// <summary>Writes what was kept back and keeps back nothing more. Any thread, any number of times.</summary>
+    /// <summary>Writes the deferred frames and defers no more. Any thread, any number of times.</summary>
     internal void Close()
     {
         if (Flush(close: true))
             owner.Closed(this);
     }
 
-    /// <summary>False when the batch was closed before.</summary>
+    /// <summary>False if the batch was closed before.</summary>
     private bool Flush(bool close)
     {
         List<Link> links;
@@ -101,20 +103,20 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
         {
             if (_links is null)
                 return false;
-            // The list that callers add to is not to be read outside of the gate.
+            // Callers add to the list, so it must not be read outside of the gate. It is replaced.
             if (!close && _links.Count == 0)
                 return true;
             links = _links;
             _links = close ? null : [];
         }
 
-        // More: somebody else's frames, who flushes them himself or has asked for it. Blocked: the poller asks for it.
+        // The result is not needed. Frames that remain are flushed by the thread that added them, or by the poller if the socket is full.
         foreach (var link in links)
             link.Flush();
         return true;
     }
 
-    /// <summary>Sees to it that the pool has the batch in its queue.</summary>
+    /// <summary>Puts the batch into the queue of the thread pool, unless it is there.</summary>
     internal void QueueOnce()
     {
         if (Volatile.Read(ref _isQueued) != 0 || Interlocked.Exchange(ref _isQueued, 1) != 0)
@@ -125,11 +127,13 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
     }
 }
 
-/// <summary>The batches of a node that are open: one that stands still must not keep frames back.</summary>
-/// <remarks>The receive stage fills and looks; any thread closes. The gate guards the list and the time of the last look.</remarks>
+/// <summary>The open batches of a node. They are checked so that a batch without progress does not defer frames.</summary>
+/// <remarks>
+/// The receive stage creates and checks the batches; any thread closes one. The gate guards the list and the time of the last check.
+/// </remarks>
 internal sealed class PoolBatches(TimeProvider time)
 {
-    /// <summary>Between two looks, in milliseconds; a frame is kept back for at most about this.</summary>
+    /// <summary>Between two checks, in milliseconds: a frame is deferred for about this time at most.</summary>
     private const int LookMilliseconds = 1;
 
     [ThreadStatic]
@@ -140,13 +144,13 @@ internal sealed class PoolBatches(TimeProvider time)
     private volatile bool _hasOpen;
     private long _lookedAt;
 
-    /// <summary>For how many milliseconds the receive stage may wait before it calls <see cref="Look"/>; -1 for as long as it likes.</summary>
+    /// <summary>How many milliseconds the receive stage may wait before it calls <see cref="Look"/>; -1 if there is no limit.</summary>
     internal int Patience => _hasOpen ? LookMilliseconds : Timeout.Infinite;
 
-    /// <summary>Callers who are to go on in the pool gather on this thread until <see cref="EndRead"/>.</summary>
+    /// <summary>From now until <see cref="EndRead"/>, callers to be resumed are collected on this thread.</summary>
     internal static void BeginRead() => (t_gathering ??= new Gathering()).IsOn = true;
 
-    /// <summary>True when the caller goes on at the end of the read.</summary>
+    /// <summary>True if the caller resumes at the end of the read.</summary>
     internal static bool TryAdd(Call call)
     {
         if (t_gathering is not { IsOn: true } gathering)
@@ -155,7 +159,7 @@ internal sealed class PoolBatches(TimeProvider time)
         return true;
     }
 
-    /// <summary>Hands what has gathered on this thread to the pool.</summary>
+    /// <summary>Passes the callers that were collected on this thread to the thread pool.</summary>
     internal void EndRead()
     {
         var gathering = t_gathering!;
@@ -182,7 +186,7 @@ internal sealed class PoolBatches(TimeProvider time)
         calls.Clear();
     }
 
-    /// <summary>The receive stage, after each wait.</summary>
+    /// <summary>Checks the open batches if it is time. Called by the receive stage after each wait.</summary>
     internal void Look()
     {
         if (!_hasOpen)

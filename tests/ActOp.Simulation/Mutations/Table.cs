@@ -37,7 +37,7 @@ internal static class Table
             "        slot.State = SlotState.Waiting;\n",
             "        slot.State = SlotState.Waiting;\n        if (PLANTED)\n        {\n            slot.Serve(view.Number);\n            return;\n        }\n\n",
             20),
-        new(5, "Turns continue without a lease", Activations + "Activation.Mailbox.cs",
+        new(5, "Turns continue without a lease", Activations + "Activation.cs",
             "(Parts.Lease.IsClosed && Class.IsOrdinary", "(!PLANTED && Parts.Lease.IsClosed && Class.IsOrdinary", 20, Theme.Lease),
         new(6, "The lease of a silo that became silent is not awaited", Directory + "DirectoryPartition.cs",
             "_ => SilentLease,", "_ => PLANTED ? 0 : SilentLease,", 20, Theme.Lease),
