@@ -61,14 +61,14 @@ public interface IOutgoingGrainCallContext : IGrainCallContext
 /// <summary>Wraps calls on the callee's side. A service, or a grain for the calls to itself.</summary>
 public interface IIncomingGrainCallFilter
 {
-    /// <summary>Wraps a call: goes on with <see cref="IGrainCallContext.Invoke"/>, or sets the outcome itself.</summary>
+    /// <summary>Wraps a call: continues with <see cref="IGrainCallContext.Invoke"/>, or sets the result itself.</summary>
     Task Invoke(IIncomingGrainCallContext context);
 }
 
 /// <summary>Wraps calls on the caller's side.</summary>
 public interface IOutgoingGrainCallFilter
 {
-    /// <summary>Wraps a call: goes on with <see cref="IGrainCallContext.Invoke"/>, or sets the outcome itself.</summary>
+    /// <summary>Wraps a call: continues with <see cref="IGrainCallContext.Invoke"/>, or sets the result itself.</summary>
     Task Invoke(IOutgoingGrainCallContext context);
 }
 

@@ -2,7 +2,7 @@ using Orleans.Runtime;
 
 namespace Orleans;
 
-/// <summary>Makes references to grains and observers. Making one asks nobody and activates nothing.</summary>
+/// <summary>Creates references to grains and observers. Local: sends no message and activates no grain.</summary>
 /// <remarks>
 /// Which class a grain is of follows from the interface: the class that implements it, or, when several do, the one that
 /// <see cref="Orleans.Metadata.DefaultGrainTypeAttribute"/> names, that is named like the interface, or whose name starts with the given

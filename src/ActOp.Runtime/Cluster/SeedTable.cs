@@ -19,8 +19,8 @@ internal sealed record ClusterTableParts(LocalNode Local, PeerTable Peers, Grain
 
 /// <summary>
 /// The embedded membership table as seen by the other silos: each operation is a call to the silo at the seed's endpoint. While the seed is
-/// not connected, its endpoint is dialled repeatedly, so that a restarted seed can recover the table from this silo (<see
-/// cref="EmbeddedTable"/>).
+/// not connected, its endpoint is dialled repeatedly, so that a restarted seed can recover the table from this silo
+/// (<see cref="EmbeddedTable"/>).
 /// </summary>
 internal sealed class SeedTable : IClusterTable
 {

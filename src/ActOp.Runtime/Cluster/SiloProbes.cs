@@ -191,7 +191,7 @@ internal sealed class SiloProbes
     }
 
     // No traffic at all, or doubt about most probed silos at once, is more likely a fault of this silo than of all others. Between two
-    // silos nobody can tell.
+    // silos it cannot be decided.
     private void JudgeThisSilo(int doubtful, long now)
     {
         if (_probed.Count < 2)

@@ -62,7 +62,8 @@ internal sealed class View
     /// <summary>The view that a table snapshot makes.</summary>
     public static View From(TableSnapshot table) =>
         new(table.View, table.Rows.Select(row =>
-            new Member(row.Silo, row.Name, row.Status, row.Gateway, row.Cause))) { TableId = table.TableId };
+            new Member(row.Silo, row.Name, row.Status, row.Gateway, row.Cause)))
+        { TableId = table.TableId };
 
     /// <summary>The member, or null when the view does not list it.</summary>
     public Member? Find(SiloAddress silo) => _members.GetValueOrDefault(silo);

@@ -8,8 +8,8 @@ namespace ActOp.Runtime.Diagnostics;
 /// made where the trace starts, and travels with it.
 /// </summary>
 /// <remarks>
-/// Stateless; any thread. A recorded call has a span of its own on either side. An unrecorded call has none: its trace (<see
-/// cref="Call.Trace"/>) is passed from turn to turn, and no listener is called again.
+/// Stateless; any thread. A recorded call has a span of its own on either side. An unrecorded call has none: its trace
+/// (<see cref="Call.Trace"/>) is passed from turn to turn, and no listener is called again.
 /// </remarks>
 internal static class CallTrace
 {

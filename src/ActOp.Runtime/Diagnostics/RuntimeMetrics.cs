@@ -34,7 +34,7 @@ internal sealed class RuntimeMetrics : IDisposable
         _meter.CreateObservableCounter("actop.migrations.arrived", () => Interlocked.Read(ref _arrived));
         _meter.CreateObservableCounter("actop.calls.expired", () => Interlocked.Read(ref _expired));
         _meter.CreateObservableCounter("actop.calls.dropped", () => Dropped,
-            description: "Requests that did not run because nobody waited for the answer any more.");
+            description: "Requests that did not run because no caller waited for the reply any more.");
         _meter.CreateObservableCounter("actop.calls.lost", () => Lost,
             description: "One-way calls that did not run: refused by a limit, or without a way to their grain.");
         foreach (var stage in sized)

@@ -8,7 +8,7 @@ namespace ActOp.Runtime.Directory;
 /// <summary>Sends requests to the owner of a grain's slot, and repeats them while slots are transferred. Any thread.</summary>
 internal sealed class DirectoryClient(
     LocalNode local, ClusterView cluster, ActivationTable activations, GrainFactory factory, DirectoryService service,
-        RegistrationFence fence)
+    RegistrationFence fence)
 {
     /// <summary>Bounds of a wait. A wait ends earlier when this silo gets a view or serves more slots.</summary>
     private static readonly TimeSpan FirstDelay = TimeSpan.FromMilliseconds(5);

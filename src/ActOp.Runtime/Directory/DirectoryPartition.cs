@@ -135,8 +135,8 @@ internal sealed record DirectoryLimits
     public int SilentLease { get; init; } = 30_000;
 
     /// <summary>
-    /// The same after a death by refused connections or replacement: the process is gone, so no wait is needed. Set it to <see
-    /// cref="SilentLease"/> if a network device between the silos may refuse connections of a running process.
+    /// The same after a death by refused connections or replacement: the process is gone, so no wait is needed. Set it to
+    /// <see cref="SilentLease"/> if a network device between the silos may refuse connections of a running process.
     /// </summary>
     public int CrashLease { get; init; }
 

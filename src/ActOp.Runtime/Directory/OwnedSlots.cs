@@ -376,7 +376,7 @@ internal sealed class Slot
     /// <summary>Serves from this view on.</summary>
     public void Serve(long view)
     {
-        // The count goes on: the view is in the upper bits, so a newer view makes each epoch larger than all before.
+        // The count continues: the view is in the upper bits, so a newer view makes each epoch larger than all before.
         State = SlotState.Ready;
         ServedView = view;
         Partner = null;

@@ -49,7 +49,7 @@ internal sealed class ClientMembership : IDisposable
 
     internal ClientMembership(
         LocalNode local, ClusterView cluster, PeerTable peers, GrainFactory factory, GrainClasses classes, Stage control,
-            EndPoint[] gateways)
+        EndPoint[] gateways)
     {
         _local = local;
         _cluster = cluster;

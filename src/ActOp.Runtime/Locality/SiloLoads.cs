@@ -55,8 +55,12 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
     /// <summary>All known loads, including this silo's.</summary>
     internal LoadsMessage Report(int own)
     {
-        var message = new LoadsMessage { Silos = new SiloAddress[_others.Count + 1], Loads = new int[_others.Count + 1],
-            Numbers = new long[_others.Count + 1] };
+        var message = new LoadsMessage
+        {
+            Silos = new SiloAddress[_others.Count + 1],
+            Loads = new int[_others.Count + 1],
+            Numbers = new long[_others.Count + 1]
+        };
         (message.Silos[0], message.Loads[0], message.Numbers[0]) = (self, own, ++_number);
         var next = 1;
         foreach (var (silo, entry) in _others)

@@ -12,12 +12,12 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>
-/// Reads frames and delivers requests and replies. Runs on the receive stage. Malformed frames throw a <see
-/// cref="Orleans.Serialization.SerializerException"/>; failures of delivery may throw other exceptions. The caller closes the link.
+/// Reads frames and delivers requests and replies. Runs on the receive stage. Malformed frames throw a
+/// <see cref="Orleans.Serialization.SerializerException"/>; failures of delivery may throw other exceptions. The caller closes the link.
 /// </summary>
 internal sealed class FrameReader(
     LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers,
-        CallSweep sweep)
+    CallSweep sweep)
 {
     internal void Read(SiloAddress peer, ReadOnlySpan<byte> frame)
     {

@@ -7,8 +7,8 @@ namespace ActOp.Runtime.Routing;
 /// <summary>A link as an item of its send stage: one run writes all pending frames of the link with one system call.</summary>
 /// <remarks>
 /// <see cref="Schedule"/> runs on the thread that put a frame into the idle link, <see cref="Execute"/> on a thread of the stage. The link
-/// calls one of them at a time. The next call may start while the last one returns; this may only make a decision of <see
-/// cref="WriteBurst"/> wrong.
+/// calls one of them at a time. The next call may start while the last one returns; this may only make a decision of
+/// <see cref="WriteBurst"/> wrong.
 /// </remarks>
 internal sealed class LinkFlusher(Link link, Stage stage, TimeProvider time) : IStageItem
 {

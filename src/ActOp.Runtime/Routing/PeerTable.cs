@@ -69,7 +69,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             Driver = setup.Driver,
         };
         _control = new PollStage("mesh", _ => Mesh.ControlPoller.Poll(-1) >= 0, _ => Mesh.ControlPoller.Wake(), exception =>
-            local.Log.StageFailed("mesh", exception)) { Driver = setup.Driver };
+            local.Log.StageFailed("mesh", exception))
+        { Driver = setup.Driver };
     }
 
     internal MeshNode Mesh { get; }

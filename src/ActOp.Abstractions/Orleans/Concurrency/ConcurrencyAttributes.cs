@@ -4,7 +4,7 @@ using Orleans.Runtime;
 
 namespace Orleans.Concurrency;
 
-/// <summary>No answer is sent: the caller goes on at once and never learns of an exception.</summary>
+/// <summary>No reply is sent: the caller continues at once and gets no exception.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 public sealed class OneWayAttribute : Attribute
 {

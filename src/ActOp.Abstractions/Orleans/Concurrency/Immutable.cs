@@ -1,6 +1,6 @@
 namespace Orleans.Concurrency;
 
-/// <summary>A value that nobody changes any more: it is shared between grains instead of copied.</summary>
+/// <summary>A value that is not modified any more: it is shared between grains instead of copied.</summary>
 /// <typeparam name="T">The value's type.</typeparam>
 [GenerateSerializer]
 [Immutable]

@@ -110,7 +110,7 @@ public class SiloMessagingOptions : MessagingOptions
     /// <summary>The same for stateless workers. Default: 0.</summary>
     public int MaxEnqueuedRequestsSoftLimit_StatelessWorker { get; set; } = DEFAULT_MAX_ENQUEUED_REQUESTS_STATELESS_WORKER_SOFT_LIMIT;
 
-    /// <summary>How often a call that came to the wrong silo is sent on. Default: 2.</summary>
+    /// <summary>How often a call that reached the wrong silo is forwarded. Default: 2.</summary>
     public int MaxForwardCount { get; set; } = 2;
 
     /// <summary>How long a call may run before its activation is given up. Default: 2 h.</summary>

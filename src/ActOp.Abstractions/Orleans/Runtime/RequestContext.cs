@@ -6,7 +6,7 @@ namespace Orleans.Runtime;
 /// <summary>Values that travel with calls beside their arguments: from the caller to the callee and on, never back.</summary>
 /// <remarks>
 /// Each call takes what was set when it was sent; what the callee changes, its caller does not see. The values flow
-/// with the execution context. Reading costs a static field as long as nobody in the process has ever set a value.
+/// with the execution context. Reading costs a static field until a value is set in the process.
 /// </remarks>
 public static class RequestContext
 {
@@ -31,7 +31,7 @@ public static class RequestContext
         }
     }
 
-    /// <summary>What flows with this thread's execution; null when nothing is set. Whoever gets it must not change it.</summary>
+    /// <summary>The values of the current execution context; null if none are set. Must not be modified.</summary>
     internal static RequestContextData? Current
     {
         get => s_used ? Local.Value : null;

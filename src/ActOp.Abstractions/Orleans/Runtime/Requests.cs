@@ -351,7 +351,7 @@ public abstract class TaskRequest<TResult> : ResultRequest<TResult>
     }
 }
 
-/// <summary>A call of a method that returns nothing: nobody waits for it.</summary>
+/// <summary>A call of a method that returns void: no caller waits for it.</summary>
 public abstract class VoidRequest : ResultRequest<NoResult>
 {
     /// <inheritdoc/>

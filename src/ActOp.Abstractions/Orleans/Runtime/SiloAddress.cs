@@ -193,7 +193,7 @@ public interface ILocalSiloDetails
     SiloAddress SiloAddress { get; }
 }
 
-/// <summary>How far a silo's life has gone; it only goes on.</summary>
+/// <summary>The status of a silo. It only advances.</summary>
 public enum SiloStatus
 {
     /// <summary>Unknown.</summary>
