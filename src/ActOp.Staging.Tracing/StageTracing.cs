@@ -21,7 +21,7 @@ public static class StageTracingExtensions
     }
 }
 
-/// <summary>Opens a <see cref="TraceSource"/>, or says why the process cannot be traced.</summary>
+/// <summary>Opens a <see cref="TraceSource"/>, or reports why the process cannot be traced.</summary>
 internal sealed class StageTracing : IStageTracing
 {
     public IDemandSource? Open(IReadOnlyList<string> stages, out string reason)
@@ -31,7 +31,9 @@ internal sealed class StageTracing : IStageTracing
             reason = "the process traces its own waits";
             return new TraceSource(stages);
         }
-        catch (Exception exception) when (exception is ServerNotAvailableException or ServerErrorException or IOException or TimeoutException or PlatformNotSupportedException)
+        catch (Exception exception) when (
+            exception is ServerNotAvailableException or ServerErrorException or IOException or TimeoutException
+                or PlatformNotSupportedException)
         {
             reason = "the process cannot be traced (" + exception.Message + ")";
             return null;

@@ -7,11 +7,11 @@ using Microsoft.Diagnostics.Tracing;
 namespace ActOp.Staging.Tracing;
 
 /// <summary>
-/// Traces the own process: the runtime reports waits and lock contention, the stages report their busy times (provider
-/// <c>ActOp-Stages</c>), and what of a busy time was spent in waits was blocked. Sees what blocks on .NET's own primitives, not what sleeps or blocks in the
-/// system.
+/// Traces this process. The .NET runtime reports waits and lock contention, the stages report their busy times (provider
+/// <c>ActOp-Stages</c>). The waits inside a busy time are its blocked time. Waits on .NET's own primitives are included, sleeps and
+/// blocking system calls are not.
 /// </summary>
-/// <remarks>A thread of its own reads the trace; its sums are behind a lock.</remarks>
+/// <remarks>A dedicated thread reads the trace; a lock guards the sums.</remarks>
 public sealed class TraceSource : SampledSource
 {
     private const string Runtime = "Microsoft-Windows-DotNETRuntime";
@@ -32,7 +32,7 @@ public sealed class TraceSource : SampledSource
     private readonly long[] _items;
     private readonly Dictionary<int, TracedThread> _threads = [];
 
-    /// <summary>Opens the session.</summary>
+    /// <summary>Starts the trace session.</summary>
     /// <param name="stages">Names of the stages, in the order of <see cref="IDemandSource.Estimate"/>.</param>
     /// <exception cref="ServerNotAvailableException">The process has no diagnostics port (DOTNET_EnableDiagnostics=0).</exception>
     public TraceSource(IReadOnlyList<string> stages)
@@ -46,7 +46,8 @@ public sealed class TraceSource : SampledSource
             new(StageEvents.ProviderName, EventLevel.Informational),
             new(Runtime, EventLevel.Verbose, ContentionKeyword | WaitKeyword),
         ];
-        _session = new DiagnosticsClient(Environment.ProcessId).StartEventPipeSession(providers, requestRundown: false, circularBufferMB: BufferMegabytes);
+        _session = new DiagnosticsClient(Environment.ProcessId).StartEventPipeSession(
+            providers, requestRundown: false, circularBufferMB: BufferMegabytes);
         _reader = new Thread(Read) { IsBackground = true, Name = "actop-trace" };
         _reader.UnsafeStart();
     }
@@ -119,7 +120,7 @@ public sealed class TraceSource : SampledSource
     }
 }
 
-/// <summary>What a trace has told about one thread so far. Times in milliseconds.</summary>
+/// <summary>What a trace has reported about one thread so far. Times in milliseconds.</summary>
 internal sealed class TracedThread
 {
     private bool _isBusy;
@@ -130,7 +131,7 @@ internal sealed class TracedThread
     {
         _isBusy = true;
         _waited = 0;
-        // A wait that began before is the one for work.
+        // A wait that began before it is the wait for work.
         _waitBegan = double.NaN;
     }
 

@@ -1,9 +1,8 @@
 namespace ActOp.Staging;
 
-/// <summary>One permit, for one thread that waits for it: given twice before it is taken, it is still one.</summary>
+/// <summary>A binary semaphore for one waiting thread: given twice before it is taken, it is one permit.</summary>
 /// <remarks>
-/// Any thread gives; only the owner of the permit takes. Giving comes before the taking that it allows, with all that was written until
-/// then.
+/// Any thread gives; only the owner takes. Writes before <see cref="Give"/> are visible after the <see cref="Take"/> that it releases.
 /// </remarks>
 internal sealed class Permit
 {
@@ -11,7 +10,7 @@ internal sealed class Permit
     private bool _isGiven;
     private bool _isAwaited;
 
-    /// <summary>The owner sleeps; a moment's truth.</summary>
+    /// <summary>The owner waits; a racy snapshot.</summary>
     internal bool IsAwaited
     {
         get
@@ -21,7 +20,7 @@ internal sealed class Permit
         }
     }
 
-    /// <summary>Waits until the permit is there and takes it.</summary>
+    /// <summary>Waits until the permit is given and takes it.</summary>
     internal void Take()
     {
         lock (_gate)

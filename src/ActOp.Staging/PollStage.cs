@@ -4,32 +4,32 @@ using ActOp.Staging.Measuring;
 namespace ActOp.Staging;
 
 /// <summary>
-/// A stage whose threads wait for the outside (sockets) instead of a queue: each thread waits and reads over and over, and runs
-/// what that brings in between, if it can do so in the place of a thread of another stage.
+/// A stage whose threads wait for sockets instead of a queue. Each thread waits and reads in a loop. Between two reads it runs the items
+/// that the read has posted, if it can borrow a worker of their stage.
 /// </summary>
 /// <remarks>
-/// A thread that is kept by what it runs loses its post to a new one within milliseconds (<see cref="StageMonitor"/>) and ends when it is
-/// free again, so that
-/// nothing that runs can hold up the outside.
+/// When borrowed items keep a thread for some milliseconds, the <see cref="StageMonitor"/> starts another thread in its place. The old one
+/// ends when its items have ended. So no item delays the reading.
 /// </remarks>
 /// <param name="name">Name of the stage; its threads are called <c>actop-name-i</c>.</param>
 /// <param name="step">
-/// One wait and the reading that follows, for thread i; false ends the thread. Never called by two threads for one i.
+/// One wait and the reading that follows, for thread i; false ends the thread. Two threads never call it at the same time for one i.
 /// </param>
 /// <param name="wake">Makes thread i return from its wait soon.</param>
-/// <param name="onError">Told of what escapes a step: a defect of the step.</param>
-public sealed class PollStage(string name, Func<int, bool> step, Action<int> wake, Action<Exception> onError) : IDisposable, IWatched
+/// <param name="onError">Called with each exception that a step throws; a step that throws is a defect.</param>
+public sealed class PollStage(string name, Func<int, bool> step, Action<int> wake, Action<Exception> onError) : IDisposable, ISampled
 {
-    private readonly Lock _gate = new();
-    private readonly List<Post> _posts = [];
     [ThreadStatic]
-    private static Post? t_post;
+    private static PollThread? t_thread;
+
+    private readonly Lock _gate = new();
+    private readonly List<PollThread> _threads = [];
 
     private long _replaced;
     private long _executedByEnded;
     private BusyTime _busyOfEnded;
     private bool _isDisposed;
-    private bool _isWatched;
+    private bool _isSampled;
 
     /// <summary>How many threads serve the stage.</summary>
     public int Threads
@@ -37,14 +37,14 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         get
         {
             lock (_gate)
-                return _posts.Count;
+                return _threads.Count;
         }
     }
 
-    /// <summary>Threads that were replaced because what they ran took long.</summary>
+    /// <summary>Threads that were replaced because the items that they ran took long.</summary>
     public long Replaced => Interlocked.Read(ref _replaced);
 
-    /// <summary>What the stage has done so far (<see cref="CountItems"/>) and what a sample of it took.</summary>
+    /// <summary>What the stage has done so far (<see cref="CountItems"/>) and the times measured for a sample of it.</summary>
     public StageUsage Usage
     {
         get
@@ -52,10 +52,10 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             lock (_gate)
             {
                 var (executed, busy) = (_executedByEnded, _busyOfEnded);
-                foreach (var post in _posts)
+                foreach (var thread in _threads)
                 {
-                    executed += Interlocked.Read(ref post.Items);
-                    busy += post.Meter.Total;
+                    executed += Interlocked.Read(ref thread.Items);
+                    busy += thread.Meter.Total;
                 }
 
                 return new(executed, 0, busy);
@@ -67,55 +67,54 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     public bool IsMeasured { get; init; } = true;
 
     /// <summary>
-    /// Makes the stage one without threads: the driver is told where one would begin, and makes its steps (<see cref="StepOnce"/>).
+    /// If set, the stage has no threads: the driver is told where one would start, and makes its steps (<see cref="StepOnce"/>).
     /// </summary>
     internal StageDriver? Driver { get; init; }
 
     /// <summary>
-    /// Makes one step and what follows it in the place of thread i, whose stage has a driver. False when that thread ends or does not
-    /// exist.
+    /// Makes one step of thread i, and runs what it has posted, on the calling thread. Only with a driver. False when that thread ends or
+    /// does not exist.
     /// </summary>
     internal bool StepOnce(int index)
     {
-        Post post;
+        PollThread thread;
         lock (_gate)
         {
-            if (index >= _posts.Count)
+            if (index >= _threads.Count)
                 return false;
-            post = _posts[index];
+            thread = _threads[index];
         }
 
-        return TryStep(index, post);
+        return TryStep(index, thread);
     }
 
-    /// <summary>Told by a step on its thread that its wait is over: what follows is work.</summary>
+    /// <summary>Called by a step on its thread when its wait is over: the measurement of its work begins.</summary>
     public void EndWait()
     {
         if (IsMeasured)
-            t_post?.Meter.Begin();
+            t_thread?.Meter.Begin();
     }
 
     /// <summary>
-    /// Told by a step on its thread: what it makes ready for <paramref name="stage"/> from here on runs on this thread after the step, in
-    /// the place of a parked thread of that stage, if there is one
-    /// (<see cref="Stage.Borrow"/>).
+    /// Called by a step on its thread. If a thread of <paramref name="stage"/> is parked, items that the step posts to that stage from here
+    /// on run on this thread after the step (<see cref="Stage.Borrow"/>).
     /// </summary>
     public static void BorrowUntilStepEnds(Stage stage)
     {
-        if (t_post is { Borrowed: null } post)
-            post.Borrowed = stage.TryBorrow();
+        if (t_thread is { Borrowed: null } thread)
+            thread.Borrowed = stage.BorrowedWorkers.TryBorrow();
     }
 
-    /// <summary>Told by a step on its thread how many items it has handled.</summary>
+    /// <summary>Called by a step on its thread: adds to the number of items that it has handled.</summary>
     public static void CountItems(int items)
     {
-        if (t_post is { } post)
-            Interlocked.Add(ref post.Items, items);
+        if (t_thread is { } thread)
+            Interlocked.Add(ref thread.Items, items);
     }
 
     /// <summary>
-    /// Changes the number of threads; those with the highest numbers end after their present step. After <see cref="Dispose"/> none
-    /// begin.
+    /// Changes the number of threads; those with the highest numbers end after their current step. No thread starts after
+    /// <see cref="Dispose"/>.
     /// </summary>
     public void SetThreads(int threads)
     {
@@ -123,26 +122,26 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         {
             if (_isDisposed)
                 return;
-            while (_posts.Count > threads)
+            while (_threads.Count > threads)
             {
-                var index = _posts.Count - 1;
-                var ending = _posts[index];
-                _posts.RemoveAt(index);
-                ending.IsLost = true;
+                var index = _threads.Count - 1;
+                var ending = _threads[index];
+                _threads.RemoveAt(index);
+                ending.IsDetached = true;
                 wake(index);
                 ending.WaitForStep();
-                Keep(ending);
+                AddTotals(ending);
             }
 
-            while (_posts.Count < threads)
-                _posts.Add(Start(_posts.Count));
-            if (!_isWatched && Driver is null)
+            while (_threads.Count < threads)
+                _threads.Add(Start(_threads.Count));
+            if (!_isSampled && Driver is null)
                 StageMonitor.Shared.Add(this);
-            _isWatched = true;
+            _isSampled = true;
         }
     }
 
-    /// <summary>Ends all threads after their present steps.</summary>
+    /// <summary>Ends all threads after their current steps.</summary>
     public void Dispose()
     {
         lock (_gate)
@@ -154,24 +153,25 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         StageMonitor.Shared.Remove(this);
     }
 
-    /// <summary>Replaces threads that have run what one and the same step brought for some milliseconds.</summary>
-    Sight IWatched.Look(int microseconds) => Look(microseconds);
+    /// <inheritdoc/>
+    StageActivity ISampled.Sample(int microseconds) => ReplaceStuckThreads(microseconds);
 
-    internal Sight Look(int microseconds)
+    /// <summary>Replaces threads that have run the items of one step for some milliseconds.</summary>
+    internal StageActivity ReplaceStuckThreads(int microseconds)
     {
-        var isBeyond = false;
-        // Who changes the stage may wait for a step.
+        var isOutsideStep = false;
+        // The holder of the gate may wait for a step.
         if (!_gate.TryEnter())
-            return Sight.Awake;
+            return StageActivity.Running;
         try
         {
-            for (var index = 0; index < _posts.Count; index++)
+            for (var index = 0; index < _threads.Count; index++)
             {
-                if (_posts[index].TryLose(microseconds, ref isBeyond))
+                if (_threads[index].TryDetach(microseconds, ref isOutsideStep))
                 {
                     _replaced++;
-                    Keep(_posts[index]);
-                    _posts[index] = Start(index);
+                    AddTotals(_threads[index]);
+                    _threads[index] = Start(index);
                 }
             }
         }
@@ -180,86 +180,89 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             _gate.Exit();
         }
 
-        return isBeyond ? Sight.Inside : Sight.Asleep;
+        return isOutsideStep ? StageActivity.InsideItem : StageActivity.None;
     }
 
-    private void Keep(Post ended)
+    private void AddTotals(PollThread ended)
     {
         _executedByEnded += Interlocked.Read(ref ended.Items);
         _busyOfEnded += ended.Meter.Total;
     }
 
-    private Post Start(int index)
+    private PollThread Start(int index)
     {
-        var post = new Post(name);
+        var thread = new PollThread(name);
         if (Driver is { } driver)
             driver.Begin(this, index);
         else
-            new Thread(() => Loop(index, post)) { IsBackground = true, Name = "actop-" + name + "-" + index }.UnsafeStart();
-        return post;
+            new Thread(() => Loop(index, thread)) { IsBackground = true, Name = "actop-" + name + "-" + index }.UnsafeStart();
+        return thread;
     }
 
-    private void Loop(int index, Post post)
+    private void Loop(int index, PollThread thread)
     {
-        while (TryStep(index, post))
+        while (TryStep(index, thread))
         {
         }
     }
 
-    private bool TryStep(int index, Post post)
+    private bool TryStep(int index, PollThread thread)
     {
-        if (!post.TryBeginStep())
+        if (!thread.TryBeginStep())
             return false;
-        t_post = post;
-        var goesOn = true;
+        t_thread = thread;
+        var continues = true;
         try
         {
-            goesOn = step(index);
+            continues = step(index);
         }
         catch (Exception exception)
         {
             onError(exception);
         }
 
-        post.EndStep();
-        t_post = null;
-        if (post.Borrowed is { } worker)
+        thread.EndStep();
+        t_thread = null;
+        if (thread.Borrowed is { } worker)
         {
-            post.Borrowed = null;
-            worker.Stage.EndBorrow(worker);
+            thread.Borrowed = null;
+            worker.Stage.BorrowedWorkers.Return(worker);
         }
 
-        return goesOn;
+        return continues;
     }
 
-    /// <summary>The right to be thread i. The lock keeps two threads out of one step, and is free except when the stage changes.</summary>
-    private sealed class Post(string stage)
+    /// <summary>
+    /// A thread of the stage until it is detached. Its lock is held during a step: it keeps the detached and the new thread of one index
+    /// out of the same step, and is contended only when the stage changes.
+    /// </summary>
+    private sealed class PollThread(string stage)
     {
         /// <summary>
-        /// For how long looks see one and the same step until the thread has lost its post: one that only lacks a processor should rarely.
+        /// A thread is replaced after samples have seen it outside the same step for this long. Lack of a processor should rarely do it.
         /// </summary>
-        private const int LostMicroseconds = 2 * 1000 * StageMonitor.AlertMilliseconds;
+        private const int DetachMicroseconds = 2 * 1000 * StageMonitor.ShortIntervalMilliseconds;
 
         private readonly Lock _stepping = new();
         private long _itemsMeasured;
         private long _steps;
-        private long _seen = -1;
-        private long _keptMicroseconds;
+        private long _sampledSteps = -1;
+        private long _heldMicroseconds;
 
         internal readonly BusyMeter Meter = new(stage);
 
-        /// <summary>What the step has borrowed; belongs to the post's thread.</summary>
+        /// <summary>The worker that the step has borrowed. Belongs to the thread.</summary>
         internal Worker? Borrowed;
 
-        /// <summary>Items handled; written by the post's thread.</summary>
+        /// <summary>Items handled. Written by the thread.</summary>
         internal long Items;
 
-        internal volatile bool IsLost;
+        internal volatile bool IsDetached;
 
         internal bool TryBeginStep()
         {
             _stepping.Enter();
-            if (IsLost)
+            if (IsDetached)
             {
                 _stepping.Exit();
                 return false;
@@ -284,19 +287,19 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         }
 
         /// <summary>
-        /// Takes the post from a thread that has been beyond one and the same step for some milliseconds. One that has made no step yet is about
-        /// to begin.
+        /// Detaches the thread if it has run the items of one step for some milliseconds. A thread that has made no step yet is about to
+        /// start.
         /// </summary>
-        internal bool TryLose(int microseconds, ref bool isBeyond)
+        internal bool TryDetach(int microseconds, ref bool isOutsideStep)
         {
             if (!_stepping.TryEnter())
                 return false;
-            isBeyond = true;
-            _keptMicroseconds = _steps == _seen ? _keptMicroseconds + microseconds : 0;
-            _seen = _steps;
-            IsLost = _steps > 0 && _keptMicroseconds >= LostMicroseconds;
+            isOutsideStep = true;
+            _heldMicroseconds = _steps == _sampledSteps ? _heldMicroseconds + microseconds : 0;
+            _sampledSteps = _steps;
+            IsDetached = _steps > 0 && _heldMicroseconds >= DetachMicroseconds;
             _stepping.Exit();
-            return IsLost;
+            return IsDetached;
         }
     }
 }

@@ -1,34 +1,31 @@
 namespace ActOp.Staging;
 
-/// <summary>Who of a stage's workers runs, who idles, who is out of service; and with that, who is to be woken for work.</summary>
+/// <summary>Records which workers of a stage run, are idle or are out of service, and decides which one is woken for work.</summary>
 /// <remarks>
-/// <para>A worker has one index for as long as its stage lives; the one with index i is in service while i is less than <see
-/// cref="Threads"/>. Its <see cref="Worker.Place"/>
-/// changes under the gate only: <b>running</b> (its thread, or who has borrowed it, looks for items or runs one), <b>idle</b> (in the
-/// list, to be woken or borrowed), <b>retired</b> (parked, in no list).
-/// Only who runs a worker may start items with it. So there are never more threads inside items than workers, and a worker that comes
-/// back is the one that went.</para>
-/// <para><see cref="_state"/> holds the numbers of idle and of searching workers in one word. Idle changes under the gate; searching
-/// anywhere; both by interlocked operations, which are full fences.
-/// A worker searches from when it is woken, or has nothing of its own left, until it has found an item or gives up.</para>
-/// <para><b>No wake-up is lost</b>: an item in the shared queue is always followed by a look of somebody. Who posts one (1) puts it into
-/// the queue, (2) passes a full fence, (3) reads the word.
-/// It wakes a worker if there are idle ones and none searches. If it does not, one of these holds at (3):
-/// (a) none idle. Each worker in service runs. Before its place becomes idle it changes the word and <i>then</i> looks at all queues
-/// (<see cref="TryGoIdle"/>; a borrower as well): that change comes after (3), so the look sees the item.
-/// Worker 0 is always in service.
-/// (b) one searches. Its search ends after (3) by an interlocked change of the word, in one of three ways, and after each it looks at the
-/// queues and wakes another worker if an item is left:
-/// it found another item (<see cref="EndSearch"/>), it became idle (as in a), it retires or its stage stops (<see cref="EndSearch"/>).
-/// The last to end its search sees that none searches, so its wake-up is not held back by (b) again.
-/// Popping an idle worker and counting it as searching is one step under the gate: no thread ever claims a search that nobody makes.</para>
-/// <para>A worker that went idle, and then finds work but not itself in the list, was taken: by a waker (it will search), by a borrower
-/// (who looks when he gives it back, whatever has become of the worker meanwhile), or it was retired. It wakes another one, which is needed
-/// in the last case only.</para>
-/// <para>Items in a worker's own queue need no wake-up to be run: whoever runs the worker runs them, or gives the worker back running
-/// while some are left; a retiring worker puts them into the shared queue.</para>
-/// <para><b>The end</b>: after <see cref="Stop"/> no place becomes idle or retired. A thread ends when it has seen the stop and then
-/// found no item anywhere; so what was posted before the stop is run. Nothing is started afterwards.</para>
+/// <para>A worker keeps its index for the lifetime of its stage. The worker with index i is in service while i is less than
+/// <see cref="Threads"/>. Its <see cref="Worker.State"/> changes under the gate only: <b>running</b> (its owner looks for items or runs
+/// one), <b>idle</b> (in the list, can be woken or borrowed), <b>retired</b> (parked, not in the list). Only the owner of a worker (its
+/// thread or the borrower) starts items with it. So there are never more threads inside items than workers.</para>
+/// <para><see cref="_state"/> holds the numbers of idle and of searching workers in one word. The idle count changes under the gate, the
+/// searching count anywhere; both by interlocked operations, which are full fences. A worker searches from when it is woken, or has no item
+/// of its own left, until it has found an item or stops looking.</para>
+/// <para><b>No wake-up is lost</b>: after an item was put into the shared queue, some thread looks at that queue. A poster (1) puts the
+/// item into the queue, (2) passes a full fence, (3) reads the word. It wakes a worker if some are idle and none searches. Otherwise one of
+/// these holds at (3):</para>
+/// <para>(a) No worker is idle. Each worker in service runs; worker 0 is always in service. A worker that becomes idle changes the word and
+/// then looks at all queues (<see cref="TryGoIdle"/>; a borrower does the same). That change comes after (3), so it sees the item.</para>
+/// <para>(b) A worker searches. Its search ends after (3) by an interlocked change of the word: it found another item
+/// (<see cref="EndSearch"/>), became idle (as in a), retires, or its stage stops (<see cref="EndSearch"/>). After each of these it looks at
+/// the queues and wakes another worker if an item is left. The last worker to end its search sees that none searches, so (b) does not
+/// prevent its wake-up. Removing an idle worker and counting it as searching is one step under the gate: a search that is counted is always
+/// made.</para>
+/// <para>A worker that became idle, then finds work, but is not in the list any more, was taken by a waker (and will search), was taken by
+/// a borrower (who looks at the queues when it returns the worker), or was retired. It wakes another worker; only the last case requires
+/// that.</para>
+/// <para>Items in a worker's own queue need no wake-up: the owner runs them, or passes the worker on in the running state while some are
+/// left. A retiring worker moves them to the shared queue.</para>
+/// <para><b>Stopping</b>: after <see cref="Stop"/> no worker becomes idle or retired. A thread ends when it has seen the stop and then
+/// found no item. So all items posted before the stop are run. No thread is started afterwards.</para>
 /// </remarks>
 internal sealed class Roster
 {
@@ -50,14 +47,14 @@ internal sealed class Roster
     /// <summary>Workers in service.</summary>
     internal int Threads => Volatile.Read(ref _threads);
 
-    /// <summary>All workers, by index; also those out of service, whose queues may still hold items for a moment.</summary>
+    /// <summary>All workers by index, also those out of service, whose queues may still hold items.</summary>
     internal Worker[] Workers => Volatile.Read(ref _workers);
 
     internal int Idle => Volatile.Read(ref _state) / OneIdle;
 
     internal bool IsStopping => Volatile.Read(ref _isStopping);
 
-    /// <summary>Idle workers, and none that searches.</summary>
+    /// <summary>A worker is idle and none searches.</summary>
     internal bool MayWake
     {
         get
@@ -68,7 +65,7 @@ internal sealed class Roster
     }
 
     /// <summary>
-    /// Takes a worker out of the idle ones as one that searches, unless another searches already; its permit must then be given.
+    /// Takes an idle worker and counts it as searching, unless another one searches already. The caller must unpark it.
     /// </summary>
     internal Worker? TryTakeToWake()
     {
@@ -78,7 +75,7 @@ internal sealed class Roster
             return MayWake ? TakeLast(searching: true) : null;
     }
 
-    /// <summary>Takes an idle worker, which the caller then runs.</summary>
+    /// <summary>Takes an idle worker; the caller becomes its owner.</summary>
     internal Worker? TryTakeToBorrow()
     {
         if (Idle == 0)
@@ -93,7 +90,7 @@ internal sealed class Roster
         Interlocked.Add(ref _state, OneSearching);
     }
 
-    /// <summary>The caller looks at the queues afterwards (see above).</summary>
+    /// <summary>The caller must look at the queues afterwards (see the remarks of the type).</summary>
     internal void EndSearch(Worker worker)
     {
         worker.IsSearching = false;
@@ -101,8 +98,8 @@ internal sealed class Roster
     }
 
     /// <summary>
-    /// The worker has found nothing: gives it up, and its search. The caller looks at the queues afterwards. False when the worker is to
-    /// retire or to end.
+    /// Makes a worker that has found no item idle and ends its search. The caller must look at the queues afterwards. False when the worker
+    /// has to retire or to end.
     /// </summary>
     internal bool TryGoIdle(Worker worker)
     {
@@ -110,7 +107,7 @@ internal sealed class Roster
         {
             if (_isStopping || worker.IsRetired)
                 return false;
-            worker.Place = Place.Idle;
+            worker.State = WorkerState.Idle;
             _idle.Add(worker);
             Interlocked.Add(ref _state, worker.IsSearching ? OneIdle - OneSearching : OneIdle);
             worker.IsSearching = false;
@@ -119,14 +116,14 @@ internal sealed class Roster
     }
 
     /// <summary>
-    /// Takes back the worker just given up, to search once more. False when somebody else has it, or it is retired: then its thread must
-    /// wait for the permit.
+    /// Takes back a worker that has just become idle, to search once more. False when another thread has taken it, or when it is retired:
+    /// then its thread must park.
     /// </summary>
     internal bool TryTakeBack(Worker worker)
     {
         using (_gate.EnterScope())
         {
-            if (worker.Place != Place.Idle)
+            if (worker.State != WorkerState.Idle)
                 return false;
             _idle.Remove(worker);
             Run(worker, searching: true);
@@ -135,8 +132,7 @@ internal sealed class Roster
     }
 
     /// <summary>
-    /// The worker, whose queue is empty, is out of service until its permit is given. False when it is in service again or its stage
-    /// stops.
+    /// Takes a worker with an empty queue out of service; its thread must park. False when it is in service again or its stage stops.
     /// </summary>
     internal bool TryRetire(Worker worker)
     {
@@ -144,38 +140,38 @@ internal sealed class Roster
         {
             if (_isStopping || !worker.IsRetired)
                 return false;
-            worker.Place = Place.Retired;
+            worker.State = WorkerState.Retired;
             return true;
         }
     }
 
-    /// <summary>Changes the number of workers in service. One that runs sees itself that it is to retire.</summary>
-    /// <param name="threads">How many.</param>
-    /// <param name="create">Makes the worker with an index.</param>
-    /// <param name="started">Those whose threads are to be started.</param>
-    /// <returns>Those whose permits are to be given: they were retired and are not any more.</returns>
+    /// <summary>Changes the number of workers in service. A running worker checks itself whether it has to retire.</summary>
+    /// <param name="threads">The number of workers in service.</param>
+    /// <param name="create">Creates the worker with the given index.</param>
+    /// <param name="started">New workers; the caller starts their threads.</param>
+    /// <returns>Workers that are no longer retired; the caller unparks them.</returns>
     internal List<Worker> SetThreads(int threads, Func<int, Worker> create, out List<Worker> started)
     {
-        List<Worker> back = [];
+        List<Worker> resumed = [];
         started = [];
         using (_gate.EnterScope())
         {
             if (_isStopping)
-                return back;
+                return resumed;
             Volatile.Write(ref _threads, threads);
             foreach (var worker in _workers)
             {
                 worker.IsRetired = worker.Index >= threads;
-                if (worker.IsRetired && worker.Place == Place.Idle)
+                if (worker.IsRetired && worker.State == WorkerState.Idle)
                 {
                     _idle.Remove(worker);
                     Interlocked.Add(ref _state, -OneIdle);
-                    worker.Place = Place.Retired;
+                    worker.State = WorkerState.Retired;
                 }
-                else if (!worker.IsRetired && worker.Place == Place.Retired)
+                else if (!worker.IsRetired && worker.State == WorkerState.Retired)
                 {
-                    worker.Place = Place.Running;
-                    back.Add(worker);
+                    worker.State = WorkerState.Running;
+                    resumed.Add(worker);
                 }
             }
 
@@ -185,10 +181,10 @@ internal sealed class Roster
             Volatile.Write(ref _workers, [.. _workers, .. started]);
         }
 
-        return back;
+        return resumed;
     }
 
-    /// <summary>All threads are to end when they find no more items. Returns those whose permits are to be given.</summary>
+    /// <summary>Tells all threads to end when they find no more items. Returns the workers that the caller must unpark.</summary>
     internal List<Worker> Stop()
     {
         List<Worker> parked = [];
@@ -202,9 +198,9 @@ internal sealed class Roster
             foreach (var worker in _workers)
             {
                 worker.IsRetired = false;
-                if (worker.Place == Place.Running)
+                if (worker.State == WorkerState.Running)
                     continue;
-                worker.Place = Place.Running;
+                worker.State = WorkerState.Running;
                 parked.Add(worker);
             }
 
@@ -215,7 +211,7 @@ internal sealed class Roster
         return parked;
     }
 
-    /// <summary>The thread of a worker has seen the stop and found nothing after it.</summary>
+    /// <summary>Called by the thread of a worker before it ends: it has seen the stop and found no item after it.</summary>
     internal void End()
     {
         using (_gate.EnterScope())
@@ -225,7 +221,7 @@ internal sealed class Roster
         }
     }
 
-    /// <summary>The worker that became idle last, whose data may still be in a cache.</summary>
+    /// <summary>Takes the worker that became idle last; its data may still be in a cache.</summary>
     private Worker TakeLast(bool searching)
     {
         var worker = _idle[^1];
@@ -236,14 +232,14 @@ internal sealed class Roster
 
     private void Run(Worker worker, bool searching)
     {
-        worker.Place = Place.Running;
+        worker.State = WorkerState.Running;
         worker.IsSearching = searching;
         Interlocked.Add(ref _state, searching ? OneSearching - OneIdle : -OneIdle);
     }
 }
 
-/// <summary>Where a worker is: changed under the gate of its <see cref="Roster"/> only.</summary>
-internal enum Place
+/// <summary>The state of a worker; changed under the gate of its <see cref="Roster"/> only.</summary>
+internal enum WorkerState
 {
     Running,
     Idle,

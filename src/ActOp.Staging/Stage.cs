@@ -5,23 +5,23 @@ using ActOp.Staging.Measuring;
 namespace ActOp.Staging;
 
 /// <summary>
-/// A queue and the threads that serve it. Each thread has its own queue too; items that a thread of the stage posts stay
-/// with it until they would wait, then another thread takes them.
+/// A queue and the threads that serve it. Each thread also has a queue of its own. Items that a thread of the stage posts go to that queue;
+/// idle threads steal from it.
 /// </summary>
 /// <remarks>
-/// Any thread may post. The number of threads may change at any time (<see cref="SetThreads"/>). Idle threads park; a post wakes at most
-/// one, and
-/// none while another thread is still looking for work. Who runs which <see cref="Worker"/>, and why no wake-up is lost, is told in <see
-/// cref="Roster"/>: a worker is run by its own
-/// thread or, while that is parked, by one of another stage that has borrowed it (<see cref="Borrow"/>). So at most <see cref="Threads"/>
-/// threads run items, whoever they are.
-/// <para>Items that take long are found by the <see cref="StageMonitor"/>, every few milliseconds while any thread of the stage runs
-/// (<see cref="Look"/>).</para>
+/// <para>Any thread may post. The number of threads may change at any time (<see cref="SetThreads"/>). Idle threads park. A post wakes at
+/// most one thread, and none while another one searches for work. <see cref="Roster"/> assigns each <see cref="Worker"/> to at most one
+/// thread and shows why no wake-up is lost. A worker is run by its own thread or, while that is parked, by a thread that has borrowed it
+/// (<see cref="BorrowedWorkers"/>, <see cref="InlineRuns"/>). So at most <see cref="Threads"/> threads run items.</para>
+/// <para>While any thread of the stage runs, the <see cref="StageMonitor"/> samples the stage every few milliseconds and finds items that
+/// take long (<see cref="RescueStuckItems"/>).</para>
 /// </remarks>
-public sealed partial class Stage : IDisposable, IWatched
+public sealed class Stage : IDisposable, ISampled
 {
     private readonly ConcurrentQueue<IStageItem> _shared = new();
     private readonly Roster _roster;
+    private readonly BorrowedWorkers _borrowing;
+    private readonly InlineRuns _inline;
     private readonly Action<Exception> _onError;
     private readonly Action? _onPause;
     private readonly StageDriver? _driver;
@@ -33,15 +33,14 @@ public sealed partial class Stage : IDisposable, IWatched
     private long _emptyWakes;
     private long _pooled;
 
-    /// <summary>Makes a stage and starts its threads.</summary>
+    /// <summary>Creates a stage and starts its threads.</summary>
     /// <param name="name">Name of the stage; its threads are called <c>actop-name-i</c>.</param>
     /// <param name="threads">How many threads, at least 1. Ignored in <see cref="StageMode.ThreadPool"/>.</param>
-    /// <param name="mode">Whose threads.</param>
-    /// <param name="onError">Told of what escapes an item: a defect of the item.</param>
+    /// <param name="mode">Which threads run the items.</param>
+    /// <param name="onError">Called with each exception that an item throws; an item that throws is a defect.</param>
     /// <param name="onPause">
-    /// Run by each thread of the stage when it has no more items, and now and then while it has: for what gathers per thread and goes
-    /// better
-    /// in bulk. Not called in <see cref="StageMode.ThreadPool"/>.
+    /// Called by each thread of the stage when it has no more items, and at intervals while it has: for work that is collected per thread
+    /// and done in batches. Not called in <see cref="StageMode.ThreadPool"/>.
     /// </param>
     public Stage(string name, int threads, StageMode mode, Action<Exception> onError, Action? onPause = null)
     {
@@ -51,7 +50,8 @@ public sealed partial class Stage : IDisposable, IWatched
         _onError = onError;
         _onPause = onPause;
         _roster = new Roster(OnEnded);
-        _visit = new Visit(this);
+        _borrowing = new BorrowedWorkers(this, _roster);
+        _inline = new InlineRuns(this, _roster, _borrowing);
         if (mode == StageMode.OwnThreads)
         {
             SetThreads(threads);
@@ -60,8 +60,7 @@ public sealed partial class Stage : IDisposable, IWatched
     }
 
     /// <summary>
-    /// Makes a stage without threads, whose items <paramref name="driver"/> runs one by one (<see cref="RunDriven"/>). Nobody can borrow
-    /// from it.
+    /// Creates a stage without threads; <paramref name="driver"/> runs its items one by one (<see cref="RunDriven"/>). It lends no workers.
     /// </summary>
     internal Stage(string name, StageDriver driver, Action<Exception> onError, Action? onPause = null)
     {
@@ -69,21 +68,22 @@ public sealed partial class Stage : IDisposable, IWatched
         _driver = driver;
         _onError = onError;
         _onPause = onPause;
-        // Retired: what it posts takes the way of a foreign thread.
+        // Retired, so that its posts are treated as posts of a foreign thread.
         _driven = new Worker(this, 0) { IsRetired = true };
         _roster = new Roster(OnEnded);
-        _visit = new Visit(this);
+        _borrowing = new BorrowedWorkers(this, _roster);
+        _inline = new InlineRuns(this, _roster, _borrowing);
     }
 
     /// <summary>The stage's name.</summary>
     public string Name { get; }
 
-    /// <summary>Whose threads the stage uses.</summary>
+    /// <summary>Which threads run the items.</summary>
     public StageMode Mode { get; }
 
     /// <summary>
-    /// How many threads serve the stage; 0 in <see cref="StageMode.ThreadPool"/>. Threads beyond that number end the item that they run,
-    /// hand the rest over and sleep.
+    /// How many threads serve the stage; 0 in <see cref="StageMode.ThreadPool"/>. Threads beyond that number complete the item that they
+    /// run, move their other items to the shared queue and park.
     /// </summary>
     public int Threads => _roster.Threads;
 
@@ -102,48 +102,56 @@ public sealed partial class Stage : IDisposable, IWatched
                 queued += worker.Queue.Count;
             }
 
-            return new StageCounters(executed, Interlocked.Read(ref _posted), Interlocked.Read(ref _wakes), Interlocked.Read(ref _emptyWakes), steals, queued);
+            var wakes = Interlocked.Read(ref _wakes);
+            return new StageCounters(executed, Interlocked.Read(ref _posted), wakes, Interlocked.Read(ref _emptyWakes), steals, queued);
         }
     }
 
     /// <summary>
-    /// What the stage has done so far and what a sample of it took; without a sample in <see cref="StageMode.ThreadPool"/>.
+    /// What the stage has done so far and the times measured for a sample of it; no sample in <see cref="StageMode.ThreadPool"/>.
     /// </summary>
     public StageUsage Usage
     {
         get
         {
             var counters = Counters;
-            return new(counters.Executed, counters.Queued, Workers.Aggregate(default(BusyTime), static (busy, worker) => busy + worker.Meter.Total), Volatile.Read(ref _held));
+            var busy = Workers.Aggregate(default(BusyTime), static (sum, worker) => sum + worker.Meter.Total);
+            return new(counters.Executed, counters.Queued, busy, Volatile.Read(ref _held));
         }
     }
 
     /// <summary>
-    /// Whether a sample of the items is measured for <see cref="Usage"/>. Default true: it costs less than a hundredth of the throughput.
+    /// Whether a sample of the items is measured for <see cref="Usage"/>. Default true. It costs less than 1 % of the throughput.
     /// </summary>
     public bool IsMeasured { get; init; } = true;
 
     /// <summary>
-    /// Called when an item has been found to take long, and once more after that: what earlier items of its thread have left to the pause
-    /// action waits. Called on the thread of
-    /// runtime timers: it must only post.
+    /// Called when an item has been found to take long, and once more at the next sample, because work that earlier items of its thread
+    /// left to the pause action is delayed. Called on the thread of the runtime's timers: it must only post.
     /// </summary>
     public Action? OnHeld { get; init; }
 
     /// <summary>
-    /// True on a thread that runs items of a stage and will call the stage's pause action soon: false inside an item that has been found
-    /// to take long.
+    /// True on a thread that runs items of a stage and will call the stage's pause action soon. False inside an item that has been found to
+    /// take long.
     /// </summary>
     public static bool WillPause => Worker.Current is { Stage._onPause: not null, IsHeld: false };
 
-    /// <summary>True when no thread of the stage is awake, so that a post would have to wake one; a moment's truth.</summary>
+    /// <summary>True when all threads of the stage are parked, so that a post would have to wake one; a racy snapshot.</summary>
     public bool IsAsleep => _driver is null ? Mode == StageMode.OwnThreads && _roster.Idle == _roster.Threads : _driver.IsAsleep(this);
 
+    /// <summary>Items that borrowers have run (<see cref="Borrow"/>).</summary>
+    public long Borrowed => _borrowing.Items;
+
     internal Roster Roster => _roster;
+
+    internal BorrowedWorkers BorrowedWorkers => _borrowing;
 
     internal Worker[] Workers => _roster.Workers;
 
     internal bool HasIdle => _roster.Idle > 0;
+
+    internal bool HasShared => !_shared.IsEmpty;
 
     /// <summary>Makes <paramref name="item"/> ready to run. Never blocks.</summary>
     public void Post(IStageItem item)
@@ -170,15 +178,25 @@ public sealed partial class Stage : IDisposable, IWatched
     }
 
     /// <summary>
-    /// Changes the number of threads, at least 1. Items keep running; none is lost. After <see cref="StopAsync"/> nothing changes.
+    /// Makes the calling thread a thread of the stage until the scope ends, if one is parked: <c>using var run = stage.Borrow();</c>. Items
+    /// that it posts meanwhile run at the end of the scope, with what follows from them, up to a limit of items and time.
+    /// </summary>
+    /// <returns>
+    /// An empty scope when the thread runs items of a stage already, when no thread of this stage is parked, or when its items have
+    /// recently taken long.
+    /// </returns>
+    public BorrowedRun Borrow() => new(_borrowing.TryBorrow());
+
+    /// <summary>
+    /// Changes the number of threads, at least 1. No item is lost. Has no effect after <see cref="StopAsync"/>.
     /// </summary>
     public void SetThreads(int threads)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(threads, 1);
         if (Mode == StageMode.ThreadPool || _driver is not null)
             return;
-        var back = _roster.SetThreads(threads, index => new Worker(this, index), out var started);
-        foreach (var worker in back)
+        var resumed = _roster.SetThreads(threads, index => new Worker(this, index), out var started);
+        foreach (var worker in resumed)
             worker.Unpark();
         foreach (var worker in started)
             worker.Start();
@@ -186,19 +204,19 @@ public sealed partial class Stage : IDisposable, IWatched
     }
 
     /// <summary>
-    /// Runs an item that the driver was given, and the pause action, on the calling thread. Only for a stage that has a driver.
+    /// Runs an item that was passed to the driver, and the pause action, on the calling thread. Only for a stage that has a driver.
     /// </summary>
     internal void RunDriven(IStageItem item)
     {
         if (Worker.Current is not null)
-            throw new InvalidOperationException("The thread is inside an item of the stage " + Worker.Current.Stage.Name + " already.");
+            throw new InvalidOperationException("The thread already runs an item of the stage " + Worker.Current.Stage.Name + ".");
         _driven!.Enter();
         RunPooled(item);
         Pause();
         _driven.Leave();
     }
 
-    /// <summary>Stops the threads once their queues are empty. The task ends when the last one has.</summary>
+    /// <summary>Stops the threads once their queues are empty. The task completes when the last thread has ended.</summary>
     public Task StopAsync()
     {
         foreach (var worker in _roster.Stop())
@@ -212,9 +230,9 @@ public sealed partial class Stage : IDisposable, IWatched
     internal void PostShared(IStageItem item)
     {
         _shared.Enqueue(item);
-        // Also the full fence between the item and the look for idle threads.
+        // Also the full fence between the write of the item and the read of the roster's state.
         Interlocked.Increment(ref _posted);
-        if (_roster.MayWake && !TryVisit())
+        if (_roster.MayWake && !_inline.TryQueue())
             WakeOne();
     }
 
@@ -245,11 +263,12 @@ public sealed partial class Stage : IDisposable, IWatched
     }
 
     /// <summary>
-    /// The worker's thread has nothing to do: waits until there is, or until it is in service again. False when it must end.
+    /// Called by the worker's thread when it has found no item: waits until there is work, or until the worker is in service again. False
+    /// when the thread must end.
     /// </summary>
-    internal bool Rest(Worker worker)
+    internal bool WaitForWork(Worker worker)
     {
-        worker.Queue.EmptySlots();
+        worker.Queue.ClearTaken();
         if (_roster.IsStopping)
         {
             if (worker.IsSearching)
@@ -262,7 +281,7 @@ public sealed partial class Stage : IDisposable, IWatched
 
         if (worker.IsRetired)
         {
-            worker.HandOver();
+            worker.MoveToShared();
             if (worker.IsSearching)
                 EndSearch(worker);
             if (_roster.TryRetire(worker))
@@ -285,7 +304,9 @@ public sealed partial class Stage : IDisposable, IWatched
 
     internal void BeginSearch(Worker worker) => _roster.BeginSearch(worker);
 
-    /// <summary>The worker has found an item, or retires: the next post may wake another one, and if more waits, it does so now.</summary>
+    /// <summary>
+    /// The worker has found an item, or retires. The next post may wake another worker; if items wait already, one is woken.
+    /// </summary>
     internal void EndSearch(Worker worker)
     {
         _roster.EndSearch(worker);
@@ -297,6 +318,12 @@ public sealed partial class Stage : IDisposable, IWatched
     {
         if (_roster.TryTakeToWake() is not { } worker)
             return;
+        Wake(worker);
+    }
+
+    /// <summary>Wakes the thread of a worker whose state the roster has changed to running.</summary>
+    internal void Wake(Worker worker)
+    {
         Interlocked.Increment(ref _wakes);
         worker.Unpark();
         StageMonitor.Shared.Arm();
@@ -304,21 +331,21 @@ public sealed partial class Stage : IDisposable, IWatched
 
     internal void CountEmptyWake() => Interlocked.Increment(ref _emptyWakes);
 
-    /// <summary>Something waits that a worker which looks now would find.</summary>
-    private bool HasWork()
+    /// <summary>An item waits that a worker which searches now would find.</summary>
+    internal bool HasWork()
     {
         if (!_shared.IsEmpty)
             return true;
         foreach (var worker in Workers)
         {
-            if (worker.HasForThieves)
+            if (worker.HasStealable)
                 return true;
         }
 
         return false;
     }
 
-    /// <summary>More waits than would be run before another thread is awake.</summary>
+    /// <summary>More items wait than would be run before another thread is awake.</summary>
     private bool NeedsHelp()
     {
         if (!_shared.IsEmpty)
@@ -332,38 +359,41 @@ public sealed partial class Stage : IDisposable, IWatched
         return false;
     }
 
-    /// <summary>
-    /// Called every few milliseconds while threads of the stage run: marks the items that have not ended since the last call, so that
-    /// others take what waits behind them
-    /// (<see cref="Worker.IsHeld"/>), and wakes a thread for work that waits behind others that are slow.
-    /// </summary>
-    Sight IWatched.Look(int microseconds) => Look(microseconds);
+    /// <inheritdoc/>
+    StageActivity ISampled.Sample(int microseconds) => RescueStuckItems(microseconds);
 
-    internal Sight Look(int microseconds)
+    /// <summary>
+    /// Called every few milliseconds while threads of the stage run. Marks items that have not ended since the last call, so that other
+    /// workers steal what waits behind them (<see cref="Worker.IsHeld"/>), and wakes a worker if items would wait too long.
+    /// </summary>
+    internal StageActivity RescueStuckItems(int microseconds)
     {
-        var (sight, isLate, isHeld, held) = (Sight.Asleep, false, false, 0);
+        var (activity, isLate, isHeld, held) = (StageActivity.None, false, false, 0);
         foreach (var worker in Workers)
         {
-            if (worker.Place != Place.Running)
+            if (worker.State != WorkerState.Running)
             {
-                worker.SeenSteps = -1;
+                worker.SampledSteps = -1;
                 continue;
             }
 
-            var looks = worker.Look(microseconds, out var waits);
-            sight = worker.IsSeenInside ? Sight.Inside : sight == Sight.Asleep ? Sight.Awake : sight;
+            var samples = worker.Sample(microseconds, out var waits);
+            if (worker.IsSampledInside)
+                activity = StageActivity.InsideItem;
+            else if (activity == StageActivity.None)
+                activity = StageActivity.Running;
             isLate |= waits;
-            isHeld |= looks is 1 or 2;
-            held += worker.KeptMicroseconds >= StageMonitor.HeldMicroseconds ? 1 : 0;
+            isHeld |= samples is 1 or 2;
+            held += worker.HeldMicroseconds >= StageMonitor.HeldMicroseconds ? 1 : 0;
         }
 
         Volatile.Write(ref _held, held);
-        var visits = LookAtVisits();
-        if ((isLate || visits.Wait) && _roster.MayWake)
+        var inline = _inline.Sample();
+        if ((isLate || inline.Pending) && _roster.MayWake)
             WakeOne();
         if (isHeld)
             OnHeld?.Invoke();
-        return visits.Any ? Sight.Left : sight;
+        return inline.Any ? StageActivity.InlineRuns : activity;
     }
 
     private void OnEnded()
@@ -377,4 +407,52 @@ public sealed partial class Stage : IDisposable, IWatched
         Run(item);
         Interlocked.Increment(ref _pooled);
     }
+}
+
+/// <summary>An item that a stage runs. A stage runs one item on two threads at the same time only if it was posted twice.</summary>
+public interface IStageItem
+{
+    /// <summary>Runs the item on a thread of the stage. Must not throw: the stage reports an exception and continues.</summary>
+    void Execute();
+}
+
+/// <summary>Which threads run the items of a stage.</summary>
+public enum StageMode
+{
+    /// <summary>The stage has its own threads (the paper's design).</summary>
+    OwnThreads,
+
+    /// <summary>The .NET thread pool: the baseline for comparisons.</summary>
+    ThreadPool,
+}
+
+/// <summary>What a stage has done since it was created.</summary>
+/// <param name="Executed">Items run.</param>
+/// <param name="Posted">Items posted by threads outside the stage.</param>
+/// <param name="Wakes">Threads woken.</param>
+/// <param name="EmptyWakes">Threads that were woken and found no item: unnecessary context switches.</param>
+/// <param name="Steals">Items taken from another thread's queue.</param>
+/// <param name="Queued">Items waiting now; approximate while threads run.</param>
+public readonly record struct StageCounters(long Executed, long Posted, long Wakes, long EmptyWakes, long Steals, int Queued);
+
+/// <summary>
+/// Decides when the items of stages without threads run. A simulation uses it to run everything on one thread in an order of its choice.
+/// </summary>
+/// <remarks>
+/// All calls come from the threads that post or change stages; in a simulation that is its one thread. The driver runs items by
+/// <see cref="Stage.RunDriven"/> and <see cref="PollStage.StepOnce"/>, never from inside one of its own methods, so that no item runs
+/// inside another.
+/// </remarks>
+internal abstract class StageDriver
+{
+    /// <summary>An item is ready. The driver runs it once.</summary>
+    internal abstract void Post(Stage stage, IStageItem item);
+
+    /// <summary>
+    /// A thread of the stage would start now. The driver may make step <paramref name="index"/> until that returns false.
+    /// </summary>
+    internal abstract void Begin(PollStage stage, int index);
+
+    /// <summary>The value of <see cref="Stage.IsAsleep"/>. Default false.</summary>
+    internal virtual bool IsAsleep(Stage stage) => false;
 }

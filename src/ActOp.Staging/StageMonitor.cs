@@ -1,166 +1,167 @@
 namespace ActOp.Staging;
 
-/// <summary>What a look has found.</summary>
-internal enum Sight
+/// <summary>What a sample has found.</summary>
+internal enum StageActivity
 {
-    /// <summary>Nothing runs that could be kept.</summary>
-    Asleep,
+    /// <summary>No thread runs that could be kept by an item.</summary>
+    None,
 
     /// <summary>Threads run.</summary>
-    Awake,
+    Running,
 
-    /// <summary>A thread runs something that the next look may find kept.</summary>
-    Inside,
+    /// <summary>A thread is inside an item that the next sample may find to take long.</summary>
+    InsideItem,
 
-    /// <summary>
-    /// Items have been left to threads that nobody can wake since the last look, see <see cref="StageMonitor.LookSoon"/>.
-    /// </summary>
-    Left,
+    /// <summary>Items were left to threads of the thread pool since the last sample (<see cref="StageMonitor.SampleSoon"/>).</summary>
+    InlineRuns,
 }
 
-/// <summary>What the <see cref="StageMonitor"/> looks at.</summary>
-internal interface IWatched
+/// <summary>A stage that the <see cref="StageMonitor"/> samples.</summary>
+internal interface ISampled
 {
-    /// <summary>Helps what has been kept since the last look, so many microseconds ago. Must not block.</summary>
-    Sight Look(int microseconds);
+    /// <summary>Handles items that take long. Must not block.</summary>
+    /// <param name="microseconds">The time since the last sample.</param>
+    StageActivity Sample(int microseconds);
 }
 
 /// <summary>
-/// Looks at all stages of the process every few milliseconds while threads of any of them run, and sleeps when none does.
+/// Samples all stages of the process every few milliseconds while a thread of any of them runs; otherwise its timer is off.
 /// </summary>
 /// <remarks>
-/// A look costs little, but to wake a thread for it costs a tenth of a millisecond of a processor that had nothing else to do: at 500 looks
-/// a second that was a fifth of what a silo used under a light load. So a look that finds no thread inside an item is followed by the next
-/// one after <see cref="CalmMilliseconds"/>, otherwise after <see cref="AlertMilliseconds"/>; an item that takes long is known as such
-/// after at most the sum of both. Who leaves an item to a thread that may not come asks for a look after <see cref="SoonMilliseconds"/>.
-/// <para>Who lets a thread of a stage run calls <see cref="Arm"/> afterwards: one read while the monitor is awake. The monitor, before it
-/// sleeps, says so and looks once more; one of the two sees the other (both pass a full fence in between). It looks on the thread of
-/// timers, never concurrently with itself.</para>
+/// <para>A sample is cheap, but waking a thread for it on an idle processor takes 0.1 ms: at 500 samples a second that was a fifth of the
+/// CPU time of a silo under a light load. So the interval is <see cref="LongIntervalMilliseconds"/> when no thread is inside an item and
+/// <see cref="ShortIntervalMilliseconds"/> otherwise. An item that takes long is found after at most the sum of both. After an item was
+/// left to the thread pool, the next sample follows after <see cref="InlineIntervalMilliseconds"/>.</para>
+/// <para>A stage calls <see cref="Arm"/> after it has woken or lent a worker: one read while the monitor is armed. Before the monitor
+/// disarms, it clears the flag and samples once more; both sides pass a full fence in between, so one of them sees the other. Samples run
+/// on the thread of the timers, one at a time.</para>
 /// </remarks>
 internal sealed class StageMonitor
 {
-    /// <summary>To the next look while no thread was seen inside an item.</summary>
-    internal const int CalmMilliseconds = 8;
+    /// <summary>The interval when no thread was seen inside an item.</summary>
+    internal const int LongIntervalMilliseconds = 8;
 
-    /// <summary>To the next look once a thread was seen inside an item: if it still is, the item takes long.</summary>
-    internal const int AlertMilliseconds = 2;
+    /// <summary>The interval after a thread was seen inside an item: if it still is, the item takes long.</summary>
+    internal const int ShortIntervalMilliseconds = 2;
 
-    /// <summary>To the next look while items are left to threads that may not come for them.</summary>
-    internal const int SoonMilliseconds = 1;
+    /// <summary>The interval while items are left to threads of the thread pool, which may be busy.</summary>
+    internal const int InlineIntervalMilliseconds = 1;
 
     /// <summary>
-    /// A thread that looks have seen inside one item for so long counts as held in <see cref="Measuring.StageUsage"/>.
+    /// A thread that samples have seen inside one item for this long counts as held in <see cref="Measuring.StageUsage"/>.
     /// </summary>
     internal const int HeldMicroseconds = 250_000;
 
     /// <summary>
-    /// Looks in a row that see nothing run, until the monitor sleeps: going to sleep for each request would cost a wake-up for each.
+    /// The monitor disarms after this many samples in a row without activity. Otherwise each single request would arm it again.
     /// </summary>
-    private const int QuietLooks = 4;
+    private const int QuietSamples = 4;
 
     private readonly Lock _gate = new();
     private readonly TimeProvider _time;
     private readonly ITimer _timer;
-    private IWatched[] _watched = [];
+    private ISampled[] _stages = [];
     private int _isArmed;
-    private int _isSoon;
-    private int _quiet;
-    private long _lastLook;
+    private int _isSampleSoon;
+    private int _quietSamples;
+    private long _lastSample;
 
-    /// <param name="time">Whose timer calls the looks.</param>
+    /// <param name="time">Its timer triggers the samples.</param>
     internal StageMonitor(TimeProvider time)
     {
         _time = time;
-        _timer = time.CreateTimer(static state => ((StageMonitor)state!).Look(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        var never = Timeout.InfiniteTimeSpan;
+        _timer = time.CreateTimer(static state => ((StageMonitor)state!).OnTimer(), this, never, never);
     }
 
-    /// <summary>The one of this process.</summary>
+    /// <summary>The monitor of the process.</summary>
     internal static StageMonitor Shared { get; } = new(TimerThread.Shared);
 
     internal bool IsArmed => Volatile.Read(ref _isArmed) != 0;
 
-    internal void Add(IWatched watched)
+    internal void Add(ISampled stage)
     {
         lock (_gate)
-            Volatile.Write(ref _watched, [.. _watched, watched]);
+            Volatile.Write(ref _stages, [.. _stages, stage]);
         Arm();
     }
 
-    internal void Remove(IWatched watched)
+    internal void Remove(ISampled stage)
     {
         lock (_gate)
-            Volatile.Write(ref _watched, [.. _watched.Where(one => !ReferenceEquals(one, watched))]);
+            Volatile.Write(ref _stages, [.. _stages.Where(one => !ReferenceEquals(one, stage))]);
     }
 
-    /// <summary>A thread of a stage runs.</summary>
+    /// <summary>Called when a thread of a stage runs: starts the timer if it is off.</summary>
     internal void Arm()
     {
         if (Volatile.Read(ref _isArmed) != 0 || Interlocked.Exchange(ref _isArmed, 1) != 0)
             return;
-        LookAgainIn(CalmMilliseconds);
+        ScheduleIn(LongIntervalMilliseconds);
     }
 
     /// <summary>
-    /// As <see cref="Arm"/>, and the next look is to come soon: mostly one read, since looks that see such calls follow each other soon.
+    /// As <see cref="Arm"/>, and the next sample follows after <see cref="InlineIntervalMilliseconds"/>. Mostly one read, since the flag
+    /// stays set while such calls continue.
     /// </summary>
-    internal void LookSoon()
+    internal void SampleSoon()
     {
         Arm();
-        if (Volatile.Read(ref _isSoon) == 0 && Interlocked.Exchange(ref _isSoon, 1) == 0)
-            LookAgainIn(SoonMilliseconds);
+        if (Volatile.Read(ref _isSampleSoon) == 0 && Interlocked.Exchange(ref _isSampleSoon, 1) == 0)
+            ScheduleIn(InlineIntervalMilliseconds);
     }
 
-    private void LookAgainIn(int milliseconds) => _timer.Change(TimeSpan.FromMilliseconds(milliseconds), Timeout.InfiniteTimeSpan);
+    private void ScheduleIn(int milliseconds) => _timer.Change(TimeSpan.FromMilliseconds(milliseconds), Timeout.InfiniteTimeSpan);
 
-    private void Look()
+    private void OnTimer()
     {
-        // Before the look: who asks for another one from here on sets it again, or is seen.
-        Interlocked.Exchange(ref _isSoon, 0);
-        var sight = LookAtAll();
-        _quiet = sight == Sight.Asleep ? _quiet + 1 : 0;
-        if (_quiet < QuietLooks)
+        // Before the sample: a later request sets the flag again.
+        Interlocked.Exchange(ref _isSampleSoon, 0);
+        var activity = SampleAll();
+        _quietSamples = activity == StageActivity.None ? _quietSamples + 1 : 0;
+        if (_quietSamples < QuietSamples)
         {
-            Continue(sight);
+            Continue(activity);
             return;
         }
 
-        _quiet = 0;
-        // In this order: who arms after this starts the timer again.
+        _quietSamples = 0;
+        // Before the last sample: a later Arm starts the timer again.
         Interlocked.Exchange(ref _isArmed, 0);
-        sight = LookAtAll();
-        if (sight == Sight.Asleep)
+        activity = SampleAll();
+        if (activity == StageActivity.None)
             return;
         Arm();
-        Continue(sight);
+        Continue(activity);
     }
 
-    private void Continue(Sight sight)
+    private void Continue(StageActivity activity)
     {
-        if (sight == Sight.Left)
-            Interlocked.Exchange(ref _isSoon, 1);
-        LookAgainIn(sight switch
+        if (activity == StageActivity.InlineRuns)
+            Interlocked.Exchange(ref _isSampleSoon, 1);
+        ScheduleIn(activity switch
         {
-            Sight.Left => SoonMilliseconds,
-            Sight.Inside => AlertMilliseconds,
-            _ => CalmMilliseconds,
+            StageActivity.InlineRuns => InlineIntervalMilliseconds,
+            StageActivity.InsideItem => ShortIntervalMilliseconds,
+            _ => LongIntervalMilliseconds,
         });
-        // Who asked during the look may have set the timer before this did.
-        if (sight != Sight.Left && Volatile.Read(ref _isSoon) != 0)
-            LookAgainIn(SoonMilliseconds);
+        // A request during the sample may have set the timer before this did.
+        if (activity != StageActivity.InlineRuns && Volatile.Read(ref _isSampleSoon) != 0)
+            ScheduleIn(InlineIntervalMilliseconds);
     }
 
-    private Sight LookAtAll()
+    private StageActivity SampleAll()
     {
         var now = _time.GetTimestamp();
-        var microseconds = (int)Math.Min(_time.GetElapsedTime(_lastLook, now).TotalMicroseconds, int.MaxValue);
-        _lastLook = now;
-        var sight = Sight.Asleep;
-        foreach (var watched in Volatile.Read(ref _watched))
+        var microseconds = (int)Math.Min(_time.GetElapsedTime(_lastSample, now).TotalMicroseconds, int.MaxValue);
+        _lastSample = now;
+        var activity = StageActivity.None;
+        foreach (var stage in Volatile.Read(ref _stages))
         {
-            var one = watched.Look(microseconds);
-            sight = one > sight ? one : sight;
+            var one = stage.Sample(microseconds);
+            activity = one > activity ? one : activity;
         }
 
-        return sight;
+        return activity;
     }
 }

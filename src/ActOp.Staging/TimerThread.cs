@@ -4,21 +4,21 @@ using System.Runtime.CompilerServices;
 namespace ActOp.Staging;
 
 /// <summary>
-/// The system's time, with timers whose callbacks run on one thread. The framework's timers go through the thread pool, whose threads spin
-/// before they sleep again: in a silo that is mostly idle that was two fifths of all CPU time.
+/// A time provider whose timer callbacks run on one thread. The framework's timers go through the thread pool, whose threads spin before
+/// they wait: in a mostly idle silo that took two fifths of all CPU time.
 /// </summary>
 /// <remarks>
-/// Callbacks must be short and must not block: what they have to do they post to a stage. They run without the execution context of whoever
-/// made the timer. A callback that throws ends the process, as with the framework's timers. Any thread may create, change and dispose; a
-/// callback that has begun goes on.
+/// Callbacks must be short and must not block; they post longer work to a stage. They run without the execution context of the creator of
+/// the timer. A callback that throws ends the process, as with the framework's timers. Any thread may create, change and dispose timers;
+/// disposing does not wait for a callback that has begun.
 /// </remarks>
 public sealed class TimerThread : TimeProvider
 {
     /// <summary>
-    /// Timers with a period of this many milliseconds or more tick in step, from the first tick on: one wake-up, which costs more than most
-    /// callbacks, serves all that are due.
+    /// Timers with a period of this many milliseconds or more are due at multiples of it, so that one wake-up serves all of them. A wake-up
+    /// costs more than most callbacks.
     /// </summary>
-    private const long Beat = 50;
+    private const long AlignmentMilliseconds = 50;
 
     private readonly TimeProvider _clock;
     private readonly TimerHeap _waiting = new();
@@ -26,15 +26,15 @@ public sealed class TimerThread : TimeProvider
     private readonly long _start;
     private bool _started;
 
-    /// <summary>Creates it; the thread begins with the first timer and never ends.</summary>
-    /// <param name="clock">Tells the time.</param>
+    /// <summary>Creates the provider. Its thread starts with the first timer and never ends.</summary>
+    /// <param name="clock">The source of the time.</param>
     public TimerThread(TimeProvider clock)
     {
         _clock = clock;
         _start = clock.GetTimestamp();
     }
 
-    /// <summary>The one of this process.</summary>
+    /// <summary>The timer thread of the process.</summary>
     public static TimerThread Shared { get; } = new(System);
 
     /// <inheritdoc/>
@@ -43,7 +43,7 @@ public sealed class TimerThread : TimeProvider
     /// <inheritdoc/>
     public override long TimestampFrequency => _clock.TimestampFrequency;
 
-    /// <summary>Timers that are due some day.</summary>
+    /// <summary>The number of timers that are set.</summary>
     internal int Waiting
     {
         get
@@ -84,10 +84,10 @@ public sealed class TimerThread : TimeProvider
             timer.Period = every > 0 ? every : Timeout.Infinite;
             if (due < 0)
                 return true;
-            // The clock's milliseconds are rounded down: one more, and no timer is early.
+            // One more, because the clock's milliseconds are rounded down: no timer is early.
             timer.Due = Now + due + (due > 0 ? 1 : 0);
-            if (every >= Beat)
-                timer.Due = (timer.Due + Beat - 1) / Beat * Beat;
+            if (every >= AlignmentMilliseconds)
+                timer.Due = (timer.Due + AlignmentMilliseconds - 1) / AlignmentMilliseconds * AlignmentMilliseconds;
             _waiting.Add(timer);
             if (timer.Place == 0)
                 Wake();
@@ -135,7 +135,7 @@ public sealed class TimerThread : TimeProvider
     }
 
     /// <summary>
-    /// A frame of its own: while the thread waits, it must not keep the last timer alive, and with it whatever its callback belongs to.
+    /// Not inlined: while the thread waits, its stack frame must not keep the last timer, and the target of its callback, alive.
     /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void RunDue()
@@ -152,7 +152,7 @@ public sealed class TimerThread : TimeProvider
             _waiting.Remove(timer);
             if (timer.Period > 0)
             {
-                // Ticks that were missed are not made up for.
+                // Missed ticks are skipped.
                 timer.Due = Math.Max(timer.Due + timer.Period, Now);
                 _waiting.Add(timer);
             }
@@ -177,4 +177,93 @@ public sealed class TimerThread : TimeProvider
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private int LeftOfTop() => (int)Math.Clamp(_waiting.Top.Due - Now, 0, int.MaxValue);
+}
+
+/// <summary>A timer of a <see cref="TimerThread"/>; all fields are guarded by its gate.</summary>
+internal sealed class ThreadTimer(TimerThread thread, TimerCallback callback, object? state) : ITimer
+{
+    /// <summary>Null once the timer is disposed, so that it keeps nothing alive.</summary>
+    internal TimerCallback? Callback = callback;
+
+    internal object? State = state;
+
+    /// <summary>When it is due, in milliseconds of the thread's clock.</summary>
+    internal long Due;
+
+    /// <summary>Milliseconds from one due time to the next; negative for none.</summary>
+    internal long Period;
+
+    internal int Place = TimerHeap.Nowhere;
+
+    public bool Change(TimeSpan dueTime, TimeSpan period) => thread.Change(this, dueTime, period);
+
+    public void Dispose() => thread.Remove(this);
+
+    public ValueTask DisposeAsync()
+    {
+        Dispose();
+        return default;
+    }
+}
+
+/// <summary>
+/// A binary heap of the timers that are set, the next due on top. Each timer stores its place, so that it can be removed at once when it
+/// is changed or disposed. Not thread-safe.
+/// </summary>
+internal sealed class TimerHeap
+{
+    /// <summary>The place of a timer that is not set.</summary>
+    internal const int Nowhere = -1;
+
+    private ThreadTimer[] _timers = new ThreadTimer[16];
+
+    internal int Count { get; private set; }
+
+    internal ThreadTimer Top => _timers[0];
+
+    internal void Add(ThreadTimer timer)
+    {
+        if (Count == _timers.Length)
+            Array.Resize(ref _timers, 2 * Count);
+        Up(Count++, timer);
+    }
+
+    internal void Remove(ThreadTimer timer)
+    {
+        var hole = timer.Place;
+        timer.Place = Nowhere;
+        var last = _timers[--Count];
+        _timers[Count] = null!;
+        if (ReferenceEquals(last, timer))
+            return;
+        Up(hole, last);
+        Down(last.Place, last);
+    }
+
+    private void Up(int place, ThreadTimer timer)
+    {
+        for (int parent; place > 0 && timer.Due < _timers[parent = (place - 1) / 2].Due; place = parent)
+            Put(place, _timers[parent]);
+        Put(place, timer);
+    }
+
+    private void Down(int place, ThreadTimer timer)
+    {
+        for (int child; (child = (2 * place) + 1) < Count; place = child)
+        {
+            if (child + 1 < Count && _timers[child + 1].Due < _timers[child].Due)
+                child++;
+            if (_timers[child].Due >= timer.Due)
+                break;
+            Put(place, _timers[child]);
+        }
+
+        Put(place, timer);
+    }
+
+    private void Put(int place, ThreadTimer timer)
+    {
+        _timers[place] = timer;
+        timer.Place = place;
+    }
 }

@@ -6,17 +6,17 @@ namespace ActOp.Staging;
 
 /// <summary>One thread of a <see cref="Stage"/> with its own queue.</summary>
 /// <remarks>
-/// Who runs the worker (its thread, or whoever borrows it while that is parked; see <see cref="Roster"/>) has everything here to itself
-/// except: <see cref="Queue"/> and <see cref="_next"/> may be emptied by
-/// thieves, <see cref="_heldAt"/> is written by the monitor, and <see cref="Unpark"/> may be called by who has taken the worker. An item
-/// posted by the owner goes to <see cref="_next"/> and runs
-/// as soon as the present one ends, while its data is still in this core's cache; at most <see cref="Tuning.MaxNextRuns"/> times
-/// in a row, then the queue is served, so that two items that post each other cannot starve the rest. Thieves leave <see cref="_next"/>
-/// alone unless the present item takes long.
+/// <para>The owner runs the worker: its own thread or, while that is parked, the thread that has borrowed it (see <see cref="Roster"/>).
+/// All state belongs to the owner except: thieves take from <see cref="Queue"/> and <see cref="_lifoSlot"/>, the monitor writes <see
+/// cref="_heldAt"/> and the fields of <see cref="Sample"/>, and <see cref="Unpark"/> is called by the thread that has taken the worker from
+/// the roster.</para>
+/// <para>An item that the owner posts goes to <see cref="_lifoSlot"/> and runs next, while its data is still in the core's cache. After
+/// <see cref="Tuning.MaxLifoRuns"/> such runs in a row the queue is served, so that two items that post each other cannot starve the rest.
+/// Thieves take from <see cref="_lifoSlot"/> only when the current item takes long.</para>
 /// </remarks>
 internal sealed class Worker
 {
-    /// <summary>What gathers for a pause waits no longer than about this.</summary>
+    /// <summary>The pause action runs about this often while items run.</summary>
     private const double PauseMicroseconds = 200;
 
     /// <summary>The longest run without a pause.</summary>
@@ -28,24 +28,24 @@ internal sealed class Worker
     internal readonly RunQueue Queue = new();
 
     /// <summary>Changed under the gate of the roster.</summary>
-    internal volatile Place Place;
+    internal volatile WorkerState State;
 
     private readonly Stage _stage;
     private readonly Permit _permit = new();
-    private IStageItem? _next;
+    private IStageItem? _lifoSlot;
     private bool _isRetired;
 
-    /// <summary>Items begun and ended, together: odd inside an item. Written by the owner.</summary>
+    /// <summary>Items begun plus items ended: odd inside an item. Written by the owner.</summary>
     private long _steps;
 
     /// <summary>The value of <see cref="_steps"/> inside an item that takes long.</summary>
     private long _heldAt = -1;
     private bool _isWoken;
-    private int _looks;
-    private long _keptMicroseconds;
+    private int _sameSamples;
+    private long _heldMicroseconds;
     private long _pauses;
-    private long _seenPauses;
-    private int _nextRuns;
+    private long _sampledPauses;
+    private int _lifoRuns;
     private uint _tick;
     private long _batchStart;
     private int _batchCount;
@@ -65,17 +65,17 @@ internal sealed class Worker
 
     internal int Index { get; }
 
-    /// <summary>Out of service, or soon. Changed under the gate of the roster.</summary>
+    /// <summary>Out of service, or about to be. Changed under the gate of the roster.</summary>
     internal bool IsRetired
     {
         get => Volatile.Read(ref _isRetired);
         set => Volatile.Write(ref _isRetired, value);
     }
 
-    /// <summary>Counted as searching in the roster. Belongs to who runs the worker.</summary>
+    /// <summary>Counted as searching in the roster. Belongs to the owner.</summary>
     internal bool IsSearching { get; set; }
 
-    /// <summary>The thread has looked for work for the last time and runs nothing until it gets its permit.</summary>
+    /// <summary>The thread waits for its permit.</summary>
     internal bool IsParked => _permit.IsAwaited;
 
     /// <summary>Items run.</summary>
@@ -85,52 +85,52 @@ internal sealed class Worker
 
     internal BusyMeter Meter { get; }
 
-    /// <summary>What <see cref="Look"/> saw last; negative when the worker did not run. Belongs to the monitor.</summary>
-    internal long SeenSteps { get; set; } = -1;
+    /// <summary>The steps at the last <see cref="Sample"/>; negative when the worker did not run. Belongs to the monitor.</summary>
+    internal long SampledSteps { get; set; } = -1;
 
-    /// <summary>For how long looks have seen one and the same item. Belongs to the monitor.</summary>
-    internal long KeptMicroseconds => _keptMicroseconds;
+    /// <summary>How long samples have seen the same item run. Belongs to the monitor.</summary>
+    internal long HeldMicroseconds => _heldMicroseconds;
 
-    /// <summary>What the last <see cref="Look"/> saw was inside an item. Belongs to the monitor.</summary>
-    internal bool IsSeenInside => SeenSteps % 2 == 1;
+    /// <summary>The last <see cref="Sample"/> was inside an item. Belongs to the monitor.</summary>
+    internal bool IsSampledInside => SampledSteps % 2 == 1;
 
-    /// <summary>Inside an item that has been found to take long: what waits behind it is for others.</summary>
+    /// <summary>Inside an item that has been found to take long: other workers steal what waits behind it.</summary>
     internal bool IsHeld => Volatile.Read(ref _heldAt) == Volatile.Read(ref _steps);
 
-    /// <summary>A thief that looks now would find something.</summary>
-    internal bool HasForThieves => Queue.Count > 0 || (Volatile.Read(ref _next) is not null && IsHeld);
+    /// <summary>A thief that searches now would find an item.</summary>
+    internal bool HasStealable => Queue.Count > 0 || (Volatile.Read(ref _lifoSlot) is not null && IsHeld);
 
-    /// <summary>What waits would not be run before a thief is awake.</summary>
+    /// <summary>The waiting items would take longer than waking a thief.</summary>
     internal bool NeedsHelp => Queue.Count * _itemMicroseconds > Tuning.WakeWorthMicroseconds || (IsHeld && HasWaiting);
 
-    /// <summary>What an item takes, the mean of the last few hundred. Belongs to who runs the worker.</summary>
+    /// <summary>The mean run time of the last few hundred items. Belongs to the owner.</summary>
     internal double ItemMicroseconds => _itemMicroseconds;
 
-    private bool HasWaiting => Queue.Count > 0 || Volatile.Read(ref _next) is not null;
+    private bool HasWaiting => Queue.Count > 0 || Volatile.Read(ref _lifoSlot) is not null;
 
     /// <summary>
-    /// Monitor only, for a worker that runs: how many times it has seen one and the same item now, and whether what waits would wait
-    /// longer than a wake-up costs, by what the owner
-    /// has run since the last look. (The mean time of items says nothing of a burst of long ones.)
+    /// Monitor only, for a worker that runs. Returns how many samples in a row have seen the same item. <paramref name="waits"/> tells
+    /// whether items wait longer than a wake-up takes, by the number of items that the owner has run since the last sample. (The mean run
+    /// time would not show a burst of long items.)
     /// </summary>
-    internal int Look(int microseconds, out bool waits)
+    internal int Sample(int microseconds, out bool waits)
     {
         var steps = Volatile.Read(ref _steps);
-        var ran = (steps - SeenSteps) / 2;
-        var isNew = SeenSteps < 0;
-        var isSame = steps == SeenSteps && steps % 2 != 0;
-        SeenSteps = steps;
-        _looks = isSame ? _looks + 1 : 0;
-        _keptMicroseconds = isSame ? _keptMicroseconds + microseconds : 0;
-        if (_looks == 1)
+        var ran = (steps - SampledSteps) / 2;
+        var isNew = SampledSteps < 0;
+        var isSame = steps == SampledSteps && steps % 2 != 0;
+        SampledSteps = steps;
+        _sameSamples = isSame ? _sameSamples + 1 : 0;
+        _heldMicroseconds = isSame ? _heldMicroseconds + microseconds : 0;
+        if (_sameSamples == 1)
             Volatile.Write(ref _heldAt, steps);
-        // No pause for so long, but items that end: the owner is to pause after the present one.
+        // No pause since the last sample although items end: the owner pauses after the current item.
         var pauses = Volatile.Read(ref _pauses);
-        if (pauses == _seenPauses && !isNew)
+        if (pauses == _sampledPauses && !isNew)
             Volatile.Write(ref _pauseInterval, 1);
-        _seenPauses = pauses;
+        _sampledPauses = pauses;
         waits = isSame ? HasWaiting : !isNew && Queue.Count * (double)microseconds > Tuning.WakeWorthMicroseconds * ran;
-        return _looks;
+        return _sameSamples;
     }
 
     internal void Start()
@@ -139,7 +139,7 @@ internal sealed class Worker
         thread.UnsafeStart();
     }
 
-    /// <summary>Own thread only: an item that this thread made ready.</summary>
+    /// <summary>Owner only: posts an item.</summary>
     internal void PostLocal(IStageItem item)
     {
         if (IsHeld)
@@ -148,7 +148,7 @@ internal sealed class Worker
             return;
         }
 
-        var displaced = Interlocked.Exchange(ref _next, item);
+        var displaced = Interlocked.Exchange(ref _lifoSlot, item);
         if (displaced is null)
             return;
         Enqueue(displaced);
@@ -160,13 +160,13 @@ internal sealed class Worker
     {
         if (Queue.TryTake() is { } item)
             return item;
-        return all ? Interlocked.Exchange(ref _next, null) : null;
+        return all ? Interlocked.Exchange(ref _lifoSlot, null) : null;
     }
 
-    /// <summary>The thread goes on, once: called by who has taken the worker out of its place.</summary>
+    /// <summary>Ends one <see cref="Park"/>. Called by the thread that has taken the worker from the roster.</summary>
     internal void Unpark() => _permit.Give();
 
-    /// <summary>Own thread only, after it has given the worker up: waits until it has it again.</summary>
+    /// <summary>Own thread only, after the roster has made the worker idle or retired: waits for <see cref="Unpark"/>.</summary>
     internal void Park()
     {
         Leave();
@@ -178,11 +178,11 @@ internal sealed class Worker
     /// <summary>The calling thread becomes the owner.</summary>
     internal void Enter() => t_current = this;
 
-    /// <summary>The calling thread is the owner no more; somebody must get the worker at once.</summary>
+    /// <summary>The calling thread is no longer the owner; the caller passes the worker on.</summary>
     internal void Leave() => t_current = null;
 
     /// <summary>
-    /// Runs up to <paramref name="most"/> items, none after the first pause beyond <paramref name="ticks"/>; false when some are left in
+    /// Runs up to <paramref name="most"/> items and stops at the first pause after <paramref name="ticks"/>. False when items are left in
     /// the worker's own queue.
     /// </summary>
     internal bool RunBorrowed(int most, long ticks, out int items)
@@ -197,15 +197,16 @@ internal sealed class Worker
         }
 
         EndBatch();
-        Queue.EmptySlots();
+        Queue.ClearTaken();
         return !HasWaiting;
     }
 
-    internal void HandOver()
+    /// <summary>A retiring worker moves its items to the shared queue.</summary>
+    internal void MoveToShared()
     {
         while (Steal(all: true) is { } item)
             _stage.PostShared(item);
-        Queue.EmptySlots();
+        Queue.ClearTaken();
     }
 
     private void Loop()
@@ -230,7 +231,7 @@ internal sealed class Worker
                 if (_isWoken)
                     _stage.CountEmptyWake();
                 _isWoken = false;
-                if (!_stage.Rest(this))
+                if (!_stage.WaitForWork(this))
                     break;
             }
 
@@ -256,24 +257,24 @@ internal sealed class Worker
     {
         if (_tick % Tuning.SharedInterval == 0 && _stage.TryTakeShared() is { } shared)
             return shared;
-        if (_nextRuns < Tuning.MaxNextRuns)
+        if (_lifoRuns < Tuning.MaxLifoRuns)
         {
-            if (_next is not null && Interlocked.Exchange(ref _next, null) is { } next)
+            if (_lifoSlot is not null && Interlocked.Exchange(ref _lifoSlot, null) is { } last)
             {
-                _nextRuns++;
-                return next;
+                _lifoRuns++;
+                return last;
             }
         }
-        else if (_next is not null && Interlocked.Exchange(ref _next, null) is { } turnedBack)
+        else if (_lifoSlot is not null && Interlocked.Exchange(ref _lifoSlot, null) is { } deferred)
         {
-            Enqueue(turnedBack);
+            Enqueue(deferred);
         }
 
-        _nextRuns = 0;
+        _lifoRuns = 0;
         return Queue.TryTake() ?? _stage.TryTakeShared();
     }
 
-    /// <summary>Counted as searching from the first look on, so that nobody is woken for what this thread will find.</summary>
+    /// <summary>The worker counts as searching from here on, so that no other worker is woken for the items that it will find.</summary>
     private IStageItem? Search()
     {
         if (_stage.Workers.Length == 1)
@@ -331,5 +332,67 @@ internal sealed class Worker
 
         _stage.Pause();
         Meter.End(items);
+    }
+}
+
+/// <summary>
+/// A worker's queue: first in, first out, fixed size. The owner pushes at the tail; the owner and thieves take at the head.
+/// </summary>
+/// <remarks>
+/// Only the owner writes <see cref="_tail"/>. <see cref="_head"/> moves by compare-and-swap and only grows: a thief that has read a slot
+/// which was reused meanwhile fails the swap. A slot is reused or cleared only after the head has passed it. The owner clears slots before
+/// it parks; while it runs, new items overwrite them.
+/// </remarks>
+internal sealed class RunQueue
+{
+    internal const int Capacity = Tuning.QueueCapacity;
+
+    private readonly IStageItem?[] _items = new IStageItem?[Capacity];
+    private long _head;
+    private long _tail;
+
+    /// <summary>Slots before this one are cleared or hold later items. Belongs to the owner.</summary>
+    private long _cleared;
+
+    /// <summary>Items in the queue; exact for the owner when no thief takes at the same time.</summary>
+    internal int Count => (int)Math.Max(0, Volatile.Read(ref _tail) - Volatile.Read(ref _head));
+
+    /// <summary>Owner only. False when the queue is full.</summary>
+    internal bool TryPush(IStageItem item)
+    {
+        var tail = _tail;
+        if (tail - Volatile.Read(ref _head) >= Capacity)
+            return false;
+        Volatile.Write(ref _items[tail & (Capacity - 1)], item);
+        Volatile.Write(ref _tail, tail + 1);
+        return true;
+    }
+
+    /// <summary>Any thread. The oldest item, or null.</summary>
+    internal IStageItem? TryTake()
+    {
+        while (true)
+        {
+            var head = Volatile.Read(ref _head);
+            if (head >= Volatile.Read(ref _tail))
+                return null;
+            var item = Volatile.Read(ref _items[head & (Capacity - 1)]);
+            if (Interlocked.CompareExchange(ref _head, head + 1, head) == head)
+                return item;
+        }
+    }
+
+    /// <summary>Owner only, before it parks: clears the slots of items that were taken, so that they can be collected.</summary>
+    internal void ClearTaken()
+    {
+        var head = Volatile.Read(ref _head);
+        for (var slot = Math.Max(_cleared, head - Capacity); slot < head; slot++)
+        {
+            // A slot that was reused holds a waiting item.
+            if (slot + Capacity >= _tail)
+                _items[slot & (Capacity - 1)] = null;
+        }
+
+        _cleared = head;
     }
 }

@@ -65,7 +65,7 @@ public sealed class PollStageTests
         stage.SetThreads(1);
         Assert.True(waiting.Wait(Stages.Patience));
         for (var look = 0; look < 10; look++)
-            stage.Look(microseconds: 2000);
+            stage.ReplaceStuckThreads(microseconds: 2000);
         Assert.Equal(0, stage.Replaced);
         Assert.Equal(1, stage.Threads);
         stage.SetThreads(0);
@@ -81,7 +81,7 @@ public sealed class PollStageTests
             var stage = WaitingFor(wake);
             stage.SetThreads(1);
             for (var look = 0; look < 10; look++)
-                stage.Look(microseconds: 2000);
+                stage.ReplaceStuckThreads(microseconds: 2000);
             Assert.Equal(0, stage.Replaced);
             stage.SetThreads(0);
         }
@@ -96,7 +96,7 @@ public sealed class PollStageTests
         stage.SetThreads(1);
         stage.Dispose();
         stage.SetThreads(2);
-        stage.Look(microseconds: 2000);
+        stage.ReplaceStuckThreads(microseconds: 2000);
         Assert.Equal(0, stage.Threads);
     }
 

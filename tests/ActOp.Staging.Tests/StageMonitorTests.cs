@@ -15,7 +15,7 @@ public class StageMonitorTests
     [Fact]
     public void A_process_whose_threads_run_short_items_is_looked_at_every_8_milliseconds()
     {
-        _watched.Sees = Sight.Awake;
+        _watched.Sees = StageActivity.Running;
         Assert.Equal([8, 8, 8], _time.NextDues(3));
         Assert.Equal([8000, 8000], _watched.Intervals[1..]);
     }
@@ -23,7 +23,7 @@ public class StageMonitorTests
     [Fact]
     public void An_item_that_a_look_saw_is_looked_at_again_after_2_milliseconds()
     {
-        _watched.Sees = Sight.Inside;
+        _watched.Sees = StageActivity.InsideItem;
         Assert.Equal([8, 2, 2], _time.NextDues(3));
         Assert.Equal([2000, 2000], _watched.Intervals[1..]);
     }
@@ -40,7 +40,7 @@ public class StageMonitorTests
     [Fact]
     public void A_thread_that_begins_to_run_while_the_monitor_goes_to_sleep_keeps_it_awake()
     {
-        _watched.OnLook = look => _watched.Sees = look == 5 ? Sight.Awake : Sight.Asleep;
+        _watched.OnLook = look => _watched.Sees = look == 5 ? StageActivity.Running : StageActivity.None;
         Assert.Equal([8, 8, 8, 8, 8], _time.NextDues(5));
         Assert.True(_monitor.IsArmed);
     }
@@ -48,20 +48,20 @@ public class StageMonitorTests
     [Fact]
     public void What_is_left_to_others_is_looked_at_after_a_millisecond_for_as_long_as_something_is()
     {
-        _watched.Sees = Sight.Awake;
+        _watched.Sees = StageActivity.Running;
         Assert.Equal([8], _time.NextDues(1));
-        _monitor.LookSoon();
-        _watched.Sees = Sight.Left;
+        _monitor.SampleSoon();
+        _watched.Sees = StageActivity.InlineRuns;
         Assert.Equal([1, 1, 1], _time.NextDues(3));
-        _watched.Sees = Sight.Awake;
+        _watched.Sees = StageActivity.Running;
         Assert.Equal([1, 8], _time.NextDues(2));
     }
 
     [Fact]
     public void A_look_that_was_asked_for_during_another_comes_soon()
     {
-        _watched.Sees = Sight.Awake;
-        _watched.OnLook = _ => _monitor.LookSoon();
+        _watched.Sees = StageActivity.Running;
+        _watched.OnLook = _ => _monitor.SampleSoon();
         Assert.Equal([8, 1, 1], _time.NextDues(3));
     }
 
@@ -69,19 +69,19 @@ public class StageMonitorTests
     public void A_monitor_that_sleeps_can_be_asked_for_a_look_soon()
     {
         Assert.Equal([8, 8, 8, 8, -1], _time.NextDues(5));
-        _monitor.LookSoon();
+        _monitor.SampleSoon();
         Assert.Equal([1], _time.NextDues(1));
     }
 
-    private sealed class Watched : IWatched
+    private sealed class Watched : ISampled
     {
         internal List<int> Intervals { get; } = [];
 
-        internal Sight Sees { get; set; }
+        internal StageActivity Sees { get; set; }
 
         internal Action<int>? OnLook { get; set; }
 
-        public Sight Look(int microseconds)
+        public StageActivity Sample(int microseconds)
         {
             Intervals.Add(microseconds);
             OnLook?.Invoke(Intervals.Count);

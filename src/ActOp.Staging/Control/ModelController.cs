@@ -4,23 +4,24 @@ using ActOp.Staging.Model;
 namespace ActOp.Staging.Control;
 
 /// <summary>
-/// Gives the stages the threads that the queueing model finds best (paper section 5.3) for their smoothed demand. It acts at once when the
-/// demand makes a step or a stage falls behind; otherwise a change has to be worth it twice in a row, and a stage that got threads keeps
-/// them for a while, so that constant load means constant threads. Threads that a long event holds are out of service, so each is replaced:
-/// what they wait for may be behind them in the queue.
+/// Allocates threads by the queueing model (paper section 5.3) for the smoothed demand of the stages. It changes the allocation at once
+/// when the demand makes a step or a stage cannot keep up. Otherwise two decisions in a row must favour a change, and a stage that has got
+/// threads keeps them for some periods, so that a constant load has a constant allocation. A thread that is held by a long event is
+/// replaced by another one, because the event may wait for an event behind it in the queue.
 /// </summary>
-/// <param name="settings">How.</param>
+/// <param name="settings">The parameters.</param>
 public sealed class ModelController(ModelControllerSettings settings) : IThreadController
 {
     private readonly ThreadModel _strict = new(settings.Processors, settings.Penalty);
-    private readonly ThreadRounding _rounding = new(new ThreadModel(settings.Processors * settings.Headroom, settings.Penalty), settings.Minimum, settings.Maximum);
+    private readonly ThreadRounding _rounding =
+        new(new ThreadModel(settings.Processors * settings.Headroom, settings.Penalty), settings.Minimum, settings.Maximum);
     private readonly SmoothedDemands _smoothed = new(settings);
     private long[] _grown = [];
     private bool[] _hasWorked = [];
     private long _period;
     private bool _wantedLast;
 
-    /// <summary>The smoothed demand of each stage that the last decision was made from.</summary>
+    /// <summary>The smoothed demand of each stage at the last decision.</summary>
     public IReadOnlyList<StageDemand> Demands => _smoothed.Demands;
 
     /// <inheritdoc/>
@@ -33,7 +34,7 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
         NoteWork();
         _period++;
         int[] free = [.. stages.Select(static stage => stage.Threads - stage.Held)];
-        // Without the headroom the processors tell what is overload.
+        // Overload is judged by the processors without the headroom.
         var shares = _strict.IsFeasible(Demands) ? _rounding.Model.Solve(Demands) : _strict.Solve(Demands);
         var best = Hold(free, _rounding.Round(Demands, shares).Threads);
         if (best.SequenceEqual(free))
@@ -49,15 +50,16 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
         if (!acts)
             return Choose(stages, free, "kept", shares);
         NoteGrowth(free, best);
-        return Choose(stages, best, shares.IsOverloaded ? "overload" : double.IsPositiveInfinity(gain) ? "fell behind" : isStep ? "step" : "better", shares);
+        var verdict = shares.IsOverloaded ? "overload" : double.IsPositiveInfinity(gain) ? "fell behind" : isStep ? "step" : "better";
+        return Choose(stages, best, verdict, shares);
     }
 
-    /// <summary>By which share the objective falls; infinite when the current threads cannot keep up and the best can.</summary>
+    /// <summary>The relative improvement of the objective; infinite when only the best allocation keeps up.</summary>
     private double Gain(int[] current, int[] best, ThreadShares shares)
     {
         if (current.Any(count => count < settings.Minimum))
             return double.PositiveInfinity;
-        // A thread more or less is no matter then.
+        // One thread more or less makes no difference then.
         if (shares.IsOverloaded)
             return best.Zip(current).Max(static pair => (Math.Abs((double)pair.First - pair.Second) - 1) / pair.Second);
         var (now, then) = (_rounding.Value(Demands, current, shares.Multiplier), _rounding.Value(Demands, best, shares.Multiplier));
@@ -67,11 +69,12 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
     }
 
     /// <summary>
-    /// A stage that grew keeps its threads for a while: what it needs is near a whole number, and noise must not make it flip.
-    /// One that has done nothing yet keeps what it began with: nothing speaks against it, and the first burst must not wait for threads.
+    /// A stage that grew keeps its threads for some periods: its optimum may be near the border of two numbers, and noise must not make it
+    /// alternate. A stage without events so far keeps its initial threads, so that the first burst does not wait for threads.
     /// </summary>
     private int[] Hold(int[] current, IReadOnlyList<int> best) =>
-        [.. best.Select((count, i) => count < current[i] && (!_hasWorked[i] || _grown[i] > _period - settings.PeriodsToReverse) ? current[i] : count)];
+        [.. best.Select((count, i)
+            => count < current[i] && (!_hasWorked[i] || _grown[i] > _period - settings.PeriodsToReverse) ? current[i] : count)];
 
     private void NoteWork()
     {
@@ -98,23 +101,27 @@ public sealed class ModelController(ModelControllerSettings settings) : IThreadC
     }
 
     private ThreadDecision Choose(IReadOnlyList<StagePeriod> stages, int[] free, string verdict, ThreadShares shares) =>
-        new([.. stages.Select((stage, i) => Math.Min(free[i] + stage.Held, Math.Max(settings.Maximum, stage.Threads)))], Describe(verdict, shares));
+        new(
+            [.. stages.Select((stage, i) => Math.Min(free[i] + stage.Held, Math.Max(settings.Maximum, stage.Threads)))],
+            Describe(verdict, shares));
 
     private string Describe(string verdict, ThreadShares shares) => string.Create(
         CultureInfo.InvariantCulture,
-        $"{verdict}; busy {string.Join('/', Demands.Select(static demand => Short(demand.BusyThreads)))}, processors {string.Join('/', Demands.Select(static demand => Short(demand.Processors)))} of {settings.Processors:0.##}, optimum {string.Join('/', shares.Threads.Select(Short))}");
+        $"{verdict}; busy {string.Join('/', Demands.Select(static demand => Short(demand.BusyThreads)))}, "
+        + $"processors {string.Join('/', Demands.Select(static demand => Short(demand.Processors)))} of {settings.Processors:0.##}, "
+        + $"optimum {string.Join('/', shares.Threads.Select(Short))}");
 
     private static string Short(double number) => number.ToString("0.##", CultureInfo.InvariantCulture);
 }
 
-/// <summary>How a <see cref="ModelController"/> decides.</summary>
+/// <summary>The parameters of a <see cref="ModelController"/>.</summary>
 /// <param name="Processors">Processors that the process may use, p.</param>
 /// <param name="Penalty">What a thread costs in latency, eta, in seconds per thread.</param>
 public sealed record ModelControllerSettings(double Processors, double Penalty)
 {
     /// <summary>
-    /// Processors that all threads together could use at most, as a multiple of those there are. Default 1.5: the paper's constraint (1)
-    /// counts every thread as busy, but one that waits for work uses no processor. In the emulator 1 leaves stages near saturation, 1.5
+    /// Limit of the processors that all threads together may need, as a multiple of the existing ones. Default 1.5: the paper's constraint
+    /// (1) counts every thread as busy, but one that waits for work uses no processor. In the emulator 1 leaves stages near saturation, 1.5
     /// more than halves the latency, and 3 collapses under load.
     /// </summary>
     public double Headroom { get; init; } = 1.5;
@@ -122,25 +129,25 @@ public sealed record ModelControllerSettings(double Processors, double Penalty)
     /// <summary>The fewest threads of a stage. Default 1.</summary>
     public int Minimum { get; init; } = 1;
 
-    /// <summary>The most threads of a stage. Default 64: more would mean that calls block for longer than threads can help.</summary>
+    /// <summary>The most threads of a stage. Default 64: if more were needed, calls block for so long that threads do not help.</summary>
     public int Maximum { get; init; } = 64;
 
-    /// <summary>Seconds from decision to decision: with the arrivals it says how many events a measurement rests on. Default 1.</summary>
+    /// <summary>Seconds between decisions; with the arrivals it gives the number of events in a measurement. Default 1.</summary>
     public double Period { get; init; } = 1;
 
     /// <summary>
-    /// Weight of the last period in the smoothed demand, above 0 to 1. Default 0.3: three periods carry two thirds. Less where a period has
-    /// few events.
+    /// Weight of the last period in the smoothed demand, above 0 to 1. Default 0.3: three periods have two thirds of the weight. Lower when
+    /// a period has few events.
     /// </summary>
     public double Smoothing { get; init; } = 0.3;
 
     /// <summary>
-    /// A demand that differs by more than this share from the smoothed one is a step and replaces it. Default 0.3; more where few events
-    /// make more noise. It counts when two periods in a row agree.
+    /// A demand that differs by more than this share from the smoothed one is a step and replaces it. Default 0.3; more when few events
+    /// make more noise. Two periods in a row must agree.
     /// </summary>
     public double StepShare { get; init; } = 0.3;
 
-    /// <summary>A change must improve the objective by this share. Default 0.1: less cannot be told from noise.</summary>
+    /// <summary>A change must improve the objective by this share. Default 0.1: less is not distinguishable from noise.</summary>
     public double Hysteresis { get; init; } = 0.1;
 
     /// <summary>
@@ -151,17 +158,17 @@ public sealed record ModelControllerSettings(double Processors, double Penalty)
 }
 
 /// <summary>
-/// What the stages have to do, with noise taken out: a fading mean, until two periods in a row say that the demand has made a step.
+/// The smoothed demand of the stages: an exponential moving average that is reset when two periods in a row show a step of the demand.
 /// </summary>
 internal sealed class SmoothedDemands(ModelControllerSettings settings)
 {
-    /// <summary>A change of demand below this many busy threads is no step, whatever its share.</summary>
+    /// <summary>A change of demand below this many busy threads is never a step.</summary>
     private const double LeastStep = 0.02;
 
-    /// <summary>Relative deviations of a single exponential time that noise stays below.</summary>
+    /// <summary>Limit of the noise, in relative standard deviations of one exponentially distributed time.</summary>
     private const double StepDeviations = 5;
 
-    /// <summary>Events that the smoothed demand rests on at least: with fewer a second it reaches farther back.</summary>
+    /// <summary>The smoothed demand covers at least this many events: at low rates it covers more periods.</summary>
     private const double EventsRemembered = 3000;
 
     private StageDemand[] _demands = [];
@@ -174,7 +181,7 @@ internal sealed class SmoothedDemands(ModelControllerSettings settings)
     /// <summary>Whether the demand of a stage made a step in the last period.</summary>
     internal bool MadeStep(int stage) => _steps[stage];
 
-    /// <summary>Takes a period in; true when the demand of some stage made a step.</summary>
+    /// <summary>Adds a period. True when the demand of a stage made a step.</summary>
     internal bool Take(IReadOnlyList<StagePeriod> stages)
     {
         if (_demands.Length != stages.Count)
@@ -211,14 +218,14 @@ internal sealed class SmoothedDemands(ModelControllerSettings settings)
             _demands[stage] = Mix(old, now, Weight(stage, events));
     }
 
-    /// <summary>A plain mean over all events until it rests on many; then a fading one.</summary>
+    /// <summary>The mean over all events while there are few, then an exponential moving average.</summary>
     private double Weight(int stage, double events)
     {
         _events[stage] = Math.Min(_events[stage] + events, EventsRemembered);
         return Math.Min(settings.Smoothing, events / _events[stage]);
     }
 
-    /// <summary>Up or down when the demand moved by more than noise: the fewer events, the more noise.</summary>
+    /// <summary>The direction of a change beyond noise; fewer events have more noise.</summary>
     private int Direction(double old, double now, double events)
     {
         var noise = Math.Max(settings.StepShare, StepDeviations / Math.Sqrt(Math.Max(1, events)));

@@ -5,28 +5,27 @@ namespace ActOp.Staging.Measuring;
 /// <summary>How the cost of a stage's events is measured.</summary>
 public enum DemandSourceKind
 {
-    /// <summary>The best one that is available: the scheduler, else the trace, else the ratio.</summary>
+    /// <summary>The best available source: the scheduler, else the trace, else the ratio.</summary>
     Best,
 
-    /// <summary>Statistics of the system's scheduler (Linux): they tell the ready time of each thread.</summary>
+    /// <summary>Statistics of the operating system's scheduler (Linux), which contain the ready time of each thread.</summary>
     Scheduler,
 
-    /// <summary>An event trace of the own process; needs the package ActOp.Staging.Tracing.</summary>
+    /// <summary>An event trace of this process; needs the package ActOp.Staging.Tracing.</summary>
     Trace,
 
-    /// <summary>The paper's estimate (section 5.4), which needs neither.</summary>
+    /// <summary>The paper's estimate (section 5.4). Requires neither.</summary>
     Ratio,
 }
 
 /// <summary>
-/// Opens an event trace of the own process. The package ActOp.Staging.Tracing implements it; it is apart because of the packages that it
-/// needs.
+/// Opens an event trace of this process. Implemented by the package ActOp.Staging.Tracing, which is separate because of its dependencies.
 /// </summary>
 public interface IStageTracing
 {
-    /// <summary>Begins to trace.</summary>
+    /// <summary>Starts the trace.</summary>
     /// <param name="stages">Names of the stages, in the order of <see cref="IDemandSource.Estimate"/>.</param>
-    /// <param name="reason">Why there is a source, or none, for the log.</param>
+    /// <param name="reason">Why a source was opened or not, for the log.</param>
     /// <returns>The source, or null if the process cannot be traced.</returns>
     IDemandSource? Open(IReadOnlyList<string> stages, out string reason);
 }
@@ -34,26 +33,27 @@ public interface IStageTracing
 /// <summary>Chooses how demand is measured.</summary>
 public static class DemandSources
 {
-    private const string NoReadyTimes = "the system tells no ready times";
+    private const string NoReadyTimes = "the system does not report ready times";
 
-    /// <summary>Whether a kind can be had at all; that a trace can be opened is known only when it is.</summary>
-    /// <param name="kind">What is asked for.</param>
+    /// <summary>Whether a kind is available. Whether a trace can be opened is known only when it is opened.</summary>
+    /// <param name="kind">The configured kind.</param>
     /// <param name="tracing">The event trace, if its package is in use.</param>
-    /// <returns>Null if it can, else the reason why not.</returns>
+    /// <returns>Null if it is available, else the reason why not.</returns>
     public static string? Obstacle(DemandSourceKind kind, IStageTracing? tracing) => kind switch
     {
         DemandSourceKind.Scheduler when !SchedulerSource.IsSupported => NoReadyTimes,
         DemandSourceKind.Trace when tracing is null =>
-            "the event trace is missing: reference the package ActOp.Staging.Tracing and call AddStageTracing() on the services of the silo",
+            "the event trace is missing: reference the package ActOp.Staging.Tracing "
+            + "and call AddStageTracing() on the services of the silo",
         _ => null,
     };
 
-    /// <summary>The source of a kind.</summary>
-    /// <param name="kind">What is asked for.</param>
+    /// <summary>Creates the source of a kind.</summary>
+    /// <param name="kind">The configured kind.</param>
     /// <param name="tracing">The event trace, if its package is in use.</param>
     /// <param name="stages">Names of the stages and whether their events never block.</param>
-    /// <param name="reason">Why this one, or why none, for the log.</param>
-    /// <returns>The source; null if there is an <see cref="Obstacle"/>, or the process cannot be traced and a trace was asked for.</returns>
+    /// <param name="reason">Why this source was chosen, or why none, for the log.</param>
+    /// <returns>The source. Null if there is an <see cref="Obstacle"/>, or if a trace was configured and cannot be opened.</returns>
     public static IDemandSource? Choose(
         DemandSourceKind kind, IStageTracing? tracing, IReadOnlyList<(string Name, bool NeverBlocks)> stages, out string reason)
     {
@@ -63,7 +63,7 @@ public static class DemandSources
             return null;
         }
 
-        reason = "it was asked for";
+        reason = "it was configured";
         switch (kind)
         {
             case DemandSourceKind.Scheduler:
@@ -81,7 +81,7 @@ public static class DemandSources
     {
         if (SchedulerSource.IsSupported)
         {
-            reason = "the system's scheduler tells the ready time of each thread";
+            reason = "the system's scheduler reports the ready time of each thread";
             return new SchedulerSource();
         }
 
@@ -98,10 +98,11 @@ public static class DemandSources
 
     private static string[] Names(IReadOnlyList<(string Name, bool NeverBlocks)> stages) => [.. stages.Select(static stage => stage.Name)];
 
-    private static RatioSource Ratio(IReadOnlyList<(string Name, bool NeverBlocks)> stages) => new([.. stages.Select(static stage => stage.NeverBlocks)]);
+    private static RatioSource Ratio(IReadOnlyList<(string Name, bool NeverBlocks)> stages)
+        => new([.. stages.Select(static stage => stage.NeverBlocks)]);
 }
 
-/// <summary>Says what an event of each stage costs in processor time and in blocked time (paper section 5.4).</summary>
+/// <summary>Estimates the processor time and the blocked time of an event of each stage (paper section 5.4).</summary>
 public interface IDemandSource : IDisposable
 {
     /// <summary>Its name, for logs.</summary>
@@ -117,8 +118,8 @@ public interface IDemandSource : IDisposable
 }
 
 /// <summary>
-/// What the sources have in common: arrivals are counted, and an event costs the mean over the sample of the period, or the last known mean
-/// when that is empty.
+/// Base of the sources: counts arrivals. The cost of an event is the mean over the sample of the period, or the last known mean when the
+/// sample is empty.
 /// </summary>
 public abstract class SampledSource : IDemandSource
 {
@@ -161,7 +162,7 @@ public abstract class SampledSource : IDemandSource
     /// <returns>For each stage.</returns>
     protected abstract double[] Blocked(BusyTime[] busy);
 
-    /// <summary>Ends it.</summary>
+    /// <summary>Releases the resources of the source.</summary>
     /// <param name="disposing">True when called by <see cref="Dispose()"/>.</param>
     protected virtual void Dispose(bool disposing)
     {
@@ -171,24 +172,25 @@ public abstract class SampledSource : IDemandSource
 }
 
 /// <summary>
-/// The system's scheduler says how long a thread was ready without a processor, so that what is left of the wall-clock time was blocked: w
-/// = z - x - r.
+/// Uses the scheduler's statistics: they report how long a thread was ready without a processor. The rest of the wall-clock time was
+/// blocked: w = z - x - r.
 /// </summary>
 public sealed class SchedulerSource : SampledSource
 {
     /// <inheritdoc/>
     public override string Name => "scheduler";
 
-    /// <summary>Whether the system keeps the statistics.</summary>
+    /// <summary>Whether the system provides the statistics.</summary>
     public static bool IsSupported => ThreadClock.KnowsReady;
 
     /// <inheritdoc/>
-    protected override double[] Blocked(BusyTime[] busy) => Array.ConvertAll(busy, static stage => (double)(stage.Wall - stage.Cpu - stage.Ready));
+    protected override double[] Blocked(BusyTime[] busy)
+        => Array.ConvertAll(busy, static stage => (double)(stage.Wall - stage.Cpu - stage.Ready));
 }
 
 /// <summary>
 /// The paper's estimate (section 5.4) from wall-clock and processor time alone: the ratio of ready time to processor time, alpha, is the
-/// same for all threads and is seen where nothing blocks; elsewhere r = alpha x and w = z - x - r.
+/// same for all threads and is measured in the stages that never block; elsewhere r = alpha x and w = z - x - r.
 /// </summary>
 /// <param name="neverBlocks">For each stage whether its events never block; at least one must not.</param>
 public sealed class RatioSource(IReadOnlyList<bool> neverBlocks) : SampledSource
@@ -201,7 +203,9 @@ public sealed class RatioSource(IReadOnlyList<bool> neverBlocks) : SampledSource
     /// <inheritdoc/>
     protected override double[] Blocked(BusyTime[] busy)
     {
-        double[] ratios = [.. busy.Where((stage, i) => neverBlocks[i] && stage.Cpu > 0).Select(static stage => (double)(stage.Wall - stage.Cpu) / stage.Cpu)];
+        double[] ratios =
+            [.. busy.Where((stage, i) => neverBlocks[i] && stage.Cpu > 0)
+                .Select(static stage => (double)(stage.Wall - stage.Cpu) / stage.Cpu)];
         if (ratios.Length > 0)
             _alpha = Math.Max(0, ratios.Average());
         return [.. busy.Select((stage, i) => neverBlocks[i] ? 0 : stage.Wall - ((1 + _alpha) * stage.Cpu))];

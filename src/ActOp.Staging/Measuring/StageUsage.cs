@@ -1,13 +1,13 @@
 namespace ActOp.Staging.Measuring;
 
-/// <summary>What a stage has done since it was made, for estimates of its demand.</summary>
+/// <summary>What a stage has done since it was created, for estimates of its demand.</summary>
 /// <param name="Executed">Events run.</param>
 /// <param name="Queued">Events that wait now.</param>
-/// <param name="Busy">What a sample of the events took.</param>
-/// <param name="Held">Threads that a single event holds for so long that nobody knows its cost yet.</param>
+/// <param name="Busy">The times measured for a sample of the events.</param>
+/// <param name="Held">Threads that run one event for so long that its cost is not known yet.</param>
 public readonly record struct StageUsage(long Executed, int Queued, BusyTime Busy, int Held = 0)
 {
-    /// <summary>Events that have come: those that ran, and those that wait.</summary>
+    /// <summary>Events that have arrived: those that ran and those that wait.</summary>
     public long Arrived => Executed + Queued;
 }
 
@@ -15,12 +15,14 @@ public readonly record struct StageUsage(long Executed, int Queued, BusyTime Bus
 /// <param name="Items">Events that ran in them.</param>
 /// <param name="Wall">z: wall-clock time.</param>
 /// <param name="Cpu">x: processor time.</param>
-/// <param name="Ready">r: time ready to run without a processor; 0 where the system does not say.</param>
+/// <param name="Ready">r: time ready to run without a processor; 0 where the system does not report it.</param>
 public readonly record struct BusyTime(long Items, long Wall, long Cpu, long Ready)
 {
     /// <summary>Adds two samples.</summary>
-    public static BusyTime operator +(BusyTime left, BusyTime right) => new(left.Items + right.Items, left.Wall + right.Wall, left.Cpu + right.Cpu, left.Ready + right.Ready);
+    public static BusyTime operator +(BusyTime left, BusyTime right)
+        => new(left.Items + right.Items, left.Wall + right.Wall, left.Cpu + right.Cpu, left.Ready + right.Ready);
 
-    /// <summary>What came since <paramref name="right"/>.</summary>
-    public static BusyTime operator -(BusyTime left, BusyTime right) => new(left.Items - right.Items, left.Wall - right.Wall, left.Cpu - right.Cpu, left.Ready - right.Ready);
+    /// <summary>The difference since <paramref name="right"/>.</summary>
+    public static BusyTime operator -(BusyTime left, BusyTime right)
+        => new(left.Items - right.Items, left.Wall - right.Wall, left.Cpu - right.Cpu, left.Ready - right.Ready);
 }

@@ -7,8 +7,8 @@ using Microsoft.Win32.SafeHandles;
 namespace ActOp.Staging.Measuring;
 
 /// <summary>
-/// Reads the clocks of the calling thread: wall time, its processor time, and where Linux says so (/proc/thread-self/schedstat) the time it
-/// was ready without a processor. About 2 microseconds a mark.
+/// Reads the clocks of the calling thread: wall-clock time, its processor time and, on Linux (/proc/thread-self/schedstat), the time in
+/// which it was ready without a processor. A mark takes about 2 microseconds.
 /// </summary>
 internal static partial class ThreadClock
 {
@@ -22,13 +22,13 @@ internal static partial class ThreadClock
     [ThreadStatic]
     private static SafeFileHandle? t_schedstat;
 
-    /// <summary>Whether the system tells the ready time of a thread.</summary>
+    /// <summary>Whether the system reports the ready time of a thread.</summary>
     internal static bool KnowsReady { get; } = OperatingSystem.IsLinux() && File.Exists(Schedstat) && ReadyOf(Schedstat) >= 0;
 
-    /// <summary>What reading the processor time adds to it, in nanoseconds.</summary>
+    /// <summary>The processor time that reading it takes, in nanoseconds.</summary>
     internal static long CpuReadCost { get; } = Enumerable.Range(0, 64).Select(static _ => -Cpu() + Cpu()).Min();
 
-    /// <summary>A mark for a beginning: what reading costs lies before it.</summary>
+    /// <summary>A mark for the beginning of an interval: the cost of reading lies before it.</summary>
     internal static ThreadMark Begin()
     {
         var ready = Ready();
@@ -36,7 +36,7 @@ internal static partial class ThreadClock
         return new(Wall(), cpu, ready);
     }
 
-    /// <summary>A mark for an end: what reading costs lies behind it.</summary>
+    /// <summary>A mark for the end of an interval: the cost of reading lies after it.</summary>
     internal static ThreadMark End()
     {
         var wall = Wall();
@@ -95,8 +95,8 @@ internal static partial class ThreadClock
     }
 }
 
-/// <summary>What a thread's clocks show, in nanoseconds.</summary>
-/// <param name="Wall">Time.</param>
+/// <summary>The clocks of a thread, in nanoseconds.</summary>
+/// <param name="Wall">Wall-clock time.</param>
 /// <param name="Cpu">Processor time of the thread.</param>
-/// <param name="Ready">Time that the thread was ready to run and had no processor; 0 where the system does not say.</param>
+/// <param name="Ready">Time that the thread was ready to run and had no processor; 0 where the system does not report it.</param>
 internal readonly record struct ThreadMark(long Wall, long Cpu, long Ready);

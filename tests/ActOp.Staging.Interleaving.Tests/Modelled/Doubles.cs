@@ -11,7 +11,7 @@ namespace ActOp.Staging;
 internal static class Point
 {
     private static readonly HashSet<string> Unimportant =
-        ["_steps", "_pauses", "_pauseInterval", "_posted", "_wakes", "_emptyWakes", "_borrowed", "_pooled", "_held", "_heldAt", "_visited", "_seenVisited", "_visitItems", "_pause", "_until", "_threads", "Steals"];
+        ["_steps", "_pauses", "_pauseInterval", "_posted", "_wakes", "_emptyWakes", "_borrowed", "_pooled", "_held", "_heldAt", "_begun", "_sampledBegun", "_itemsPerWake", "_pause", "_until", "_threads", "Steals"];
 
     internal static void At(string location)
     {
@@ -225,42 +225,42 @@ internal static class Stopwatch
 internal static class Tuning
 {
     internal const int QueueCapacity = 4;
-    internal const int MaxNextRuns = 2;
+    internal const int MaxLifoRuns = 2;
     internal const int SharedInterval = 3;
 
     /// <summary>Any item that waits is worth a wake-up.</summary>
     internal const double WakeWorthMicroseconds = 0;
     internal const int BorrowedRun = 2;
 
-    /// <summary>Two items of a burst may be left to a visit, the next one wakes a worker.</summary>
+    /// <summary>Two items of a burst may be left to an inline run, the next one wakes a worker.</summary>
     internal static int ItemsPerWake(double itemMicroseconds) => 3;
 }
 
-internal enum Sight
+internal enum StageActivity
 {
-    Asleep,
-    Awake,
-    Inside,
-    Left,
+    None,
+    Running,
+    InsideItem,
+    InlineRuns,
 }
 
-internal interface IWatched
+internal interface ISampled
 {
-    Sight Look(int microseconds);
+    StageActivity Sample(int microseconds);
 }
 
-/// <summary>Never looks by itself: models do.</summary>
+/// <summary>Takes no samples by itself: models do.</summary>
 internal sealed class StageMonitor
 {
     internal const int HeldMicroseconds = 250_000;
 
     internal static StageMonitor Shared { get; } = new();
 
-    internal void Add(IWatched watched)
+    internal void Add(ISampled watched)
     {
     }
 
-    internal void Remove(IWatched watched)
+    internal void Remove(ISampled watched)
     {
     }
 
@@ -268,7 +268,7 @@ internal sealed class StageMonitor
     {
     }
 
-    internal void LookSoon()
+    internal void SampleSoon()
     {
     }
 }

@@ -47,13 +47,13 @@ public static class StageModels
                 for (var look = 0; look < 4; look++)
                 {
                     Interleaver.Current.Step();
-                    model.Stage.Look(microseconds: 2000);
+                    model.Stage.RescueStuckItems(microseconds: 2000);
                 }
 
                 // From when nothing else goes on time passes until the item is known to be long.
                 Interleaver.Current.Block(model.IsQuiet, isLock: false);
                 for (var look = 0; look < 2; look++)
-                    model.Stage.Look(microseconds: 2000);
+                    model.Stage.RescueStuckItems(microseconds: 2000);
             });
         }),
         ["borrow"] = static () => new StageModel(1, static model =>
@@ -121,12 +121,12 @@ public static class StageModels
                 model.Post(model.Item(() => model.Post(middle)));
             });
         }),
-        ["visit"] = static () => new StageModel(1, static model =>
+        ["inline run"] = static () => new StageModel(1, static model =>
         {
             model.SpawnPooled("caller", () => model.Post(model.Item()));
             model.Spawn("poster", () => model.Post(model.Item()));
         }),
-        ["visit, two callers"] = static () => new StageModel(2, static model =>
+        ["inline run, two callers"] = static () => new StageModel(2, static model =>
         {
             for (var caller = 0; caller < 2; caller++)
             {
@@ -137,7 +137,7 @@ public static class StageModels
                 });
             }
         }),
-        ["visit, that finds nothing"] = static () => new StageModel(1, static model =>
+        ["inline run, that finds nothing"] = static () => new StageModel(1, static model =>
         {
             var hasRun = false;
             var first = model.Item(() => hasRun = true);
@@ -158,7 +158,7 @@ public static class StageModels
                 model.Post(second);
             });
         }),
-        ["visit, while others post"] = static () => new StageModel(1, static model =>
+        ["inline run, while others post"] = static () => new StageModel(1, static model =>
         {
             var (hasRun, hasBegun) = (false, false);
             var first = model.Item(() => hasRun = true);
@@ -179,12 +179,12 @@ public static class StageModels
                 model.Post(third);
             });
         }),
-        ["visit, a burst"] = static () => new StageModel(1, static model => model.SpawnPooled("caller", () =>
+        ["inline run, a burst"] = static () => new StageModel(1, static model => model.SpawnPooled("caller", () =>
         {
             foreach (var item in model.Items(5))
                 model.Post(item);
         })),
-        ["visit, borrowed"] = static () => new StageModel(1, static model =>
+        ["inline run, borrowed"] = static () => new StageModel(1, static model =>
         {
             model.SpawnPooled("caller", () => model.Post(model.Item()));
             model.Spawn("borrower", () =>
@@ -193,13 +193,13 @@ public static class StageModels
                 model.Post(model.Item());
             });
         }),
-        ["visit, an item that posts"] = static () => new StageModel(2, static model =>
+        ["inline run, an item that posts"] = static () => new StageModel(2, static model =>
         {
             var last = model.Item();
             model.SpawnPooled("caller", () => model.Post(model.Item(() => model.Post(last))));
             model.Spawn("poster", () => model.Post(model.Item()));
         }),
-        ["visit, resize"] = static () => new StageModel(2, static model =>
+        ["inline run, resize"] = static () => new StageModel(2, static model =>
         {
             model.SpawnPooled("caller", () => model.Post(model.Item()));
             model.Spawn("resizer", () =>
@@ -208,12 +208,12 @@ public static class StageModels
                 model.Stage.SetThreads(2);
             });
         }),
-        ["visit, resize, down"] = static () => new StageModel(2, static model =>
+        ["inline run, resize, down"] = static () => new StageModel(2, static model =>
         {
             model.SpawnPooled("caller", () => model.Post(model.Item()));
             model.Spawn("resizer", () => model.Stage.SetThreads(1));
         }),
-        ["visit, that comes late"] = static () => new StageModel(1, static model =>
+        ["inline run, that comes late"] = static () => new StageModel(1, static model =>
         {
             var hasRun = false;
             var item = model.Item(() => hasRun = true);
@@ -227,11 +227,11 @@ public static class StageModels
                 for (var look = 0; look < 3; look++)
                 {
                     Interleaver.Current.Block(() => hasRun || model.HasPosted(item), isLock: false);
-                    model.Stage.Look(microseconds: 2000);
+                    model.Stage.RescueStuckItems(microseconds: 2000);
                 }
             });
         }),
-        ["visit, stop"] = static () => new StageModel(2, static model =>
+        ["inline run, stop"] = static () => new StageModel(2, static model =>
         {
             model.SpawnPooled("caller", () =>
             {
@@ -286,7 +286,7 @@ public static class StageModels
             {
                 Interleaver.Current.Block(model.IsQuiet, isLock: false);
                 for (var look = 0; look < 3; look++)
-                    model.Stage.Look(microseconds: 2000);
+                    model.Stage.RescueStuckItems(microseconds: 2000);
             });
         })
         { BeforeBegin = static model => model.Resize(1, 2) },
@@ -388,7 +388,7 @@ internal sealed class StageModel(int threads, Action<StageModel> spawn) : Model
     internal Stage Stage { get; private set; } = null!;
 
     /// <summary>The stage's only worker has nothing to do. Read by conditions, so it is no place to switch.</summary>
-    internal bool IsIdle => _first.Place == Place.Idle;
+    internal bool IsIdle => _first.State == WorkerState.Idle;
 
     /// <summary>Set by a model that lets one item post another.</summary>
     internal IStageItem? Waiting { get; set; }

@@ -1,7 +1,7 @@
 namespace ActOp.Staging.Tests;
 
 /// <summary>Posts of threads of the pool; the orders of their steps are explored apart, these are on real threads.</summary>
-public sealed class VisitingTests
+public sealed class InlineRunsTests
 {
     [Fact]
     public async Task What_a_pool_thread_posts_runs_although_it_blocks_until_then()
