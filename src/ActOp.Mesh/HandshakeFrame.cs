@@ -6,7 +6,7 @@ namespace ActOp.Mesh;
 /// <summary>
 /// One frame of the handshake: magic (8 bytes), kind (1), lowest and highest protocol version (2 each), then fields as tag (1), length (2),
 /// bytes. All numbers are little-endian. Unknown tags are skipped, so that later versions may add fields.
-/// <para>The acceptor speaks first. So the dialler knows whom it has reached before it proposes a session, and both ends can decide about
+/// <para>The acceptor sends the first frame. So the dialler knows the node before it proposes a session, and both ends can decide about
 /// sessions that cross (see <see cref="Peer"/>) by identity.</para>
 /// </summary>
 internal sealed record HandshakeFrame
@@ -108,7 +108,8 @@ internal sealed record HandshakeFrame
     /// <summary>Null if the bytes are not a well-formed handshake frame.</summary>
     public static HandshakeFrame? Decode(ReadOnlySpan<byte> bytes)
     {
-        if (bytes.Length < HeaderBytes || !bytes.StartsWith(Magic) || bytes[8] is < (byte)HandshakeKind.Greeting or > (byte)HandshakeKind.Refusal)
+        if (bytes.Length < HeaderBytes || !bytes.StartsWith(Magic)
+            || bytes[8] is < (byte)HandshakeKind.Greeting or > (byte)HandshakeKind.Refusal)
         {
             return null;
         }
@@ -195,16 +196,16 @@ internal sealed record HandshakeFrame
 /// <summary>The frames of a handshake in their order: acceptor, dialler, acceptor.</summary>
 internal enum HandshakeKind : byte
 {
-    /// <summary>The acceptor says who it is.</summary>
+    /// <summary>The acceptor sends its identity.</summary>
     Greeting = 1,
 
-    /// <summary>The dialler says who it is and which link of which session this is to be.</summary>
+    /// <summary>The dialler sends its identity, the session and the number of the link in it.</summary>
     Hello = 2,
 
-    /// <summary>The acceptor takes the link.</summary>
+    /// <summary>The acceptor accepts the link.</summary>
     Welcome = 3,
 
-    /// <summary>Either end says why not, and closes.</summary>
+    /// <summary>Either end sends the reason of a refusal and closes.</summary>
     Refusal = 4,
 }
 
@@ -215,13 +216,13 @@ internal static class WireLimits
     public const int PrefixBytes = 4;
 
     /// <summary>
-    /// Stands for a length and says "I am here": no frame. Only sent to nodes that say in their handshake that they know it.
+    /// A keep-alive: this value in place of a length, without a frame. Sent only to nodes that announce keep-alives in their handshake.
     /// </summary>
     public const uint KeepAliveMark = 0xFFFF_FFFE;
 
     /// <summary>
     /// The longest handshake body. Three names (512 + 512 + 1024) and the fixed fields take less than 2.2 KiB; ASCII text such as an
-    /// HTTP request read as a length is at least 0x20202020, far above, so that a stray client is found out by its first four bytes.
+    /// HTTP request read as a length is at least 0x20202020, far above, so that a foreign client is detected by its first four bytes.
     /// </summary>
     public const int HandshakeBytes = 4096;
 

@@ -4,11 +4,12 @@ namespace ActOp.Mesh;
 
 /// <summary>
 /// The handshakes of one <see cref="MeshNode"/>: from a byte stream to a link of a session. Owns the accepted connections that have not
-/// finished theirs (<see cref="PendingHandshakes"/>); who wins when both ends dial is told at <see cref="Peer"/>.
+/// finished theirs (<see cref="PendingHandshakes"/>); <see cref="Peer"/> describes which session remains when both ends dial.
 /// <para>Threads: control thread, except <see cref="Accepted"/> (any).</para>
 /// </summary>
 internal sealed class Handshakes(
-    NodeId self, MeshOptions options, TimeProvider time, MeshTables tables, Poller control, Sessions sessions, MeshReports reports) : IDisposable
+    NodeId self, MeshOptions options, TimeProvider time, MeshTables tables, Poller control, Sessions sessions, MeshReports reports)
+    : IDisposable
 {
     public PendingHandshakes Pending { get; } = new(options, time);
 
@@ -30,7 +31,8 @@ internal sealed class Handshakes(
             case (LinkPhase.AwaitWelcome, HandshakeKind.Welcome):
                 OnWelcome(link);
                 break;
-            case (_, null) or (LinkPhase.AwaitGreeting, not HandshakeKind.Greeting) or (LinkPhase.AwaitHello, not HandshakeKind.Hello) or (LinkPhase.AwaitWelcome, _):
+            case (_, null) or (LinkPhase.AwaitGreeting, not HandshakeKind.Greeting):
+            case (LinkPhase.AwaitHello, not HandshakeKind.Hello) or (LinkPhase.AwaitWelcome, _):
                 RefuseGarbage(link);
                 break;
         }
@@ -60,7 +62,7 @@ internal sealed class Handshakes(
         }
         catch
         {
-            // The node owns the stream; the listener logs and goes on.
+            // The node owns the stream; the listener logs the exception and continues.
             link.Abort(DisconnectReason.InternalError);
             throw;
         }

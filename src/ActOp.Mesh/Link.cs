@@ -60,7 +60,7 @@ public sealed class Link
     /// <summary>Whether frames can be appended.</summary>
     public bool IsOpen => _phase == LinkPhase.Open && _abortReason == 0;
 
-    /// <summary>A place for the runtime's own state of this link.</summary>
+    /// <summary>State that the runtime attaches to this link.</summary>
     public object? Tag { get; set; }
 
     /// <summary>Frames handed to the network so far (counted when their flush starts).</summary>
@@ -98,8 +98,8 @@ public sealed class Link
     internal bool IsUnread { get; set; }
 
     /// <summary>
-    /// Whether a read that brings less than was asked for does not show that the stream is empty: there is an end to be found, which makes
-    /// no further report. Guarded by the poller's gate.
+    /// Whether a read that brings less than was asked for does not show that the stream is empty: the end of the stream is still to be
+    /// read, which causes no further report. Guarded by the poller's gate.
     /// </summary>
     internal bool ReadsToTheEnd { get; set; }
 
@@ -136,8 +136,8 @@ public sealed class Link
 
     /// <summary>
     /// Hands everything pending to the network in one non-blocking send. Any thread; concurrent calls wait for each other. A caller that
-    /// has asked nobody may ignore <see cref="FlushResult.More"/>: the thread that appended the rest has asked, or this call asks in place
-    /// of the report that it makes void.
+    /// was not asked by <see cref="MeshEvents.SendPending"/> may ignore <see cref="FlushResult.More"/>: that event was raised by the thread
+    /// that appended the rest, or is raised by this call when it replaces the report of the poller.
     /// </summary>
     public FlushResult Flush() => _sender.Flush();
 
@@ -149,7 +149,7 @@ public sealed class Link
         Index = index;
     }
 
-    /// <summary>Goes on to the next phase of the handshake. Control thread.</summary>
+    /// <summary>Sets the next phase of the handshake. Control thread.</summary>
     internal void Enter(LinkPhase phase) => _phase = phase;
 
     /// <summary>Frames may flow from now on. Control thread; the poller that is to read it is assigned after this.</summary>
@@ -177,7 +177,7 @@ public sealed class Link
     /// <inheritdoc cref="LinkSender.FinishSending"/>
     internal void FinishSending() => _sender.FinishSending();
 
-    /// <summary>Has the link closed by its poller, at once and whatever is pending. Any thread; the first reason stays.</summary>
+    /// <summary>Tells the poller to close the link at once; pending frames are lost. Any thread; the first reason stays.</summary>
     internal void Abort(DisconnectReason reason)
     {
         // The mark must be visible before Poller is read: a move that is not seen here hands the link to a poller that sees the mark.
@@ -188,7 +188,7 @@ public sealed class Link
         }
     }
 
-    /// <summary>Frees the stream and everything the link holds. Under the poller's gate, after removal from the readiness set.</summary>
+    /// <summary>Releases the stream and the buffers of the link. Under the poller's gate, after removal from the readiness set.</summary>
     internal void Close(DisconnectReason reason)
     {
         Interlocked.CompareExchange(ref _abortReason, (int)reason, 0);
@@ -217,7 +217,7 @@ internal enum LinkPhase
     /// <summary>Frames flow.</summary>
     Open,
 
-    /// <summary>The stream is gone.</summary>
+    /// <summary>The stream is closed.</summary>
     Closed,
 }
 
@@ -231,7 +231,7 @@ public enum Channel : byte
     Data = 2,
 }
 
-/// <summary>What became of a frame offered to a link.</summary>
+/// <summary>The result of appending a frame to a link.</summary>
 public enum SendResult
 {
     /// <summary>Copied into the link's buffer; it will be sent in order unless the link breaks.</summary>
@@ -247,16 +247,16 @@ public enum SendResult
     TooLarge,
 }
 
-/// <summary>What a flush left behind.</summary>
+/// <summary>The result of a flush.</summary>
 public enum FlushResult
 {
     /// <summary>Nothing is pending. The next accepted frame raises <see cref="MeshEvents.SendPending"/>.</summary>
     Idle,
 
-    /// <summary>Frames arrived during the flush; the caller owes the link another flush.</summary>
+    /// <summary>Frames were appended during the flush; the caller must flush again.</summary>
     More,
 
-    /// <summary>The network takes no more now. <see cref="MeshEvents.SendPending"/> is raised when it does again.</summary>
+    /// <summary>The network does not take more bytes now. <see cref="MeshEvents.SendPending"/> is raised when it does again.</summary>
     Blocked,
 
     /// <summary>The link is closed; nothing will be sent.</summary>

@@ -39,8 +39,8 @@ internal sealed class LinkReceiver
     private int MaxBodyBytes => _link.Phase is LinkPhase.Open ? _node.Options.MaxFrameBytes : WireLimits.HandshakeBytes;
 
     /// <summary>
-    /// Reads and delivers what is there, as far as the poller may read. Returns true if there may be more to read without a new report. The
-    /// link may have been closed or moved to another poller when this returns. Poller's gate.
+    /// Reads and delivers the available bytes, up to the limit of the poller. Returns true if there may be more to read without a new
+    /// report. The link may have been closed or moved to another poller when this returns. Poller's gate.
     /// </summary>
     public bool Receive(Poller poller)
     {
@@ -63,7 +63,7 @@ internal sealed class LinkReceiver
             }
 
             poller.CountRead(result);
-            // A short read has emptied the stream: the next byte makes a new report.
+            // A short read has emptied the stream: the next byte causes a new report.
             if (result < asked && !_link.ReadsToTheEnd)
             {
                 return false;
@@ -76,7 +76,7 @@ internal sealed class LinkReceiver
     /// <summary>Delivers what the tail already holds; used when a link becomes open with frames behind its last handshake frame.</summary>
     public void DeliverTail(Poller poller)
     {
-        // A longer tail is a large frame under way, which is collected in the tail itself and has no end yet.
+        // A longer tail is a part of a large frame, which is collected in the tail itself.
         if (_tailCount == 0 || _tailCount > poller.Buffer.Length || !MayRead(poller))
         {
             return;
@@ -96,7 +96,7 @@ internal sealed class LinkReceiver
             return;
         }
 
-        // The other end has finished, this one has not: what was accepted is still sent, and the last flush closes the link.
+        // The other end has finished, this one has not: accepted frames are still sent, and the last flush closes the link.
         if (result == 0 && _link.Phase == LinkPhase.Open && _sender.AwaitLastFlush())
         {
             return;
@@ -263,7 +263,7 @@ internal sealed class LinkReceiver
         }
     }
 
-    /// <summary>Frees the tail. Under the gate of the poller.</summary>
+    /// <summary>Releases the tail. Under the gate of the poller.</summary>
     public void Close()
     {
         PooledBuffer.GiveBack(ref _tail);

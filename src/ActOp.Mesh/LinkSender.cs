@@ -21,7 +21,7 @@ internal sealed class LinkSender
     private int _pendingCount;
     private int _pendingFrames;
     private long _queued;          // accepted and not yet taken by the network: pending plus the unsent part of out
-    private bool _scheduled;       // a flush was asked for; appenders that deferred theirs owe one besides
+    private bool _scheduled;       // a flush was requested; appenders that deferred theirs flush in addition
     private bool _appendable;
     private bool _finishing;
     private bool _finished;
@@ -175,7 +175,7 @@ internal sealed class LinkSender
             var more = Settle(sent);
             if (_outSent < _outCount)
             {
-                // SendOut has left the blocked mark: the poller will raise SendPending.
+                // SendOut has set the blocked mark: the poller will raise SendPending.
                 return FlushResult.Blocked;
             }
 
@@ -184,7 +184,7 @@ internal sealed class LinkSender
                 return FlushResult.Idle;
             }
 
-            // The frames behind the blocked ones waited for the poller's report, which finds no mark any more.
+            // The frames behind the blocked ones waited for the poller's report, which finds the mark cleared.
             tookOver = waited && unmarked;
         }
 
@@ -317,7 +317,7 @@ internal sealed class LinkSender
     }
 
     /// <summary>
-    /// Returns the bytes taken. Leaves the blocked mark if that is not all; else says whether there was one to take away.
+    /// Returns the bytes taken. Sets the blocked mark if that is not all; otherwise reports whether it was set.
     /// </summary>
     private int SendOut(out bool unmarked)
     {
@@ -378,7 +378,7 @@ internal sealed class LinkSender
         return more;
     }
 
-    /// <summary>Frees the stream and the buffers. Under the gate of the poller.</summary>
+    /// <summary>Releases the stream and the buffers. Under the gate of the poller.</summary>
     public void Close()
     {
         TaskCompletionSource? room;

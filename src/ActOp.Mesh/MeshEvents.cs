@@ -1,7 +1,7 @@
 namespace ActOp.Mesh;
 
 /// <summary>
-/// What the mesh tells the runtime.
+/// The events of the mesh for the runtime.
 /// <para>Threads: <see cref="PeerConnected"/>, <see cref="PeerDisconnected"/> and <see cref="DialFailed"/> come one at a time from the
 /// thread that drives the control poller. <see cref="FramesReceived"/> comes from the thread that drives the link's poller: control links
 /// from the control poller, data links each from one data poller at a time. <see cref="SendPending"/> comes from any thread.</para>
@@ -20,15 +20,15 @@ public abstract class MeshEvents
     public abstract void FramesReceived(Link link, FrameBatch frames);
 
     /// <summary>
-    /// The link went from idle to pending, or from blocked to writable: exactly one party now owes it calls of <see cref="Link.Flush"/>
-    /// until that returns something else than <see cref="FlushResult.More"/>. Usually: put the link into the send stage's queue.
+    /// The link went from idle to pending, or from blocked to writable. The receiver of the event must call <see cref="Link.Flush"/> until
+    /// that returns something else than <see cref="FlushResult.More"/>, usually by a post to the send stage.
     /// </summary>
     public abstract void SendPending(Link link);
 
-    /// <summary>A dial came to nothing; it is repeated after the back-off while the peer is kept.</summary>
+    /// <summary>A dial has failed; it is repeated after the back-off while the peer is kept.</summary>
     /// <param name="peer">The peer dialled.</param>
-    /// <param name="reason">Why.</param>
-    /// <param name="failures">Dials failed in a row.</param>
+    /// <param name="reason">The reason.</param>
+    /// <param name="failures">Consecutive failed dials.</param>
     public virtual void DialFailed(Peer peer, DisconnectReason reason, int failures)
     {
     }
@@ -46,7 +46,7 @@ public enum DisconnectReason : byte
     /// <summary>The network broke the connection.</summary>
     Reset = 2,
 
-    /// <summary>Nobody answered at the endpoint, or this process could not dial; see <see cref="ConnectRefused"/>.</summary>
+    /// <summary>The endpoint did not answer, or this process could not dial; see <see cref="ConnectRefused"/>.</summary>
     ConnectFailed = 3,
 
     /// <summary>The handshake did not end within <see cref="MeshOptions.HandshakeTimeout"/>.</summary>
@@ -61,7 +61,7 @@ public enum DisconnectReason : byte
     /// <summary>The two ends share no protocol version.</summary>
     WrongVersion = 7,
 
-    /// <summary>What arrived is not this protocol.</summary>
+    /// <summary>The bytes received do not belong to this protocol.</summary>
     Garbage = 8,
 
     /// <summary>A frame announced more than <see cref="MeshOptions.MaxFrameBytes"/>.</summary>
@@ -76,7 +76,7 @@ public enum DisconnectReason : byte
     /// <summary>Another node than the expected one answers at the endpoint.</summary>
     WrongNode = 12,
 
-    /// <summary>The endpoint is our own.</summary>
+    /// <summary>The endpoint belongs to this node.</summary>
     Self = 13,
 
     /// <summary>This end closed it.</summary>
@@ -88,10 +88,10 @@ public enum DisconnectReason : byte
     /// <summary>The receiver of the frames threw; the exception is in the log.</summary>
     ReceiverFailed = 16,
 
-    /// <summary>The endpoint's host answered that nobody listens there: no process has it.</summary>
+    /// <summary>The endpoint's host refused the connection: no process listens there.</summary>
     ConnectRefused = 17,
 
-    /// <summary>Nothing came from the other end for <see cref="MeshOptions.KeepAliveTimeout"/>.</summary>
+    /// <summary>Nothing was received from the other end for <see cref="MeshOptions.KeepAliveTimeout"/>.</summary>
     Silent = 18,
 
     /// <summary>This process has too few descriptors left for another connection.</summary>

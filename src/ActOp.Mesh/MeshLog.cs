@@ -38,8 +38,8 @@ internal static partial class MeshLog
 }
 
 /// <summary>
-/// What one <see cref="MeshNode"/> reports about its sessions: to the runtime, to the meter and to the log. An event that throws is logged
-/// here, so that it does not interrupt the mesh. Control thread.
+/// Reports the sessions of one <see cref="MeshNode"/> to the runtime, the meter and the log. An event handler that throws is logged here,
+/// so that it does not interrupt the mesh. Control thread.
 /// </summary>
 internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogger log)
 {
@@ -48,21 +48,25 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
     {
         metrics.Sessions.Add(1);
         log.PeerConnected(peer.Id!.Kind, peer.Name, session.Number, session.DataLinks, session.IsDialled ? "dialled" : "accepted");
-        return Tell(peer, nameof(MeshEvents.PeerConnected), static (events, peer, _) => events.PeerConnected(peer));
+        return Raise(peer, nameof(MeshEvents.PeerConnected), static (events, peer, _) => events.PeerConnected(peer));
     }
 
     /// <summary>An open session is over.</summary>
     public void Disconnected(Peer peer, Session session)
     {
         log.PeerDisconnected(peer.Name, session.Number, session.Reason);
-        Tell(peer, nameof(MeshEvents.PeerDisconnected), static (events, peer, reason) => events.PeerDisconnected(peer, reason), session.Reason);
+        Raise(
+            peer,
+            nameof(MeshEvents.PeerDisconnected),
+            static (events, peer, reason) => events.PeerDisconnected(peer, reason),
+            session.Reason);
     }
 
     /// <summary>A dial has failed; <paramref name="delay"/> is the wait until the next one.</summary>
     public void DialFailed(Peer peer, DisconnectReason reason, TimeSpan? delay)
     {
         log.DialFailed(peer.Name, peer.Failures, reason, delay);
-        Tell(peer, nameof(MeshEvents.DialFailed), static (events, peer, reason) => events.DialFailed(peer, reason, peer.Failures), reason);
+        Raise(peer, nameof(MeshEvents.DialFailed), static (events, peer, reason) => events.DialFailed(peer, reason, peer.Failures), reason);
     }
 
     /// <summary>Counts a handshake that has failed.</summary>
@@ -81,11 +85,12 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
     /// <summary>A dial threw.</summary>
     public void DialThrew(Exception exception, Peer peer) => log.DialThrew(exception, peer.Name);
 
-    private bool Tell(Peer peer, string name, Action<MeshEvents, Peer, DisconnectReason> tell, DisconnectReason reason = DisconnectReason.None)
+    private bool Raise(
+        Peer peer, string name, Action<MeshEvents, Peer, DisconnectReason> raise, DisconnectReason reason = DisconnectReason.None)
     {
         try
         {
-            tell(events, peer, reason);
+            raise(events, peer, reason);
             return true;
         }
         catch (Exception exception)

@@ -3,8 +3,8 @@ using System.Diagnostics.Metrics;
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The meter "ActOp.Mesh". Links count in plain fields, once per batch; the instruments add them up when somebody reads, so that
-/// nobody listening costs nothing.
+/// The meter "ActOp.Mesh". Links count in plain fields, once per batch. The instruments add them up when they are read, so there is no cost
+/// without a listener.
 /// </summary>
 internal sealed class MeshMetrics : IDisposable
 {
@@ -44,7 +44,7 @@ internal sealed class MeshMetrics : IDisposable
 
     public Counter<long> Sessions { get; }
 
-    /// <summary>Keeps the counts of a link that goes.</summary>
+    /// <summary>Adds the counts of a link that is closed to the totals.</summary>
     public void Fold(Link link)
     {
         lock (_gate)

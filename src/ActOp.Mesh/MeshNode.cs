@@ -6,10 +6,10 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace ActOp.Mesh;
 
 /// <summary>
-/// One process's place in the mesh: accepts and dials peers, and holds the pollers that read their links. Has no threads: the runtime
-/// drives <see cref="ControlPoller"/> and each of the <see cref="PollerCount"/> data pollers from threads of its own, and flushes links
-/// when told by <see cref="MeshEvents.SendPending"/>. Composes its parts, which own the state: <see cref="MeshTables"/>,
-/// <see cref="MeshPollers"/>, <see cref="Handshakes"/>, <see cref="Sessions"/> and <see cref="Dials"/>.
+/// The endpoint of one process in the mesh: accepts and dials peers, and holds the pollers that read their links. Has no threads: the
+/// runtime calls <see cref="ControlPoller"/> and each of the <see cref="PollerCount"/> data pollers from threads of its own, and flushes
+/// links when told by <see cref="MeshEvents.SendPending"/>. Composes its parts, which own the state: <see cref="MeshTables"/>, <see
+/// cref="MeshPollers"/>, <see cref="Handshakes"/>, <see cref="Sessions"/> and <see cref="Dials"/>.
 /// <para>Threads: public members may be called from any thread, but <see cref="SetPollers"/> and <see cref="Dispose"/> not from a callback
 /// of <see cref="MeshEvents"/>. Handshakes, sessions and dials belong to the control thread; other threads post to it.</para>
 /// </summary>
@@ -24,14 +24,15 @@ public sealed class MeshNode : IDisposable
     private readonly Handshakes _handshakes;
 
     /// <summary>Creates a node that neither listens nor dials yet.</summary>
-    /// <param name="id">Who this node is; another run of the same process needs another name.</param>
-    /// <param name="options">Limits and times; not to be changed afterwards.</param>
-    /// <param name="transport">Where byte streams come from.</param>
-    /// <param name="events">Who is told.</param>
+    /// <param name="id">The identity of this node; another run of the same process needs another name.</param>
+    /// <param name="options">Limits and times; must not be changed afterwards.</param>
+    /// <param name="transport">The source of byte streams.</param>
+    /// <param name="events">Receives the events.</param>
     /// <param name="time">The clock of handshake limits and back-off.</param>
-    /// <param name="logger">Where log lines go.</param>
+    /// <param name="logger">The logger.</param>
     /// <exception cref="ArgumentException">An option or the name is out of range.</exception>
-    public MeshNode(NodeId id, MeshOptions options, Transport transport, MeshEvents events, TimeProvider time, ILogger<MeshNode>? logger = null)
+    public MeshNode(
+        NodeId id, MeshOptions options, Transport transport, MeshEvents events, TimeProvider time, ILogger<MeshNode>? logger = null)
     {
         ArgumentNullException.ThrowIfNull(id);
         ArgumentNullException.ThrowIfNull(options);
@@ -55,7 +56,7 @@ public sealed class MeshNode : IDisposable
         _handshakes = new Handshakes(id, options, time, _tables, _pollers.Control, _sessions, reports);
     }
 
-    /// <summary>Who this node is.</summary>
+    /// <summary>The identity of this node.</summary>
     public NodeId Id { get; }
 
     /// <summary>Drives handshakes, dials, all control links and the peer events: must be polled all the time.</summary>
@@ -137,8 +138,8 @@ public sealed class MeshNode : IDisposable
     public IReadOnlyList<Peer> Peers() => _tables.Peers();
 
     /// <summary>
-    /// Stops listening and closes every peer in order (<see cref="Peer.Close"/>). Go on polling and flushing until <see cref="LinkCount"/>
-    /// is 0 or until a time limit, then dispose.
+    /// Stops listening and closes every peer in order (<see cref="Peer.Close"/>). Continue polling and flushing until <see
+    /// cref="LinkCount"/> is 0 or until a time limit, then dispose.
     /// </summary>
     public void Stop()
     {

@@ -25,37 +25,36 @@ public sealed class MeshOptions
     public int ReceiveBufferBytes { get; set; } = 256 << 10;
 
     /// <summary>
-    /// About how many bytes <see cref="Poller.Poll"/> reads and delivers before it returns, so that what they bring about is done while it
-    /// is in the processor's caches, and answers leave before more is read. A frame longer than this is read whole. Default 8 KiB: some
-    /// hundred small frames.
+    /// The approximate number of bytes that <see cref="Poller.Poll"/> reads and delivers before it returns. The work that they cause then
+    /// runs while they are in the processor's caches, and responses are sent before more is read. A longer frame is read completely.
+    /// Default 8 KiB: about a hundred small frames.
     /// </summary>
     public int ReadBytes { get; set; } = 8 << 10;
 
     /// <summary>
-    /// For how long a data poller looks for something to read before its thread sleeps, while that pays: when waits are short, one after
-    /// the other, and no other thread wants the processor. <see cref="TimeSpan.Zero"/>: never. Default 50 us: about what a sleep and its
-    /// end cost.
+    /// How long a data poller polls for data before its thread blocks. It spins only while consecutive waits are short and no other thread
+    /// needs the processor. <see cref="TimeSpan.Zero"/> disables spinning. Default 50 us: about the cost of blocking and waking up.
     /// </summary>
     public TimeSpan Spin { get; set; } = TimeSpan.FromMicroseconds(50);
 
-    /// <summary>A link's buffer that has grown beyond this is given back once it is empty.</summary>
+    /// <summary>A link's buffer that has grown beyond this size is released once it is empty.</summary>
     public int RetainedBufferBytes { get; set; } = 1 << 20;
 
-    /// <summary>Pending bytes of a link beyond which <see cref="Link.TryAppendDeferred"/> asks for a flush like other appends.</summary>
+    /// <summary>Pending bytes of a link above which <see cref="Link.TryAppendDeferred"/> requests a flush, as other appends do.</summary>
     public int DeferredBytes { get; set; } = 32 << 10;
 
-    /// <summary>From connect to the last welcome; also how long an orderly close waits for the other end.</summary>
+    /// <summary>The limit from connect to the last welcome, and of an orderly close.</summary>
     public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// From accepting a connection to the first byte of its dialler, who has only to answer our greeting: one round trip. Default 2 s: far
-    /// beyond any, and strangers that say nothing hold a descriptor no longer.
+    /// The limit from accepting a connection to the first byte of its dialler, which normally arrives after one round trip. Default 2 s:
+    /// longer than any round trip; connections that send nothing do not hold a descriptor for longer.
     /// </summary>
     public TimeSpan FirstByteTimeout { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// Accepted connections that have not finished their handshake. One more takes the place of the oldest one that has said nothing yet,
-    /// else of the oldest: whoever answers at once gets in.
+    /// Limit of the accepted connections that have not completed their handshake. Beyond it, a new connection replaces the oldest one that
+    /// has sent nothing yet, else the oldest: a dialler that answers at once completes its handshake.
     /// </summary>
     public int MaxPendingHandshakes { get; set; } = 1024;
 
@@ -66,29 +65,29 @@ public sealed class MeshOptions
     public TimeSpan ReconnectMax { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// Longest wait between dials of an endpoint whose node is not known yet: somebody waits to hear who is there. Default 200 ms: a
-    /// process that starts is found at once, and a dial that is refused costs next to nothing.
+    /// Longest wait between dials of an endpoint whose node is not known yet. Default 200 ms: a process that starts is found quickly, and a
+    /// refused dial costs little.
     /// </summary>
     public TimeSpan SearchMax { get; set; } = TimeSpan.FromMilliseconds(200);
 
     /// <summary>
-    /// How often a node says on each session's control link that it is there, by an empty frame of 4 bytes. <see cref="TimeSpan.Zero"/>:
-    /// never. Default 5 s: several within <see cref="KeepAliveTimeout"/>, so that one that is late ends nothing.
+    /// How often a node sends a keep-alive, an empty frame of 4 bytes, on the control link of each session. <see cref="TimeSpan.Zero"/>
+    /// disables it. Default 5 s: several within <see cref="KeepAliveTimeout"/>, so that one late keep-alive does not end a session.
     /// </summary>
     public TimeSpan KeepAliveInterval { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// A session from which nothing has come for this long (at least three of the intervals that the other end has announced) is closed: a
-    /// host that vanished says no word, and its connections would stay for ever. <see cref="TimeSpan.Zero"/>: never. Default 30 s: longer
-    /// than pauses that a process survives, and than a cluster's failure detection takes, which decides about silos itself. Time in which
-    /// this process stands still does not count.
+    /// A session that has received nothing for this long (at least three of the intervals that the other end has announced) is closed.
+    /// Without it, the connections of a host that has disappeared would remain open. <see cref="TimeSpan.Zero"/> disables it. Default 30 s:
+    /// longer than pauses that a process survives and longer than the cluster's failure detection, which decides about silos itself. Time
+    /// in which this process is suspended does not count.
     /// </summary>
     public TimeSpan KeepAliveTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Seed of the reconnect jitter (each wait is drawn from [half, whole]).</summary>
     public int Seed { get; set; }
 
-    /// <summary>How often a node looks after its sessions; null if it neither says nor expects anything.</summary>
+    /// <summary>How often a node sends and checks keep-alives; null if both are disabled.</summary>
     internal TimeSpan? KeepAlivePeriod
         => KeepAliveInterval > TimeSpan.Zero ? KeepAliveInterval : KeepAliveTimeout > TimeSpan.Zero ? KeepAliveTimeout / 4 : null;
 
@@ -101,14 +100,16 @@ public sealed class MeshOptions
         Check(SendQueueBytes is >= 1024 and <= 1 << 30, nameof(SendQueueBytes), "must be 1 KiB to 1 GiB");
         Check(MaxFrameBytes is >= 64 and <= 1 << 30, nameof(MaxFrameBytes), "must be 64 bytes to 1 GiB");
         // A handshake frame must fit one read so that it never needs the large-frame path.
-        Check(ReceiveBufferBytes is >= 2 * WireLimits.HandshakeBytes and <= 64 << 20, nameof(ReceiveBufferBytes), "must be 8 KiB to 64 MiB");
+        var isBuffer = ReceiveBufferBytes is >= 2 * WireLimits.HandshakeBytes and <= 64 << 20;
+        Check(isBuffer, nameof(ReceiveBufferBytes), "must be 8 KiB to 64 MiB");
         Check(Spin >= TimeSpan.Zero && Spin <= TimeSpan.FromMilliseconds(10), nameof(Spin), "must be zero (never) or up to 10 ms");
         Check(ReadBytes >= 1024 && ReadBytes <= ReceiveBufferBytes, nameof(ReadBytes), "must be 1 KiB to ReceiveBufferBytes");
         Check(RetainedBufferBytes >= 4096, nameof(RetainedBufferBytes), "must be at least 4 KiB");
         Check(DeferredBytes >= 0, nameof(DeferredBytes), "must not be negative");
         Check(HandshakeTimeout > TimeSpan.Zero, nameof(HandshakeTimeout), "must be positive");
         Check(FirstByteTimeout > TimeSpan.Zero, nameof(FirstByteTimeout), "must be positive");
-        Check(KeepAliveInterval >= TimeSpan.Zero && KeepAliveInterval.TotalMilliseconds <= int.MaxValue, nameof(KeepAliveInterval), "must be zero (never) or up to 24 days");
+        var isInterval = KeepAliveInterval >= TimeSpan.Zero && KeepAliveInterval.TotalMilliseconds <= int.MaxValue;
+        Check(isInterval, nameof(KeepAliveInterval), "must be zero (never) or up to 24 days");
         Check(KeepAliveTimeout >= TimeSpan.Zero, nameof(KeepAliveTimeout), "must not be negative");
         Check(MaxPendingHandshakes > 0, nameof(MaxPendingHandshakes), "must be positive");
         Check(ReconnectMin > TimeSpan.Zero, nameof(ReconnectMin), "must be positive");

@@ -4,8 +4,8 @@ using ActOp.Mesh.Transports;
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The links, peers and listeners of one <see cref="MeshNode"/>. Owns these tables and the mark of the end: from then on nothing is added,
-/// so whoever closes all of them misses none. Hands the node on to the links and peers that it makes.
+/// The links, peers and listeners of one <see cref="MeshNode"/>. Owns these tables and the stop flag: once it is set nothing is added,
+/// so closing all of them misses none. Passes the node to the links and peers that it creates.
 /// <para>Threads: any. One gate, taken after all others.</para>
 /// </summary>
 internal sealed class MeshTables(MeshNode node)
@@ -132,7 +132,7 @@ internal sealed class MeshTables(MeshNode node)
             Peer? peer;
             if (expected is null)
             {
-                // One dial is enough, however often it is asked who is there.
+                // One dial is enough for all callers.
                 peer = _unnamed.Find(other => endPoint.Equals(other.EndPoint));
                 if (peer is null)
                 {

@@ -29,10 +29,10 @@ public sealed class Peer
         _id = id;
     }
 
-    /// <summary>Where we dial it; null for a peer that only dials us.</summary>
+    /// <summary>The endpoint to dial; null for a peer that only dials this node.</summary>
     public EndPoint? EndPoint { get; internal set; }
 
-    /// <summary>Who it is; null until the first handshake when it was dialled by endpoint only.</summary>
+    /// <summary>Its identity; null until the first handshake if it was dialled by endpoint only.</summary>
     public NodeId? Id
     {
         get => _mergedInto is { } other ? other.Id : _id;
@@ -48,14 +48,14 @@ public sealed class Peer
     /// </summary>
     public Peer? MergedInto => _mergedInto;
 
-    /// <summary>Where it stands.</summary>
+    /// <summary>The state of its session.</summary>
     public PeerState State
         => _mergedInto is { } other ? other.State : _closed ? PeerState.Closed : _data is null ? PeerState.Connecting : PeerState.Connected;
 
     /// <summary>Whether it is dialled again when a dial fails or the session is lost. True for dialled peers until set otherwise.</summary>
     public bool Keep { get; set; } = true;
 
-    /// <summary>A place for the runtime's own state of this peer.</summary>
+    /// <summary>State that the runtime attaches to this peer.</summary>
     public object? Tag { get; set; }
 
     /// <summary>The control link; null unless connected.</summary>
@@ -72,14 +72,14 @@ public sealed class Peer
     /// <summary>The session in its handshake: accepted, or dialled and committed.</summary>
     internal Session? Arriving { get; set; }
 
-    /// <summary>Our dial, committed or not.</summary>
+    /// <summary>The dial of this node, committed or not.</summary>
     internal Session? Dial { get; set; }
 
     internal ITimer? Redial { get; set; }
 
     internal int Failures { get; set; }
 
-    /// <summary>The newest session that the peer dialled and we knew connected.</summary>
+    /// <summary>The newest session that the peer dialled and that was connected here.</summary>
     internal ulong LastAccepted { get; set; }
 
     internal bool IsClosed => _closed;
@@ -100,8 +100,8 @@ public sealed class Peer
     }
 
     /// <summary>
-    /// Removes the peer: accepts no more frames, sends what was accepted, delivers what the other end has sent, closes, and dials no more.
-    /// PeerDisconnected follows if it was connected.
+    /// Removes the peer: accepts no more frames, sends what was accepted, delivers what the other end has sent, closes, and does not dial
+    /// again. PeerDisconnected follows if it was connected.
     /// </summary>
     public void Close() => _node.Close(this);
 
@@ -116,7 +116,7 @@ public sealed class Peer
     }
 }
 
-/// <summary>Where a peer stands.</summary>
+/// <summary>The state of a peer.</summary>
 public enum PeerState
 {
     /// <summary>No session; one is being dialled, waited for, or due after the back-off.</summary>
@@ -125,6 +125,34 @@ public enum PeerState
     /// <summary>All links of a session are open.</summary>
     Connected,
 
-    /// <summary>Removed; a new <see cref="MeshNode.Connect"/> makes a new peer.</summary>
+    /// <summary>Removed; a new <see cref="MeshNode.Connect"/> creates a new peer.</summary>
     Closed,
+}
+
+/// <summary>
+/// The identity of one run of one process. The mesh treats the name as opaque text (a silo uses "ip:port@generation",
+/// a client a guid) and only compares it, by ordinal, to decide which connection remains when both ends dial.
+/// </summary>
+/// <param name="Name">Unique per run of a process; 1 to <see cref="MaxNameBytes"/> bytes of UTF-8.</param>
+/// <param name="Kind">Silo or client.</param>
+public sealed record NodeId(string Name, NodeKind Kind) : IComparable<NodeId>
+{
+    /// <summary>The longest name, in UTF-8 bytes, that fits a handshake frame.</summary>
+    public const int MaxNameBytes = 1024;
+
+    /// <inheritdoc/>
+    public int CompareTo(NodeId? other) => other is null ? 1 : string.CompareOrdinal(Name, other.Name);
+
+    /// <inheritdoc/>
+    public override string ToString() => Name;
+}
+
+/// <summary>The kind of a node; part of the handshake.</summary>
+public enum NodeKind : byte
+{
+    /// <summary>A server process: others may dial it and it dials others.</summary>
+    Silo = 1,
+
+    /// <summary>A process that only dials.</summary>
+    Client = 2,
 }

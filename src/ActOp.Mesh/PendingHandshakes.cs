@@ -1,15 +1,15 @@
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The accepted connections whose handshake is not over. Owns a place for each, taken by <see cref="Enter"/> and given back by
-/// <see cref="Leave"/> (it joined a session, or was closed), and one timer for all. When the places are taken, the newest gets that of the
-/// oldest that has said nothing, else of the oldest: strangers that connect and keep silent push each other out, while a dialler that
-/// answers the greeting at once is through before its turn comes.
+/// The accepted connections whose handshake is not over. Owns a place for each, taken by <see cref="Enter"/> and returned by
+/// <see cref="Leave"/> (it joined a session, or was closed), and one timer for all. When the places are taken, a new connection gets that
+/// of the oldest that has sent nothing, else of the oldest. So silent connections replace each other, and a dialler that answers the
+/// greeting at once completes its handshake before it is replaced.
 /// <para>Threads: any; one gate, taken with no other taken inside (links are aborted outside of it).</para>
 /// </summary>
 internal sealed class PendingHandshakes : IDisposable
 {
-    /// <summary>Places taken back at once when descriptors run out, so that the next connections find some too.</summary>
+    /// <summary>Places freed at once when descriptors run out, so that the next connections find some too.</summary>
     private const int EvictedForDescriptors = 8;
 
     private readonly Lock _gate = new();
@@ -28,7 +28,7 @@ internal sealed class PendingHandshakes : IDisposable
     }
 
     /// <summary>
-    /// Takes a place. False if there is none: the link has one of the last descriptors, and nobody who says nothing has one to give.
+    /// Takes a place. False if there is none: the link has one of the last descriptors, and no silent connection can be replaced.
     /// </summary>
     public bool Enter(Link link)
     {
@@ -63,7 +63,7 @@ internal sealed class PendingHandshakes : IDisposable
         return true;
     }
 
-    /// <summary>Bytes have come, but no whole hello: from now on the limit of the handshake counts, not that of the first byte.</summary>
+    /// <summary>A part of the hello was received: from now on the limit of the handshake applies, not that of the first byte.</summary>
     public void Spoke(Link link)
     {
         lock (_gate)
@@ -77,7 +77,7 @@ internal sealed class PendingHandshakes : IDisposable
         }
     }
 
-    /// <summary>Gives the place back, if the link has one.</summary>
+    /// <summary>Returns the place, if the link has one.</summary>
     public void Leave(Link link)
     {
         lock (_gate)
@@ -130,7 +130,9 @@ internal sealed class PendingHandshakes : IDisposable
 
     private TimeSpan Left(Link link, TimeSpan limit) => limit - _time.GetElapsedTime(link.HandshakeSince);
 
-    /// <summary>One timer, for the first of each list; it may come too early for what has spoken meanwhile, never too late.</summary>
+    /// <summary>
+    /// Sets the timer for the first of each list. It may fire too early for links that have sent bytes meanwhile, never too late.
+    /// </summary>
     private void SetTimer()
     {
         if (_isTimerSet || (_silent.First ?? _speaking.First) is null)

@@ -3,10 +3,11 @@ using ActOp.Mesh.Transports;
 namespace ActOp.Mesh;
 
 /// <summary>
-/// Reads a share of the links on the thread of whoever calls <see cref="Poll"/>.
-/// <para>Owns its readiness set, buffer and list of posted work until disposed. What one piece of work or one report throws ends there: it
-/// is logged, the link concerned is closed (and its peer dialled again, if it is kept), and the others go on.</para>
-/// <para>Threads: <see cref="Poll"/> by one thread at a time. The gate is held while links are read, not while waiting; whoever holds it
+/// Reads a part of the links on the thread that calls <see cref="Poll"/>.
+/// <para>Owns its readiness set, buffer and list of posted work until disposed. An exception of a posted
+/// action or of a report is logged, and the link concerned is closed (its peer is dialled again if it is kept). Other links are not
+/// affected.</para>
+/// <para>Threads: <see cref="Poll"/> by one thread at a time. The gate is held while links are read, not while waiting. The holder
 /// may move a link to another poller or close it. Posted work runs in Poll, in order.</para>
 /// <para>Order of locks: a poller's gate, then a link's flush gate, then its append gate. No two pollers' gates are ever held
 /// together.</para>
@@ -34,7 +35,7 @@ public sealed class Poller
     {
         _node = node;
         _readiness = readiness;
-        // The control plane has time.
+        // The control poller does not spin.
         _spin = new Spin(readiness, node.Time, index < 0 ? TimeSpan.Zero : node.Options.Spin);
         Index = index;
         Buffer = GC.AllocateUninitializedArray<byte>(node.Options.ReceiveBufferBytes, pinned: true);
@@ -52,17 +53,17 @@ public sealed class Poller
     /// <summary>The receive buffer that all links of this poller share; guarded by the gate.</summary>
     internal byte[] Buffer { get; }
 
-    /// <summary>Whether a link may be read on before the thread does what has come; under the gate.</summary>
+    /// <summary>Whether more may be read before the thread runs the work that was received; under the gate.</summary>
     internal bool MayReadMore => _mayRead > 0;
 
     /// <summary>Whether this thread is inside a callback of this poller.</summary>
     internal bool IsHeldByCaller => _gate.IsHeldByCurrentThread;
 
     /// <summary>
-    /// Waits for readiness and reads. Returns the number of reports handled, work included; 0 when the time is over or <see cref="Wake"/>
-    /// was called; -1 after the node was disposed.
+    /// Waits for readiness and reads. Returns the number of reports handled, including posted work; 0 when the time is over or <see
+    /// cref="Wake"/> was called; -1 after the node was disposed.
     /// </summary>
-    /// <param name="timeoutMs">Milliseconds; 0 only looks, -1 waits for ever.</param>
+    /// <param name="timeoutMs">Milliseconds; 0 does not wait, -1 waits without limit.</param>
     /// <param name="woken">Called on this thread when the wait is over.</param>
     /// <exception cref="InvalidOperationException">Another thread is in Poll.</exception>
     public int Poll(int timeoutMs, Action? woken = null)
@@ -115,9 +116,9 @@ public sealed class Poller
         }
     }
 
-    /// <summary>Has <paramref name="work"/> run by the polling thread, under the gate. Any thread.</summary>
-    /// <param name="work">What to do.</param>
-    /// <param name="link">The link that it is for, to be closed if it throws.</param>
+    /// <summary>Runs <paramref name="work"/> on the polling thread, under the gate. Any thread.</summary>
+    /// <param name="work">The action.</param>
+    /// <param name="link">The link concerned, which is closed if the action throws.</param>
     internal void Post(Action work, Link? link = null)
     {
         lock (_postGate)
@@ -128,10 +129,12 @@ public sealed class Poller
         Wake();
     }
 
-    /// <summary>Told by a link what it has read. Under the gate.</summary>
+    /// <summary>Called by a link with the number of bytes that it has read. Under the gate.</summary>
     internal void CountRead(int bytes) => _mayRead -= bytes;
 
-    /// <summary>Begins to read a link whose Poller is this; does nothing if it has moved on meanwhile. Posted work.</summary>
+    /// <summary>
+    /// Begins to read a link whose Poller is this; does nothing if it was moved to another poller meanwhile. Posted work.
+    /// </summary>
     internal void Attach(Link link)
     {
         if (link.Poller != this || link.Phase == LinkPhase.Closed)
@@ -151,7 +154,7 @@ public sealed class Poller
             _readiness.Add(link.Stream);
         }
 
-        // What arrived behind the last handshake frame, or while the link was held, makes no new report.
+        // There is no new report for bytes that arrived after the last handshake frame, or while the link was held.
         link.DeliverTail(this);
         link.ReadsToTheEnd = true;
         MarkUnread(link);
@@ -196,13 +199,13 @@ public sealed class Poller
         }
     }
 
-    /// <summary>No more polling; closes the node's links that are this poller's. Any thread that holds no gate.</summary>
+    /// <summary>Stops polling and closes the links of this poller. Any thread that holds no gate.</summary>
     internal void Dispose()
     {
         lock (_gate)
         {
             RunPosted();
-            // Asked for under the gate: what ran until now may have made links.
+            // Under the gate, because posted work may have created links until now.
             foreach (var link in _node.Links())
             {
                 if (link.Poller == this)
@@ -223,8 +226,8 @@ public sealed class Poller
     }
 
     /// <summary>
-    /// Reads the links one after the other, what was left unread before first, until about <see cref="MeshOptions.ReadBytes"/> have come:
-    /// then the polling thread does first what has come of them.
+    /// Reads the links in turn, those left unread before first, until about <see cref="MeshOptions.ReadBytes"/> were read. Then the polling
+    /// thread first runs the work that was received.
     /// </summary>
     private int Handle(int count)
     {
@@ -232,7 +235,7 @@ public sealed class Poller
         {
             var (stream, kinds) = _reports[i];
             _reports[i] = default;
-            // A stale report names a link that has moved on or closed.
+            // A stale report names a link that was moved or closed.
             if (stream.Owner is Link link && link.Poller == this && link.IsRegistered)
             {
                 try
@@ -251,7 +254,7 @@ public sealed class Poller
         for (var links = _unread.Count; links > 0 && MayReadMore; links--)
         {
             var link = _unread.Dequeue();
-            // One that was detached meanwhile has lost its mark, but not its place.
+            // A link that was detached meanwhile is no longer marked, but still in the queue.
             if (link.IsUnread && link.Poller == this)
             {
                 link.IsUnread = false;
@@ -353,14 +356,14 @@ public sealed class Poller
         }
         catch (Exception closing)
         {
-            // Its stream may stay open; the others must not suffer from it.
+            // Its stream may stay open; other links must not be affected.
             _node.Log.WorkFailed(closing);
         }
     }
 
     private void DisposeReadinessIfIdle()
     {
-        // Whoever comes last, the disposer or the polling thread on its way out, frees what a wait may be using.
+        // The last one, the disposer or the polling thread when it leaves, frees the set that a wait may be using.
         if (Volatile.Read(ref _disposed) && Interlocked.CompareExchange(ref _polling, Ended, Free) == Free)
         {
             _readiness.Dispose();

@@ -29,7 +29,7 @@ internal sealed class Session
     /// <summary>Of a dialled session: a hello has been sent, so the other end may have accepted it.</summary>
     public bool IsCommitted { get; set; }
 
-    /// <summary>Its end has begun and this is why.</summary>
+    /// <summary>The reason of its end; None while it has not begun.</summary>
     public DisconnectReason Reason { get; private set; }
 
     public bool IsEnding => Reason != DisconnectReason.None;
@@ -99,7 +99,7 @@ internal sealed class Session
         return _heard.Checks;
     }
 
-    /// <summary>Ends the session at once: whatever is under way is lost. The first reason stays.</summary>
+    /// <summary>Ends the session at once; frames in transit are lost. The first reason stays.</summary>
     public void Abort(DisconnectReason reason)
     {
         Mark(reason);
@@ -109,7 +109,7 @@ internal sealed class Session
         }
     }
 
-    /// <summary>Ends the session in order: what was accepted is sent, what the other end has sent is delivered.</summary>
+    /// <summary>Ends the session in order: frames that were accepted are sent, frames that the other end has sent are delivered.</summary>
     public void Finish(DisconnectReason reason)
     {
         Mark(reason);
@@ -144,7 +144,8 @@ internal sealed class Sessions : IDisposable
     private readonly ITimer? _keepAlive;
     private int _isKeepAliveDue;
 
-    public Sessions(MeshTables tables, MeshPollers pollers, MeshOptions options, TimeProvider time, MeshReports reports, Transport transport)
+    public Sessions(
+        MeshTables tables, MeshPollers pollers, MeshOptions options, TimeProvider time, MeshReports reports, Transport transport)
     {
         _tables = tables;
         _pollers = pollers;

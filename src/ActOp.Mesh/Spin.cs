@@ -3,32 +3,34 @@ using ActOp.Mesh.Transports;
 namespace ActOp.Mesh;
 
 /// <summary>
-/// How a poller waits: while that pays, it looks over and over for a moment before it sleeps.
-/// <para>A sleep and its end cost tens of microseconds, of the answer's way and of processor time, far more than what is waited for in a
-/// conversation of two nodes that are idle otherwise. But a spin that finds nothing is lost, and so is one that keeps another thread from
-/// the processor. So a poller spins only after <see cref="ShortSleeps"/> sleeps in a row that were all shorter than a spin: each of them
-/// would have been spared. A spin that finds nothing until its time is over ends that, and so does a look that took long, because a
-/// thread that got the processor in between wants it more: twice as many short sleeps as the last time must come first.</para>
+/// The wait of a poller: it may poll without blocking for a short time (spin) before it blocks.
+/// <para>Blocking and waking up cost tens of microseconds of latency and processor time. Between two nodes that are otherwise idle this is
+/// far more than the time until the next bytes arrive. But a spin that finds nothing is wasted, and so is one that keeps the processor from
+/// another thread. So a poller spins only after <see cref="ShortSleeps"/> blocking waits in a row that were shorter than a spin. It stops
+/// spinning after a spin that found nothing, and after a poll that took so long that another thread must have had the processor; in the
+/// second case the required number of short waits doubles.</para>
 /// <para>Threads: belongs to the polling thread. Any thread may read the counts.</para>
 /// </summary>
-/// <param name="readiness">What is waited for.</param>
-/// <param name="time">The clock of sleeps and looks.</param>
-/// <param name="length">The longest spin; zero: never.</param>
+/// <param name="readiness">The set of streams to wait for.</param>
+/// <param name="time">The clock that measures waits and polls.</param>
+/// <param name="length">The longest spin; zero disables it.</param>
 internal sealed class Spin(Readiness readiness, TimeProvider time, TimeSpan length)
 {
-    /// <summary>Sleeps in a row that a spin would have spared, before there is one: chance alone rarely brings so many.</summary>
+    /// <summary>Short waits in a row before the first spin; chance alone rarely produces so many.</summary>
     internal const int ShortSleeps = 16;
 
-    /// <summary>The same after a look that took long, the first time: an interrupt, or the machine's host, is no other thread.</summary>
+    /// <summary>
+    /// The same after the first poll that took long, which may have been an interrupt or the hypervisor and not another thread.
+    /// </summary>
     internal const int SleepsIfTaken = 2;
 
-    /// <summary>The most after one that took long: one look and one yield in so many sleeps cost nothing.</summary>
+    /// <summary>The maximum after polls that took long: one poll and one yield in so many waits cost little.</summary>
     internal const int MostSleepsIfTaken = 64;
 
-    /// <summary>Looks of one spin at most, whatever the clock says: it may be one that only a test moves.</summary>
+    /// <summary>The most polls of one spin, for clocks that advance only when a test moves them.</summary>
     internal const int MostLooks = 1024;
 
-    /// <summary>A look takes about half a microsecond. What has run in between was no interrupt.</summary>
+    /// <summary>A poll takes about half a microsecond. A poll that takes this long was interrupted by another thread.</summary>
     private static readonly TimeSpan Taken = TimeSpan.FromMicroseconds(20);
 
     private readonly long _length = Ticks(time, length);
@@ -40,10 +42,10 @@ internal sealed class Spin(Readiness readiness, TimeProvider time, TimeSpan leng
     private long _looks;
     private long _found;
 
-    /// <summary>Waits that slept, or would have if there had been nothing.</summary>
+    /// <summary>Blocking waits, including those that found something at once.</summary>
     public long Sleeps => Volatile.Read(ref _sleeps);
 
-    /// <summary>Looks of all spins.</summary>
+    /// <summary>Polls in all spins.</summary>
     public long Looks => Volatile.Read(ref _looks);
 
     /// <summary>Spins that found something.</summary>
@@ -80,7 +82,7 @@ internal sealed class Spin(Readiness readiness, TimeProvider time, TimeSpan leng
         return count;
     }
 
-    /// <summary>Looks until something is found, the time is over, or another thread had the processor.</summary>
+    /// <summary>Polls until something is found, the time is over, or another thread had the processor.</summary>
     private bool TryFind(Span<Ready> reports, ref long now, out int found)
     {
         var end = now + _length;

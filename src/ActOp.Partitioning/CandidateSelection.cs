@@ -45,14 +45,15 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
                 _partners.Add(new(silo, _tops[silo].Total, _cut[silo]));
         }
 
-        _partners.Sort(static (a, b) => a.Total != b.Total ? b.Total.CompareTo(a.Total) : b.Cut != a.Cut ? b.Cut.CompareTo(a.Cut) : a.Silo.CompareTo(b.Silo));
+        _partners.Sort(static (a, b)
+            => a.Total != b.Total ? b.Total.CompareTo(a.Total) : b.Cut != a.Cut ? b.Cut.CompareTo(a.Cut) : a.Silo.CompareTo(b.Silo));
         return _partners;
     }
 
     /// <summary>
-    /// The candidates for one silo. Plain: the k best positive scores. Look-ahead: the best vertex, then the best after it has gone, and so
-    /// on, so that tightly connected vertices come together even where each alone would not go. First come those that an edge or a chain of
-    /// edges ties to the target: only they can lower the cut. The others are counterweights.
+    /// The candidates for one silo. Plain: the k best positive scores. Look-ahead: the best vertex, then the best one after its removal,
+    /// and so on, so that tightly connected vertices come together even where each alone would not go. First come those that an edge or a
+    /// chain of edges ties to the target: only they can lower the cut. The others are counterweights.
     /// </summary>
     /// <param name="target">The silo they would move to.</param>
     /// <param name="counterweights">With look-ahead, the most vertices without a tie to the target; at least as many as there are with

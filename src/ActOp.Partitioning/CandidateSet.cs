@@ -20,7 +20,8 @@ public sealed class CandidateSet<TVertex>
     /// <exception cref="ArgumentException">The lengths do not fit together.</exception>
     public CandidateSet(TVertex[] vertices, double[] sizes, long[] epochs, int[] starts, HeavyEdge<TVertex>[] edges)
     {
-        if (sizes.Length != vertices.Length || epochs.Length != vertices.Length || starts.Length != vertices.Length + 1 || starts[^1] != edges.Length)
+        if (sizes.Length != vertices.Length || epochs.Length != vertices.Length
+            || starts.Length != vertices.Length + 1 || starts[^1] != edges.Length)
             throw new ArgumentException("Candidates need one size, one epoch and one range of edges each.");
         for (int i = 0; i < vertices.Length; i++)
         {
@@ -69,12 +70,12 @@ public sealed class CandidateSet<TVertex>
     }
 
     /// <summary>
-    /// Teaches a silo's table the edges of a vertex that has just arrived there. Its place in the table becomes
+    /// Adds the edges of a vertex that has just arrived to the table of its silo. Its place in the table becomes
     /// <paramref name="table"/>'s silo at its epoch + 1.
     /// </summary>
     /// <param name="index">The vertex.</param>
     /// <param name="table">The table of the silo where it now is.</param>
-    /// <param name="departed">Vertices that left this silo meanwhile, with their new places; the set may still believe them here.</param>
+    /// <param name="departed">Vertices that left this silo meanwhile, with their new places; the set may still place them here.</param>
     public void Adopt(int index, HeavyEdgeTable<TVertex> table, IReadOnlyDictionary<TVertex, (int Silo, long Epoch)>? departed = null)
     {
         TVertex vertex = Vertices[index];
@@ -82,7 +83,7 @@ public sealed class CandidateSet<TVertex>
         table.Locate(vertex, table.Self, epoch);
         foreach (HeavyEdge<TVertex> edge in EdgesOf(index))
         {
-            // What the table saw itself is newer than what came along.
+            // The table's own measurement is newer than the edges of the set.
             if (table.TryGetEdge(vertex, edge.Other, out _))
                 continue;
             (int Silo, long Epoch) place = (edge.Silo, edge.Epoch);

@@ -1,8 +1,8 @@
 namespace ActOp.Partitioning;
 
 /// <summary>
-/// The decision of silo q about an offer. It scores the offered vertices anew: q's own table is the better witness of q's side, the offer
-/// of p's side. O(nV log k + k^2), like the paper's, times the passes and cycles of the search. Not thread safe.
+/// The decision of silo q about an offer. It recomputes the scores of the offered vertices: q's own table is more accurate for q's side,
+/// the offer for p's side. O(nV log k + k^2), like the paper's, times the passes and cycles of the search. Not thread safe.
 /// </summary>
 /// <typeparam name="TVertex">The key of a vertex.</typeparam>
 /// <param name="table">The edges of q.</param>
@@ -43,7 +43,7 @@ public sealed class ExchangeDecision<TVertex>(
         return Read(offer, own, load, gain);
     }
 
-    // An offered vertex that is known to be elsewhere by now is not on offer any more.
+    // An offered vertex that is known to be elsewhere by now is no longer offered.
     private void Index(ExchangeOffer<TVertex> offer, CandidateSet<TVertex> own)
     {
         _index.Clear();
@@ -75,7 +75,11 @@ public sealed class ExchangeDecision<TVertex>(
         TVertex vertex = offer.Candidates.Vertices[_offered[candidate]];
         int id = table.FindVertex(vertex);
         for (int half = id < 0 ? -1 : table.FirstHalf(id); half >= 0; half = table.NextHalf(half))
-            Connect(candidate, table.KeyOf(table.OtherEnd(half)), table.SiloOf(table.OtherEnd(half)), table.CertainWeight(half), offer.From);
+        {
+            int other = table.OtherEnd(half);
+            Connect(candidate, table.KeyOf(other), table.SiloOf(other), table.CertainWeight(half), offer.From);
+        }
+
         foreach (HeavyEdge<TVertex> edge in offer.Candidates.EdgesOf(_offered[candidate]))
         {
             int other = table.FindVertex(edge.Other);

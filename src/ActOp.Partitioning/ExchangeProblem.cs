@@ -1,8 +1,8 @@
 namespace ActOp.Partitioning;
 
 /// <summary>
-/// The small graph of one exchange: the candidates of both silos, what pulls each from outside, the edges among them. Side 0 is the
-/// silo that offered (p), side 1 the one that decides (q).
+/// The small graph of one exchange: the candidates of both silos, the weights of each to vertices outside, the edges among them. Side 0 is
+/// the silo that offered (p), side 1 the one that decides (q).
 /// </summary>
 internal sealed class ExchangeProblem
 {
@@ -20,7 +20,7 @@ internal sealed class ExchangeProblem
     /// <summary>Weight to vertices of side 1 that do not take part, less that to those of side 0.</summary>
     public double[] External { get; private set; } = [];
 
-    /// <summary>What a move away from home costs.</summary>
+    /// <summary>The cost of a move away from the home side.</summary>
     public double[] Cost { get; private set; } = [];
 
     public int[] Starts { get; private set; } = [];

@@ -3,7 +3,7 @@ namespace ActOp.Partitioning;
 /// <summary>
 /// The pairwise coordination of one silo (paper Algorithm 1) as a pure state machine: inputs are rounds, messages, finished migrations and
 /// the time; outputs are messages to send and migrations to start. It tolerates lost, repeated, late and crossing messages. Only plans are
-/// exclusive: migrations go on beside the next exchange, without the vertices that are promised already. Not thread safe.
+/// exclusive: migrations continue during the next exchange, without the vertices that are promised already. Not thread safe.
 /// </summary>
 /// <typeparam name="TVertex">The key of a vertex.</typeparam>
 public sealed class ExchangeProtocol<TVertex>
@@ -33,9 +33,10 @@ public sealed class ExchangeProtocol<TVertex>
     /// <param name="table">Its edges.</param>
     /// <param name="traits">What may move.</param>
     /// <param name="options">Valid options.</param>
-    /// <param name="origin">A number that names this silo the same way everywhere; no two silos share one.</param>
-    /// <param name="epoch">The life of this silo: greater after a restart.</param>
-    public ExchangeProtocol(HeavyEdgeTable<TVertex> table, IVertexTraits<TVertex> traits, PartitioningOptions options, ulong origin, long epoch)
+    /// <param name="origin">A number that identifies this silo on all silos; unique.</param>
+    /// <param name="epoch">The incarnation of this silo: greater after a restart.</param>
+    public ExchangeProtocol(
+        HeavyEdgeTable<TVertex> table, IVertexTraits<TVertex> traits, PartitioningOptions options, ulong origin, long epoch)
     {
         _table = table;
         _options = options.Validate();
@@ -47,7 +48,7 @@ public sealed class ExchangeProtocol<TVertex>
         _answered = new(options.MigrationTimeout * 10);
     }
 
-    /// <summary>What is going on.</summary>
+    /// <summary>The current phase.</summary>
     public ExchangeState State =>
         _deciding ? ExchangeState.Deciding
         : _pending is not null ? ExchangeState.Offering
@@ -56,7 +57,7 @@ public sealed class ExchangeProtocol<TVertex>
     /// <summary>Promised vertices that have not yet left or arrived.</summary>
     public int Outstanding => _promises.Count;
 
-    /// <summary>Candidates are chosen with this; for dry runs and dashboards.</summary>
+    /// <summary>The selection of candidates; for dry runs and dashboards.</summary>
     public CandidateSelection<TVertex> Selection => _selection;
 
     /// <summary>Starts a round unless an offer is already out: ranks the other silos and offers to the best.</summary>
@@ -145,7 +146,7 @@ public sealed class ExchangeProtocol<TVertex>
         return new(Moves: plan.Accepted, Target: offer.To);
     }
 
-    /// <summary>Handles the passing of time: repeats or gives up an offer without reply, forgets promises that nobody kept.
+    /// <summary>Handles timeouts: repeats or abandons an offer without a reply and drops promises that were not kept.
     /// Call it at least once in every <see cref="PartitioningOptions.OfferTimeout"/>.</summary>
     /// <param name="now">The time since any fixed moment.</param>
     /// <param name="load">The load of this silo, without regard to promises.</param>
@@ -202,7 +203,8 @@ public sealed class ExchangeProtocol<TVertex>
             CandidateSet<TVertex> candidates = _selection.Select(partner, Projected(load).Current > load.Upper ? int.MaxValue : 0);
             if (candidates.Count == 0)
                 continue;
-            _pending = new(new(_origin, _epoch, ++_sequence), _table.Self, partner, Projected(load), candidates, _lastAnswered.GetValueOrDefault(partner));
+            ExchangeId id = new(_origin, _epoch, ++_sequence);
+            _pending = new(id, _table.Self, partner, Projected(load), candidates, _lastAnswered.GetValueOrDefault(partner));
             _pendingUntil = now + _options.OfferTimeout;
             _attempts = 1;
             _early.Clear();
@@ -242,11 +244,11 @@ public sealed class ExchangeProtocol<TVertex>
 
     private SiloLoad Projected(SiloLoad load) => load with { Current = load.Current + _promises.Balance };
 
-    /// <summary>A vertex of this silo has left. The table now looks for it on the partner's silo.</summary>
+    /// <summary>A vertex of this silo has left. The table now places it on the partner's silo.</summary>
     /// <param name="vertex">The vertex.</param>
     /// <param name="report">What to tell the partner.</param>
     /// <param name="partner">The partner.</param>
-    /// <returns>False if no plan moves that vertex: there is nobody to tell.</returns>
+    /// <returns>False if no plan moves that vertex: there is no partner.</returns>
     public bool Departed(TVertex vertex, out MoveReport<TVertex> report, out int partner)
     {
         if (!TryResolve(vertex, moved: true, out report, out partner, out var promise))
@@ -283,7 +285,7 @@ public sealed class ExchangeProtocol<TVertex>
     }
 
     /// <summary>
-    /// The partner tells how a migration ended. A vertex that moved is awaited on until it arrives; one that stays is not.
+    /// The partner reports how a migration ended. A vertex that moved is still awaited until it arrives; one that stays is not.
     /// </summary>
     /// <param name="report">The report; ignored if it is not about a vertex that is awaited from that exchange.</param>
     public void Receive(MoveReport<TVertex> report)
@@ -292,7 +294,8 @@ public sealed class ExchangeProtocol<TVertex>
             _promises.TakeComing(report.Vertex, out _);
     }
 
-    private bool TryResolve(TVertex vertex, bool moved, out MoveReport<TVertex> report, out int partner, out Promises<TVertex>.Promise promise)
+    private bool TryResolve(
+        TVertex vertex, bool moved, out MoveReport<TVertex> report, out int partner, out Promises<TVertex>.Promise promise)
     {
         bool known = _promises.TakeGoing(vertex, out promise);
         report = known ? new(promise.Exchange, vertex, moved) : default;
@@ -301,7 +304,13 @@ public sealed class ExchangeProtocol<TVertex>
     }
 
     private void Promise(
-        ExchangeId exchange, int partner, TVertex[] going, CandidateSet<TVertex> goingSource, TVertex[] coming, CandidateSet<TVertex> comingSource, TimeSpan now)
+        ExchangeId exchange,
+        int partner,
+        TVertex[] going,
+        CandidateSet<TVertex> goingSource,
+        TVertex[] coming,
+        CandidateSet<TVertex> comingSource,
+        TimeSpan now)
     {
         Dictionary<TVertex, (int, long)> departed = [];
         TimeSpan deadline = now + _options.MigrationTimeout;
@@ -359,5 +368,35 @@ public enum ExchangeState
 /// <param name="Moves">Start to migrate these vertices of this silo, each on its own.</param>
 /// <param name="Target">Where <paramref name="Moves"/> go.</param>
 public readonly record struct ExchangeStep<TVertex>(
-    ExchangeOffer<TVertex>? Offer = null, ExchangeReply<TVertex>? Reply = null, IReadOnlyList<TVertex>? Moves = null, int Target = Silo.Unknown)
+    ExchangeOffer<TVertex>? Offer = null, ExchangeReply<TVertex>? Reply = null,
+    IReadOnlyList<TVertex>? Moves = null, int Target = Silo.Unknown)
     where TVertex : notnull, IEquatable<TVertex>;
+
+/// <summary>
+/// When to start the next round: quickly while exchanges gain something or the graph changes, then twice as long after each
+/// round without gain, up to a limit. Pure; the caller waits.
+/// </summary>
+/// <param name="options">The shortest and the longest period.</param>
+public sealed class RoundPeriod(PartitioningOptions options)
+{
+    private double _seconds = options.MinRoundPeriod.TotalSeconds;
+
+    /// <summary>The time from one round to the next as it is now.</summary>
+    public TimeSpan Current => TimeSpan.FromSeconds(_seconds);
+
+    /// <summary>Records the end of a round.</summary>
+    /// <param name="moves">The vertices that its plan moves; 0 backs off.</param>
+    /// <param name="jitter">A random number in [0, 1) from the caller's seeded source, so that the rounds of the silos do not
+    /// coincide.</param>
+    /// <returns>How long to wait: 75 to 125 % of the period.</returns>
+    public TimeSpan Next(int moves, double jitter)
+    {
+        _seconds = moves > 0 ? options.MinRoundPeriod.TotalSeconds : Math.Min(_seconds * 2, options.MaxRoundPeriod.TotalSeconds);
+        return TimeSpan.FromSeconds(_seconds * (0.75 + (0.5 * jitter)));
+    }
+
+    /// <summary>
+    /// The graph or the cluster changed (a silo joined or left, the remote share rose): the next rounds follow quickly again.
+    /// </summary>
+    public void Disturb() => _seconds = options.MinRoundPeriod.TotalSeconds;
+}

@@ -115,7 +115,7 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
         return a != b ? (a > b ? 0 : 1) : (_left >= _right ? 0 : 1);
     }
 
-    // The best vertex of a side that balance admits. With equal loads the first that does not fit settles it.
+    // The best vertex of a side that balance admits. With equal loads no further vertex fits either.
     private bool TryPickFrom(int side, bool lookAhead, out int vertex)
     {
         IndexedMaxHeap heap = _heaps[side];
@@ -187,7 +187,7 @@ public enum SelectionAlgorithm
     /// <summary>The paper's Algorithm 1: positive candidates only, stop at the first pick without gain.</summary>
     Plain,
 
-    /// <summary>The paper's weaker baseline: a silo moves its own best candidates and asks nobody.</summary>
+    /// <summary>The paper's weaker baseline: a silo moves its own best candidates without an offer.</summary>
     OneSided,
 }
 

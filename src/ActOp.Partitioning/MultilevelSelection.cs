@@ -12,10 +12,10 @@ internal sealed class MultilevelSelection(PartitioningOptions options)
     // Below this a level is small enough to be searched as it is.
     private const int CoarsestCount = 8;
 
-    // A level that is hardly smaller than the one before adds nothing: what is left has no neighbour on its side that it could join.
+    // A level that is hardly smaller than the one before is useless: the remaining vertices have no neighbour on their side to join.
     private const double LeastShrinkage = 0.95;
 
-    // Clusters clump differently in each cycle; two in a row without gain end the search.
+    // Clusters differ in each cycle; two in a row without gain end the search.
     private const int CyclesWithoutGain = 2;
 
     // A cluster holds at most this share of all candidates' load, so that there is something to choose from on the coarsest level.
@@ -111,7 +111,7 @@ internal sealed class ProblemClusters(ExchangeProblem problem, double limit)
         return _cluster;
     }
 
-    // Heavy for their loads: else large clusters swallow all, and the rest stays single.
+    // Heavy for their loads: otherwise large clusters take all vertices, and the rest stays single.
     private int BestNeighbour(int vertex)
     {
         int best = -1;

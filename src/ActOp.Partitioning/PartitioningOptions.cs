@@ -93,7 +93,11 @@ public sealed record PartitioningOptions
         Require(EdgeCapacity >= 1, nameof(EdgeCapacity), EdgeCapacity, "at least 1");
         Require(DecayHalfLife > TimeSpan.Zero, nameof(DecayHalfLife), DecayHalfLife, "above zero");
         Require(MinRoundPeriod > TimeSpan.Zero, nameof(MinRoundPeriod), MinRoundPeriod, "above zero");
-        Require(MaxRoundPeriod >= MinRoundPeriod, nameof(MaxRoundPeriod), MaxRoundPeriod, $"at least {nameof(MinRoundPeriod)} ({MinRoundPeriod})");
+        Require(
+            MaxRoundPeriod >= MinRoundPeriod,
+            nameof(MaxRoundPeriod),
+            MaxRoundPeriod,
+            $"at least {nameof(MinRoundPeriod)} ({MinRoundPeriod})");
         return this;
     }
 

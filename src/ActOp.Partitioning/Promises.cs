@@ -10,7 +10,7 @@ internal sealed class Promises<TVertex>
 
     public int Count => _outgoing.Count + _incoming.Count;
 
-    /// <summary>Load that will come less load that will go.</summary>
+    /// <summary>Incoming load minus outgoing load.</summary>
     public double Balance { get; private set; }
 
     public bool IsUnderWay(TVertex vertex) => _outgoing.ContainsKey(vertex) || _incoming.ContainsKey(vertex);
@@ -117,8 +117,8 @@ internal sealed class PromisedTraits<TVertex>(IVertexTraits<TVertex> inner, Prom
 }
 
 /// <summary>
-/// The last answer to each silo, so that a repeated offer gets the same answer again and an old one none. Entries live long enough
-/// for every copy of an offer to have died out.
+/// The last answer to each silo, so that a repeated offer gets the same answer again and an old one none. Entries are kept until no
+/// copy of an offer can be in transit.
 /// </summary>
 internal sealed class AnsweredOffers<TVertex>(TimeSpan lifetime)
     where TVertex : notnull, IEquatable<TVertex>

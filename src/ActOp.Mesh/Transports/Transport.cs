@@ -3,7 +3,7 @@ using System.Net;
 namespace ActOp.Mesh.Transports;
 
 /// <summary>
-/// Where byte streams come from. Everything above (links, frames, handshake, sessions) is the same code for every transport.
+/// Creates byte streams. Links, frames, handshakes and sessions use the same code for every transport.
 /// All members may be called from any thread.
 /// </summary>
 public abstract class Transport
@@ -16,9 +16,9 @@ public abstract class Transport
     public abstract ByteStream Dial(EndPoint endPoint);
 
     /// <summary>Accepts connections at <paramref name="endPoint"/> until disposed; <paramref name="accepted"/> must not block.</summary>
-    /// <param name="endPoint">Where; port 0 picks a free one.</param>
+    /// <param name="endPoint">The endpoint; port 0 selects a free port.</param>
     /// <param name="accepted">Takes each connection and owns it from then on, on any thread, one at a time.</param>
-    /// <param name="failed">Told of each failure to accept; accepting goes on after a pause.</param>
+    /// <param name="failed">Called for each failure to accept; accepting continues after a pause.</param>
     /// <exception cref="System.Net.Sockets.SocketException">The endpoint cannot be bound.</exception>
     public abstract Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed);
 
@@ -29,9 +29,119 @@ public abstract class Transport
 /// <summary>An endpoint where connections are accepted; dispose to stop.</summary>
 public abstract class Listener : IDisposable
 {
-    /// <summary>The endpoint in use, with the port that was picked.</summary>
+    /// <summary>The endpoint in use, with the port that was selected.</summary>
     public abstract EndPoint EndPoint { get; }
 
     /// <summary>Stops accepting; accepted connections stay.</summary>
     public abstract void Dispose();
+}
+
+/// <summary>
+/// One full-duplex, non-blocking stream of bytes.
+/// <para>Threads: at most one receiver and one sender at a time (ensured by the link's poller and its flush gate); <see cref="Dispose"/>
+/// only while neither runs.</para>
+/// <para>Readiness is edge-triggered: after a receive that returned less than asked for, or a send that returned <see cref="WouldBlock"/>,
+/// the next change is reported by the <see cref="Readiness"/> that the stream was added to.</para>
+/// </summary>
+public abstract class ByteStream : IDisposable
+{
+    /// <summary>Result of receive and send: the call would block.</summary>
+    public const int WouldBlock = -1;
+
+    /// <summary>Result of receive and send: the stream is broken; for a dialled stream that never received: the dial failed.</summary>
+    public const int Failed = -2;
+
+    /// <summary>Result of receive on a dialled stream: the host has refused the connection.</summary>
+    public const int Refused = -3;
+
+    /// <summary>The other end, for logs; null if it was never known.</summary>
+    public abstract EndPoint? RemoteEndPoint { get; }
+
+    /// <summary>
+    /// Whether an accepted stream has one of the last descriptors of the process, which are reserved for files, dials and connections with
+    /// a known peer: another connection must be closed.
+    /// </summary>
+    public virtual bool TakesReserve => false;
+
+    /// <summary>The object that the readiness report leads to (the mesh keeps its link here).</summary>
+    internal object? Owner { get; set; }
+
+    /// <summary>
+    /// Reads the available bytes: the number of bytes read, 0 when the other end has finished, <see cref="WouldBlock"/>, <see
+    /// cref="Failed"/> or <see cref="Refused"/>.
+    /// </summary>
+    public abstract int Receive(Span<byte> buffer);
+
+    /// <summary>Sends as much as fits: the number of bytes taken (1 or more), <see cref="WouldBlock"/> or <see cref="Failed"/>.</summary>
+    public abstract int Send(ReadOnlySpan<byte> bytes);
+
+    /// <summary>Tells the other end that no more bytes will follow; receiving continues.</summary>
+    public abstract void FinishSending();
+
+    /// <summary>Closes the stream; it must have been removed from its readiness set.</summary>
+    public abstract void Dispose();
+}
+
+/// <summary>
+/// A set of streams that one thread waits on (edge-triggered).
+/// <para>Threads: <see cref="Wait"/> by one thread at a time; the rest by any thread. A report may be stale: it may name a stream that was
+/// removed while the wait ended.</para>
+/// </summary>
+public abstract class Readiness : IDisposable
+{
+    /// <summary>Adds a stream; what it is ready for already is reported too.</summary>
+    public abstract void Add(ByteStream stream);
+
+    /// <summary>Removes a stream that was added.</summary>
+    public abstract void Remove(ByteStream stream);
+
+    /// <summary>Waits until a stream is ready, <see cref="Wake"/> is called or the time is over. Returns the number of reports.</summary>
+    /// <param name="reports">Filled from the start.</param>
+    /// <param name="timeoutMs">Milliseconds; 0 does not wait, -1 waits without limit.</param>
+    public abstract int Wait(Span<Ready> reports, int timeoutMs);
+
+    /// <summary>
+    /// Whether <see cref="TryLook"/> is implemented and cheap, so that a waiting thread may spin before it blocks. Default false.
+    /// </summary>
+    public virtual bool CanLook => false;
+
+    /// <summary>
+    /// Polls without waiting. False when there was nothing, not even a <see cref="Wake"/>; it has then yielded the processor to other
+    /// threads.
+    /// </summary>
+    /// <param name="reports">Filled from the start.</param>
+    /// <param name="found">The number of reports.</param>
+    public virtual bool TryLook(Span<Ready> reports, out int found)
+    {
+        found = 0;
+        return false;
+    }
+
+    /// <summary>Ends the current wait, or else the next one.</summary>
+    public abstract void Wake();
+
+    /// <summary>Releases the set; no wait may be in progress.</summary>
+    public abstract void Dispose();
+}
+
+/// <summary>One report of a <see cref="Readiness"/> set.</summary>
+/// <param name="Stream">The stream.</param>
+/// <param name="Kinds">What it is ready for.</param>
+public readonly record struct Ready(ByteStream Stream, ReadyKinds Kinds);
+
+/// <summary>What a stream is ready for.</summary>
+[Flags]
+public enum ReadyKinds
+{
+    /// <summary>Nothing.</summary>
+    None = 0,
+
+    /// <summary>A receive will not block.</summary>
+    Read = 1,
+
+    /// <summary>A send will not block.</summary>
+    Write = 2,
+
+    /// <summary>The other end has finished or the stream is broken: read to the end.</summary>
+    Hangup = 4,
 }

@@ -87,7 +87,7 @@ public sealed class MemoryNetwork
             var listener = new MemoryListener(this, endPoint, accepted);
             if (!_listeners.TryAdd(endPoint, listener))
             {
-                throw new InvalidOperationException($"Somebody listens at {endPoint} already.");
+                throw new InvalidOperationException($"Another listener is at {endPoint} already.");
             }
 
             return listener;
@@ -151,7 +151,8 @@ public sealed class MemoryNetwork
             Await(end, _time.GetElapsedTime(now, due));
         }
 
-        var kinds = (end.Inbound.HasArrived ? ReadyKinds.Read : 0) | (end.Inbound.IsFinished && next is null ? ReadyKinds.Read | ReadyKinds.Hangup : 0);
+        var kinds = end.Inbound.HasArrived ? ReadyKinds.Read : 0;
+        kinds |= end.Inbound.IsFinished && next is null ? ReadyKinds.Read | ReadyKinds.Hangup : 0;
         if (kinds != ReadyKinds.None)
         {
             end.Report(kinds);
@@ -180,7 +181,8 @@ internal sealed class MemoryTransport(MemoryNetwork network, EndPoint local) : T
 {
     public override ByteStream Dial(EndPoint endPoint) => network.Dial(local, endPoint);
 
-    public override Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed) => network.Listen(endPoint, accepted);
+    public override Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed)
+        => network.Listen(endPoint, accepted);
 
     public override Readiness CreateReadiness() => new MemoryReadiness(network);
 }

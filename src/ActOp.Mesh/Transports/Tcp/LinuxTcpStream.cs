@@ -12,8 +12,8 @@ namespace ActOp.Mesh.Transports.Tcp;
 internal sealed unsafe class LinuxTcpStream : TcpStream
 {
     /// <summary>
-    /// One in eight descriptors is kept for what is no stranger's connection, 64 at most: files that are opened now and then, dials,
-    /// accepted peers' further links.
+    /// One in eight descriptors, at most 64, is reserved for uses other than new connections: files, dials, and further links of accepted
+    /// peers.
     /// </summary>
     private static readonly int FirstReserved = ReadFirstReserved();
 
@@ -30,7 +30,7 @@ internal sealed unsafe class LinuxTcpStream : TcpStream
     /// <summary>The place in the readiness set that the stream is in.</summary>
     internal int Slot { get; set; } = -1;
 
-    // The system gives the lowest free number: a high one says that few are left.
+    // The system gives the lowest free number: a high number means that few are left.
     public override bool TakesReserve => Descriptor >= FirstReserved;
 
     public override void BeginConnect(EndPoint endPoint)
@@ -41,7 +41,8 @@ internal sealed unsafe class LinuxTcpStream : TcpStream
         {
             if (Linux.Connect(Descriptor, bytes, (uint)address.Size) != 0)
             {
-                _connectError = Marshal.GetLastPInvokeError() is var error and not (Linux.InProgress or Linux.Interrupted) ? Error(error) : 0;
+                var error = Marshal.GetLastPInvokeError();
+                _connectError = error is not (Linux.InProgress or Linux.Interrupted) ? Error(error) : 0;
             }
         }
     }

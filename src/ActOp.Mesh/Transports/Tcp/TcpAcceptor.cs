@@ -9,7 +9,7 @@ namespace ActOp.Mesh.Transports.Tcp;
 /// never does: it would then wake the framework's poll thread for every byte, beside ours.
 /// <para>Owns the listening socket, its event arguments and the timer of the pause, all made at the start: what is made when descriptors
 /// have run out may fail itself (a library that is loaded then fails to load). One thread at a time accepts: the constructor's, the
-/// event's, or the timer's. Whatever fails, the timer goes on with it.</para>
+/// event's, or the timer's. After any failure the timer continues.</para>
 /// </summary>
 internal sealed class TcpAcceptor : Listener
 {
@@ -23,7 +23,8 @@ internal sealed class TcpAcceptor : Listener
     private readonly ITimer _retry;
     private volatile bool _stopped;
 
-    public TcpAcceptor(Socket socket, Func<Socket, ByteStream> wrap, Action<ByteStream> accepted, Action<Exception> failed, TimeProvider time)
+    public TcpAcceptor(
+        Socket socket, Func<Socket, ByteStream> wrap, Action<ByteStream> accepted, Action<Exception> failed, TimeProvider time)
     {
         _socket = socket;
         _wrap = wrap;
@@ -106,7 +107,7 @@ internal sealed class TcpAcceptor : Listener
         }
         catch (SocketException)
         {
-            // Gone already.
+            // The connection is closed already.
             connection.Dispose();
             return;
         }
@@ -128,7 +129,7 @@ internal sealed class TcpAcceptor : Listener
         }
         catch (Exception telling)
         {
-            // Nobody hears of it: the log itself fails while descriptors are short. Accepting goes on.
+            // Ignored: the log itself can fail without free descriptors. Accepting continues.
             _ = telling;
         }
     }

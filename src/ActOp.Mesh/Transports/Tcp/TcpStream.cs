@@ -48,7 +48,8 @@ internal sealed class PortableTcpStream(Socket socket, EndPoint? remote) : TcpSt
         {
             Socket.Connect(endPoint);
         }
-        catch (SocketException exception) when (exception.SocketErrorCode is SocketError.WouldBlock or SocketError.InProgress or SocketError.AlreadyInProgress)
+        catch (SocketException exception) when (
+            exception.SocketErrorCode is SocketError.WouldBlock or SocketError.InProgress or SocketError.AlreadyInProgress)
         {
         }
         catch (SocketException exception)

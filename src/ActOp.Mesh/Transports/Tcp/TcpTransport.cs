@@ -69,8 +69,7 @@ public sealed class TcpTransport : Transport
     {
         socket.Blocking = false;
         socket.NoDelay = true;
-        // A session hears when its peer is gone, but not when the way of one of its connections is (an address translator has forgotten
-        // it).
+        // Keep-alives of a session detect a lost peer, but not a single lost connection (dropped by an address translator, for example).
         socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
         socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, KeepAliveSeconds);
         socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, KeepAliveSeconds / 3);
