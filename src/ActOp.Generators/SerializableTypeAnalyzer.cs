@@ -79,7 +79,10 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
     {
         if (((IParameterReferenceOperation)context.Operation).Parameter is not { ContainingSymbol: IMethodSymbol { MethodKind: MethodKind.Constructor, ContainingType: { IsRecord: false } type } constructor } parameter
             || !Attributes.Has(type, Attributes.GenerateSerializer) || !SymbolEqualityComparer.Default.Equals(CodecReader.PrimaryConstructor(type), constructor))
+        {
             return;
+        }
+
         if (!IsInitialization(context.Operation.Syntax))
             context.ReportDiagnostic(Diagnostic.Create(Rule.Lost, parameter.Locations[0], "The parameter '" + parameter.Name + "'", type.Name, "a method or property uses it after construction; keep it in a field or property with an [Id]"));
     }

@@ -29,17 +29,17 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
     /// <returns>A list that is valid until the next call.</returns>
     public IReadOnlyList<PartnerScore> RankPartners()
     {
-        foreach (TopScores top in _tops)
+        foreach (var top in _tops)
             top.Clear();
         _cut.AsSpan().Clear();
-        for (int vertex = 0; vertex < table.VertexBound; vertex++)
+        for (var vertex = 0; vertex < table.VertexBound; vertex++)
         {
             if (IsMovable(vertex))
                 ScoreAgainstAll(vertex);
         }
 
         _partners.Clear();
-        for (int silo = 0; silo < _tops.Length; silo++)
+        for (var silo = 0; silo < _tops.Length; silo++)
         {
             if (_cut[silo] > 0 && (_tops[silo].Total > 0 || options.Algorithm == SelectionAlgorithm.LookAhead))
                 _partners.Add(new(silo, _tops[silo].Total, _cut[silo]));
@@ -74,7 +74,7 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
     /// <returns>The score; 0 if the vertex has no tracked edge.</returns>
     public double TransferScore(TVertex vertex, int target)
     {
-        int id = table.FindVertex(vertex);
+        var id = table.FindVertex(vertex);
         return id < 0 ? 0 : Score(id, target);
     }
 
@@ -84,9 +84,9 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
     public CandidateSet<TVertex> Carry(IEnumerable<TVertex> vertices)
     {
         List<int> known = [];
-        foreach (TVertex vertex in vertices)
+        foreach (var vertex in vertices)
         {
-            int id = table.FindVertex(vertex);
+            var id = table.FindVertex(vertex);
             if (id >= 0)
                 known.Add(id);
         }
@@ -99,18 +99,18 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
 
     private void ScoreAgainstAll(int vertex)
     {
-        double inside = options.MigrationCost == 0 ? 0 : options.MigrationCost * traits.SizeOf(table.KeyOf(vertex));
-        for (int half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
+        var inside = options.MigrationCost == 0 ? 0 : options.MigrationCost * traits.SizeOf(table.KeyOf(vertex));
+        for (var half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
         {
-            int silo = table.SiloOf(table.OtherEnd(half));
-            double weight = table.CertainWeight(half);
+            var silo = table.SiloOf(table.OtherEnd(half));
+            var weight = table.CertainWeight(half);
             if (silo == table.Self)
                 inside += weight;
             else if (silo >= 0 && weight > 0)
                 Pull(silo, weight);
         }
 
-        foreach (int silo in _touched)
+        foreach (var silo in _touched)
         {
             _tops[silo].Offer(_pull[silo] - inside);
             _cut[silo] += _pull[silo];
@@ -131,11 +131,11 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
 
     private void GrowSilos(int count)
     {
-        int old = _tops.Length;
+        var old = _tops.Length;
         Array.Resize(ref _tops, count);
         Array.Resize(ref _pull, count);
         Array.Resize(ref _cut, count);
-        for (int i = old; i < count; i++)
+        for (var i = old; i < count; i++)
             _tops[i] = new(options.CandidateCount);
     }
 
@@ -143,14 +143,14 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
 
     private double Score(int vertex, int target, out bool tied)
     {
-        double score = options.MigrationCost == 0 ? 0 : -options.MigrationCost * traits.SizeOf(table.KeyOf(vertex));
+        var score = options.MigrationCost == 0 ? 0 : -options.MigrationCost * traits.SizeOf(table.KeyOf(vertex));
         tied = false;
-        for (int half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
+        for (var half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
         {
-            int silo = table.SiloOf(table.OtherEnd(half));
+            var silo = table.SiloOf(table.OtherEnd(half));
             if (silo != target && silo != table.Self)
                 continue;
-            double weight = table.CertainWeight(half);
+            var weight = table.CertainWeight(half);
             tied |= silo == target && weight > 0;
             score += silo == target ? weight : -weight;
         }
@@ -160,20 +160,20 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
 
     private void Choose(int target, int counterweights)
     {
-        int bound = table.VertexBound;
+        var bound = table.VertexBound;
         if (_scores.Length < bound)
             _scores = new double[bound];
         _heap.Reset(bound);
         _chosen.Clear();
         _untied.Clear();
-        bool grow = options.Algorithm == SelectionAlgorithm.LookAhead;
-        for (int vertex = 0; vertex < bound; vertex++)
+        var grow = options.Algorithm == SelectionAlgorithm.LookAhead;
+        for (var vertex = 0; vertex < bound; vertex++)
         {
             // Not a number: no candidate, or chosen.
             _scores[vertex] = double.NaN;
             if (!IsMovable(vertex))
                 continue;
-            double score = Score(vertex, target, out bool tied);
+            var score = Score(vertex, target, out var tied);
             if (grow || score > 0)
                 _scores[vertex] = score;
             if (grow ? tied : score > 0)
@@ -182,12 +182,12 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
                 _untied.Add(vertex);
         }
 
-        double room = options.CandidateSize;
+        var room = options.CandidateSize;
         Take(options.CandidateCount, grow, ref room);
         if (!grow || _chosen.Count == options.CandidateCount)
             return;
-        int limit = (int)Math.Min(options.CandidateCount, _chosen.Count + (long)Math.Max(counterweights, _chosen.Count));
-        foreach (int vertex in _untied)
+        var limit = (int)Math.Min(options.CandidateCount, _chosen.Count + (long)Math.Max(counterweights, _chosen.Count));
+        foreach (var vertex in _untied)
         {
             if (!double.IsNaN(_scores[vertex]))
                 _heap.Add(vertex, _scores[vertex]);
@@ -200,9 +200,9 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
     {
         while (_heap.Count > 0 && _chosen.Count < limit)
         {
-            int vertex = _heap.Pop();
+            var vertex = _heap.Pop();
             _scores[vertex] = double.NaN;
-            double size = double.IsPositiveInfinity(room) ? 0 : traits.SizeOf(table.KeyOf(vertex));
+            var size = double.IsPositiveInfinity(room) ? 0 : traits.SizeOf(table.KeyOf(vertex));
             if (size > room)
                 continue;
             room -= size;
@@ -215,9 +215,9 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
     // A neighbour's edge to a vertex that goes turns from -w into +w, and ties it to the target.
     private void RaiseNeighbours(int vertex)
     {
-        for (int half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
+        for (var half = table.FirstHalf(vertex); half >= 0; half = table.NextHalf(half))
         {
-            int other = table.OtherEnd(half);
+            var other = table.OtherEnd(half);
             if (double.IsNaN(_scores[other]))
                 continue;
             _scores[other] += 2 * table.CertainWeight(half);
@@ -234,9 +234,9 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
     /// </summary>
     internal CandidateSet<TVertex> Pack(List<int> chosen, int target, int edgeLimit)
     {
-        int[] starts = new int[chosen.Count + 1];
+        var starts = new int[chosen.Count + 1];
         _edges.Clear();
-        int count = 0;
+        var count = 0;
         while (count < chosen.Count && (count == 0 || _edges.Count < edgeLimit))
         {
             table.CopyEdges(table.KeyOf(chosen[count]), _edges);
@@ -244,10 +244,10 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
             starts[++count] = _edges.Count;
         }
 
-        TVertex[] vertices = new TVertex[count];
-        double[] sizes = new double[count];
-        long[] epochs = new long[count];
-        for (int i = 0; i < count; i++)
+        var vertices = new TVertex[count];
+        var sizes = new double[count];
+        var epochs = new long[count];
+        for (var i = 0; i < count; i++)
         {
             vertices[i] = table.KeyOf(chosen[i]);
             sizes[i] = traits.SizeOf(vertices[i]);
@@ -259,12 +259,12 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
 
     private void KeepHeaviest(int start, int target)
     {
-        int count = _edges.Count - start;
+        var count = _edges.Count - start;
         if (count <= options.EdgesPerCandidate)
             return;
         _edges.Sort(start, count, Comparer<HeavyEdge<TVertex>>.Create((a, b) =>
             Matters(a) != Matters(b) ? (Matters(a) ? -1 : 1) : b.Certain.CompareTo(a.Certain)));
-        int end = start + options.EdgesPerCandidate;
+        var end = start + options.EdgesPerCandidate;
         while (end < _edges.Count && Matters(_edges[end]))
             end++;
         _edges.RemoveRange(end, _edges.Count - end);
@@ -306,7 +306,7 @@ internal sealed class TopScores(int capacity)
     {
         if (_count == _heap.Length)
             Array.Resize(ref _heap, Math.Min(capacity, _count * 2));
-        int index = _count++;
+        var index = _count++;
         for (int parent; index > 0 && _heap[parent = (index - 1) >> 1] > score; index = parent)
             _heap[index] = _heap[parent];
         _heap[index] = score;
@@ -314,7 +314,7 @@ internal sealed class TopScores(int capacity)
 
     private void ReplaceSmallest(double score)
     {
-        int index = 0;
+        var index = 0;
         for (int child; (child = (2 * index) + 1) < _count; index = child)
         {
             if (child + 1 < _count && _heap[child + 1] < _heap[child])

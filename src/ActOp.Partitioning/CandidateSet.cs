@@ -22,8 +22,11 @@ public sealed class CandidateSet<TVertex>
     {
         if (sizes.Length != vertices.Length || epochs.Length != vertices.Length
             || starts.Length != vertices.Length + 1 || starts[^1] != edges.Length)
+        {
             throw new ArgumentException("Candidates need one size, one epoch and one range of edges each.");
-        for (int i = 0; i < vertices.Length; i++)
+        }
+
+        for (var i = 0; i < vertices.Length; i++)
         {
             if (starts[i] < 0 || starts[i] > starts[i + 1])
                 throw new ArgumentException("The ranges of edges must ascend.");
@@ -62,7 +65,7 @@ public sealed class CandidateSet<TVertex>
     /// <summary>The edges to a silo that is gone lead to an unknown place from now on.</summary>
     internal void ForgetSilo(int silo)
     {
-        for (int i = 0; i < Edges.Length; i++)
+        for (var i = 0; i < Edges.Length; i++)
         {
             if (Edges[i].Silo == silo)
                 Edges[i] = Edges[i] with { Silo = Partitioning.Silo.Unknown };
@@ -78,16 +81,16 @@ public sealed class CandidateSet<TVertex>
     /// <param name="departed">Vertices that left this silo meanwhile, with their new places; the set may still place them here.</param>
     public void Adopt(int index, HeavyEdgeTable<TVertex> table, IReadOnlyDictionary<TVertex, (int Silo, long Epoch)>? departed = null)
     {
-        TVertex vertex = Vertices[index];
-        long epoch = Epochs[index] + 1;
+        var vertex = Vertices[index];
+        var epoch = Epochs[index] + 1;
         table.Locate(vertex, table.Self, epoch);
-        foreach (HeavyEdge<TVertex> edge in EdgesOf(index))
+        foreach (var edge in EdgesOf(index))
         {
             // The table's own measurement is newer than the edges of the set.
             if (table.TryGetEdge(vertex, edge.Other, out _))
                 continue;
-            (int Silo, long Epoch) place = (edge.Silo, edge.Epoch);
-            if (departed is not null && departed.TryGetValue(edge.Other, out (int Silo, long Epoch) left))
+            var place = (edge.Silo, edge.Epoch);
+            if (departed is not null && departed.TryGetValue(edge.Other, out var left))
                 place = left.Epoch > place.Epoch ? left : place;
             else if (place.Silo == table.Self && !table.TryLocate(edge.Other, out _, out _))
                 place = (Partitioning.Silo.Unknown, edge.Epoch);

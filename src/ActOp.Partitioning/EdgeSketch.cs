@@ -52,8 +52,8 @@ public sealed class EdgeSketch<TVertex>
     /// <param name="bytes">Bytes sent or received, at least 0.</param>
     public void Add(TVertex other, long messages, long bytes)
     {
-        int hash = other.GetHashCode();
-        int slot = Find(hash, other);
+        var hash = other.GetHashCode();
+        var slot = Find(hash, other);
         if (slot < 0)
             slot = Take(hash, other);
         _messages[slot] += messages;
@@ -68,8 +68,8 @@ public sealed class EdgeSketch<TVertex>
     /// <returns>False when all counters are taken by others: nothing was counted.</returns>
     public bool TryAdd(TVertex other, long messages, long bytes)
     {
-        int hash = other.GetHashCode();
-        int slot = Find(hash, other);
+        var hash = other.GetHashCode();
+        var slot = Find(hash, other);
         if (slot < 0)
         {
             if (_count == _hashes.Length)
@@ -88,7 +88,7 @@ public sealed class EdgeSketch<TVertex>
     public void Drain<TSink>(ref TSink sink)
         where TSink : IEdgeSink<TVertex>, allows ref struct
     {
-        for (int i = 0; i < _count; i++)
+        for (var i = 0; i < _count; i++)
             sink.Receive(_others[i], _messages[i], _errors[i], _bytes[i]);
         Clear();
     }
@@ -103,10 +103,10 @@ public sealed class EdgeSketch<TVertex>
 
     private int Find(int hash, TVertex other)
     {
-        int from = 0;
+        var from = 0;
         while (true)
         {
-            int hit = _hashes.AsSpan(from, _count - from).IndexOf(hash);
+            var hit = _hashes.AsSpan(from, _count - from).IndexOf(hash);
             if (hit < 0)
                 return -1;
             if (_others[from + hit].Equals(other))
@@ -137,8 +137,8 @@ public sealed class EdgeSketch<TVertex>
 
     private int Smallest()
     {
-        int slot = 0;
-        for (int i = 1; i < _messages.Length; i++)
+        var slot = 0;
+        for (var i = 1; i < _messages.Length; i++)
         {
             if (_messages[i] < _messages[slot])
                 slot = i;

@@ -63,7 +63,7 @@ internal sealed class EdgeStore<TVertex>
     /// <summary>Multiplies all weights and errors. The order of the heap stays.</summary>
     internal void Scale(double factor)
     {
-        for (int i = 0; i < Count; i++)
+        for (var i = 0; i < Count; i++)
         {
             _weight[_heap[i]] *= factor;
             _error[_heap[i]] *= factor;
@@ -75,10 +75,10 @@ internal sealed class EdgeStore<TVertex>
     {
         if (a < 0 || b < 0)
             return -1;
-        int mask = _buckets.Length - 1;
-        for (int bucket = Home(a, b, mask); ; bucket = (bucket + 1) & mask)
+        var mask = _buckets.Length - 1;
+        for (var bucket = Home(a, b, mask); ; bucket = (bucket + 1) & mask)
         {
-            int edge = _buckets[bucket];
+            var edge = _buckets[bucket];
             if (edge < 0)
                 return -1;
             int x = _end[2 * edge], y = _end[(2 * edge) + 1];
@@ -92,7 +92,7 @@ internal sealed class EdgeStore<TVertex>
     {
         if (_free < 0 && _used == _weight.Length)
             Grow();
-        int edge = _free;
+        var edge = _free;
         if (edge >= 0)
             _free = _next[2 * edge];
         else
@@ -114,8 +114,8 @@ internal sealed class EdgeStore<TVertex>
         RemoveBucket(edge);
         Unlink(2 * edge);
         Unlink((2 * edge) + 1);
-        int hole = _position[edge];
-        int last = _heap[--Count];
+        var hole = _position[edge];
+        var last = _heap[--Count];
         if (last != edge)
         {
             _heap[hole] = last;
@@ -137,7 +137,7 @@ internal sealed class EdgeStore<TVertex>
 
     private void Link(int half, int vertex)
     {
-        int head = _vertices.HeadOf(vertex);
+        var head = _vertices.HeadOf(vertex);
         _end[half] = vertex;
         _next[half] = head;
         _previous[half] = -1;
@@ -161,8 +161,8 @@ internal sealed class EdgeStore<TVertex>
 
     private void InsertBucket(int edge)
     {
-        int mask = _buckets.Length - 1;
-        int bucket = Home(_end[2 * edge], _end[(2 * edge) + 1], mask);
+        var mask = _buckets.Length - 1;
+        var bucket = Home(_end[2 * edge], _end[(2 * edge) + 1], mask);
         while (_buckets[bucket] >= 0)
             bucket = (bucket + 1) & mask;
         _buckets[bucket] = edge;
@@ -170,14 +170,14 @@ internal sealed class EdgeStore<TVertex>
 
     private void RemoveBucket(int edge)
     {
-        int mask = _buckets.Length - 1;
-        int hole = Home(_end[2 * edge], _end[(2 * edge) + 1], mask);
+        var mask = _buckets.Length - 1;
+        var hole = Home(_end[2 * edge], _end[(2 * edge) + 1], mask);
         while (_buckets[hole] != edge)
             hole = (hole + 1) & mask;
-        for (int next = (hole + 1) & mask; _buckets[next] >= 0; next = (next + 1) & mask)
+        for (var next = (hole + 1) & mask; _buckets[next] >= 0; next = (next + 1) & mask)
         {
-            int moved = _buckets[next];
-            int home = Home(_end[2 * moved], _end[(2 * moved) + 1], mask);
+            var moved = _buckets[next];
+            var home = Home(_end[2 * moved], _end[(2 * moved) + 1], mask);
             if (((next - home) & mask) < ((next - hole) & mask))
                 continue;
             _buckets[hole] = moved;
@@ -189,11 +189,11 @@ internal sealed class EdgeStore<TVertex>
 
     private void SiftUp(int index)
     {
-        int edge = _heap[index];
-        double weight = _weight[edge];
+        var edge = _heap[index];
+        var weight = _weight[edge];
         while (index > 0)
         {
-            int parent = (index - 1) >> 2;
+            var parent = (index - 1) >> 2;
             if (_weight[_heap[parent]] <= weight)
                 break;
             Put(index, _heap[parent]);
@@ -205,11 +205,11 @@ internal sealed class EdgeStore<TVertex>
 
     private void SiftDown(int index)
     {
-        int edge = _heap[index];
-        double weight = _weight[edge];
+        var edge = _heap[index];
+        var weight = _weight[edge];
         while ((index << 2) + 1 < Count)
         {
-            int child = LightestChild((index << 2) + 1);
+            var child = LightestChild((index << 2) + 1);
             if (_weight[_heap[child]] >= weight)
                 break;
             Put(index, _heap[child]);
@@ -221,9 +221,9 @@ internal sealed class EdgeStore<TVertex>
 
     private int LightestChild(int first)
     {
-        int lightest = first;
-        int end = Math.Min(first + 4, Count);
-        for (int i = first + 1; i < end; i++)
+        var lightest = first;
+        var end = Math.Min(first + 4, Count);
+        for (var i = first + 1; i < end; i++)
         {
             if (_weight[_heap[i]] < _weight[_heap[lightest]])
                 lightest = i;
@@ -240,7 +240,7 @@ internal sealed class EdgeStore<TVertex>
 
     private void Grow()
     {
-        int size = Math.Min(_capacity, Math.Max(64, _weight.Length * 2));
+        var size = Math.Min(_capacity, Math.Max(64, _weight.Length * 2));
         Array.Resize(ref _weight, size);
         Array.Resize(ref _error, size);
         Array.Resize(ref _heap, size);
@@ -250,7 +250,7 @@ internal sealed class EdgeStore<TVertex>
         Array.Resize(ref _previous, size * 2);
         _buckets = new int[System.Numerics.BitOperations.RoundUpToPowerOf2((uint)size * 2)];
         _buckets.AsSpan().Fill(-1);
-        for (int i = 0; i < Count; i++)
+        for (var i = 0; i < Count; i++)
             InsertBucket(_heap[i]);
     }
 }

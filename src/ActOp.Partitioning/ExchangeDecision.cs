@@ -25,21 +25,21 @@ public sealed class ExchangeDecision<TVertex>(
     /// <returns>A plan that lowers the cut, or brings a silo nearer to its band of load; null if there is none.</returns>
     public ExchangePlan<TVertex>? Decide(ExchangeOffer<TVertex> offer, SiloLoad load)
     {
-        bool balances = load.Current > load.Upper || offer.Load.Current < offer.Load.Lower;
-        CandidateSet<TVertex> own = selection.Select(offer.From, balances ? int.MaxValue : offer.Candidates.Count);
+        var balances = load.Current > load.Upper || offer.Load.Current < offer.Load.Lower;
+        var own = selection.Select(offer.From, balances ? int.MaxValue : offer.Candidates.Count);
         Index(offer, own);
         _problem.Left = offer.Load;
         _problem.Right = load;
-        for (int i = 0; i < _offered.Count; i++)
+        for (var i = 0; i < _offered.Count; i++)
             Describe(i, 0, offer.Candidates.Sizes[_offered[i]]);
-        for (int i = 0; i < own.Count; i++)
+        for (var i = 0; i < own.Count; i++)
             Describe(_offered.Count + i, 1, own.Sizes[i]);
-        for (int i = 0; i < _offered.Count; i++)
+        for (var i = 0; i < _offered.Count; i++)
             ConnectOffered(i, offer);
-        for (int i = 0; i < own.Count; i++)
+        for (var i = 0; i < own.Count; i++)
             ConnectOwn(_offered.Count + i, own.Vertices[i], offer.From);
         _problem.Seal();
-        double gain = _exchange.Run(_problem);
+        var gain = _exchange.Run(_problem);
         return Read(offer, own, load, gain);
     }
 
@@ -48,16 +48,16 @@ public sealed class ExchangeDecision<TVertex>(
     {
         _index.Clear();
         _offered.Clear();
-        for (int i = 0; i < offer.Candidates.Count; i++)
+        for (var i = 0; i < offer.Candidates.Count; i++)
         {
-            TVertex vertex = offer.Candidates.Vertices[i];
-            bool moved = table.TryLocate(vertex, out int silo, out long epoch) && epoch > offer.Candidates.Epochs[i] && silo != offer.From;
+            var vertex = offer.Candidates.Vertices[i];
+            var moved = table.TryLocate(vertex, out var silo, out var epoch) && epoch > offer.Candidates.Epochs[i] && silo != offer.From;
             if (moved || !_index.TryAdd(vertex, _offered.Count))
                 continue;
             _offered.Add(i);
         }
 
-        for (int i = 0; i < own.Count; i++)
+        for (var i = 0; i < own.Count; i++)
             _index.TryAdd(own.Vertices[i], _offered.Count + i);
         _problem.Reset(_offered.Count + own.Count);
     }
@@ -72,34 +72,34 @@ public sealed class ExchangeDecision<TVertex>(
 
     private void ConnectOffered(int candidate, ExchangeOffer<TVertex> offer)
     {
-        TVertex vertex = offer.Candidates.Vertices[_offered[candidate]];
-        int id = table.FindVertex(vertex);
-        for (int half = id < 0 ? -1 : table.FirstHalf(id); half >= 0; half = table.NextHalf(half))
+        var vertex = offer.Candidates.Vertices[_offered[candidate]];
+        var id = table.FindVertex(vertex);
+        for (var half = id < 0 ? -1 : table.FirstHalf(id); half >= 0; half = table.NextHalf(half))
         {
-            int other = table.OtherEnd(half);
+            var other = table.OtherEnd(half);
             Connect(candidate, table.KeyOf(other), table.SiloOf(other), table.CertainWeight(half), offer.From);
         }
 
-        foreach (HeavyEdge<TVertex> edge in offer.Candidates.EdgesOf(_offered[candidate]))
+        foreach (var edge in offer.Candidates.EdgesOf(_offered[candidate]))
         {
-            int other = table.FindVertex(edge.Other);
+            var other = table.FindVertex(edge.Other);
             if (id >= 0 && other >= 0 && table.CertainWeight(id, other) > 0)
                 continue;
-            bool newer = other >= 0 && table.EpochOf(other) > edge.Epoch;
+            var newer = other >= 0 && table.EpochOf(other) > edge.Epoch;
             Connect(candidate, edge.Other, newer ? table.SiloOf(other) : edge.Silo, edge.Certain, offer.From);
         }
     }
 
     private void ConnectOwn(int candidate, TVertex vertex, int partner)
     {
-        int id = table.FindVertex(vertex);
-        for (int half = table.FirstHalf(id); half >= 0; half = table.NextHalf(half))
+        var id = table.FindVertex(vertex);
+        for (var half = table.FirstHalf(id); half >= 0; half = table.NextHalf(half))
             Connect(candidate, table.KeyOf(table.OtherEnd(half)), table.SiloOf(table.OtherEnd(half)), table.CertainWeight(half), partner);
     }
 
     private void Connect(int candidate, TVertex other, int silo, double weight, int partner)
     {
-        if (_index.TryGetValue(other, out int pair))
+        if (_index.TryGetValue(other, out var pair))
             _problem.AddPair(candidate, pair, weight);
         else if (silo == table.Self)
             _problem.External[candidate] += weight;
@@ -109,11 +109,11 @@ public sealed class ExchangeDecision<TVertex>(
 
     private ExchangePlan<TVertex>? Read(ExchangeOffer<TVertex> offer, CandidateSet<TVertex> own, SiloLoad load, double gain)
     {
-        ReadOnlySpan<int> sides = _exchange.Sides;
+        var sides = _exchange.Sides;
         List<TVertex> accepted = [];
         List<int> given = [];
         double change = 0;
-        for (int i = 0; i < sides.Length; i++)
+        for (var i = 0; i < sides.Length; i++)
         {
             if (sides[i] == _problem.Home[i])
                 continue;
@@ -124,7 +124,7 @@ public sealed class ExchangeDecision<TVertex>(
                 given.Add(table.FindVertex(own.Vertices[i - _offered.Count]));
         }
 
-        double relief = load.Violation(load.Current) - load.Violation(load.Current + change)
+        var relief = load.Violation(load.Current) - load.Violation(load.Current + change)
             + offer.Load.Violation(offer.Load.Current) - offer.Load.Violation(offer.Load.Current - change);
         if (accepted.Count + given.Count == 0 || (gain <= 1e-9 && relief <= 1e-9))
             return null;

@@ -58,9 +58,9 @@ internal sealed class ExchangeProblem
     public void Seal()
     {
         _pairs.Sort(static (a, b) => a.Key != b.Key ? a.Key.CompareTo(b.Key) : b.Weight.CompareTo(a.Weight));
-        int unique = 0;
+        var unique = 0;
         Starts = new int[Count + 1];
-        for (int i = 0; i < _pairs.Count; i++)
+        for (var i = 0; i < _pairs.Count; i++)
         {
             if (i > 0 && _pairs[i].Key == _pairs[i - 1].Key)
                 continue;
@@ -69,14 +69,14 @@ internal sealed class ExchangeProblem
             Starts[(int)(uint)_pairs[unique - 1].Key + 1]++;
         }
 
-        for (int i = 0; i < Count; i++)
+        for (var i = 0; i < Count; i++)
             Starts[i + 1] += Starts[i];
         Others = new int[2 * unique];
         Weights = new double[2 * unique];
-        int[] at = Starts.AsSpan(0, Count).ToArray();
-        for (int i = 0; i < unique; i++)
+        var at = Starts.AsSpan(0, Count).ToArray();
+        for (var i = 0; i < unique; i++)
         {
-            (ulong key, double weight) = _pairs[i];
+            (var key, var weight) = _pairs[i];
             Put(at[(int)(key >> 32)]++, (int)(uint)key, weight);
             Put(at[(int)(uint)key]++, (int)(key >> 32), weight);
         }
@@ -89,8 +89,8 @@ internal sealed class ExchangeProblem
     public ExchangeProblem From(ReadOnlySpan<int> sides)
     {
         double change = 0;
-        double[] external = new double[Count];
-        for (int i = 0; i < Count; i++)
+        var external = new double[Count];
+        for (var i = 0; i < Count; i++)
         {
             external[i] = External[i] + (Home[i] == 0 ? -Cost[i] : Cost[i]);
             change += (sides[i] - Home[i]) * Load[i];
@@ -115,9 +115,9 @@ internal sealed class ExchangeProblem
     /// <summary>What moving a candidate from its side to the other one gains, computed from scratch.</summary>
     public double Score(int vertex, ReadOnlySpan<int> side)
     {
-        int mine = side[vertex];
-        double score = mine == 0 ? External[vertex] : -External[vertex];
-        for (int i = Starts[vertex]; i < Starts[vertex + 1]; i++)
+        var mine = side[vertex];
+        var score = mine == 0 ? External[vertex] : -External[vertex];
+        for (var i = Starts[vertex]; i < Starts[vertex + 1]; i++)
             score += side[Others[i]] == mine ? -Weights[i] : Weights[i];
         return score + (mine == Home[vertex] ? -Cost[vertex] : Cost[vertex]);
     }

@@ -69,7 +69,7 @@ public sealed class ExchangeProtocol<TVertex>
         if (_pending is not null)
             return default;
         _partners.Clear();
-        foreach (PartnerScore partner in _selection.RankPartners())
+        foreach (var partner in _selection.RankPartners())
         {
             if (_partners.Count == _options.PartnersPerRound)
                 break;
@@ -102,13 +102,13 @@ public sealed class ExchangeProtocol<TVertex>
     /// <returns>The reply to send, and the migrations of T0 to start. A repeated offer gets the same reply and starts nothing.</returns>
     public ExchangeStep<TVertex> Receive(ExchangeOffer<TVertex> offer, TimeSpan now, SiloLoad load)
     {
-        if (_answered.TryRepeat(offer.Id, out ExchangeReply<TVertex>? repeated))
+        if (_answered.TryRepeat(offer.Id, out var repeated))
             return new(Reply: repeated);
-        ExchangeId withdrawn = _pending?.Id ?? default;
-        ExchangeRefusal refusal = Refuse(offer, now);
+        var withdrawn = _pending?.Id ?? default;
+        var refusal = Refuse(offer, now);
         if (_pending is not null)
             withdrawn = default;
-        ExchangePlan<TVertex>? plan = refusal == ExchangeRefusal.None ? Decide(offer, load) : null;
+        var plan = refusal == ExchangeRefusal.None ? Decide(offer, load) : null;
         if (plan is null && refusal == ExchangeRefusal.None)
             refusal = ExchangeRefusal.NoGain;
         ExchangeReply<TVertex> reply = new(offer.Id, refusal, plan, withdrawn);
@@ -183,9 +183,9 @@ public sealed class ExchangeProtocol<TVertex>
         _promises.ForgetSilo(silo);
         _answered.ForgetSilo(silo);
         _pending?.Candidates.ForgetSilo(silo);
-        for (int left = _partners.Count; left > 0; left--)
+        for (var left = _partners.Count; left > 0; left--)
         {
-            int partner = _partners.Dequeue();
+            var partner = _partners.Dequeue();
             if (partner != silo)
                 _partners.Enqueue(partner);
         }
@@ -198,9 +198,9 @@ public sealed class ExchangeProtocol<TVertex>
 
     private ExchangeStep<TVertex> OfferToNext(TimeSpan now, SiloLoad load)
     {
-        while (_partners.TryDequeue(out int partner))
+        while (_partners.TryDequeue(out var partner))
         {
-            CandidateSet<TVertex> candidates = _selection.Select(partner, Projected(load).Current > load.Upper ? int.MaxValue : 0);
+            var candidates = _selection.Select(partner, Projected(load).Current > load.Upper ? int.MaxValue : 0);
             if (candidates.Count == 0)
                 continue;
             ExchangeId id = new(_origin, _epoch, ++_sequence);
@@ -253,7 +253,7 @@ public sealed class ExchangeProtocol<TVertex>
     {
         if (!TryResolve(vertex, moved: true, out report, out partner, out var promise))
             return false;
-        long epoch = promise.Source.Epochs[promise.Index] + 1;
+        var epoch = promise.Source.Epochs[promise.Index] + 1;
         promise.Departed[vertex] = (partner, epoch);
         _table.Locate(vertex, partner, epoch);
         return true;
@@ -297,7 +297,7 @@ public sealed class ExchangeProtocol<TVertex>
     private bool TryResolve(
         TVertex vertex, bool moved, out MoveReport<TVertex> report, out int partner, out Promises<TVertex>.Promise promise)
     {
-        bool known = _promises.TakeGoing(vertex, out promise);
+        var known = _promises.TakeGoing(vertex, out promise);
         report = known ? new(promise.Exchange, vertex, moved) : default;
         partner = known ? promise.Partner : Silo.Unknown;
         return known;
@@ -313,18 +313,18 @@ public sealed class ExchangeProtocol<TVertex>
         TimeSpan now)
     {
         Dictionary<TVertex, (int, long)> departed = [];
-        TimeSpan deadline = now + _options.MigrationTimeout;
-        Dictionary<TVertex, int> index = IndexOf(goingSource);
-        foreach (TVertex vertex in going)
+        var deadline = now + _options.MigrationTimeout;
+        var index = IndexOf(goingSource);
+        foreach (var vertex in going)
         {
-            int at = index[vertex];
+            var at = index[vertex];
             _promises.Going(vertex, new(exchange, partner, LoadOf(goingSource.Sizes[at]), deadline, goingSource, at, departed));
         }
 
         index = IndexOf(comingSource);
-        foreach (TVertex vertex in coming)
+        foreach (var vertex in coming)
         {
-            int at = index[vertex];
+            var at = index[vertex];
             if (_early.Contains(vertex))
                 comingSource.Adopt(at, _table, departed);
             else
@@ -339,7 +339,7 @@ public sealed class ExchangeProtocol<TVertex>
     private static Dictionary<TVertex, int> IndexOf(CandidateSet<TVertex> set)
     {
         Dictionary<TVertex, int> index = new(set.Count);
-        for (int i = 0; i < set.Count; i++)
+        for (var i = 0; i < set.Count; i++)
             index[set.Vertices[i]] = i;
         return index;
     }

@@ -42,12 +42,12 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
         _score = new double[problem.Count];
         _left = problem.Left.Current;
         _right = problem.Right.Current;
-        bool lookAhead = options.Algorithm == SelectionAlgorithm.LookAhead;
+        var lookAhead = options.Algorithm == SelectionAlgorithm.LookAhead;
         double total = 0;
-        for (int pass = 0; pass < (lookAhead ? options.LookAheadPasses : 1); pass++)
+        for (var pass = 0; pass < (lookAhead ? options.LookAheadPasses : 1); pass++)
         {
-            double before = Violation(_left, _right);
-            double gain = Pass(lookAhead);
+            var before = Violation(_left, _right);
+            var gain = Pass(lookAhead);
             total += gain;
             if (gain <= Epsilon && Violation(_left, _right) >= before - Epsilon)
                 break;
@@ -62,13 +62,13 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
     {
         Fill();
         double sum = 0, best = 0, bestViolation = Violation(_left, _right);
-        int kept = 0;
-        while (TryPick(lookAhead, out int vertex))
+        var kept = 0;
+        while (TryPick(lookAhead, out var vertex))
         {
             sum += _score[vertex];
             Flip(vertex);
             _picks.Add(vertex);
-            double violation = Violation(_left, _right);
+            var violation = Violation(_left, _right);
             if (violation < bestViolation - Epsilon || (violation <= bestViolation + Epsilon && sum > best + Epsilon))
             {
                 best = sum;
@@ -77,7 +77,7 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
             }
         }
 
-        for (int i = _picks.Count - 1; i >= kept; i--)
+        for (var i = _picks.Count - 1; i >= kept; i--)
             Flip(_picks[i]);
         return best;
     }
@@ -87,7 +87,7 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
         _picks.Clear();
         _heaps[0].Reset(_problem.Count);
         _heaps[1].Reset(_problem.Count);
-        for (int i = 0; i < _problem.Count; i++)
+        for (var i = 0; i < _problem.Count; i++)
         {
             _score[i] = _problem.Score(i, _side);
             _heaps[_side[i]].Add(i, _score[i]);
@@ -96,7 +96,7 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
 
     private bool TryPick(bool lookAhead, out int vertex)
     {
-        int first = PreferredSide();
+        var first = PreferredSide();
         if (TryPickFrom(first, lookAhead, out vertex) || TryPickFrom(1 - first, lookAhead, out vertex))
         {
             _heaps[_side[vertex]].Remove(vertex);
@@ -118,14 +118,14 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
     // The best vertex of a side that balance admits. With equal loads no further vertex fits either.
     private bool TryPickFrom(int side, bool lookAhead, out int vertex)
     {
-        IndexedMaxHeap heap = _heaps[side];
+        var heap = _heaps[side];
         vertex = -1;
-        double refused = double.PositiveInfinity;
+        var refused = double.PositiveInfinity;
         while (heap.Count > 0)
         {
-            int top = heap.Top;
-            double load = _problem.Load[top];
-            if (load < refused && Admits(side, load, out double relief))
+            var top = heap.Top;
+            var load = _problem.Load[top];
+            if (load < refused && Admits(side, load, out var relief))
             {
                 if (lookAhead || heap.TopKey > Epsilon || relief > Epsilon)
                     vertex = top;
@@ -138,7 +138,7 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
                 break;
         }
 
-        foreach (int back in _aside)
+        foreach (var back in _aside)
             heap.Add(back, _score[back]);
         _aside.Clear();
         return vertex >= 0;
@@ -146,25 +146,25 @@ internal sealed class ExchangeSelection(PartitioningOptions options)
 
     private bool Admits(int side, double load, out double relief)
     {
-        double left = side == 0 ? _left - load : _left + load;
-        double right = side == 0 ? _right + load : _right - load;
-        double violation = Violation(left, right);
+        var left = side == 0 ? _left - load : _left + load;
+        var right = side == 0 ? _right + load : _right - load;
+        var violation = Violation(left, right);
         relief = Violation(_left, _right) - violation;
         return relief >= -Epsilon || violation <= _overshoot + Epsilon;
     }
 
     private void Flip(int vertex)
     {
-        int from = _side[vertex];
-        double load = from == 0 ? -_problem.Load[vertex] : _problem.Load[vertex];
+        var from = _side[vertex];
+        var load = from == 0 ? -_problem.Load[vertex] : _problem.Load[vertex];
         _left += load;
         _right -= load;
         _side[vertex] = 1 - from;
-        for (int i = _problem.Starts[vertex]; i < _problem.Starts[vertex + 1]; i++)
+        for (var i = _problem.Starts[vertex]; i < _problem.Starts[vertex + 1]; i++)
         {
-            int other = _problem.Others[i];
+            var other = _problem.Others[i];
             // The edge was inside and is cut now, or the other way round: 2w for whoever remains.
-            double change = _side[other] == from ? 2 * _problem.Weights[i] : -2 * _problem.Weights[i];
+            var change = _side[other] == from ? 2 * _problem.Weights[i] : -2 * _problem.Weights[i];
             _score[other] += change;
             if (_heaps[_side[other]].Contains(other))
                 _heaps[_side[other]].Change(other, _score[other]);
@@ -232,7 +232,7 @@ internal sealed class IndexedMaxHeap
 
     public void Change(int item, double key)
     {
-        double old = _keys[item];
+        var old = _keys[item];
         _keys[item] = key;
         if (key > old)
             Up(_position[item]);
@@ -242,16 +242,16 @@ internal sealed class IndexedMaxHeap
 
     public int Pop()
     {
-        int top = _items[0];
+        var top = _items[0];
         Remove(top);
         return top;
     }
 
     public void Remove(int item)
     {
-        int hole = _position[item];
+        var hole = _position[item];
         _position[item] = -1;
-        int last = _items[--Count];
+        var last = _items[--Count];
         if (last == item)
             return;
         _items[hole] = last;
@@ -264,10 +264,10 @@ internal sealed class IndexedMaxHeap
 
     private void Up(int index)
     {
-        int item = _items[index];
+        var item = _items[index];
         while (index > 0)
         {
-            int parent = (index - 1) >> 1;
+            var parent = (index - 1) >> 1;
             if (!Before(item, _items[parent]))
                 break;
             Put(index, _items[parent]);
@@ -279,7 +279,7 @@ internal sealed class IndexedMaxHeap
 
     private void Down(int index)
     {
-        int item = _items[index];
+        var item = _items[index];
         for (int child; (child = (2 * index) + 1) < Count; index = child)
         {
             if (child + 1 < Count && Before(_items[child + 1], _items[child]))

@@ -78,7 +78,7 @@ public sealed class HeavyEdgeTable<TVertex>
 
     internal double CertainWeight(int a, int b)
     {
-        int edge = _edges.Find(a, b);
+        var edge = _edges.Find(a, b);
         return edge < 0 ? 0 : (_edges.WeightOf(edge) - _edges.ErrorOf(edge)) * _scale;
     }
 
@@ -93,7 +93,7 @@ public sealed class HeavyEdgeTable<TVertex>
     {
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(elapsed, TimeSpan.Zero);
         ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(halfLife, TimeSpan.Zero);
-        double factor = Math.Pow(2, -elapsed.TotalSeconds / halfLife.TotalSeconds);
+        var factor = Math.Pow(2, -elapsed.TotalSeconds / halfLife.TotalSeconds);
         Decay(factor);
         _sampleShare = (1 - factor) / elapsed.TotalSeconds;
     }
@@ -113,7 +113,7 @@ public sealed class HeavyEdgeTable<TVertex>
     /// not exist.</param>
     public void Sample(TVertex local, long localEpoch, TVertex other, int otherSilo, long otherEpoch, double amount, double error = 0)
     {
-        double rate = (amount - error) * _sampleShare;
+        var rate = (amount - error) * _sampleShare;
         Add(local, localEpoch, other, otherSilo, otherEpoch, rate, halveIfLocal: true);
     }
 
@@ -154,7 +154,7 @@ public sealed class HeavyEdgeTable<TVertex>
     /// <returns>False if the vertex has no tracked edge.</returns>
     public bool TryLocate(TVertex vertex, out int silo, out long epoch)
     {
-        int id = _vertices.Find(vertex);
+        var id = _vertices.Find(vertex);
         silo = id < 0 ? Silo.Unknown : _vertices.SiloOf(id);
         epoch = id < 0 ? 0 : _vertices.EpochOf(id);
         return id >= 0;
@@ -164,11 +164,11 @@ public sealed class HeavyEdgeTable<TVertex>
     /// <param name="vertex">The vertex.</param>
     public void Forget(TVertex vertex)
     {
-        int id = _vertices.Find(vertex);
+        var id = _vertices.Find(vertex);
         while (id >= 0 && _vertices.HeadOf(id) >= 0)
         {
-            int edge = _vertices.HeadOf(id) >> 1;
-            bool last = _edges.Next(_vertices.HeadOf(id)) < 0;
+            var edge = _vertices.HeadOf(id) >> 1;
+            var last = _edges.Next(_vertices.HeadOf(id)) < 0;
             _edges.Remove(edge);
             if (last)
                 return;
@@ -184,7 +184,7 @@ public sealed class HeavyEdgeTable<TVertex>
     {
         if (silo == _self)
             throw new ArgumentException("A table cannot forget its own silo.", nameof(silo));
-        for (int id = 0; id < _vertices.Bound; id++)
+        for (var id = 0; id < _vertices.Bound; id++)
         {
             if (_vertices.HeadOf(id) >= 0 && _vertices.SiloOf(id) == silo)
                 _vertices.Locate(id, Silo.Unknown, _vertices.EpochOf(id));
@@ -199,8 +199,8 @@ public sealed class HeavyEdgeTable<TVertex>
     public bool TryGetEdge(TVertex vertex, TVertex other, out HeavyEdge<TVertex> edge)
     {
         edge = default;
-        int a = _vertices.Find(vertex);
-        int found = _edges.Find(a, _vertices.Find(other));
+        var a = _vertices.Find(vertex);
+        var found = _edges.Find(a, _vertices.Find(other));
         if (found < 0)
             return false;
         edge = EdgeAt(_edges.EndOf(2 * found) == a ? 2 * found : (2 * found) + 1);
@@ -212,8 +212,8 @@ public sealed class HeavyEdgeTable<TVertex>
     /// <param name="edges">Receives them, in no order.</param>
     public void CopyEdges(TVertex vertex, ICollection<HeavyEdge<TVertex>> edges)
     {
-        int id = _vertices.Find(vertex);
-        for (int half = id < 0 ? -1 : _vertices.HeadOf(id); half >= 0; half = _edges.Next(half))
+        var id = _vertices.Find(vertex);
+        for (var half = id < 0 ? -1 : _vertices.HeadOf(id); half >= 0; half = _edges.Next(half))
             edges.Add(EdgeAt(half));
     }
 
@@ -224,10 +224,10 @@ public sealed class HeavyEdgeTable<TVertex>
     {
         double total = 0;
         remote = 0;
-        for (int i = 0; i < _edges.Count; i++)
+        for (var i = 0; i < _edges.Count; i++)
         {
-            int half = 2 * _edges.At(i);
-            double weight = CertainWeight(half);
+            var half = 2 * _edges.At(i);
+            var weight = CertainWeight(half);
             total += weight;
             if (_vertices.SiloOf(_edges.EndOf(half)) != _self || _vertices.SiloOf(_edges.OtherEnd(half)) != _self)
                 remote += weight;
@@ -243,8 +243,8 @@ public sealed class HeavyEdgeTable<TVertex>
         Learn(local, _self, localEpoch);
         if (otherSilo != Silo.Unknown)
             Learn(other, otherSilo, otherEpoch);
-        int edge = _edges.Find(_vertices.Find(local), _vertices.Find(other));
-        double inherited = _floor;
+        var edge = _edges.Find(_vertices.Find(local), _vertices.Find(other));
+        var inherited = _floor;
         if (edge < 0 && _edges.Count == _capacity)
         {
             // Evict before interning: the eviction may free the number of a vertex of the new edge.
@@ -252,8 +252,8 @@ public sealed class HeavyEdgeTable<TVertex>
             _edges.Remove(_edges.Lightest);
         }
 
-        int a = _vertices.Intern(local, _self, localEpoch);
-        int b = _vertices.Intern(other, otherSilo, otherEpoch);
+        var a = _vertices.Intern(local, _self, localEpoch);
+        var b = _vertices.Intern(other, otherSilo, otherEpoch);
         if (edge < 0)
         {
             if (DropIfForeign(a, b))
@@ -261,14 +261,14 @@ public sealed class HeavyEdgeTable<TVertex>
             edge = _edges.Insert(a, b, inherited);
         }
 
-        double share = halveIfLocal && _vertices.SiloOf(a) == _self && _vertices.SiloOf(b) == _self ? 0.5 : 1;
+        var share = halveIfLocal && _vertices.SiloOf(a) == _self && _vertices.SiloOf(b) == _self ? 0.5 : 1;
         _edges.AddWeight(edge, share * weight / _scale);
     }
 
     private bool Learn(TVertex vertex, int silo, long epoch)
     {
-        int id = _vertices.Find(vertex);
-        bool wasHere = id >= 0 && _vertices.SiloOf(id) == _self;
+        var id = _vertices.Find(vertex);
+        var wasHere = id >= 0 && _vertices.SiloOf(id) == _self;
         if (id < 0 || !_vertices.Locate(id, silo, epoch))
             return false;
         if (wasHere && silo != _self)
@@ -279,9 +279,9 @@ public sealed class HeavyEdgeTable<TVertex>
     // Edges of a vertex that left stay only if their other end is here.
     private void RemoveForeignEdges(int id)
     {
-        for (int half = _vertices.HeadOf(id); half >= 0;)
+        for (var half = _vertices.HeadOf(id); half >= 0;)
         {
-            int next = _edges.Next(half);
+            var next = _edges.Next(half);
             if (_vertices.SiloOf(_edges.OtherEnd(half)) != _self)
                 _edges.Remove(half >> 1);
             half = next;
@@ -302,8 +302,8 @@ public sealed class HeavyEdgeTable<TVertex>
 
     private HeavyEdge<TVertex> EdgeAt(int half)
     {
-        int other = _edges.OtherEnd(half);
-        int edge = half >> 1;
+        var other = _edges.OtherEnd(half);
+        var edge = half >> 1;
         var (weight, error) = (_edges.WeightOf(edge) * _scale, _edges.ErrorOf(edge) * _scale);
         return new(_vertices.KeyOf(other), _vertices.SiloOf(other), _vertices.EpochOf(other), weight, error);
     }

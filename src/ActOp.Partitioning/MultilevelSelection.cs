@@ -32,15 +32,15 @@ internal sealed class MultilevelSelection(PartitioningOptions options)
     /// <returns>By how much the cut falls, less the cost of the moves.</returns>
     public double Run(ExchangeProblem problem)
     {
-        double total = _exchange.Run(problem);
+        var total = _exchange.Run(problem);
         _sides = _exchange.Sides.ToArray();
         if (options.Algorithm != SelectionAlgorithm.LookAhead || problem.Edges == 0)
             return total;
         Random random = new(problem.Count);
-        double limit = LargestCluster * problem.Load.Sum();
+        var limit = LargestCluster * problem.Load.Sum();
         for (int cycle = 0, idle = 0; cycle < options.ClusterCycles && idle < CyclesWithoutGain; cycle++)
         {
-            double gain = Cycle(problem.From(_sides), random, limit);
+            var gain = Cycle(problem.From(_sides), random, limit);
             total += gain;
             idle = gain > ExchangeSelection.Epsilon ? 0 : idle + 1;
         }
@@ -51,22 +51,22 @@ internal sealed class MultilevelSelection(PartitioningOptions options)
     private double Cycle(ExchangeProblem finest, Random random, double limit)
     {
         List<(ExchangeProblem Problem, int[] Clusters)> finer = [];
-        ExchangeProblem level = finest;
+        var level = finest;
         while (level.Count > CoarsestCount)
         {
-            int[] clusters = new ProblemClusters(level, limit).Join(random, out ExchangeProblem coarser);
+            var clusters = new ProblemClusters(level, limit).Join(random, out var coarser);
             if (coarser.Count > LeastShrinkage * level.Count)
                 break;
             finer.Add((level, clusters));
             level = coarser;
         }
 
-        double gain = _exchange.Run(level, overshoot: true);
-        for (int i = finer.Count - 1; i >= 0; i--)
+        var gain = _exchange.Run(level, overshoot: true);
+        for (var i = finer.Count - 1; i >= 0; i--)
         {
-            (level, int[] clusters) = finer[i];
-            int[] sides = new int[level.Count];
-            for (int vertex = 0; vertex < sides.Length; vertex++)
+            (level, var clusters) = finer[i];
+            var sides = new int[level.Count];
+            for (var vertex = 0; vertex < sides.Length; vertex++)
                 sides[vertex] = _exchange.Sides[clusters[vertex]];
             gain += _exchange.Run(level.From(sides), overshoot: true);
         }
@@ -91,16 +91,16 @@ internal sealed class ProblemClusters(ExchangeProblem problem, double limit)
     /// <returns>The cluster of each vertex.</returns>
     public int[] Join(Random random, out ExchangeProblem coarser)
     {
-        int[] order = new int[problem.Count];
-        for (int i = 0; i < order.Length; i++)
+        var order = new int[problem.Count];
+        for (var i = 0; i < order.Length; i++)
             order[i] = i;
         random.Shuffle(order);
         _cluster.AsSpan().Fill(-1);
-        foreach (int vertex in order)
+        foreach (var vertex in order)
         {
             if (_cluster[vertex] >= 0)
                 continue;
-            int neighbour = BestNeighbour(vertex);
+            var neighbour = BestNeighbour(vertex);
             if (neighbour < 0)
                 Open(vertex);
             else
@@ -114,14 +114,14 @@ internal sealed class ProblemClusters(ExchangeProblem problem, double limit)
     // Heavy for their loads: otherwise large clusters take all vertices, and the rest stays single.
     private int BestNeighbour(int vertex)
     {
-        int best = -1;
+        var best = -1;
         double rating = 0;
-        for (int i = problem.Starts[vertex]; i < problem.Starts[vertex + 1]; i++)
+        for (var i = problem.Starts[vertex]; i < problem.Starts[vertex + 1]; i++)
         {
-            int other = problem.Others[i];
+            var other = problem.Others[i];
             if (problem.Home[other] != problem.Home[vertex])
                 continue;
-            double load = _cluster[other] < 0 ? problem.Load[other] : _load[_cluster[other]];
+            var load = _cluster[other] < 0 ? problem.Load[other] : _load[_cluster[other]];
             if (load + problem.Load[vertex] > limit || problem.Weights[i] <= rating * load)
                 continue;
             rating = problem.Weights[i] / load;
@@ -149,9 +149,9 @@ internal sealed class ProblemClusters(ExchangeProblem problem, double limit)
     {
         ExchangeProblem coarser = new() { Left = problem.Left, Right = problem.Right };
         coarser.Reset(_count);
-        for (int vertex = 0; vertex < _cluster.Length; vertex++)
+        for (var vertex = 0; vertex < _cluster.Length; vertex++)
         {
-            int cluster = _cluster[vertex];
+            var cluster = _cluster[vertex];
             coarser.Home[cluster] = problem.Home[vertex];
             coarser.Size[cluster] += problem.Size[vertex];
             coarser.Load[cluster] += problem.Load[vertex];
@@ -166,18 +166,18 @@ internal sealed class ProblemClusters(ExchangeProblem problem, double limit)
     // Cluster by cluster, with one sum for each cluster at the other end.
     private void AddPairs(ExchangeProblem coarser)
     {
-        int[] members = new int[_cluster.Length];
-        for (int vertex = 0; vertex < members.Length; vertex++)
+        var members = new int[_cluster.Length];
+        for (var vertex = 0; vertex < members.Length; vertex++)
             members[vertex] = vertex;
         Array.Sort(_cluster.AsSpan().ToArray(), members);
-        double[] sums = new double[_count];
+        var sums = new double[_count];
         List<int> touched = [];
-        for (int at = 0; at < members.Length;)
+        for (var at = 0; at < members.Length;)
         {
-            int cluster = _cluster[members[at]];
+            var cluster = _cluster[members[at]];
             for (; at < members.Length && _cluster[members[at]] == cluster; at++)
                 Sum(members[at], cluster, sums, touched);
-            foreach (int other in touched)
+            foreach (var other in touched)
             {
                 coarser.AddPair(cluster, other, sums[other]);
                 sums[other] = 0;
@@ -189,9 +189,9 @@ internal sealed class ProblemClusters(ExchangeProblem problem, double limit)
 
     private void Sum(int vertex, int cluster, double[] sums, List<int> touched)
     {
-        for (int i = problem.Starts[vertex]; i < problem.Starts[vertex + 1]; i++)
+        for (var i = problem.Starts[vertex]; i < problem.Starts[vertex + 1]; i++)
         {
-            int other = _cluster[problem.Others[i]];
+            var other = _cluster[problem.Others[i]];
             if (other <= cluster)
                 continue;
             if (sums[other] == 0)

@@ -23,7 +23,7 @@ internal sealed class Promises<TVertex>
 
     public void Coming(TVertex vertex, Promise promise)
     {
-        if (_incoming.Remove(vertex, out Promise old))
+        if (_incoming.Remove(vertex, out var old))
             Balance -= old.Load;
         _incoming.Add(vertex, promise);
         Balance += promise.Load;
@@ -46,7 +46,7 @@ internal sealed class Promises<TVertex>
     }
 
     public bool IsComing(TVertex vertex, ExchangeId exchange) =>
-        _incoming.TryGetValue(vertex, out Promise promise) && promise.Exchange == exchange;
+        _incoming.TryGetValue(vertex, out var promise) && promise.Exchange == exchange;
 
     /// <summary>Gives up the vertices that were promised to or by a silo that is gone; the others no longer name it.</summary>
     public void ForgetSilo(int silo)
@@ -69,7 +69,7 @@ internal sealed class Promises<TVertex>
     {
         _expired.Clear();
         CandidateSet<TVertex>? last = null;
-        foreach ((TVertex vertex, Promise promise) in promises)
+        foreach ((var vertex, var promise) in promises)
         {
             if (promise.Partner == silo)
                 _expired.Add(vertex);
@@ -83,7 +83,7 @@ internal sealed class Promises<TVertex>
     private void Expire(Dictionary<TVertex, Promise> promises, TimeSpan now, int sign)
     {
         _expired.Clear();
-        foreach ((TVertex vertex, Promise promise) in promises)
+        foreach ((var vertex, var promise) in promises)
         {
             if (promise.Deadline <= now)
                 _expired.Add(vertex);
@@ -94,9 +94,9 @@ internal sealed class Promises<TVertex>
 
     private void RemoveExpired(Dictionary<TVertex, Promise> promises, int sign)
     {
-        foreach (TVertex vertex in _expired)
+        foreach (var vertex in _expired)
         {
-            promises.Remove(vertex, out Promise promise);
+            promises.Remove(vertex, out var promise);
             Balance += sign * promise.Load;
         }
     }
@@ -133,7 +133,7 @@ internal sealed class AnsweredOffers<TVertex>(TimeSpan lifetime)
         reply = null;
         if (!_last.TryGetValue(id.Origin, out var last))
             return false;
-        ExchangeId known = last.Reply.Id;
+        var known = last.Reply.Id;
         if (known == id)
             reply = last.Reply;
         else if (id.Epoch < known.Epoch || (id.Epoch == known.Epoch && id.Sequence < known.Sequence))
@@ -151,13 +151,13 @@ internal sealed class AnsweredOffers<TVertex>(TimeSpan lifetime)
     public void Expire(TimeSpan now)
     {
         _expired.Clear();
-        foreach ((ulong origin, var last) in _last)
+        foreach ((var origin, var last) in _last)
         {
             if (now - last.At > lifetime)
                 _expired.Add(origin);
         }
 
-        foreach (ulong origin in _expired)
+        foreach (var origin in _expired)
             _last.Remove(origin);
     }
 }

@@ -66,11 +66,11 @@ internal sealed class VertexSet<TVertex>
 
     public int Find(TVertex key)
     {
-        int hash = key.GetHashCode();
-        int mask = _buckets.Length - 1;
-        for (int bucket = Home(hash, mask); ; bucket = (bucket + 1) & mask)
+        var hash = key.GetHashCode();
+        var mask = _buckets.Length - 1;
+        for (var bucket = Home(hash, mask); ; bucket = (bucket + 1) & mask)
         {
-            int id = _buckets[bucket];
+            var id = _buckets[bucket];
             if (id < 0)
                 return -1;
             if (_hashes[id] == hash && _keys[id].Equals(key))
@@ -81,7 +81,7 @@ internal sealed class VertexSet<TVertex>
     /// <summary>Finds or adds a vertex, and takes over the place if it is not older than the known one.</summary>
     public int Intern(TVertex key, int silo, long epoch)
     {
-        int id = Find(key);
+        var id = Find(key);
         if (id >= 0)
         {
             // An unknown place never overwrites a known one of the same age.
@@ -114,13 +114,13 @@ internal sealed class VertexSet<TVertex>
 
     public void Remove(int id)
     {
-        int mask = _buckets.Length - 1;
-        int hole = Home(_hashes[id], mask);
+        var mask = _buckets.Length - 1;
+        var hole = Home(_hashes[id], mask);
         while (_buckets[hole] != id)
             hole = (hole + 1) & mask;
-        for (int next = (hole + 1) & mask; _buckets[next] >= 0; next = (next + 1) & mask)
+        for (var next = (hole + 1) & mask; _buckets[next] >= 0; next = (next + 1) & mask)
         {
-            int home = Home(_hashes[_buckets[next]], mask);
+            var home = Home(_hashes[_buckets[next]], mask);
             if (((next - home) & mask) < ((next - hole) & mask))
                 continue;
             _buckets[hole] = _buckets[next];
@@ -139,7 +139,7 @@ internal sealed class VertexSet<TVertex>
 
     private static int[] NewBuckets(int size)
     {
-        int[] buckets = new int[size];
+        var buckets = new int[size];
         buckets.AsSpan().Fill(-1);
         return buckets;
     }
@@ -150,14 +150,14 @@ internal sealed class VertexSet<TVertex>
     {
         if (_free >= 0)
         {
-            int id = _free;
+            var id = _free;
             _free = ~(_heads[id] + 1);
             return id;
         }
 
         if (_used == _keys.Length)
         {
-            int size = _used * 2;
+            var size = _used * 2;
             Array.Resize(ref _keys, size);
             Array.Resize(ref _hashes, size);
             Array.Resize(ref _silos, size);
@@ -170,8 +170,8 @@ internal sealed class VertexSet<TVertex>
 
     private void Insert(int id)
     {
-        int mask = _buckets.Length - 1;
-        int bucket = Home(_hashes[id], mask);
+        var mask = _buckets.Length - 1;
+        var bucket = Home(_hashes[id], mask);
         while (_buckets[bucket] >= 0)
             bucket = (bucket + 1) & mask;
         _buckets[bucket] = id;
@@ -179,9 +179,9 @@ internal sealed class VertexSet<TVertex>
 
     private void Rehash()
     {
-        int[] old = _buckets;
+        var old = _buckets;
         _buckets = NewBuckets(old.Length * 2);
-        foreach (int id in old)
+        foreach (var id in old)
         {
             if (id >= 0)
                 Insert(id);

@@ -239,7 +239,7 @@ public static class TypeManifest
     public static bool HoldsNoState(Type grainClass)
     {
         ArgumentNullException.ThrowIfNull(grainClass);
-        Type? current = grainClass;
+        var current = grainClass;
         while (current is not null)
         {
             if (!StatelessClasses.TryGetValue(current.IsConstructedGenericType ? current.GetGenericTypeDefinition() : current, out current))

@@ -55,8 +55,11 @@ internal static class ClusterNodes
             var expected = nodes.Select(node => node.Address).ToHashSet();
             var wrong = nodes.FirstOrDefault(node => !expected.SetEquals(node.ClusterView.Active));
             if (wrong is not null && last)
+            {
                 throw new TimeoutException("The silo " + wrong.Address + " sees " + string.Join(", ", (object[])wrong.ClusterView.Active)
                     + " as active instead of " + string.Join(", ", expected) + " after " + timeout + ".");
+            }
+
             return Task.FromResult(wrong is null);
         },
         timeout,

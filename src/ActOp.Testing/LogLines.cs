@@ -44,8 +44,10 @@ internal sealed class LogLines(string? file) : ILoggerProvider
             string> formatter)
         {
             if (IsEnabled(logLevel))
+            {
                 lines.Add(TimeProvider.System.GetUtcNow().ToString("HH:mm:ss.fff") + " " + logLevel + " " + category + ": "
                     + formatter(state, exception) + (exception is null ? "" : Environment.NewLine + exception));
+            }
         }
     }
 }

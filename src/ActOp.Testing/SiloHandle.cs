@@ -130,8 +130,13 @@ public class InProcessSiloHandle : SiloHandle
         }
 
         var details = host.Services.GetRequiredService<ILocalSiloDetails>();
-        return new InProcessSiloHandle { Name = siloName, SiloHost = host, SiloAddress = details.SiloAddress,
-            GatewayAddress = details.GatewayAddress };
+        return new InProcessSiloHandle
+        {
+            Name = siloName,
+            SiloHost = host,
+            SiloAddress = details.SiloAddress,
+            GatewayAddress = details.GatewayAddress
+        };
     }
 
     /// <inheritdoc/>

@@ -92,8 +92,11 @@ public class TestClusterBuilder
             configure(configuration);
         configuration.AddInMemoryCollection(Properties);
         if (Options.BaseSiloPort == 0 || Options.BaseGatewayPort == 0)
+        {
             (Options.BaseSiloPort, Options.BaseGatewayPort) = PortAllocator.AllocateConsecutivePortPairs(
                 Math.Max(16, Options.InitialSilosCount * 2));
+        }
+
         configuration.AddInMemoryCollection(Options.ToDictionary());
         var cluster = new TestCluster(Options, [.. configuration.Sources], PortAllocator);
         if (_createSilo is not null)

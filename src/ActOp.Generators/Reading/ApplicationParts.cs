@@ -18,7 +18,9 @@ internal static class ApplicationParts
             if (assembly.GetAttributes().Any(static a =>
                 a.AttributeClass is { Name: "GeneratedManifestAttribute" or "ApplicationPartAttribute" } type
                 && type.ToDisplayString() is Attributes.GeneratedManifest or Attributes.ApplicationPart))
+            {
                 yield return assembly.Identity.Name;
+            }
         }
     }
 }

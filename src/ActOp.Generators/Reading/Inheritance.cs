@@ -65,7 +65,7 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
     {
         if (type.DeclaringSyntaxReferences.Length > 0)
             return false;
-        for (INamedTypeSymbol? current = type; current is not null; current = current.BaseType)
+        for (var current = type; current is not null; current = current.BaseType)
         {
             if (current.Name == "Exception" && current.ToDisplayString() == "System.Exception")
                 return true;

@@ -187,7 +187,10 @@ internal struct Admission
             return true;
         if (activation.ExistingExtras?.Sections is { } sections && call.Context is { } context && context.ReentrancyId != Guid.Empty
             && sections.ContainsKey(context.ReentrancyId))
+        {
             return true;
+        }
+
         if (activation.Class.Reentrant)
             return true;
         return activation.Class.HasPredicate && MayInterleave(blocking, activation, call);

@@ -181,8 +181,11 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             if (condition())
                 return;
             if (_stoppedDead.Task.IsCompleted)
+            {
                 throw new OrleansException("The silo " + _local.Address + " could not join the cluster: "
                     + await _stoppedDead.Task.ConfigureAwait(false));
+            }
+
             await Task.WhenAny(changed, _stoppedDead.Task).WaitAsync(cancellationToken).ConfigureAwait(false);
         }
     }

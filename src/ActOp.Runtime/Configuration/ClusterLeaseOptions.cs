@@ -19,7 +19,9 @@ public sealed class ClusterLeaseOptions
     internal void Validate()
     {
         if (Duration != Timeout.InfiniteTimeSpan && (Duration < TimeSpan.FromSeconds(1) || Duration > TimeSpan.FromHours(1)))
+        {
             throw new OrleansConfigurationException("ClusterLeaseOptions.Duration must be 1 second to 1 hour or infinite, but is "
                 + Duration + ".");
+        }
     }
 }

@@ -118,7 +118,10 @@ public sealed class StageOptions
     {
         foreach (var (name, value) in new[] { (nameof(ReceiveThreads), ReceiveThreads), (nameof(WorkThreads), WorkThreads),
             (nameof(SiloSendThreads), SiloSendThreads), (nameof(ClientSendThreads), ClientSendThreads) })
+        {
             Check(value is null or (>= 1 and <= MaxStageThreads), name, "1 to " + MaxStageThreads, value);
+        }
+
         Check(Measure || Controller != StageController.Model, nameof(Measure), "true for the Model controller", Measure);
         Check(MinThreads is >= 1 and <= MaxStageThreads, nameof(MinThreads), "1 to " + MaxStageThreads, MinThreads);
         Check(MaxThreads >= MinThreads

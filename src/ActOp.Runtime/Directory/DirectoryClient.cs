@@ -45,7 +45,10 @@ internal sealed class DirectoryClient(
         // Fast path: the slot is served here and the grain is new. All other cases take the asynchronous path.
         if (IsServedHere(request.Grain) && service.RegisterNow(request) is { Status: DirectoryStatus.Ok } reply
             && Accepts(activation, reply))
+        {
             return new ValueTask<Location>(reply.Location);
+        }
+
         return new ValueTask<Location>(RequestRegistrationAsync(activation, previous, request));
     }
 
@@ -132,8 +135,11 @@ internal sealed class DirectoryClient(
             // Entries of a stopping silo are removed by the view without it.
             var patience = local.IsStopping && LastPatience < local.ResponseTimeout ? LastPatience : local.ResponseTimeout;
             if (local.Clock.Update() - asked + wait.TotalMilliseconds > patience.TotalMilliseconds)
+            {
                 throw new SiloUnavailableException("The directory did not answer for " + grain + " within " + patience
                     + ": the slot has no ready owner.");
+            }
+
             await changed.WaitAsync(wait,
                 local.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }

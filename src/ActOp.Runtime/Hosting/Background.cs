@@ -36,8 +36,10 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
         get
         {
             lock (_parts)
+            {
                 return string.Join(", ", _parts.Where(static part => part.Running > 0).Select(static part => part.Name + " (" + part.Running
                     + ")"));
+            }
         }
     }
 
@@ -102,9 +104,11 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
     private Task IdleAsync()
     {
         lock (_parts)
+        {
             return Volatile.Read(ref _running) == 0
                 ? Task.CompletedTask
                 : (_idle ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously)).Task;
+        }
     }
 }
 

@@ -89,8 +89,11 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
         if (obj is GrainReference or Grain)
             throw new ArgumentException("A grain or a reference cannot be passed to CreateObjectReference; use AsReference.", nameof(obj));
         if (obj is not TGrainObserverInterface)
+        {
             throw new ArgumentException("The object of type " + obj.GetType() + " does not implement " + typeof(TGrainObserverInterface)
                 + ".", nameof(obj));
+        }
+
         return (TGrainObserverInterface)(object)Create(activations.AddObserver(obj).GrainId, typeof(TGrainObserverInterface));
     }
 
@@ -99,8 +102,11 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     {
         ArgumentNullException.ThrowIfNull(obj);
         if (obj is not GrainReference reference)
+        {
             throw new ArgumentException("The argument of DeleteObjectReference must be a reference that CreateObjectReference returned.",
                 nameof(obj));
+        }
+
         if (activations.TryGet(reference.GrainId, out var activation))
             activation.EndObserver();
     }

@@ -63,8 +63,11 @@ internal static class NodeRegistrations
         where TOther : class
     {
         if (services.Any(service => service.ServiceType == typeof(TOther)))
+        {
             throw new OrleansConfigurationException(
                 "UseOrleans and UseOrleansClient cannot be used on the same host: a silo already has a client (IClusterClient).");
+        }
+
         services.TryAddSingleton<TMine>();
     }
 

@@ -140,8 +140,11 @@ internal static class SetupReader
             : NextClient();
         var gateways = Option<StaticGatewayListProviderOptions>(services).Gateways;
         if (gateways.Count == 0)
+        {
             throw new OrleansConfigurationException(
                 "No gateway is configured. Call UseLocalhostClustering or UseStaticClustering on the client builder.");
+        }
+
         return Common(services, address, Option<ClientMessagingOptions>(services)) with
         {
             Name = "Client_" + address,
@@ -157,8 +160,11 @@ internal static class SetupReader
         locality.Validate();
         var cluster = Option<ClusterOptions>(services);
         if (messaging.ResponseTimeout <= TimeSpan.Zero)
+        {
             throw new OrleansConfigurationException("MessagingOptions.ResponseTimeout must be positive, but is " + messaging.ResponseTimeout
                 + ".");
+        }
+
         var time = services.GetRequiredService<TimeProvider>();
         var setup = new NodeSetup
         {

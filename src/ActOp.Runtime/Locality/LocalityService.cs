@@ -220,11 +220,15 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
             var load = OwnLoad();
             var empty = _loads.EmptiestBelow(load, _cluster.Active);
             if (_partitioning.Algorithm == SelectionAlgorithm.OneSided)
+            {
                 MoveOneSided();
+            }
             else
+            {
                 Handle(empty is null || _silos.NumberOf(empty) is not (> 0 and var number)
                     ? _protocol.BeginRound(Now, load)
                     : _protocol.BeginRound(Now, load, number));
+            }
         }
         finally
         {

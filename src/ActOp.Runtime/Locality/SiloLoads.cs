@@ -119,7 +119,7 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
         if (own.Current <= own.Upper)
             return null;
         SiloAddress? emptiest = null;
-        double least = own.Lower;
+        var least = own.Lower;
         foreach (var silo in active)
         {
             if (!_others.TryGetValue(silo, out var entry) || entry.Load >= least)

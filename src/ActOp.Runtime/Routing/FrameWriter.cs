@@ -93,8 +93,10 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
             WriteReply(ref writer, call, call.Error);
             writer.Commit();
             if (scratch.Buffer.Length > local.MaxFrameBytes)
+            {
                 throw new LimitExceededException("The reply of " + call.Method.ActivityName + " has " + scratch.Buffer.Length
                     + " bytes; MaxMessageBodySize is " + local.MaxFrameBytes + ".");
+            }
         }
         catch (Exception exception)
         {

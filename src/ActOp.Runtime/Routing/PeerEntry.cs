@@ -51,8 +51,11 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address)
     internal Exception? Send(uint affinity, bool control, ReadOnlySpan<byte> frame)
     {
         if (frame.Length > table.MaxFrameBytes)
+        {
             return new LimitExceededException("A message of " + frame.Length + " bytes to " + address
                 + " exceeds MaxMessageBodySize, which is " + table.MaxFrameBytes + ".");
+        }
+
         if (_peer is { } peer && !_hasWaiting && Append(peer, affinity, control, frame) == SendResult.Accepted)
             return null;
         return Wait(affinity, control, frame);
@@ -127,8 +130,11 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address)
             if (_closed)
                 return new SiloUnavailableException("The silo " + address + " is gone.");
             if (_waitingBytes + frame.Length > MaxWaitingBytes)
+            {
                 return new LimitExceededException("More than " + MaxWaitingBytes + " bytes wait to be sent to " + address
                     + ": it receives too slowly.");
+            }
+
             _waiting.Enqueue((frame.ToArray(), affinity, control));
             _waitingBytes += frame.Length;
             _hasWaiting = true;

@@ -167,9 +167,12 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         }
 
         if (EntryOf(target) is not { } entry)
+        {
             return target.IsClient
                 ? new ClientNotAvailableException(SystemGrainIds.Client(target))
                 : new SiloUnavailableException("The silo " + target + " is no longer a member of the cluster.");
+        }
+
         var control = SystemGrainIds.IsControl(affinity);
         return entry.Send(affinity.IsDefault ? 0 : affinity.GetUniformHashCode(), control, frame);
     }
@@ -188,9 +191,12 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         peer.Tag = entry;
         peer.Keep = !address.IsClient;
         for (var index = 0u; index < peer.DataLinks; index++)
+        {
             peer.GetLink(index)!.Tag = new LinkFlusher(peer.GetLink(index)!, address.IsClient
                 ? _stages.ClientSend
                 : _stages.SiloSend, _local.Time);
+        }
+
         peer.Control!.Tag = new LinkFlusher(peer.Control, _stages.Control, _local.Time);
         entry.Connected(peer);
         _local.Log.PeerConnected(address);
@@ -299,7 +305,10 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             && search.Dial is { State: PeerState.Connected, Id: { Kind: NodeKind.Silo } id }
             && SiloAddress.TryParse(id.Name, out var dialled)
             && IsConnected(dialled))
+        {
             return dialled;
+        }
+
         foreach (var (address, entry) in _entries)
         {
             if (!address.IsClient && entry.IsConnectedAt(endPoint))

@@ -224,10 +224,15 @@ internal sealed class Router(
         if (++call.Forwards <= _freeForwards)
             return true;
         if (call.Forwards <= _freeForwards + PausedForwards)
+        {
             PausedCall.Begin(this, call);
+        }
         else
+        {
             Activation.Fail(call, new OrleansMessageRejectionException("The call " + call.Method.ActivityName + " to " + call.TargetId
                 + " was forwarded " + call.Forwards + " times and reached no activation."));
+        }
+
         return false;
     }
 
@@ -237,10 +242,15 @@ internal sealed class Router(
         if (!local.IsSilo)
         {
             if (PickGateway(target) is { } gateway)
+            {
                 ToSilo(call, gateway, counted);
+            }
             else
+            {
                 Activation.Fail(call, new SiloUnavailableException("No silo of the cluster is connected for the call "
                     + call.Method.ActivityName + " to " + target + "."));
+            }
+
             return;
         }
 
@@ -333,7 +343,10 @@ internal sealed class Router(
             if (call.Context is { Values: { } values } context
                 && ContextCodec.Copy(values, copies) is var copied
                 && !ReferenceEquals(copied, values))
+            {
                 call.Context = new RequestContextData { Values = copied, ReentrancyId = context.ReentrancyId };
+            }
+
             call.ArgumentsIsolated = true;
             return true;
         }

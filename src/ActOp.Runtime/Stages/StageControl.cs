@@ -125,8 +125,10 @@ internal sealed class StageControl : IDisposable
 
         int[] after = [.. _stages.Select(static stage => stage.Threads())];
         if (!after.SequenceEqual(before))
+        {
             _local.Log.StagesSized(string.Join('/', _stages.Select(static stage => stage.Name)), string.Join('/', before),
                 string.Join('/', after), decision.Reason);
+        }
     }
 }
 

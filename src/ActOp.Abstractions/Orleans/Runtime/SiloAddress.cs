@@ -95,7 +95,10 @@ public sealed class SiloAddress : IEquatable<SiloAddress>, IComparable<SiloAddre
         if (colon < 1
             || !ushort.TryParse(endpoint[(colon + 1)..], NumberStyles.None, CultureInfo.InvariantCulture, out var port)
             || !IPAddress.TryParse(endpoint[..colon], out var address))
+        {
             return false;
+        }
+
         result = New(address, port, generation);
         return true;
     }
