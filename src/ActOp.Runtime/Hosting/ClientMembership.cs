@@ -185,18 +185,7 @@ internal sealed class ClientMembership : IDisposable
     }
 
     /// <summary>A silo of the view that is connected.</summary>
-    private SiloAddress? Connected()
-    {
-        var active = _cluster.Active;
-        for (var i = 0; i < active.Length; i++)
-        {
-            var silo = active[(_turn + i) % active.Length];
-            if (_peers.IsConnected(silo))
-                return silo;
-        }
-
-        return null;
-    }
+    private SiloAddress? Connected() => _peers.FindConnected(_cluster.Active, _turn);
 
     private void Take((GrainTypeEntry[] Types, TableSnapshot Table) answer)
     {

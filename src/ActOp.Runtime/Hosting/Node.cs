@@ -118,7 +118,7 @@ internal sealed class Node : IDisposable
         }
         catch
         {
-            // The threads of the stages are running from here on.
+            // The stages start their threads when they are created.
             Dispose();
             throw;
         }

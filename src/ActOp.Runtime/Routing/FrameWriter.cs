@@ -118,18 +118,8 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
     /// <summary>
     /// A silo that can reach a client without a connection to this one: the silo that forwarded the call, or any other if that one is gone.
     /// </summary>
-    private SiloAddress? RelayFor(Call call)
-    {
-        if (call.Via is { } via && peers.IsConnected(via))
-            return via;
-        foreach (var silo in cluster.Active)
-        {
-            if (peers.IsConnected(silo))
-                return silo;
-        }
-
-        return null;
-    }
+    private SiloAddress? RelayFor(Call call) =>
+        call.Via is { } via && peers.IsConnected(via) ? via : peers.FindConnected(cluster.Active, 0);
 
     private static ReadOnlySpan<byte> Relayed(Scratch scratch, SiloAddress origin)
     {

@@ -153,6 +153,21 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     internal bool IsConnected(SiloAddress address) => Present(address) is { IsConnected: true };
 
+    /// <summary>
+    /// The first of the silos that is connected, beginning with the one at <paramref name="first"/> modulo their number; null if none is.
+    /// </summary>
+    internal SiloAddress? FindConnected(SiloAddress[] silos, int first)
+    {
+        for (var i = 0; i < silos.Length; i++)
+        {
+            var silo = silos[(first + i) % silos.Length];
+            if (IsConnected(silo))
+                return silo;
+        }
+
+        return null;
+    }
+
     /// <summary>Connected nodes that are clients, or silos.</summary>
     internal int Count(bool clients) => _entries.Count(pair => pair.Key.IsClient == clients && pair.Value.IsConnected);
 

@@ -267,14 +267,7 @@ internal sealed class Router(
         if (active.Length == 0)
             return null;
         var first = (int)(grain.GetUniformHashCode() % (uint)active.Length);
-        for (var i = 0; i < active.Length; i++)
-        {
-            var silo = active[(first + i) % active.Length];
-            if (peers.IsConnected(silo))
-                return silo;
-        }
-
-        return active[first];
+        return peers.FindConnected(active, first) ?? active[first];
     }
 
     /// <summary>True if the grain's silo was found synchronously, and the call was sent or has failed.</summary>
