@@ -21,12 +21,14 @@ public sealed class EchoConnection : IAsyncDisposable
     public static async Task<EchoConnection> OpenAsync(int frameSize)
     {
         var said = new Transcript();
-        string[] command = [.. ChildProcess.CommandOf(typeof(EchoConnection).Assembly.Location), SocketFloor.ServerCommand, "--frame", frameSize.ToString(CultureInfo.InvariantCulture)];
+        string[] command = [.. ChildProcess.CommandOf(typeof(EchoConnection).Assembly.Location), SocketFloor.ServerCommand, "--frame",
+            frameSize.ToString(CultureInfo.InvariantCulture)];
         var server = ChildProcess.StartCommand("echo", command, said.Take);
         var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 10_000, SendTimeout = 10_000 };
         try
         {
-            var port = int.Parse(await said.WaitForAsync(static _ => true).WaitAsync(StartLimit).ConfigureAwait(false), CultureInfo.InvariantCulture);
+            var port = int.Parse(
+                await said.WaitForAsync(static _ => true).WaitAsync(StartLimit).ConfigureAwait(false), CultureInfo.InvariantCulture);
             await socket.ConnectAsync(new IPEndPoint(IPAddress.Loopback, port)).ConfigureAwait(false);
             return new EchoConnection(server, socket);
         }

@@ -36,7 +36,8 @@ public static class FloorCommands
         {
             var count = parsed.GetValue(runs);
             var duration = TimeSpan.FromSeconds(parsed.GetValue(seconds));
-            if (count is < 1 or > 100 || duration <= TimeSpan.Zero || duration > TimeSpan.FromMinutes(1) || parsed.GetValue(frame) is < 1 or > 4096)
+            if (count is < 1 or > 100 || duration <= TimeSpan.Zero || duration > TimeSpan.FromMinutes(1)
+                || parsed.GetValue(frame) is < 1 or > 4096)
             {
                 Console.Error.WriteLine("--runs must be 1 to 100, --seconds above 0 and at most 60, --frame 1 to 4096.");
                 return 2;

@@ -53,8 +53,13 @@ internal sealed class LabGraph
         (int, int, double) Edge(string[] parts, int at)
         {
             double weight = 1;
-            if (parts.Length is 2 || (parts.Length == 3 && double.TryParse(parts[2], CultureInfo.InvariantCulture, out weight) && weight > 0 && double.IsFinite(weight)))
+            if (parts.Length is 2
+                || (parts.Length == 3 && double.TryParse(parts[2], CultureInfo.InvariantCulture, out weight) && weight > 0
+                    && double.IsFinite(weight)))
+            {
                 return (Number(parts[0]), Number(parts[1]), weight);
+            }
+
             throw new LabException($"The graph {path}, line {at}: \"{string.Join(' ', parts)}\" is no edge; expected two vertices and perhaps a weight above 0.");
         }
 
@@ -104,7 +109,8 @@ internal static class GraphGenerator
     /// <paramref name="mixing"/> goes to any other vertex, the rest to a vertex of its community. Numbers of vertices are shuffled.
     /// </summary>
     /// <exception cref="LabException">There are fewer vertices than the smallest community has.</exception>
-    public static LabGraph Communities(int vertices, int seed, int smallest = 40, int largest = 160, int degree = 16, double mixing = 0.2) =>
+    public static LabGraph Communities(
+        int vertices, int seed, int smallest = 40, int largest = 160, int degree = 16, double mixing = 0.2) =>
         new(vertices, CommunityEdges(vertices, smallest, degree, mixing, PlantCommunities(vertices, seed, smallest, largest), new(seed)));
 
     /// <summary>The community of each vertex of the graph that <see cref="Communities"/> draws from the same seed.</summary>
@@ -163,7 +169,8 @@ internal static class GraphGenerator
             }
         }
 
-        return new(vertices, Enumerable.Range(0, vertices).SelectMany(a => neighbours[a].Where(b => b < a).Select(b => (name[a], name[b], 1.0))));
+        return new(
+            vertices, Enumerable.Range(0, vertices).SelectMany(a => neighbours[a].Where(b => b < a).Select(b => (name[a], name[b], 1.0))));
     }
 
     private static IEnumerable<(int A, int B, double Weight)> CommunityEdges(
@@ -171,7 +178,8 @@ internal static class GraphGenerator
     {
         if (vertices < smallest)
             throw new LabException($"--vertices must be at least {smallest} for planted communities, but is {vertices}.");
-        int[][] members = [.. Enumerable.Range(0, vertices).GroupBy(v => community[v]).OrderBy(static g => g.Key).Select(static g => g.ToArray())];
+        int[][] members = [.. Enumerable.Range(0,
+            vertices).GroupBy(v => community[v]).OrderBy(static g => g.Key).Select(static g => g.ToArray())];
         HashSet<(int, int)> seen = [];
         for (var vertex = 0; vertex < vertices; vertex++)
         {

@@ -30,7 +30,8 @@ internal static class PartitionCommand
                 Check(read, result.GetValue(parts), result.GetValue(common.Rounds));
                 var options = common.Read(result);
                 var metis = Metis.Run(read, result.GetValue(parts), options.Tolerance);
-                PartitionReport PlaySeed(int seed) => Play(read, result.GetValue(parts), result.GetValue(common.Rounds), options, seed, metis);
+                PartitionReport PlaySeed(int seed) =>
+                    Play(read, result.GetValue(parts), result.GetValue(common.Rounds), options, seed, metis);
                 if (range is { } all)
                     Show(Compare(name, read, all, PlaySeed), metis, result.GetValue(json));
                 else

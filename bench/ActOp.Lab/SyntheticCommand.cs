@@ -32,7 +32,8 @@ internal static class SyntheticCommand
         return command;
     }
 
-    private static string[] Play(ProgressContext progress, int players, int silos, double churn, int rounds, PartitioningOptions options, int seed)
+    private static string[] Play(
+        ProgressContext progress, int players, int silos, double churn, int rounds, PartitioningOptions options, int seed)
     {
         var task = progress.AddTask($"{players} players, {silos} silos", maxValue: (double)rounds * silos);
         HaloGraph halo = new(players, seed);

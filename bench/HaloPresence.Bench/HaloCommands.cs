@@ -20,7 +20,9 @@ public static class HaloCommands
         var compare = new RootCommand("Halo Presence (ActOp paper, sections 6.1 and 6.3) on this machine: random placement, then locality, then locality and sized stages, beside the paper's figures. Under 5 minutes by default.");
         // Three runs, starts and stops fit in five minutes.
         AddRuns(compare, new HaloOptions { Warmup = 50, Measure = 20, Saturate = 8 }, "halo.json", "halo.html",
-            options => [options with { Optimize = OptimizeMode.Off }, options with { Optimize = OptimizeMode.Partition }, options with { Optimize = OptimizeMode.All }]);
+            options =>
+                [options with { Optimize = OptimizeMode.Off }, options with { Optimize = OptimizeMode.Partition },
+                    options with { Optimize = OptimizeMode.All }]);
         var run = new Command("run", "One run under open-loop load.");
         AddRuns(run, new HaloOptions(), null, null, options => [options]);
         var saturate = new Command("saturate", "One run in a closed loop: the peak throughput.");
@@ -54,7 +56,8 @@ public static class HaloCommands
         var table = new HaloOptionTable(new HaloOptions());
         table.AddTo(command);
         command.SetAction((parsed, _) => SiloChild.RunAsync(new SiloArguments(
-            parsed.GetValue(index), parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary), table.Read(parsed), parsed.GetValue(journal), parsed.GetValue(lease))));
+            parsed.GetValue(index), parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary), table.Read(parsed),
+                parsed.GetValue(journal), parsed.GetValue(lease))));
         return command;
     }
 
@@ -70,7 +73,8 @@ public static class HaloCommands
         return command;
     }
 
-    private static Task<int> RunAsync(HaloOptions[] runs, HaloOptionTable table, OutputOptions output, ParseResult parsed, CancellationToken cancellation) =>
+    private static Task<int> RunAsync(
+        HaloOptions[] runs, HaloOptionTable table, OutputOptions output, ParseResult parsed, CancellationToken cancellation) =>
         CommandRun.RunAsync(runs[0].FindError(), async () =>
         {
             var results = new List<RunResult>();
@@ -92,7 +96,8 @@ public static class HaloCommands
         string[] arguments = [.. table.Print(options)];
         var run = new ClusterRun<SiloSample, LoadReport>(timeline, longest, arguments, arguments);
         var work = run.ExecuteAsync(cancellation);
-        await ProgressView.ForConsole().ShowAsync(OptimizeName.Of(options.Optimize.ToString().ToLowerInvariant()), () => ProgressLine.Read(timeline), work).ConfigureAwait(false);
+        await ProgressView.ForConsole().ShowAsync(OptimizeName.Of(options.Optimize.ToString().ToLowerInvariant()),
+            () => ProgressLine.Read(timeline), work).ConfigureAwait(false);
         await work.ConfigureAwait(false);
         return ResultAssembly.Assemble(options, timeline);
     }

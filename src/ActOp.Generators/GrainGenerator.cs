@@ -28,9 +28,12 @@ public sealed class GrainGenerator : IIncrementalGenerator
             static (node, _) => node is ClassDeclarationSyntax or RecordDeclarationSyntax or EnumDeclarationSyntax,
             static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol { TypeKind: TypeKind.Class or TypeKind.Enum } type && IsFirst(type, c.Node) ? GrainClassReader.Read(type) : null)
             .Where(static model => model is { IsEmpty: false }).Select(static (model, _) => model!).WithTrackingName(ClassStep);
-        var codecs = context.SyntaxProvider.ForAttributeWithMetadataName(Attributes.GenerateSerializer, static (_, _) => true, static (c, _) => CodecReader.Read((INamedTypeSymbol)c.TargetSymbol))
+        var codecs = context.SyntaxProvider.ForAttributeWithMetadataName(
+            Attributes.GenerateSerializer, static (_, _) => true, static (c, _) => CodecReader.Read((INamedTypeSymbol)c.TargetSymbol))
             .Where(static model => model is not null).Select(static (model, _) => model!).WithTrackingName(CodecStep);
-        var converters = context.SyntaxProvider.ForAttributeWithMetadataName(Attributes.RegisterConverter, static (_, _) => true, static (c, _) => new EquatableArray<ConverterModel>([.. ConverterReader.Read((INamedTypeSymbol)c.TargetSymbol)]))
+        var converters = context.SyntaxProvider.ForAttributeWithMetadataName(
+            Attributes.RegisterConverter, static (_, _) =>
+                true, static (c, _) => new EquatableArray<ConverterModel>([.. ConverterReader.Read((INamedTypeSymbol)c.TargetSymbol)]))
             .SelectMany(static (found, _) => found);
         var stateless = context.SyntaxProvider.CreateSyntaxProvider(
             static (node, _) => node is ClassDeclarationSyntax,
@@ -39,21 +42,27 @@ public sealed class GrainGenerator : IIncrementalGenerator
         var declaring = context.CompilationProvider.Select(static (compilation, cancel) => DeclaringAssemblies.Read(compilation, cancel));
         var assembly = context.CompilationProvider.Select(static (compilation, _) => compilation.AssemblyName ?? "");
 
-        var parts = context.CompilationProvider.Select(static (compilation, cancel) => new EquatableArray<string>([.. ApplicationParts.Read(compilation, cancel)]));
+        var parts = context.CompilationProvider.Select(
+            static (compilation, cancel) => new EquatableArray<string>([.. ApplicationParts.Read(compilation, cancel)]));
 
         context.RegisterSourceOutput(parts, static (output, names) => WriteParts(output, names));
         context.RegisterSourceOutput(declared, static (output, model) => WriteReference(output, model));
-        context.RegisterSourceOutput(declaring.SelectMany(static (found, _) => found.Interfaces), static (output, model) => WriteReference(output, model));
+        context.RegisterSourceOutput(
+            declaring.SelectMany(static (found, _) => found.Interfaces), static (output, model) => WriteReference(output, model));
         context.RegisterSourceOutput(codecs, static (output, model) => WriteCodec(output, model));
-        context.RegisterSourceOutput(declaring.SelectMany(static (found, _) => found.Codecs), static (output, model) => WriteCodec(output, model));
-        var all = declared.Collect().Combine(declaring).Select(static (pair, _) => new EquatableArray<InterfaceModel>([.. pair.Left, .. pair.Right.Interfaces]));
+        context.RegisterSourceOutput(
+            declaring.SelectMany(static (found, _) => found.Codecs), static (output, model) => WriteCodec(output, model));
+        var all = declared.Collect().Combine(declaring).Select(
+            static (pair, _) => new EquatableArray<InterfaceModel>([.. pair.Left, .. pair.Right.Interfaces]));
         context.RegisterSourceOutput(all, static (output, models) => WriteForeignCalls(output, models));
-        var registrations = codecs.Collect().Combine(converters.Collect()).Combine(declaring).Combine(stateless.Collect()).Select(static (input, _) =>
+        var registrations = codecs.Collect().Combine(converters.Collect()).Combine(declaring).Combine(stateless.Collect())
+            .Select(static (input, _) =>
         {
             var (((own, conversions), found), lines) = input;
             return new EquatableArray<string>([.. Registrations(own.AddRange(found.Codecs), conversions), .. lines]);
         });
-        context.RegisterSourceOutput(all.Combine(classes.Collect()).Combine(declaring).Combine(assembly).Combine(registrations), static (output, input) =>
+        context.RegisterSourceOutput(all.Combine(classes.Collect()).Combine(declaring).Combine(assembly).Combine(registrations),
+            static (output, input) =>
         {
             var ((((interfaces, types), found), name), lines) = input;
             WriteManifest(output, name, interfaces, types.AddRange(found.Classes), lines);
@@ -66,7 +75,8 @@ public sealed class GrainGenerator : IIncrementalGenerator
             output.AddSource("ApplicationParts.g.cs", ManifestSource.WriteParts(names));
     }
 
-    private static void WriteReference(SourceProductionContext output, InterfaceModel model) => output.AddSource(model.HintName + ".Reference.g.cs", ReferenceSource.Write(model));
+    private static void WriteReference(SourceProductionContext output, InterfaceModel model) =>
+        output.AddSource(model.HintName + ".Reference.g.cs", ReferenceSource.Write(model));
 
     private static void WriteCodec(SourceProductionContext output, CodecModel model)
     {
@@ -74,7 +84,8 @@ public sealed class GrainGenerator : IIncrementalGenerator
             output.AddSource(model.ClassName + ".g.cs", CodecSource.Write(model));
     }
 
-    private static EquatableArray<string> Registrations(ImmutableArray<CodecModel> codecs, ImmutableArray<ConverterModel> converters) => new(
+    private static EquatableArray<string> Registrations(ImmutableArray<CodecModel> codecs, ImmutableArray<ConverterModel> converters) =>
+        new(
     [
         .. codecs.Select(CodecSource.Registration),
         .. converters.Select(static c => "AddConverter<" + c.Value + ", " + c.Surrogate + ">(" + Writing.SourceText.Quote(c.WireName) + ", static () => new " + c.Converter + "());"),

@@ -13,7 +13,8 @@ public sealed class GrainInterfaceAnalyzer : DiagnosticAnalyzer
 {
     /// <inheritdoc/>
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
-        [Rule.InterleaveOnClass, Rule.ByReference, Rule.Property, Rule.ReturnType, Rule.DuplicateAlias, Rule.DuplicateId, Rule.ManyTokens, Rule.Token, Rule.Stream, Rule.Hidden];
+        [Rule.InterleaveOnClass, Rule.ByReference, Rule.Property, Rule.ReturnType, Rule.DuplicateAlias, Rule.DuplicateId, Rule.ManyTokens,
+            Rule.Token, Rule.Stream, Rule.Hidden];
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)

@@ -20,7 +20,8 @@ public sealed class GrainStateAnalyzer : DiagnosticAnalyzer
 
     private const string Participant = "Orleans.Runtime.IGrainMigrationParticipant";
 
-    private static readonly HashSet<string> Marks = ["Orleans.Placement.ImmovableAttribute", "ActOp.Placement.MovableAttribute", "Orleans.Concurrency.StatelessWorkerAttribute"];
+    private static readonly HashSet<string> Marks = ["Orleans.Placement.ImmovableAttribute", "ActOp.Placement.MovableAttribute",
+        "Orleans.Concurrency.StatelessWorkerAttribute"];
 
     /// <inheritdoc/>
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = [HoldsState];
@@ -35,8 +36,12 @@ public sealed class GrainStateAnalyzer : DiagnosticAnalyzer
 
     private static void Type(SymbolAnalysisContext context, INamedTypeSymbol type)
     {
-        if (!GrainStateReader.IsGrainClass(type) || !GrainStateReader.IsCallable(type) || type.AllInterfaces.Any(static i => i.ToDisplayString() == Participant) || IsMarked(type))
+        if (!GrainStateReader.IsGrainClass(type) || !GrainStateReader.IsCallable(type)
+            || type.AllInterfaces.Any(static i => i.ToDisplayString() == Participant) || IsMarked(type))
+        {
             return;
+        }
+
         if (GrainStateReader.Read(type, context.Compilation, context.CancellationToken).Member is { } member)
             context.Report(HoldsState, SymbolEqualityComparer.Default.Equals(member.ContainingType, type) || member is IParameterSymbol ? member : type, type.Name, member.Name);
     }

@@ -78,7 +78,8 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
     private static void Capture(OperationAnalysisContext context)
     {
         if (((IParameterReferenceOperation)context.Operation).Parameter is not { ContainingSymbol: IMethodSymbol { MethodKind: MethodKind.Constructor, ContainingType: { IsRecord: false } type } constructor } parameter
-            || !Attributes.Has(type, Attributes.GenerateSerializer) || !SymbolEqualityComparer.Default.Equals(CodecReader.PrimaryConstructor(type), constructor))
+            || !Attributes.Has(type, Attributes.GenerateSerializer)
+                || !SymbolEqualityComparer.Default.Equals(CodecReader.PrimaryConstructor(type), constructor))
         {
             return;
         }

@@ -14,7 +14,8 @@ internal abstract class AnyCodec
     private static readonly ConcurrentDictionary<Type, bool> Writable = new();
 
     /// <summary>Types whose subclasses are written as the type itself.</summary>
-    private static readonly Type[] Families = [typeof(Exception), typeof(Type), typeof(System.Net.IPAddress), typeof(System.Globalization.CultureInfo)];
+    private static readonly Type[] Families = [typeof(Exception), typeof(Type), typeof(System.Net.IPAddress),
+        typeof(System.Globalization.CultureInfo)];
 
     /// <summary>The codec of objects whose actual type is <paramref name="type"/>.</summary>
     /// <exception cref="CodecNotFoundException">The type cannot be written.</exception>
@@ -150,7 +151,8 @@ internal sealed class AnyCodecOf<T> : AnyCodec
     {
         if (_body is not null)
             return _body.ReadObject(ref reader, at);
-        var value = _codec.Read(ref reader) ?? throw new SerializerException("The message has null where a value of type " + typeof(T) + " is expected.");
+        var value = _codec.Read(ref reader)
+            ?? throw new SerializerException("The message has null where a value of type " + typeof(T) + " is expected.");
         if (at >= 0)
             reader.Session.AddRead(at, value);
         return value;

@@ -79,7 +79,8 @@ internal static class CodecTable
         throw NotFound(type);
     }
 
-    internal static object Make(Type definition, params Type[] arguments) => Activator.CreateInstance(definition.MakeGenericType(arguments), nonPublic: true)!;
+    internal static object Make(Type definition, params Type[] arguments) =>
+        Activator.CreateInstance(definition.MakeGenericType(arguments), nonPublic: true)!;
 
     private static object? Registered(Type type)
     {
@@ -89,13 +90,15 @@ internal static class CodecTable
     }
 
     private static CodecNotFoundException NotFound(Type type) =>
-        new("No codec is registered for " + type + ": mark it with [GenerateSerializer], or register a converter for it with [RegisterConverter].");
+        new("No codec is registered for " + type +
+            ": mark it with [GenerateSerializer], or register a converter for it with [RegisterConverter].");
 }
 
 /// <summary>Makes codecs of collection interfaces.</summary>
 internal static class CollectionInterfaces
 {
-    private static readonly HashSet<Type> Lists = [typeof(IEnumerable<>), typeof(IReadOnlyCollection<>), typeof(IReadOnlyList<>), typeof(ICollection<>), typeof(IList<>)];
+    private static readonly HashSet<Type> Lists = [typeof(IEnumerable<>), typeof(IReadOnlyCollection<>), typeof(IReadOnlyList<>),
+        typeof(ICollection<>), typeof(IList<>)];
     private static readonly HashSet<Type> Sets = [typeof(ISet<>), typeof(IReadOnlySet<>)];
     private static readonly HashSet<Type> Maps = [typeof(IDictionary<,>), typeof(IReadOnlyDictionary<,>)];
 

@@ -23,7 +23,8 @@ public static class CollectionItems
     }
 
     /// <summary>Replaces the items that the constructor added by the items on the wire.</summary>
-    public static void Read<T>(ref WireReader reader, IEnumerable<T> collection) => Replace(collection, Items.Read<T>(ref reader, reader.ReadCount(), -1));
+    public static void Read<T>(ref WireReader reader, IEnumerable<T> collection) =>
+        Replace(collection, Items.Read<T>(ref reader, reader.ReadCount(), -1));
 
     /// <summary>Replaces the items that the constructor added to the copy by copies of the items.</summary>
     public static void Copy<T>(IEnumerable<T> from, IEnumerable<T> to, CopyContext context)
@@ -35,18 +36,22 @@ public static class CollectionItems
     }
 
     /// <summary>Writes which comparer the collection has.</summary>
-    public static void WriteComparer<T>(ref WireWriter writer, IEqualityComparer<T> comparer) => writer.WriteString(Comparers.NameOf(comparer, EqualityComparer<T>.Default));
+    public static void WriteComparer<T>(ref WireWriter writer, IEqualityComparer<T> comparer) =>
+        writer.WriteString(Comparers.NameOf(comparer, EqualityComparer<T>.Default));
 
     /// <summary>Writes which comparer the collection has.</summary>
-    public static void WriteComparer<T>(ref WireWriter writer, IComparer<T> comparer) => writer.WriteString(Comparers.NameOf(comparer, Comparer<T>.Default));
+    public static void WriteComparer<T>(ref WireWriter writer, IComparer<T> comparer) =>
+        writer.WriteString(Comparers.NameOf(comparer, Comparer<T>.Default));
 
     /// <summary>Reads which comparer the collection had.</summary>
     /// <exception cref="SerializerException">The constructor has made another one.</exception>
-    public static void ReadComparer<T>(ref WireReader reader, object collection, IEqualityComparer<T> comparer) => Check(collection, reader.ReadString(), Comparers.NameOf(comparer, EqualityComparer<T>.Default));
+    public static void ReadComparer<T>(ref WireReader reader, object collection, IEqualityComparer<T> comparer) =>
+        Check(collection, reader.ReadString(), Comparers.NameOf(comparer, EqualityComparer<T>.Default));
 
     /// <summary>Reads which comparer the collection had.</summary>
     /// <exception cref="SerializerException">The constructor has made another one.</exception>
-    public static void ReadComparer<T>(ref WireReader reader, object collection, IComparer<T> comparer) => Check(collection, reader.ReadString(), Comparers.NameOf(comparer, Comparer<T>.Default));
+    public static void ReadComparer<T>(ref WireReader reader, object collection, IComparer<T> comparer) =>
+        Check(collection, reader.ReadString(), Comparers.NameOf(comparer, Comparer<T>.Default));
 
     /// <summary>Checks that a copy has the comparer of the original.</summary>
     /// <exception cref="SerializerException">The constructor has made another one.</exception>
@@ -61,7 +66,11 @@ public static class CollectionItems
     private static void Check(object collection, string expected, string made)
     {
         if (expected != made)
-            throw new SerializerException("The collection " + collection.GetType() + " has the comparer \"" + expected + "\", but its constructor without parameters makes \"" + made + "\" (empty: the default).");
+        {
+            throw new SerializerException(
+                "The collection " + collection.GetType() + " has the comparer \"" + expected +
+                    "\", but its constructor without parameters makes \"" + made + "\" (empty: the default).");
+        }
     }
 
     private static void Replace<T>(IEnumerable<T> collection, T[] items)

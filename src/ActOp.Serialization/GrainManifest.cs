@@ -47,7 +47,8 @@ public sealed class GrainClass(Type type, string grainType)
     public string GrainType { get; } = grainType;
 
     /// <summary>The grain interfaces it implements. For an open generic class they have the class's type parameters as arguments.</summary>
-    public IReadOnlyList<Type> Interfaces => _interfaces ??= Type.GetInterfaces().Where(static i => TypeManifest.IsGrainInterface(i)).ToArray();
+    public IReadOnlyList<Type> Interfaces =>
+        _interfaces ??= Type.GetInterfaces().Where(static i => TypeManifest.IsGrainInterface(i)).ToArray();
 }
 
 /// <summary>A grain method of the manifest: makes its calls.</summary>
@@ -89,14 +90,23 @@ public sealed class GrainMethod
         if (_rent is not null && typeArguments is null)
             return _rent();
         if (_instantiations is null || typeArguments is null)
-            throw new Orleans.Serialization.SerializerException("The call of " + InterfaceType + "." + Name + " has the wrong type arguments: " + (typeArguments ?? "none") + ".");
+        {
+            throw new Orleans.Serialization.SerializerException(
+                "The call of " + InterfaceType + "." + Name + " has the wrong type arguments: " + (typeArguments ?? "none") + ".");
+        }
+
         return (_instantiations.TryGetValue(typeArguments, out var rent) ? rent : Instantiate(typeArguments))();
     }
 
     private Func<Call> Instantiate(string typeArguments)
     {
         if (_instantiations!.Count >= MaxInstantiations)
-            throw new Orleans.Serialization.SerializerException("The method " + InterfaceType + "." + Name + " was called with more than " + MaxInstantiations + " different type arguments.");
+        {
+            throw new Orleans.Serialization.SerializerException(
+                "The method " + InterfaceType + "." + Name + " was called with more than " + MaxInstantiations +
+                    " different type arguments.");
+        }
+
         Func<Call> rent;
         try
         {
@@ -105,7 +115,8 @@ public sealed class GrainMethod
         }
         catch (ArgumentException exception)
         {
-            throw new Orleans.Serialization.SerializerException("The type arguments " + typeArguments + " do not fit " + InterfaceType + "." + Name + ".", exception);
+            throw new Orleans.Serialization.SerializerException(
+                "The type arguments " + typeArguments + " do not fit " + InterfaceType + "." + Name + ".", exception);
         }
 
         return _instantiations.GetOrAdd(typeArguments, rent);

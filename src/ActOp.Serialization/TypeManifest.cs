@@ -86,8 +86,11 @@ public static class TypeManifest
             Load(entry);
         foreach (var assembly in AppDomain.CurrentDomain.GetAssemblies())
         {
-            if (!assembly.IsDynamic && (assembly.IsDefined(typeof(GeneratedManifestAttribute)) || assembly.IsDefined(typeof(ApplicationPartAttribute))))
+            if (!assembly.IsDynamic
+                && (assembly.IsDefined(typeof(GeneratedManifestAttribute)) || assembly.IsDefined(typeof(ApplicationPartAttribute))))
+            {
                 Load(assembly);
+            }
         }
     }
 
@@ -109,7 +112,9 @@ public static class TypeManifest
 
     /// <summary>True for a registered grain interface and for what is constructed from one.</summary>
     public static bool IsGrainInterface(Type type) =>
-        type.IsInterface && (InterfacesByType.ContainsKey(type) || (type.IsGenericType && InterfacesByType.ContainsKey(type.GetGenericTypeDefinition())));
+        type.IsInterface
+            && (InterfacesByType.ContainsKey(type)
+                || (type.IsGenericType && InterfacesByType.ContainsKey(type.GetGenericTypeDefinition())));
 
     /// <summary>The entry of a grain class; for generic grains that of the definition.</summary>
     public static bool TryGetGrainClass(Type type, [System.Diagnostics.CodeAnalysis.NotNullWhen(true)] out GrainClass? entry) =>
@@ -149,12 +154,14 @@ public static class TypeManifest
     /// <summary>Registers a method. Called by generated code.</summary>
     /// <exception cref="InvalidOperationException">Another method has the same id.</exception>
     [EditorBrowsable(EditorBrowsableState.Never)]
-    public static void AddCall(ulong id, Type interfaceType, string method, Func<Call> rent) => AddMethod(new GrainMethod(id, interfaceType, method, rent, null));
+    public static void AddCall(ulong id, Type interfaceType, string method, Func<Call> rent) =>
+        AddMethod(new GrainMethod(id, interfaceType, method, rent, null));
 
     /// <summary>Registers a generic method, or a method of a generic interface. Called by generated code.</summary>
     /// <exception cref="InvalidOperationException">Another method has the same id.</exception>
     [EditorBrowsable(EditorBrowsableState.Never)]
-    public static void AddCall(ulong id, Type interfaceType, string method, Type callDefinition) => AddMethod(new GrainMethod(id, interfaceType, method, null, callDefinition));
+    public static void AddCall(ulong id, Type interfaceType, string method, Type callDefinition) =>
+        AddMethod(new GrainMethod(id, interfaceType, method, null, callDefinition));
 
     /// <summary>Registers a grain class. Called by generated code.</summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
@@ -164,7 +171,11 @@ public static class TypeManifest
     {
         var found = MethodsById.GetOrAdd(method.Id, method);
         if (found.Name != method.Name)
-            throw new InvalidOperationException("The methods " + found.InterfaceType + "." + found.Name + " and " + method.InterfaceType + "." + method.Name + " have the same id; give one of them an [Alias].");
+        {
+            throw new InvalidOperationException(
+                "The methods " + found.InterfaceType + "." + found.Name + " and " + method.InterfaceType + "." + method.Name +
+                    " have the same id; give one of them an [Alias].");
+        }
     }
 
     private static GrainInterface? Construct(Type interfaceType)
@@ -173,7 +184,8 @@ public static class TypeManifest
             return null;
         if (interfaceType.ContainsGenericParameters)
             return definition;
-        var constructor = definition.ReferenceDefinition!.MakeGenericType(interfaceType.GetGenericArguments()).GetConstructor([typeof(GrainReferenceShared), typeof(IdSpan)])!;
+        var constructor = definition.ReferenceDefinition!.MakeGenericType(interfaceType.GetGenericArguments())
+            .GetConstructor([typeof(GrainReferenceShared), typeof(IdSpan)])!;
         var invoker = ConstructorInvoker.Create(constructor);
         return InterfacesByType.GetOrAdd(interfaceType, new GrainInterface(interfaceType, NameOf(interfaceType), (shared, key) => (GrainReference)invoker.Invoke(shared, key)));
     }
@@ -186,7 +198,9 @@ public static class TypeManifest
         }
         catch (IOException exception)
         {
-            throw new InvalidOperationException("The assembly " + part + ", an application part of " + assembly.GetName().Name + ", cannot be loaded: its grains would be missing. Deploy it beside that assembly.", exception);
+            throw new InvalidOperationException(
+                "The assembly " + part + ", an application part of " + assembly.GetName().Name +
+                    ", cannot be loaded: its grains would be missing. Deploy it beside that assembly.", exception);
         }
     }
 
@@ -220,7 +234,8 @@ public static class TypeManifest
     {
         AddType(typeof(TValue), name);
         var definition = typeof(TValue).IsValueType ? typeof(Codecs.StructConverterCodec<,>) : typeof(Codecs.ConverterCodec<,>);
-        CodecTable.Add(typeof(TValue), () => Activator.CreateInstance(definition.MakeGenericType(typeof(TValue), typeof(TSurrogate)), create())!);
+        CodecTable.Add(
+            typeof(TValue), () => Activator.CreateInstance(definition.MakeGenericType(typeof(TValue), typeof(TSurrogate)), create())!);
     }
 
     /// <summary>Registers the generated codec of a generic type.</summary>
@@ -263,7 +278,11 @@ public static class TypeManifest
             return;
         var found = TypesByName.GetOrAdd(name, type);
         if (found != type)
-            throw new InvalidOperationException("The types " + found + " and " + type + " have the same name for serialization: " + name + ".");
+        {
+            throw new InvalidOperationException(
+                "The types " + found + " and " + type + " have the same name for serialization: " + name + ".");
+        }
+
         if (type.FullName is { } fullName)
             TypesByName.TryAdd(fullName, type);
     }
@@ -293,7 +312,8 @@ public static class TypeManifest
     /// refuses its name. Called by generated code.
     /// </summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
-    public static string NameArguments(params Type[] types) => string.Join(',', types.Select(static type => TryNameOf(type, out var name) ? name : type.ToString()));
+    public static string NameArguments(params Type[] types) =>
+        string.Join(',', types.Select(static type => TryNameOf(type, out var name) ? name : type.ToString()));
 
     /// <summary>The type of that name; false when a part of it is not registered.</summary>
     /// <exception cref="SerializerException">The name is malformed or nested too deep.</exception>

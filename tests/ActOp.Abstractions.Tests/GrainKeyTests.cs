@@ -34,7 +34,8 @@ public class GrainKeyTests
     [InlineData(255, "FF")]
     [InlineData(-1, "FFFFFFFFFFFFFFFF")]
     [InlineData(long.MinValue, "8000000000000000")]
-    public void Numbers_are_upper_case_hex(long key, string text) => Assert.Equal(text, GrainIdKeyExtensions.CreateIntegerKey(key).ToString());
+    public void Numbers_are_upper_case_hex(long key, string text) =>
+        Assert.Equal(text, GrainIdKeyExtensions.CreateIntegerKey(key).ToString());
 
     [Fact]
     public void Guids_are_32_lower_case_digits_and_extensions_follow_a_plus()

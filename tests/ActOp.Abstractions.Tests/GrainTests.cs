@@ -71,8 +71,10 @@ public class GrainTests
     public void Timers_refuse_times_that_no_timer_can_take()
     {
         GrainTimerCreationOptions.CheckTimes(Timeout.InfiniteTimeSpan, TimeSpan.Zero);
-        Assert.Throws<ArgumentOutOfRangeException>(() => GrainTimerCreationOptions.CheckTimes(TimeSpan.FromMilliseconds(-2), TimeSpan.Zero));
-        Assert.Throws<ArgumentOutOfRangeException>(() => GrainTimerCreationOptions.CheckTimes(TimeSpan.Zero, TimeSpan.FromMilliseconds(4294967295.0)));
+        Assert.Throws<ArgumentOutOfRangeException>(
+            () => GrainTimerCreationOptions.CheckTimes(TimeSpan.FromMilliseconds(-2), TimeSpan.Zero));
+        Assert.Throws<ArgumentOutOfRangeException>(
+            () => GrainTimerCreationOptions.CheckTimes(TimeSpan.Zero, TimeSpan.FromMilliseconds(4294967295.0)));
     }
 
     [StatelessWorker(5, false)]

@@ -8,7 +8,8 @@ namespace ActOp.Abstractions.Tests;
 public class IdentityTextTests
 {
     private static readonly Arbitrary<string> Text = ArbMap.Default.ArbFor<NonWhiteSpaceString>()
-        .Convert(text => new string([.. text.Get.Where(c => !char.IsSurrogate(c))]), text => NonWhiteSpaceString.NewNonWhiteSpaceString(text))
+        .Convert(
+            text => new string([.. text.Get.Where(c => !char.IsSurrogate(c))]), text => NonWhiteSpaceString.NewNonWhiteSpaceString(text))
         .Filter(text => !string.IsNullOrWhiteSpace(text));
 
     [Fact]

@@ -109,7 +109,8 @@ public sealed class DirectoryPartitionTests
         partition.OnView(new View(9, [Views.Active(1), Views.Dead(2, DeathCause.Silent)]), 1_000);
 
         Assert.Equal(DirectoryStatus.Leased, partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(3))).Status);
-        Assert.Equal(DirectoryStatus.Ok, partition.Register(new RegisterRequest(moving, Views.Silo(1), Activation(4), Activation(2))).Status);
+        Assert.Equal(
+            DirectoryStatus.Ok, partition.Register(new RegisterRequest(moving, Views.Silo(1), Activation(4), Activation(2))).Status);
         partition.OnTick(31_001);
         Assert.Equal(DirectoryStatus.Ok, partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(3))).Status);
     }
@@ -127,9 +128,11 @@ public sealed class DirectoryPartitionTests
         var partition = new DirectoryPartition(Views.Silo(1), new DirectoryLimits(), new NoActivations(), new RegistrationFence());
         partition.OnView(Views.Of(1, 1, 2, 3), 0);
         var request = partition.Actions.OfType<DirectoryAction.SendRequest>().First().Request;
-        var grain = Enumerable.Range(0, 100).Select(i => GrainId.Create("g", i.ToString())).First(one => request.Slots.Contains(SlotMap.SlotOf(one)));
+        var grain = Enumerable.Range(0, 100).Select(i => GrainId.Create("g", i.ToString())).First(
+            one => request.Slots.Contains(SlotMap.SlotOf(one)));
         var left = new Registration(grain, old.Register(new RegisterRequest(grain, Views.Silo(2), Activation(1))).Location);
-        var arrived = new Registration(grain, old.Register(new RegisterRequest(grain, Views.Silo(3), Activation(2), Activation(1))).Location);
+        var arrived = new Registration(
+            grain, old.Register(new RegisterRequest(grain, Views.Silo(3), Activation(2), Activation(1))).Location);
         foreach (var registration in newerFirst ? new[] { arrived, left } : [left, arrived])
         {
             partition.OnSlotReply(new SlotReply(request.Id, request.Attempt, registration.Location.Silo, 1, 0, 1, [registration]), 0);
@@ -165,7 +168,8 @@ public sealed class DirectoryPartitionTests
 
     private static DirectoryPartition Alone(DirectoryLimits? limits = null, int peers = 1)
     {
-        var partition = new DirectoryPartition(Views.Silo(1), limits ?? new DirectoryLimits(), new NoActivations(), new RegistrationFence());
+        var partition = new DirectoryPartition(
+            Views.Silo(1), limits ?? new DirectoryLimits(), new NoActivations(), new RegistrationFence());
         partition.OnView(Views.Of(1, 1), 0);
         if (peers > 1)
         {

@@ -36,7 +36,8 @@ public sealed class DirectorySimulationTests
         Assert.Equal(Grains.Length, before.Count);
 
         var joined = cluster.Start(7);
-        Assert.True(cluster.RunUntil(5_000, () => joined.Protocol.View.ActiveSilos.Length == 4 && cluster.IsSettled() && cluster.AllSlotsServed()));
+        Assert.True(
+            cluster.RunUntil(5_000, () => joined.Protocol.View.ActiveSilos.Length == 4 && cluster.IsSettled() && cluster.AllSlotsServed()));
         cluster.Silos[0].BeginShutdown();
         Assert.True(cluster.RunUntil(5_000, () => cluster.Running.All(silo => silo.Protocol.View.ActiveSilos.Length == 3) && cluster.AllSlotsServed()));
 
@@ -152,7 +153,8 @@ public sealed class DirectorySimulationTests
             Traffic(cluster, cluster.Now + 20_000);
             Havoc(cluster, cluster.Now + 20_000);
             cluster.Run(30_000);
-            return string.Join('\n', cluster.Running.SelectMany(silo => silo.Activations.OrderBy(one => one.Key).Select(one => $"{one.Key}={one.Value}")));
+            return string.Join(
+                '\n', cluster.Running.SelectMany(silo => silo.Activations.OrderBy(one => one.Key).Select(one => $"{one.Key}={one.Value}")));
         }
     }
 
@@ -167,7 +169,8 @@ public sealed class DirectorySimulationTests
         cluster.Run(500);
     }
 
-    private static SimulatedSilo? Holder(SimulatedCluster cluster, GrainId grain) => cluster.Running.FirstOrDefault(silo => silo.Activations.ContainsKey(grain));
+    private static SimulatedSilo? Holder(SimulatedCluster cluster, GrainId grain) =>
+        cluster.Running.FirstOrDefault(silo => silo.Activations.ContainsKey(grain));
 
     private static SortedDictionary<GrainId, Location> Activations(SimulatedCluster cluster) =>
         new(cluster.Running.SelectMany(silo => silo.Activations).ToDictionary());
@@ -257,15 +260,18 @@ public sealed class DirectorySimulationTests
 
         foreach (var grain in Grains)
         {
-            var running = cluster.Silos.Where(silo => silo.MayRunTurns && silo.Activations.TryGetValue(grain, out var here) && here.Epoch != 0).ToArray();
-            Assert.True(running.Length <= 1, $"{grain} runs on {string.Join(" and ", running.Select(silo => silo.Address))} at {cluster.Now}.");
+            var running = cluster.Silos.Where(silo => silo.MayRunTurns && silo.Activations.TryGetValue(grain, out var here)
+                && here.Epoch != 0).ToArray();
+            Assert.True(
+                running.Length <= 1, $"{grain} runs on {string.Join(" and ", running.Select(silo => silo.Address))} at {cluster.Now}.");
         }
     }
 
     private static void CheckSettled(SimulatedCluster cluster)
     {
         Assert.True(cluster.IsSettled(), "Views differ.");
-        Assert.True(cluster.AllSlotsServed(), "Some slot is not served: " + string.Join("; ", cluster.Running.Select(silo => silo.Describe())));
+        Assert.True(
+            cluster.AllSlotsServed(), "Some slot is not served: " + string.Join("; ", cluster.Running.Select(silo => silo.Describe())));
         foreach (var silo in cluster.Running)
         {
             foreach (var (grain, location) in silo.Activations.Where(one => one.Value.Epoch != 0))

@@ -27,7 +27,8 @@ public sealed class MembershipSimulationTests
 
         victim.LoseHost();
 
-        Assert.True(cluster.RunUntil(cluster.Options.DetectionBound, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(victim.Address))));
+        Assert.True(
+            cluster.RunUntil(cluster.Options.DetectionBound, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(victim.Address))));
         Assert.Equal(DeathCause.Silent, cluster.TableNow.Find(victim.Address)!.Cause);
         Assert.InRange(cluster.Options.DetectionBound, 1, 15_000);
     }
@@ -187,7 +188,8 @@ public sealed class MembershipSimulationTests
         for (var i = 0; i < 100; i++)
         {
             protocol.OnRefused(other, later + i);
-            protocol.OnProbeReply(new ProbeReply(protocol.Actions.OfType<MembershipAction.SendProbe>().Last().Probe.Id, other, 0, 0), later + i);
+            protocol.OnProbeReply(
+                new ProbeReply(protocol.Actions.OfType<MembershipAction.SendProbe>().Last().Probe.Id, other, 0, 0), later + i);
         }
 
         Assert.Single(protocol.Actions.OfType<MembershipAction.SendProbe>());

@@ -93,7 +93,8 @@ public sealed class SlotEntriesTests
 
         var all = new List<Registration>();
         entries.CopyTo(all);
-        Assert.Equal(oracle.OrderBy(one => one.Key), all.OrderBy(one => one.Grain).Select(one => KeyValuePair.Create(one.Grain, one.Location)));
+        Assert.Equal(
+            oracle.OrderBy(one => one.Key), all.OrderBy(one => one.Grain).Select(one => KeyValuePair.Create(one.Grain, one.Location)));
     }
 
     private static GrainId Grain(int number) =>

@@ -47,7 +47,8 @@ public sealed class SlotMapTests
     {
         var before = new SlotMap(Views.Of(1, 1, 2, 3));
         var reborn = Views.Silo(2, generation: 2);
-        var after = new SlotMap(new View(2, [Views.Active(1), new Member(reborn, "2", SiloStatus.Active, null, DeathCause.None), Views.Active(3)]));
+        var after = new SlotMap(
+            new View(2, [Views.Active(1), new Member(reborn, "2", SiloStatus.Active, null, DeathCause.None), Views.Active(3)]));
 
         for (var slot = 0; slot < SlotMap.SlotCount; slot++)
         {
@@ -85,7 +86,8 @@ public sealed class SlotMapTests
     public void A_view_without_new_active_silos_keeps_every_owner()
     {
         var before = new SlotMap(Views.Of(1, 1, 2));
-        var after = before.For(new View(2, [Views.Active(1), Views.Active(2), new Member(Views.Silo(3), "3", SiloStatus.Joining, null, DeathCause.None)]));
+        var after = before.For(
+            new View(2, [Views.Active(1), Views.Active(2), new Member(Views.Silo(3), "3", SiloStatus.Joining, null, DeathCause.None)]));
 
         Assert.Equal(2, after.View.Number);
         Assert.All(Enumerable.Range(0, SlotMap.SlotCount), slot => Assert.Equal(before.OwnerOf(slot), after.OwnerOf(slot)));

@@ -123,7 +123,8 @@ public sealed class SlotTransferRulesTests
         second.OnView(Views.Of(1, 1), 0);
         second.OnView(Views.Of(2, 1, 2), 0);
         var request = second.Actions.OfType<DirectoryAction.SendRequest>().Single().Request;
-        var grain = Enumerable.Range(0, 100).Select(i => GrainId.Create("g", i.ToString())).First(one => _toSecond.Contains(SlotMap.SlotOf(one)));
+        var grain = Enumerable.Range(0, 100).Select(i => GrainId.Create("g", i.ToString())).First(
+            one => _toSecond.Contains(SlotMap.SlotOf(one)));
 
         var reply = new SlotReply(request.Id, 1, Views.Silo(1), 2, 0, 1, []) { Leases = [new SlotLease(SlotMap.SlotOf(grain), 700)] };
         second.OnSlotReply(reply, 100);

@@ -10,7 +10,8 @@ internal static class ApiText
     private static readonly SymbolDisplayFormat TypeFormat = new(
         globalNamespaceStyle: SymbolDisplayGlobalNamespaceStyle.Omitted,
         typeQualificationStyle: SymbolDisplayTypeQualificationStyle.NameAndContainingTypesAndNamespaces,
-        genericsOptions: SymbolDisplayGenericsOptions.IncludeTypeParameters | SymbolDisplayGenericsOptions.IncludeTypeConstraints | SymbolDisplayGenericsOptions.IncludeVariance,
+        genericsOptions: SymbolDisplayGenericsOptions.IncludeTypeParameters | SymbolDisplayGenericsOptions
+            .IncludeTypeConstraints | SymbolDisplayGenericsOptions.IncludeVariance,
         kindOptions: SymbolDisplayKindOptions.IncludeTypeKeyword,
         memberOptions: SymbolDisplayMemberOptions.None,
         miscellaneousOptions: SymbolDisplayMiscellaneousOptions.UseSpecialTypes);
@@ -20,23 +21,33 @@ internal static class ApiText
         typeQualificationStyle: SymbolDisplayTypeQualificationStyle.NameAndContainingTypesAndNamespaces,
         propertyStyle: SymbolDisplayPropertyStyle.ShowReadWriteDescriptor,
         genericsOptions: SymbolDisplayGenericsOptions.IncludeTypeParameters | SymbolDisplayGenericsOptions.IncludeTypeConstraints,
-        memberOptions: SymbolDisplayMemberOptions.IncludeParameters | SymbolDisplayMemberOptions.IncludeType | SymbolDisplayMemberOptions.IncludeModifiers | SymbolDisplayMemberOptions.IncludeAccessibility | SymbolDisplayMemberOptions.IncludeRef | SymbolDisplayMemberOptions.IncludeConstantValue | SymbolDisplayMemberOptions.IncludeExplicitInterface,
+        memberOptions: SymbolDisplayMemberOptions.IncludeParameters | SymbolDisplayMemberOptions.IncludeType | SymbolDisplayMemberOptions
+            .IncludeModifiers | SymbolDisplayMemberOptions.IncludeAccessibility | SymbolDisplayMemberOptions
+                .IncludeRef | SymbolDisplayMemberOptions.IncludeConstantValue | SymbolDisplayMemberOptions.IncludeExplicitInterface,
         delegateStyle: SymbolDisplayDelegateStyle.NameAndSignature,
         kindOptions: SymbolDisplayKindOptions.IncludeMemberKeyword,
-        parameterOptions: SymbolDisplayParameterOptions.IncludeType | SymbolDisplayParameterOptions.IncludeName | SymbolDisplayParameterOptions.IncludeDefaultValue | SymbolDisplayParameterOptions.IncludeParamsRefOut | SymbolDisplayParameterOptions.IncludeExtensionThis,
-        miscellaneousOptions: SymbolDisplayMiscellaneousOptions.UseSpecialTypes | SymbolDisplayMiscellaneousOptions.IncludeNullableReferenceTypeModifier);
+        parameterOptions: SymbolDisplayParameterOptions.IncludeType | SymbolDisplayParameterOptions
+            .IncludeName | SymbolDisplayParameterOptions.IncludeDefaultValue | SymbolDisplayParameterOptions
+                .IncludeParamsRefOut | SymbolDisplayParameterOptions.IncludeExtensionThis,
+        miscellaneousOptions: SymbolDisplayMiscellaneousOptions.UseSpecialTypes | SymbolDisplayMiscellaneousOptions
+            .IncludeNullableReferenceTypeModifier);
 
     /// <summary>The text of an assembly.</summary>
     public static string Of(string assemblyPath)
     {
         var own = MetadataReference.CreateFromFile(assemblyPath);
         var platform = ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
-            .Where(path => Path.GetFileName(path) != Path.GetFileName(assemblyPath)).Select(static path => MetadataReference.CreateFromFile(path));
+            .Where(path => Path.GetFileName(path) != Path.GetFileName(assemblyPath)).Select(
+                static path => MetadataReference.CreateFromFile(path));
         var compilation = CSharpCompilation.Create("api", references: [own, .. platform]);
         var assembly = (IAssemblySymbol)compilation.GetAssemblyOrModuleSymbol(own)!;
         var text = new StringBuilder();
-        foreach (var type in Types(assembly.GlobalNamespace).OrderBy(static type => type.ToDisplayString(TypeFormat), StringComparer.Ordinal))
+        foreach (
+            var type in Types(assembly.GlobalNamespace).OrderBy(static type => type.ToDisplayString(TypeFormat), StringComparer.Ordinal))
+        {
             Write(text, type);
+        }
+
         return text.ToString();
     }
 
@@ -62,16 +73,22 @@ internal static class ApiText
     private static void Write(StringBuilder text, INamedTypeSymbol type)
     {
         var parents = string.Join(", ", Parents(type).Select(static parent => parent.ToDisplayString(MemberFormat)));
-        text.Append(Modifiers(type)).Append(type.ToDisplayString(TypeFormat)).Append(parents.Length > 0 ? " : " + parents : "").Append('\n');
-        foreach (var line in type.GetMembers().Where(IsListed).Select(static member => member.ToDisplayString(MemberFormat)).Order(StringComparer.Ordinal))
+        text.Append(Modifiers(type)).Append(type.ToDisplayString(TypeFormat)).Append(parents.Length > 0 ? " : " +
+            parents : "").Append('\n');
+        foreach (
+            var line in type.GetMembers().Where(IsListed).Select(static member => member.ToDisplayString(MemberFormat))
+                .Order(StringComparer.Ordinal))
+        {
             text.Append("  ").Append(line).Append('\n');
+        }
     }
 
     private static IEnumerable<INamedTypeSymbol> Parents(INamedTypeSymbol type)
     {
         if (type.TypeKind is TypeKind.Enum or TypeKind.Delegate)
             return [];
-        IEnumerable<INamedTypeSymbol> interfaces = type.Interfaces.Where(IsPublic).OrderBy(static parent => parent.ToDisplayString(MemberFormat), StringComparer.Ordinal);
+        IEnumerable<INamedTypeSymbol> interfaces = type.Interfaces.Where(IsPublic).OrderBy(
+            static parent => parent.ToDisplayString(MemberFormat), StringComparer.Ordinal);
         return type.BaseType is { SpecialType: SpecialType.None } parent ? interfaces.Prepend(parent) : interfaces;
     }
 
@@ -85,9 +102,11 @@ internal static class ApiText
     };
 
     private static bool IsListed(ISymbol member) =>
-        member is not INamedTypeSymbol && IsPublic(member) && !member.GetAttributes().Any(static a => a.AttributeClass?.Name == "CompilerGeneratedAttribute")
+        member is not INamedTypeSymbol && IsPublic(member)
+            && !member.GetAttributes().Any(static a => a.AttributeClass?.Name == "CompilerGeneratedAttribute")
         && member is not IMethodSymbol { MethodKind: MethodKind.PropertyGet or MethodKind.PropertySet or MethodKind.EventAdd or MethodKind.EventRemove }
         && member is not IMethodSymbol { MethodKind: MethodKind.Constructor, ContainingType.IsValueType: true, Parameters.Length: 0 };
 
-    private static bool IsPublic(ISymbol symbol) => symbol.DeclaredAccessibility is Accessibility.Public or Accessibility.Protected or Accessibility.ProtectedOrInternal;
+    private static bool IsPublic(ISymbol symbol) =>
+        symbol.DeclaredAccessibility is Accessibility.Public or Accessibility.Protected or Accessibility.ProtectedOrInternal;
 }

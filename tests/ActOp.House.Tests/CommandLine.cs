@@ -29,7 +29,8 @@ internal static class CommandLine
     }
 
     /// <summary>Runs <c>dotnet</c> until a line of its output contains a text, lets the caller do something, and ends it.</summary>
-    public static async Task DotnetUntilAsync(string folder, IReadOnlyDictionary<string, string> variables, string text, Func<Task> meanwhile, params string[] arguments)
+    public static async Task DotnetUntilAsync(
+        string folder, IReadOnlyDictionary<string, string> variables, string text, Func<Task> meanwhile, params string[] arguments)
     {
         using var process = Start(folder, variables, arguments);
         using CancellationTokenSource patience = new(Patience);
@@ -37,7 +38,11 @@ internal static class CommandLine
         try
         {
             do
-                lines.Add(await process.StandardOutput.ReadLineAsync(patience.Token) ?? throw new InvalidOperationException($"It ended without \"{text}\":\n{string.Join('\n', lines)}"));
+            {
+                lines.Add(
+                    await process.StandardOutput.ReadLineAsync(patience.Token)
+                        ?? throw new InvalidOperationException($"It ended without \"{text}\":\n{string.Join('\n', lines)}"));
+            }
             while (!lines[^1].Contains(text, StringComparison.Ordinal));
             await meanwhile();
         }

@@ -10,7 +10,8 @@ public class CurrentTaskTests
     {
         var scheduler = new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
         Task? anchor = null;
-        await Task.Factory.StartNew(() => anchor = CurrentTask(), TestContext.Current.CancellationToken, TaskCreationOptions.None, scheduler);
+        await Task.Factory.StartNew(
+            () => anchor = CurrentTask(), TestContext.Current.CancellationToken, TaskCreationOptions.None, scheduler);
         var outer = CurrentTask();
         CurrentTask() = anchor;
         var seen = TaskScheduler.Current;

@@ -36,7 +36,9 @@ public partial class DisciplineTests
         var found = from file in Repository.Sources("tests")
                     from call in file.Syntax.DescendantNodes().OfType<InvocationExpressionSyntax>()
                     let name = call.Expression.ToString()
-                    where name is "Thread.Sleep" || (name == "SpinWait.SpinUntil" && !(bounded.ContainsKey(file.Path) && call.ArgumentList.Arguments.Count == 2)) || (name == "Task.Delay" && !HasProvider(call))
+                    where name is "Thread.Sleep"
+                        || (name == "SpinWait.SpinUntil" && !(bounded.ContainsKey(file.Path) && call.ArgumentList.Arguments.Count == 2))
+                            || (name == "Task.Delay" && !HasProvider(call))
                     select $"{file.Path}: {call}";
         Findings.None(found);
     }
@@ -86,9 +88,11 @@ public partial class DisciplineTests
         Assert.DoesNotContain("", allowed.Values);
     }
 
-    private static bool IsAsyncVoid(TypeSyntax type, SyntaxTokenList modifiers) => type.ToString() == "void" && modifiers.Any(static modifier => modifier.Text == "async");
+    private static bool IsAsyncVoid(TypeSyntax type, SyntaxTokenList modifiers) =>
+        type.ToString() == "void" && modifiers.Any(static modifier => modifier.Text == "async");
 
-    private static bool HasProvider(InvocationExpressionSyntax call) => call.ArgumentList.Arguments.Count > 1 && !call.ArgumentList.Arguments[1].ToString().Contains("ancel", StringComparison.Ordinal);
+    private static bool HasProvider(InvocationExpressionSyntax call) =>
+        call.ArgumentList.Arguments.Count > 1 && !call.ArgumentList.Arguments[1].ToString().Contains("ancel", StringComparison.Ordinal);
 
     [GeneratedRegex("#pragma warning disable RS0030(?: *// *(.*))?")]
     private static partial Regex Sanction();

@@ -28,7 +28,8 @@ public class LayoutTests(ITestOutputHelper output)
     [Fact]
     public void Public_names_are_in_the_namespaces_of_Orleans_or_of_ours()
     {
-        string[] roots = ["Orleans", "ActOp", "Microsoft.Extensions.Hosting", "Microsoft.Extensions.DependencyInjection", "System.Runtime.CompilerServices"];
+        string[] roots = ["Orleans", "ActOp", "Microsoft.Extensions.Hosting", "Microsoft.Extensions.DependencyInjection",
+            "System.Runtime.CompilerServices"];
         var wrong = from file in Repository.Sources("src")
                     where file.Types.Length > 0 && PublicNames.Any(folder => file.Path.StartsWith(folder, StringComparison.Ordinal))
                     where !roots.Any(root => file.Namespace == root || file.Namespace!.StartsWith(root + ".", StringComparison.Ordinal))
@@ -79,14 +80,17 @@ public class LayoutTests(ITestOutputHelper output)
                     select (file.Path, Name: file.Namespace + "." + type.Identifier.Text, Generated: type.DescendantNodes().OfType<MethodDeclarationSyntax>().Any(IsGenerated));
         var found = parts.ToArray();
         output.WriteLine($"partial classes: {found.Length}, all for generated code");
-        Findings.None(found.GroupBy(static part => part.Name).Where(static type => type.Count() > 1 || !type.All(static part => part.Generated)).Select(static type => type.Key));
+        Findings.None(
+            found.GroupBy(static part => part.Name).Where(static type => type.Count() > 1
+                || !type.All(static part => part.Generated)).Select(static type => type.Key));
     }
 
     [Fact]
     public void Only_the_host_holds_the_node()
     {
         var holders = from file in Repository.Sources("src")
-                      where file.Syntax.DescendantNodes().OfType<IdentifierNameSyntax>().Any(static name => name.Identifier.Text == "Node" && name.Parent is not MemberAccessExpressionSyntax)
+                      where file.Syntax.DescendantNodes().OfType<IdentifierNameSyntax>().Any(
+                          static name => name.Identifier.Text == "Node" && name.Parent is not MemberAccessExpressionSyntax)
                       select file.Path;
         string[] found = [.. holders];
         output.WriteLine($"files that hold the node: {found.Length}");

@@ -3,7 +3,8 @@ namespace ActOp.House.Tests;
 /// <summary>The words of the house.</summary>
 public class NamingTests
 {
-    private static readonly string[] Empty = ["Manager", "Helper", "Helpers", "Util", "Utils", "Utility", "Center", "Impl", "Info", "Base", "Data"];
+    private static readonly string[] Empty = ["Manager", "Helper", "Helpers", "Util", "Utils", "Utility", "Center", "Impl", "Info", "Base",
+        "Data"];
 
     [Fact]
     public void A_type_name_ends_in_a_word_that_says_something()

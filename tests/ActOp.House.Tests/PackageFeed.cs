@@ -5,7 +5,8 @@ namespace ActOp.House.Tests;
 /// <summary>The packages of this build in a folder outside the repository, and projects that use nothing else.</summary>
 public sealed class PackageFeed : IAsyncLifetime
 {
-    private static readonly string Configuration = typeof(PackageFeed).Assembly.GetCustomAttribute<AssemblyConfigurationAttribute>()!.Configuration;
+    private static readonly string Configuration = typeof(PackageFeed).Assembly.GetCustomAttribute<AssemblyConfigurationAttribute>()!
+        .Configuration;
 
     private readonly string _folder = Directory.CreateTempSubdirectory("actop-packages-").FullName;
 
@@ -13,7 +14,9 @@ public sealed class PackageFeed : IAsyncLifetime
     private Dictionary<string, string> Variables => new() { ["NUGET_PACKAGES"] = Path.Combine(_folder, "packages") };
 
     /// <summary>Ids and kinds (nupkg, snupkg) of what was packed.</summary>
-    public string[] Packages => [.. Directory.EnumerateFiles(Path.Combine(_folder, "feed")).Select(static file => Path.GetFileName(file).Replace(".9.9.9-house", "", StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
+    public string[] Packages =>
+        [.. Directory.EnumerateFiles(Path.Combine(_folder, "feed")).Select(static file => Path.GetFileName(file).Replace(".9.9.9-house", "",
+            StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
 
     /// <summary>Where a package is.</summary>
     public string PackagePath(string id) => Path.Combine(_folder, "feed", id + ".9.9.9-house.nupkg");
@@ -50,7 +53,8 @@ public sealed class PackageFeed : IAsyncLifetime
     }
 
     /// <summary>Restores, builds and runs a project; returns what it printed.</summary>
-    public Task<string> RunAsync(string project, params string[] arguments) => DotnetAsync(["run", "--project", project, "--", .. arguments]);
+    public Task<string> RunAsync(string project, params string[] arguments) =>
+        DotnetAsync(["run", "--project", project, "--", .. arguments]);
 
     /// <summary>Runs the SDK below the folder of the feed; returns what it printed.</summary>
     public Task<string> DotnetAsync(params string[] arguments) => DotnetInAsync("", arguments);

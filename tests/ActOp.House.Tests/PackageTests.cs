@@ -11,7 +11,8 @@ namespace ActOp.House.Tests;
 /// <summary>What a user gets who references a package and nothing else.</summary>
 public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
-    private static readonly string[] WithCode = ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
+    private static readonly string[] WithCode = ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Runtime",
+        "ActOp.Serialization", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
 
@@ -69,7 +70,8 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
                       select $"{id}: {dependency}";
         Findings.None(foreign);
         Assert.Contains("Microsoft.Diagnostics.Tracing.TraceEvent", Dependencies("ActOp.Staging.Tracing", "dependency", "id"));
-        Assert.DoesNotContain(Ids.Except(["ActOp.Staging.Tracing"]), id => Dependencies(id, "dependency", "id").Contains("ActOp.Staging.Tracing"));
+        Assert.DoesNotContain(
+            Ids.Except(["ActOp.Staging.Tracing"]), id => Dependencies(id, "dependency", "id").Contains("ActOp.Staging.Tracing"));
     }
 
     [Fact]
@@ -84,14 +86,19 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
             copy.Position = 0;
             using var provider = MetadataReaderProvider.FromPortablePdbStream(copy);
             var reader = provider.GetMetadataReader();
-            Assert.All(reader.Documents, document => Assert.StartsWith("/_/", reader.GetString(reader.GetDocument(document).Name), StringComparison.Ordinal));
+            Assert.All(
+                reader.Documents, document =>
+                    Assert.StartsWith("/_/", reader.GetString(reader.GetDocument(document).Name), StringComparison.Ordinal));
             var links = from handle in reader.CustomDebugInformation
                         let entry = reader.GetCustomDebugInformation(handle)
                         where reader.GetGuid(entry.Kind) == SourceLink
                         select Encoding.UTF8.GetString(reader.GetBlobBytes(entry.Value));
             // An unpacked archive has no commit to point to.
             if (Repository.Has(".git"))
-                Assert.Contains("\"/_/*\":\"https://raw.githubusercontent.com/actop/actop/", Assert.Single(links), StringComparison.Ordinal);
+            {
+                Assert.Contains(
+                    "\"/_/*\":\"https://raw.githubusercontent.com/actop/actop/", Assert.Single(links), StringComparison.Ordinal);
+            }
         }
     }
 
@@ -179,19 +186,25 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public async Task The_steps_of_the_readme_lead_from_packages_to_a_call_between_two_processes()
     {
-        var steps = Repository.Text("README.md").Split("\n## ").Single(static part => part.StartsWith("From a package", StringComparison.Ordinal));
+        var steps = Repository.Text("README.md").Split("\n## ").Single(
+            static part => part.StartsWith("From a package", StringComparison.Ordinal));
         string[][] commands = [.. StepCommand().Matches(steps).Select(static match => match.Groups[1].Value.Split(' '))];
         var ports = Pair();
         Directory.CreateDirectory(feed.FolderOf("Steps"));
         foreach (var command in commands.Where(static command => command[0] != "run"))
-            await feed.DotnetInAsync("Steps", [.. command, .. command is ["add", _, "package", ..] ? ["--version", "9.9.9-house"] : Array.Empty<string>()]);
+        {
+            await feed.DotnetInAsync(
+                "Steps", [.. command, .. command is ["add", _, "package", ..] ? ["--version", "9.9.9-house"] : Array.Empty<string>()]);
+        }
+
         foreach ((var file, var code) in StepFile().Matches(steps).Select(static match => (match.Groups[1].Value, match.Groups[2].Value)))
             await feed.WriteAsync("Steps/" + file, code.Replace("silo.UseLocalhostClustering()", $"silo.UseLocalhostClustering({ports[0]}, {ports[1]})", StringComparison.Ordinal).Replace("client.UseLocalhostClustering()", $"client.UseLocalhostClustering({ports[1]})", StringComparison.Ordinal));
 
         string[][] runs = [.. commands.Where(static command => command[0] == "run")];
         Assert.Equal(2, runs.Length);
         var answer = "";
-        await feed.DotnetUntilAsync("Steps", "Application started", async () => answer = await feed.DotnetInAsync("Steps", runs[1]), runs[0]);
+        await feed.DotnetUntilAsync(
+            "Steps", "Application started", async () => answer = await feed.DotnetInAsync("Steps", runs[1]), runs[0]);
         Assert.Contains("Hello, stranger! You are number 1.", answer, StringComparison.Ordinal);
     }
 
@@ -267,12 +280,14 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     private string[] Dependencies(string id, string element, string attribute)
     {
         using var package = ZipFile.OpenRead(feed.PackagePath(id));
-        return [.. Nuspec(package, id).Descendants().Where(node => node.Name.LocalName == element).Select(node => (string)node.Attribute(attribute)!)];
+        return [.. Nuspec(package,
+            id).Descendants().Where(node => node.Name.LocalName == element).Select(node => (string)node.Attribute(attribute)!)];
     }
 
     private static XElement Nuspec(ZipArchive package, string id) => XDocument.Parse(Text(package, id + ".nuspec")).Root!;
 
-    private static XElement? Child(XElement nuspec, string name) => nuspec.Descendants().FirstOrDefault(node => node.Name.LocalName == name);
+    private static XElement? Child(XElement nuspec, string name) =>
+        nuspec.Descendants().FirstOrDefault(node => node.Name.LocalName == name);
 
     private static string Text(ZipArchive package, string name)
     {

@@ -41,7 +41,8 @@ public partial class SnippetTests
         [.. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator).Select(static path => MetadataReference.CreateFromFile(path))];
 
     private static readonly ImmutableArray<DiagnosticAnalyzer> Analyzers =
-        [.. typeof(GrainGenerator).Assembly.GetTypes().Where(static type => type.IsSubclassOf(typeof(DiagnosticAnalyzer)) && !type.IsAbstract).Select(static type => (DiagnosticAnalyzer)Activator.CreateInstance(type)!)];
+        [.. typeof(GrainGenerator).Assembly.GetTypes().Where(static type => type.IsSubclassOf(typeof(DiagnosticAnalyzer))
+            && !type.IsAbstract).Select(static type => (DiagnosticAnalyzer)Activator.CreateInstance(type)!)];
 
     public static TheoryData<string> Snippets =>
         [.. Documents().SelectMany(static path => Blocks(path).Select(block => $"{path}:{block.Line}"))];
@@ -53,7 +54,8 @@ public partial class SnippetTests
         var path = snippet[..snippet.LastIndexOf(':')];
         (var line, var place, var code) = Blocks(path).Single(block => $"{path}:{block.Line}" == snippet);
         Assert.True(Places.ContainsKey(place), $"{path}:{line} stands in \"{place}\", which is none of: {string.Join(", ", Places.Keys)}.");
-        string[] context = [.. Blocks(path).Where(block => block.Line != line && block.Place.Length == 0 && IsTypesOnly(block.Code)).Select(static block => block.Code)];
+        string[] context = [.. Blocks(path).Where(block => block.Line != line && block.Place.Length == 0
+            && IsTypesOnly(block.Code)).Select(static block => block.Code)];
         Findings.None((await ErrorsAsync(Places[place](code), context)).Select(error => $"{path}, block of line {line}: {error}"));
     }
 
@@ -71,7 +73,8 @@ public partial class SnippetTests
     private static IEnumerable<(int Line, string Place, string Code)> Blocks(string path)
     {
         var text = Repository.Text(path);
-        return Fence().Matches(text).Select(match => (text[..match.Index].Count(static letter => letter == '\n') + 1, match.Groups[1].Value.Trim(), match.Groups[2].Value));
+        return Fence().Matches(text).Select(
+            match => (text[..match.Index].Count(static letter => letter == '\n') + 1, match.Groups[1].Value.Trim(), match.Groups[2].Value));
     }
 
     private static bool IsTypesOnly(string code) => !Parse(code).GetCompilationUnitRoot().Members.OfType<GlobalStatementSyntax>().Any();
@@ -81,7 +84,8 @@ public partial class SnippetTests
         var kind = IsTypesOnly(code) ? OutputKind.DynamicallyLinkedLibrary : OutputKind.ConsoleApplication;
         CSharpCompilationOptions options = new(kind, nullableContextOptions: NullableContextOptions.Enable);
         var compilation = CSharpCompilation.Create("Snippet", [Parse(Usings), Parse(code), .. context.Select(Parse)], References, options);
-        GeneratorDriver driver = CSharpGeneratorDriver.Create([new GrainGenerator().AsSourceGenerator()], parseOptions: CSharpParseOptions.Default);
+        GeneratorDriver driver = CSharpGeneratorDriver.Create(
+            [new GrainGenerator().AsSourceGenerator()], parseOptions: CSharpParseOptions.Default);
         driver.RunGeneratorsAndUpdateCompilation(compilation, out var generated, out var reported, TestContext.Current.CancellationToken);
         var analyzed = await generated.WithAnalyzers(Analyzers).GetAllDiagnosticsAsync(TestContext.Current.CancellationToken);
         return [.. analyzed.Concat(reported)
@@ -101,7 +105,8 @@ public partial class SnippetTests
         return string.Join('\n', lines.TakeWhile(IsUsing)) + "\n" + wrap(string.Join('\n', lines.SkipWhile(IsUsing)));
     }
 
-    private static bool IsUsing(string line) => line.Length == 0 || line.StartsWith("using ", StringComparison.Ordinal) && !line.Contains('=', StringComparison.Ordinal);
+    private static bool IsUsing(string line) =>
+        line.Length == 0 || line.StartsWith("using ", StringComparison.Ordinal) && !line.Contains('=', StringComparison.Ordinal);
 
     [GeneratedRegex(@"^```(?:csharp|cs|c#)\b([^\n]*)\n(.*?)^```", RegexOptions.Multiline | RegexOptions.Singleline)]
     private static partial Regex Fence();

@@ -52,7 +52,8 @@ public sealed class PartitionCommandTests : IDisposable
     public void Every_seed_of_a_range_is_played_and_their_mean_is_told()
     {
         var json = Path.Combine(_folder.FullName, "seeds.json");
-        string[] arguments = ["--generate", "communities", "--vertices", "300", "--graph-seed", "2", "--parts", "3", "--seeds", "4-6", "--json", json];
+        string[] arguments = ["--generate", "communities", "--vertices", "300", "--graph-seed", "2", "--parts", "3", "--seeds", "4-6",
+            "--json", json];
         Assert.Equal(0, Play(out var errors, arguments));
         Assert.Empty(errors);
         using var report = JsonDocument.Parse(File.ReadAllText(json));

@@ -208,7 +208,8 @@ public class FailureTests
             return endPoint.Equals(_failing) && Dials[endPoint] > _good ? throw new SocketException((int)SocketError.TooManyOpenSockets) : inner.Dial(endPoint);
         }
 
-        public override Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed) => inner.Listen(endPoint, accepted, failed);
+        public override Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed) =>
+            inner.Listen(endPoint, accepted, failed);
 
         public override Readiness CreateReadiness()
         {

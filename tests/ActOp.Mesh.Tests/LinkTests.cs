@@ -79,7 +79,8 @@ public class LinkTests
             return waits < Waits;
         }
 
-        bool IsWritable() => readiness.Wait(reports, 50) is var count && reports.Take(count).Any(report => (report.Kinds & ReadyKinds.Write) != 0);
+        bool IsWritable() =>
+            readiness.Wait(reports, 50) is var count && reports.Take(count).Any(report => (report.Kinds & ReadyKinds.Write) != 0);
         Assert.True(BecomesWritable());
         var bytes = new byte[1000];
         while (stream.Send(bytes) > 0)

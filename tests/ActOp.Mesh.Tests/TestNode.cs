@@ -11,7 +11,8 @@ internal sealed class TestNode : MeshEvents, ILogger<MeshNode>
 {
     private readonly ConcurrentQueue<Link> _pending = new();
 
-    public TestNode(string name, Transport transport, TimeProvider time, Action<MeshOptions>? configure = null, NodeKind kind = NodeKind.Silo)
+    public TestNode(
+        string name, Transport transport, TimeProvider time, Action<MeshOptions>? configure = null, NodeKind kind = NodeKind.Silo)
     {
         var options = new MeshOptions();
         configure?.Invoke(options);
@@ -105,7 +106,8 @@ internal sealed class TestNode : MeshEvents, ILogger<MeshNode>
 
     bool ILogger.IsEnabled(LogLevel logLevel) => true;
 
-    void ILogger.Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    void ILogger.Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
     {
         lock (Log)
         {

@@ -5,7 +5,8 @@ public class ExchangeTests
     [Theory]
     [InlineData(SelectionAlgorithm.Plain)]
     [InlineData(SelectionAlgorithm.LookAhead)]
-    public void Every_plan_lowers_the_true_cut_by_its_gain_and_keeps_the_balance(SelectionAlgorithm algorithm) => Seeds.ForEach(60, random =>
+    public void Every_plan_lowers_the_true_cut_by_its_gain_and_keeps_the_balance(SelectionAlgorithm algorithm) =>
+        Seeds.ForEach(60, random =>
     {
         PartitioningOptions options = new() { Algorithm = algorithm, CandidateCount = random.Next(1, 30), Tolerance = 0.1 };
         Playground playground = new(random, options, random.Next(10, 60), random.Next(2, 5), 0.15);
@@ -42,8 +43,10 @@ public class ExchangeTests
             var from = playground.Place[vertex];
             for (var to = 0; to < silos; to++)
             {
-                var admitted = playground.Load(from).Violation(playground.CountOf(from) - 1) < 1e-9 && playground.Load(to).Violation(playground.CountOf(to) + 1) < 1e-9;
-                Assert.True(to == from || !admitted || playground.TrueScore(vertex, from, to) <= 0, "A vertex would gain by moving and may.");
+                var admitted = playground.Load(from).Violation(playground.CountOf(from) - 1) < 1e-9
+                    && playground.Load(to).Violation(playground.CountOf(to) + 1) < 1e-9;
+                Assert.True(
+                    to == from || !admitted || playground.TrueScore(vertex, from, to) <= 0, "A vertex would gain by moving and may.");
             }
         }
     });

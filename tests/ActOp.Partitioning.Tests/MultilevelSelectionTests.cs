@@ -3,7 +3,8 @@ namespace ActOp.Partitioning.Tests;
 public class MultilevelSelectionTests
 {
     [Fact]
-    public void The_gain_is_what_the_cut_falls_by_and_lies_between_single_moves_and_the_best_of_all_choices() => Seeds.ForEach(300, random =>
+    public void The_gain_is_what_the_cut_falls_by_and_lies_between_single_moves_and_the_best_of_all_choices() =>
+        Seeds.ForEach(300, random =>
     {
         var problem = Problems.NewProblem(random, random.Next(1, 13));
         MultilevelSelection selection = new(new());
@@ -103,7 +104,8 @@ public class MultilevelSelectionTests
     });
 
     private static void AssertSameWorth(
-        ExchangeProblem a, ReadOnlySpan<int> fromA, ReadOnlySpan<int> toA, ExchangeProblem b, ReadOnlySpan<int> fromB, ReadOnlySpan<int> toB)
+        ExchangeProblem a, ReadOnlySpan<int> fromA, ReadOnlySpan<int> toA, ExchangeProblem b, ReadOnlySpan<int> fromB,
+            ReadOnlySpan<int> toB)
     {
         Assert.Equal(Problems.CostOf(a, toA) - Problems.CostOf(a, fromA), Problems.CostOf(b, toB) - Problems.CostOf(b, fromB), 6);
         Assert.Equal(Problems.LoadsOf(a, toA), Problems.LoadsOf(b, toB));

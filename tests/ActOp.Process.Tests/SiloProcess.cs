@@ -30,7 +30,8 @@ internal sealed class SiloProcess : IAsyncDisposable
     /// <param name="descriptors">The most files and sockets that the process may have open; null for the system's limit.</param>
     public static SiloProcess Start(int port, int gateway, int primary, int? descriptors = null)
     {
-        string[] silo = [.. ChildProcess.CommandOf(Path.Combine(AppContext.BaseDirectory, "ActOp.Process.Silo.dll")), port.ToString(), gateway.ToString(), primary.ToString()];
+        string[] silo = [.. ChildProcess.CommandOf(Path.Combine(AppContext.BaseDirectory, "ActOp.Process.Silo.dll")), port.ToString(),
+            gateway.ToString(), primary.ToString()];
         // The shell becomes the silo: its process id and its pipes stay the same.
         var command = descriptors is { } limit ? ["sh", "-c", "ulimit -n \"$0\" && exec \"$@\"", limit.ToString(), .. silo] : silo;
         var said = new Transcript();

@@ -21,7 +21,8 @@ public class AllocationTests
         Assert.InRange(copied, 1, 160);
     }
 
-    private static void Round(Codec<Ten> codec, WireBuffer buffer, WireSession session, CopyContext context, out long written, out long read, out long copied)
+    private static void Round(
+        Codec<Ten> codec, WireBuffer buffer, WireSession session, CopyContext context, out long written, out long read, out long copied)
     {
         var start = GC.GetAllocatedBytesForCurrentThread();
         buffer.Clear();

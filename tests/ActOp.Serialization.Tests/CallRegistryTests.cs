@@ -234,7 +234,9 @@ public class CallRegistryTests
 
     private sealed class PlainCall : VoidRequest
     {
-        private static readonly CallMethod Plain = new(typeof(IDisposable), "IPlain", "Plain", 0, InvokeMethodOptions.None, null, static () => typeof(IDisposable).GetMethod("Dispose")!);
+        private static readonly CallMethod Plain = new(
+            typeof(IDisposable), "IPlain", "Plain", 0, InvokeMethodOptions.None, null, static () =>
+                typeof(IDisposable).GetMethod("Dispose")!);
 
         public override CallMethod Method => Plain;
 

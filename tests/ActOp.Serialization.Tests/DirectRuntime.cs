@@ -51,7 +51,8 @@ internal sealed class DirectRuntime(object target) : CallRuntime, ITargetHolder
     internal override GrainReference CreateReference(GrainId grainId, Type interfaceType)
     {
         Assert.True(TypeManifest.TryGetInterface(interfaceType, out var entry));
-        return entry.CreateReference(new GrainReferenceShared(grainId.Type, GrainInterfaceType.Create(entry.Name), entry.Name, this), grainId.Key);
+        return entry.CreateReference(
+            new GrainReferenceShared(grainId.Type, GrainInterfaceType.Create(entry.Name), entry.Name, this), grainId.Key);
     }
 
     internal override GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => throw new NotSupportedException();

@@ -43,7 +43,8 @@ public class ExceptionTests
 
     [Fact]
     public void An_exception_as_an_object_keeps_its_type() =>
-        Assert.IsType<TaskCanceledException>(Serializer.Deserialize<object>(Serializer.SerializeToArray<object>(new TaskCanceledException("c"))));
+        Assert.IsType<TaskCanceledException>(
+            Serializer.Deserialize<object>(Serializer.SerializeToArray<object>(new TaskCanceledException("c"))));
 
     private static Exception Thrown(Exception exception)
     {

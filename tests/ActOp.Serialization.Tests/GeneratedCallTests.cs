@@ -32,7 +32,8 @@ public class GeneratedCallTests
     [Fact]
     public async Task An_exception_of_the_grain_reaches_the_caller()
     {
-        var error = await Assert.ThrowsAsync<InvalidOperationException>(async () => await Local.Reference<ICounterGrain>().Reset(Guid.Empty));
+        var error = await Assert.ThrowsAsync<InvalidOperationException>(
+            async () => await Local.Reference<ICounterGrain>().Reset(Guid.Empty));
         Assert.Equal("no 00", error.Message);
     }
 
@@ -46,7 +47,8 @@ public class GeneratedCallTests
 
     [Fact]
     public async Task All_primitive_arguments_travel() =>
-        Assert.Equal("-1 4294967296 0.5 True 255 null", await Remote.Reference<ICounterGrain>().Describe(-1, 1L << 32, 0.5, true, 255, null));
+        Assert.Equal(
+            "-1 4294967296 0.5 True 255 null", await Remote.Reference<ICounterGrain>().Describe(-1, 1L << 32, 0.5, true, 255, null));
 
     [Fact]
     public async Task A_generic_method_travels_with_its_type_arguments()
@@ -112,5 +114,6 @@ public class GeneratedCallTests
         Assert.False(TypeManifest.TryGetInterface("System.IDisposable", out _));
     }
 
-    private static ulong Fnv(string text) => System.Text.Encoding.UTF8.GetBytes(text).Aggregate(14695981039346656037UL, (hash, b) => (hash ^ b) * 1099511628211UL);
+    private static ulong Fnv(string text) =>
+        System.Text.Encoding.UTF8.GetBytes(text).Aggregate(14695981039346656037UL, (hash, b) => (hash ^ b) * 1099511628211UL);
 }

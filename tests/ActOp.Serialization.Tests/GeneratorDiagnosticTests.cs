@@ -25,7 +25,8 @@ public class GeneratorDiagnosticTests
     [InlineData("ACTOP0003", "public class O { private interface {|IG|} : IGrainWithGuidKey { Task M(); } }")]
     [InlineData("ACTOP0003", "public interface IG : IGrainWithGuidKey { } public class O { private class {|G|} : Grain, IG; }")]
     [InlineData("ORLEANS0004", "[GenerateSerializer] public class C { public int {|P|} { get; } }")]
-    [InlineData("ACTOP0004", "[GenerateSerializer] public class {|C|}() : System.Collections.ObjectModel.ReadOnlyCollection<int>(new List<int>());")]
+    [InlineData("ACTOP0004",
+        "[GenerateSerializer] public class {|C|}() : System.Collections.ObjectModel.ReadOnlyCollection<int>(new List<int>());")]
     [InlineData("ACTOP0004", "public class B { private int _a; public int M() => _a; } [GenerateSerializer] public class {|C|} : B;")]
     [InlineData("ACTOP0004", "public class B { public int P { get; set; } } public class M : B; [GenerateSerializer] public class {|C|} : M;")]
     [InlineData("ACTOP0004", "[GenerateSerializer] public class {|C|} : System.IO.StringReader { public C() : base(\"\") { } }")]
@@ -74,9 +75,12 @@ public class GeneratorDiagnosticTests
         GeneratorDriver driver = CSharpGeneratorDriver.Create([new GrainGenerator().AsSourceGenerator()], driverOptions: new GeneratorDriverOptions(default, trackIncrementalGeneratorSteps: true));
         driver = driver.RunGenerators(compilation);
         var tree = compilation.SyntaxTrees.First();
-        var edited = compilation.ReplaceSyntaxTree(tree, CSharpSyntaxTree.ParseText(tree.ToString().Replace("=> 1", "=> 2"), (CSharpParseOptions)tree.Options));
+        var edited = compilation.ReplaceSyntaxTree(
+            tree, CSharpSyntaxTree.ParseText(tree.ToString().Replace("=> 1", "=> 2"), (CSharpParseOptions)tree.Options));
         var result = driver.RunGenerators(edited).GetRunResult().Results.Single();
-        Assert.All(result.TrackedOutputSteps.SelectMany(s => s.Value).SelectMany(s => s.Outputs), output => Assert.Equal(IncrementalStepRunReason.Cached, output.Reason));
+        Assert.All(
+            result.TrackedOutputSteps.SelectMany(s => s.Value).SelectMany(s => s.Outputs), output =>
+                Assert.Equal(IncrementalStepRunReason.Cached, output.Reason));
         Assert.All(new[] { GrainGenerator.InterfaceStep, GrainGenerator.CodecStep }.SelectMany(name => result.TrackedSteps[name]).SelectMany(s => s.Outputs), output => Assert.Contains(output.Reason, new[] { IncrementalStepRunReason.Cached, IncrementalStepRunReason.Unchanged }));
     }
 
@@ -96,13 +100,15 @@ public class GeneratorDiagnosticTests
     {
         var grains = Generated(Compile("public interface IG : IGrainWithGuidKey { Task M(); }", "Grains"));
         var behind = Generated(Compile("public class Nothing;", "Behind", grains.ToMetadataReference()));
-        var host = Compile("public class Program;", "Host", behind.ToMetadataReference(), Compile("public class Plain;", "Plain").ToMetadataReference());
+        var host = Compile(
+            "public class Program;", "Host", behind.ToMetadataReference(), Compile("public class Plain;", "Plain").ToMetadataReference());
         Assert.Equal(["Grains"], Parts(behind));
         Assert.Equal(["Behind"], Parts(Generated(host)));
     }
 
     private static IEnumerable<string> Parts(Compilation compilation) =>
-        compilation.Assembly.GetAttributes().Where(a => a.AttributeClass!.Name == nameof(ApplicationPartAttribute)).Select(a => (string)a.ConstructorArguments[0].Value!)
+        compilation.Assembly.GetAttributes().Where(a => a.AttributeClass!.Name == nameof(ApplicationPartAttribute)).Select(
+            a => (string)a.ConstructorArguments[0].Value!)
             .Where(name => !name.StartsWith("ActOp.", StringComparison.Ordinal) && !name.Contains("Tests", StringComparison.Ordinal));
 
     private static Compilation Generated(Compilation compilation)
@@ -112,14 +118,17 @@ public class GeneratorDiagnosticTests
     }
 
     private static async Task<ImmutableArray<Diagnostic>> Analyze(string code) =>
-        await Compile(code).WithAnalyzers([new GrainInterfaceAnalyzer(), new GrainClassAnalyzer(), new SerializableTypeAnalyzer()]).GetAnalyzerDiagnosticsAsync();
+        await Compile(code).WithAnalyzers([new GrainInterfaceAnalyzer(), new GrainClassAnalyzer(),
+            new SerializableTypeAnalyzer()]).GetAnalyzerDiagnosticsAsync();
 
     private static CSharpCompilation Compile(string code, string name = "Sample", params MetadataReference[] references)
     {
         const string usings = "#nullable enable\nusing System.Collections.Generic; using System.Threading; using System.Threading.Tasks; using Orleans; using Orleans.Runtime;\n";
-        var platform = ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator).Where(path => !Path.GetFileName(path).StartsWith("ActOp.Serialization.Tests", StringComparison.Ordinal));
+        var platform = ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator).Where(
+            path => !Path.GetFileName(path).StartsWith("ActOp.Serialization.Tests", StringComparison.Ordinal));
         var parse = new CSharpParseOptions(LanguageVersion.CSharp13);
         return CSharpCompilation.Create(name, [CSharpSyntaxTree.ParseText(usings + code, parse)],
-            [.. platform.Select(path => MetadataReference.CreateFromFile(path)), .. references], new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable));
+            [.. platform.Select(path => MetadataReference.CreateFromFile(path)), .. references], new CSharpCompilationOptions(
+                OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable));
     }
 }

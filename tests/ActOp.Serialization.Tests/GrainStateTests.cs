@@ -109,16 +109,19 @@ public class GrainStateTests
 
     private static string Stateless(string code, params MetadataReference[] references)
     {
-        var driver = CSharpGeneratorDriver.Create(new GrainGenerator()).RunGeneratorsAndUpdateCompilation(Compile(code, "Sample", references), out var output, out _);
+        var driver = CSharpGeneratorDriver.Create(new GrainGenerator()).RunGeneratorsAndUpdateCompilation(
+            Compile(code, "Sample", references), out var output, out _);
         using var stream = new MemoryStream();
         Assert.Empty(output.Emit(stream).Diagnostics.Where(d => d.Severity == DiagnosticSeverity.Error));
-        return string.Concat(driver.GetRunResult().GeneratedTrees.Where(tree => tree.FilePath.EndsWith("Manifest.g.cs", StringComparison.Ordinal)));
+        return string.Concat(
+            driver.GetRunResult().GeneratedTrees.Where(tree => tree.FilePath.EndsWith("Manifest.g.cs", StringComparison.Ordinal)));
     }
 
     private static CSharpCompilation Compile(string code, string name = "Sample", params MetadataReference[] references)
     {
         return CSharpCompilation.Create(name, [CSharpSyntaxTree.ParseText((name == "Library" ? Usings[..Usings.IndexOf("public", StringComparison.Ordinal)] : Usings) + code, new CSharpParseOptions(LanguageVersion.CSharp13))],
-            [.. Platform, .. references], new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable));
+            [.. Platform, .. references], new CSharpCompilationOptions(
+                OutputKind.DynamicallyLinkedLibrary, nullableContextOptions: NullableContextOptions.Enable));
     }
 
     private class Known;

@@ -79,7 +79,8 @@ public class HostileInputTests
         writer.WriteByte(0);
         writer.WriteString("System.Diagnostics.Process");
         writer.Commit();
-        Assert.Contains("System.Diagnostics.Process", Assert.Throws<SerializerException>(() => Serializer.Deserialize<object>(buffer.Written)).Message);
+        Assert.Contains(
+            "System.Diagnostics.Process", Assert.Throws<SerializerException>(() => Serializer.Deserialize<object>(buffer.Written)).Message);
     }
 
     [Fact]

@@ -51,7 +51,8 @@ public class RoundTripTests
 
     [Fact]
     public void Any_collections_come_back() => Prop.ForAll<List<int>, Dictionary<int, bool>, byte[]>((list, map, bytes) =>
-        Trip(list).SequenceEqual(list) && Trip(map).OrderBy(p => p.Key).SequenceEqual(map.OrderBy(p => p.Key)) && Trip(bytes).AsSpan().SequenceEqual(bytes)).QuickCheckThrowOnFailure();
+        Trip(list).SequenceEqual(list) && Trip(map).OrderBy(p => p.Key).SequenceEqual(map.OrderBy(p => p.Key))
+            && Trip(bytes).AsSpan().SequenceEqual(bytes)).QuickCheckThrowOnFailure();
 
     [Fact]
     public void A_large_array_comes_back()
@@ -171,11 +172,13 @@ public class RoundTripTests
         Assert.Equal((GrainReference)grain, (GrainReference)(object)read);
         Assert.IsAssignableFrom<IListGrain<string>>(serializer.Deserialize<object>(serializer.SerializeToArray<object>(grain)));
         Assert.Same(grain, new DeepCopier().Copy(grain));
-        Assert.Throws<GrainReferenceNotBoundException>(() => Serializer.Deserialize<IListGrain<string>>(serializer.SerializeToArray(grain)));
+        Assert.Throws<GrainReferenceNotBoundException>(
+            () => Serializer.Deserialize<IListGrain<string>>(serializer.SerializeToArray(grain)));
     }
 
     [Fact]
-    public void A_raw_observer_is_refused() => Assert.Throws<NotSupportedException>(() => Serializer.SerializeToArray<IObserver>(new TestGrain()));
+    public void A_raw_observer_is_refused() =>
+        Assert.Throws<NotSupportedException>(() => Serializer.SerializeToArray<IObserver>(new TestGrain()));
 
     private static bool Same<T>(T value) => EqualityComparer<T>.Default.Equals(Trip(value), value);
 

@@ -16,7 +16,8 @@ public class ShapeTests
 {
     private static readonly Serializer Serializer = new();
 
-    public static IEnumerable<TheoryDataRow<string>> Names => Shapes.All([], []).Select(static (shape, index) => new TheoryDataRow<string>(index + " " + shape.GetType().Name));
+    public static IEnumerable<TheoryDataRow<string>> Names =>
+        Shapes.All([], []).Select(static (shape, index) => new TheoryDataRow<string>(index + " " + shape.GetType().Name));
 
     [Theory]
     [MemberData(nameof(Names))]
@@ -174,8 +175,10 @@ public class ShapeTests
     {
         for (var current = type; current is not null; current = current.BaseType!)
         {
-            if (current.IsGenericType && current.GetGenericTypeDefinition() is var definition && (definition == typeof(Dictionary<,>) || definition == typeof(ConcurrentDictionary<,>)
-                || definition == typeof(HashSet<>) || definition == typeof(ImmutableDictionary<,>) || definition == typeof(ImmutableHashSet<>)))
+            if (current.IsGenericType && current.GetGenericTypeDefinition() is var definition
+                && (definition == typeof(Dictionary<,>) || definition == typeof(ConcurrentDictionary<,>)
+                || definition == typeof(HashSet<>) || definition == typeof(ImmutableDictionary<,>)
+                    || definition == typeof(ImmutableHashSet<>)))
             {
                 return true;
             }

@@ -111,7 +111,8 @@ internal static class Census
     private static IEnumerable<string> Descriptors() =>
         from path in Directory.EnumerateFiles("/proc/self/fd")
         let target = Link(path)
-        where target.StartsWith("socket:", StringComparison.Ordinal) || target.Contains("eventpoll", StringComparison.Ordinal) || target.Contains("eventfd", StringComparison.Ordinal)
+        where target.StartsWith("socket:", StringComparison.Ordinal) || target.Contains("eventpoll", StringComparison.Ordinal)
+            || target.Contains("eventfd", StringComparison.Ordinal)
         let kind = target.Split('[')[0].TrimEnd(':') + (target.Contains("eventpoll", StringComparison.Ordinal) ? " eventpoll" : "")
         orderby kind
         select "descriptor " + kind;

@@ -96,7 +96,9 @@ public sealed class BusyGrain : Grain, IBusyGrain
 
     public async Task Begin()
     {
-        this.RegisterGrainTimer(static (_, _) => Task.CompletedTask, 0, new GrainTimerCreationOptions(TimeSpan.FromMilliseconds(20), TimeSpan.FromMilliseconds(20)));
+        this.RegisterGrainTimer(
+            static (_, _) =>
+                Task.CompletedTask, 0, new GrainTimerCreationOptions(TimeSpan.FromMilliseconds(20), TimeSpan.FromMilliseconds(20)));
         await GrainFactory.GetGrain<IBusyGrain>(this.GetPrimaryKeyLong() + 1000).Answer();
     }
 

@@ -153,7 +153,9 @@ public class StartTests
     [Fact]
     public async Task A_membership_table_that_throws_leaves_nothing()
     {
-        using var host = Nodes.Silo(Nodes.Ports(), static silo => silo.Services.AddSingleton<ClusterTableFactory>(static _ => static _ => throw new FormatException()));
+        using var host = Nodes.Silo(
+            Nodes.Ports(), static silo =>
+                silo.Services.AddSingleton<ClusterTableFactory>(static _ => static _ => throw new FormatException()));
         await Assert.ThrowsAsync<FormatException>(() => host.StartAsync().WaitAsync(Patience));
         Census.Is(_before);
     }

@@ -49,7 +49,9 @@ public class StopTests
     [Fact]
     public async Task A_stop_does_not_wait_for_ever_for_a_grain_that_does_not_end()
     {
-        using var host = Nodes.Silo(Nodes.Ports(), static silo => silo.Configure<GrainCollectionOptions>(static options => options.DeactivationTimeout = TimeSpan.FromMilliseconds(200)));
+        using var host = Nodes.Silo(
+            Nodes.Ports(), static silo =>
+                silo.Configure<GrainCollectionOptions>(static options => options.DeactivationTimeout = TimeSpan.FromMilliseconds(200)));
         await host.StartAsync();
         await Nodes.UseAsync(host);
         await host.Services.GetRequiredService<IGrainFactory>().GetGrain<IBusyGrain>(1).Hang();
@@ -71,7 +73,8 @@ public class StopTests
         var node = host.Services.GetRequiredService<Node>();
         node.Die("The test says so.");
         await host.StopAsync().WaitAsync(Patience);
-        Assert.DoesNotContain(log.Lines(LogLevel.Warning), static line => line.Contains("ends while background work has not", StringComparison.Ordinal));
+        Assert.DoesNotContain(
+            log.Lines(LogLevel.Warning), static line => line.Contains("ends while background work has not", StringComparison.Ordinal));
         Census.Is(_before);
     }
 

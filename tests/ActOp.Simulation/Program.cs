@@ -105,7 +105,11 @@ internal static class Program
             if (options.ContainsKey("--hash"))
                 Console.WriteLine("seed " + seed + " hash " + outcome.Hash.ToString("x16"));
             foreach (var violation in outcome.Violations)
-                Console.WriteLine("seed " + seed + " at " + new TimeSpan(violation.Time) + " " + violation.Oracle + ": " + violation.Text.Split('\n')[0]);
+            {
+                Console.WriteLine(
+                    "seed " + seed + " at " + new TimeSpan(violation.Time) + " " + violation.Oracle + ": " + violation.Text.Split('\n')[0]);
+            }
+
             wrong += outcome.Violations.Count > 0 ? 1 : 0;
             if (wrong >= most)
                 break;
@@ -120,11 +124,17 @@ internal static class Program
     private static void Report(List<Outcome> outcomes)
     {
         Console.WriteLine("seeds       " + outcomes.Count);
-        Console.WriteLine("simulated   " + (outcomes.Sum(static one => one.Simulated.TotalHours)).ToString("F2") + " h, " + outcomes.Sum(static one => one.Events) + " events, " + outcomes.Sum(static one => one.Detours) + " detours");
+        Console.WriteLine(
+            "simulated   " + (outcomes.Sum(static one => one.Simulated.TotalHours)).ToString("F2") + " h, " +
+                outcomes.Sum(static one => one.Events) + " events, " + outcomes.Sum(static one => one.Detours) + " detours");
         Console.WriteLine("faults      " + Counts(outcomes.SelectMany(static one => one.Faults).GroupBy(static fault => fault.Kind.ToString()).Select(static group => (group.Key, (long)group.Count()))));
         Console.WriteLine("calls       " + Counts(outcomes.SelectMany(static one => one.Calls).GroupBy(static call => call.Key).Select(static group => (group.Key, group.Sum(static call => call.Value)))));
-        Console.WriteLine("excused     " + outcomes.Sum(static one => one.Excused) + " turns, " + outcomes.Sum(static one => one.Lost) + " states lost in a move");
-        Console.WriteLine("violations  " + outcomes.Sum(static one => one.Violations.Count) + " in " + outcomes.Count(static one => one.Violations.Count > 0) + " seeds");
+        Console.WriteLine(
+            "excused     " + outcomes.Sum(static one => one.Excused) + " turns, " + outcomes.Sum(static one => one.Lost) +
+                " states lost in a move");
+        Console.WriteLine(
+            "violations  " + outcomes.Sum(static one => one.Violations.Count) + " in " +
+                outcomes.Count(static one => one.Violations.Count > 0) + " seeds");
         if (outcomes.Count == 1)
         {
             foreach (var violation in outcomes[0].Violations)

@@ -78,7 +78,8 @@ internal sealed class Run : IWorldWatcher
             _ledger.Accuse("start", machine.Name + " did not start: " + exception);
     }
 
-    public void StopFailed(Machine machine, Exception exception) => _ledger.Accuse("stop", machine.Name + " did not stop in order: " + exception);
+    public void StopFailed(Machine machine, Exception exception) =>
+        _ledger.Accuse("stop", machine.Name + " did not stop in order: " + exception);
 
     public void Stopped(Machine machine) => _callers.CallLate(machine);
 
@@ -95,7 +96,8 @@ internal sealed class Run : IWorldWatcher
         Until(() => Pump.Now >= calm);
         _faults.Begin();
         // Some storms are longer than it takes to declare a silo dead and to wait for its lease.
-        var storm = Pump.Now + ((_dice.Chance(0.1) || _world.Theme == Theme.Lease ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
+        var storm = Pump.Now + (
+            (_dice.Chance(0.1) || _world.Theme == Theme.Lease ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
         Until(() => Pump.Now >= storm);
         _faults.End();
         Settle();
@@ -112,7 +114,8 @@ internal sealed class Run : IWorldWatcher
         }
     }
 
-    private void BootLater(int host, bool isSilo, long delay) => Pump.After(delay, null, EventKind.Fault, "boot", () => _world.Boot(host, isSilo));
+    private void BootLater(int host, bool isSilo, long delay) =>
+        Pump.After(delay, null, EventKind.Fault, "boot", () => _world.Boot(host, isSilo));
 
     private void Until(Func<bool> isOver) => Pump.Run(() => _ledger.Violations.Count > 0 || Pump.Events > MostEvents || isOver());
 
@@ -182,7 +185,11 @@ internal sealed class Run : IWorldWatcher
         async Task AskAsync(Machine machine, long counter)
         {
             if (!await _callers.ServesAsync(machine, counter, patience))
-                _ledger.Accuse("unserved", "Counter " + counter + " does not answer " + machine.Name + " though nothing is wrong any more.");
+            {
+                _ledger.Accuse(
+                    "unserved", "Counter " + counter + " does not answer " + machine.Name + " though nothing is wrong any more.");
+            }
+
             open--;
         }
     }

@@ -45,7 +45,8 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
         var text = Sources().Single(source => source.Name == File).Text;
         if (text.Split(Right).Length != 2)
             throw new InvalidOperationException($"The mutation {Id} does not fit {File}: its text must occur there once.");
-        var trees = Trees.Value.Select(source => source.Name == File ? Parse(text.Replace(Right, Wrong, StringComparison.Ordinal)) : source.Tree);
+        var trees = Trees.Value.Select(
+            source => source.Name == File ? Parse(text.Replace(Right, Wrong, StringComparison.Ordinal)) : source.Tree);
         var options = new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, optimizationLevel: OptimizationLevel.Release, nullableContextOptions: NullableContextOptions.Enable, allowUnsafe: true);
         using var image = new MemoryStream();
         var result = CSharpCompilation.Create("Mutation", trees, References, options).Emit(image);

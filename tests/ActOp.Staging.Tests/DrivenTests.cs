@@ -8,7 +8,8 @@ public sealed class DrivenTests
     {
         var driver = new Driver();
         var log = new List<string>();
-        var stage = new Stage("test", driver, static error => throw new InvalidOperationException("An item threw.", error), () => log.Add("pause"));
+        var stage = new Stage(
+            "test", driver, static error => throw new InvalidOperationException("An item threw.", error), () => log.Add("pause"));
         var second = new Item(_ => log.Add("second"));
         stage.Post(new Item(_ =>
         {

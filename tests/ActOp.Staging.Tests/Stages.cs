@@ -10,7 +10,8 @@ internal static class Stages
         new("test", threads, StageMode.OwnThreads, static error => throw new InvalidOperationException("An item threw.", error), onPause) { OnHeld = onHeld };
 
     /// <summary>Waits until all threads are parked; one that only counts as asleep may still look for work once more.</summary>
-    internal static void Settle(Stage stage) => Until(() => stage.IsAsleep && Array.TrueForAll(stage.Workers, static worker => worker.IsParked));
+    internal static void Settle(Stage stage) =>
+        Until(() => stage.IsAsleep && Array.TrueForAll(stage.Workers, static worker => worker.IsParked));
 
     internal static void Until(Func<bool> condition) => Assert.True(ComesTrue(condition));
 

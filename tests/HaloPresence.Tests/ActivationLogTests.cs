@@ -81,7 +81,8 @@ public sealed class ActivationLogTests : IDisposable
         return ActivationCheck.Run(paths.Select(path => (path, over)));
     }
 
-    private static ILoggerFactory Loggers(ActivationLog log) => LoggerFactory.Create(builder => log.AddTo(builder.SetMinimumLevel(LogLevel.Warning)));
+    private static ILoggerFactory Loggers(ActivationLog log) =>
+        LoggerFactory.Create(builder => log.AddTo(builder.SetMinimumLevel(LogLevel.Warning)));
 
     private static void Begins(ILoggerFactory loggers, string grain, long key) =>
         loggers.CreateLogger("HaloPresence." + grain).LogDebug(HaloEvents.Activated, "{Key} is active.", key);

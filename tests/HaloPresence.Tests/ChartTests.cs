@@ -11,7 +11,8 @@ public sealed class ChartTests
     [InlineData(0, 0.0031, new[] { 0, 0.001, 0.002, 0.003 })]
     [InlineData(12.3, 61.9, new[] { 20.0, 30, 40, 50, 60 })]
     [InlineData(0, 12_345, new[] { 0.0, 5000, 10_000 })]
-    public void An_axis_has_round_ticks_within_its_range(double from, double to, double[] expected) => Assert.Equal(expected, AxisTicks.Linear(from, to, 6));
+    public void An_axis_has_round_ticks_within_its_range(double from, double to, double[] expected) =>
+        Assert.Equal(expected, AxisTicks.Linear(from, to, 6));
 
     [Fact]
     public void Ticks_are_one_two_or_five_times_a_power_of_ten_apart_whatever_the_range()
@@ -34,7 +35,8 @@ public sealed class ChartTests
     [InlineData(0.3, 40, new[] { 0.5, 1, 2, 5, 10, 20 })]
     [InlineData(0.01, 1000, new[] { 0.01, 0.1, 1, 10, 100, 1000 })]
     [InlineData(3, 4, new[] { 3, 3.2, 3.4, 3.6, 3.8, 4 })]
-    public void A_logarithmic_axis_has_round_ticks(double from, double to, double[] expected) => Assert.Equal(expected, AxisTicks.Logarithmic(from, to, 12));
+    public void A_logarithmic_axis_has_round_ticks(double from, double to, double[] expected) =>
+        Assert.Equal(expected, AxisTicks.Logarithmic(from, to, 12));
 
     [Fact]
     public void A_range_without_length_has_one_tick() => Assert.Equal([5], AxisTicks.Linear(5, 5, 6));

@@ -43,7 +43,8 @@ public sealed class GameSimulationTests
     {
         var length = TimeSpan.FromHours(20);
         var events = Play(Options with { Churn = churn }, seed, length, out var simulation);
-        double regrouped = events.Where(change => change.Kind == GameEventKind.StartGame && change.At > TimeSpan.Zero).Sum(change => change.Players.Length);
+        double regrouped = events.Where(change => change.Kind == GameEventKind.StartGame
+            && change.At > TimeSpan.Zero).Sum(change => change.Players.Length);
         var percent = 100 * regrouped / Options.Players / length.TotalMinutes;
         Assert.InRange(percent, 0.9 * churn, 1.1 * churn);
         Assert.InRange(simulation.PlayerCount, 0.85 * Options.Players, 1.15 * Options.Players);

@@ -88,7 +88,8 @@ public sealed class CalibrateTests
         var lucky = new ThreadPoint(4, 4, 4);
         var good = new ThreadPoint(2, 2, 2);
         var asked = 0;
-        var search = new ThreadSearch(All, point => Task.FromResult(point == lucky && asked++ == 0 ? 0.1 : 1.0 + point.DistanceTo(good, All)));
+        var search = new ThreadSearch(
+            All, point => Task.FromResult(point == lucky && asked++ == 0 ? 0.1 : 1.0 + point.DistanceTo(good, All)));
         await search.BestAsync(lucky, [new ThreadPoint(3, 3, 3), new ThreadPoint(1, 1, 1)]);
         Assert.Equal(good, await search.PlayOffAsync(new ThreadPoint(1, 1, 1), 2, 4, good));
         Assert.Equal(7, search.Measured[lucky]);
@@ -143,6 +144,7 @@ public sealed class CalibrateTests
             Demands = [],
             MeasuredMs = new Dictionary<string, double>(),
         };
-        Assert.Equal("silo.Configure<StageOptions>(options => options.ThreadPenalty = TimeSpan.FromMicroseconds(12.5));", result.OptionLine);
+        Assert.Equal(
+            "silo.Configure<StageOptions>(options => options.ThreadPenalty = TimeSpan.FromMicroseconds(12.5));", result.OptionLine);
     }
 }

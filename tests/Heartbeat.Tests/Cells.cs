@@ -38,7 +38,8 @@ internal static class Cells
         ],
     };
 
-    private static StageReading Stage(double t, int threads) => new(threads, 0, (long)(Rate * t), threads == 3 ? 1 : 0, 0.1 * t, 0.06 * t, 0.02 * t, 0.05 * t);
+    private static StageReading Stage(double t, int threads) =>
+        new(threads, 0, (long)(Rate * t), threads == 3 ? 1 : 0, 0.1 * t, 0.06 * t, 0.02 * t, 0.05 * t);
 
     private static SegmentReport Segment(string name, double from)
     {

@@ -12,8 +12,10 @@ public sealed class MeterTests
         using var reader = new MeterReader(name, "stage", "threads", "changes", "wait");
         using var meter = new Meter(name);
         var threads = 2;
-        meter.CreateObservableUpDownCounter("threads", () => new Measurement<int>(threads, new KeyValuePair<string, object?>("stage", "work")));
-        meter.CreateObservableUpDownCounter("threads", () => new Measurement<double>(0.5, new KeyValuePair<string, object?>("stage", "receive")));
+        meter.CreateObservableUpDownCounter(
+            "threads", () => new Measurement<int>(threads, new KeyValuePair<string, object?>("stage", "work")));
+        meter.CreateObservableUpDownCounter(
+            "threads", () => new Measurement<double>(0.5, new KeyValuePair<string, object?>("stage", "receive")));
         var changes = meter.CreateCounter<long>("changes");
         changes.Add(1, new KeyValuePair<string, object?>("stage", "work"));
         changes.Add(2, new KeyValuePair<string, object?>("stage", "work"));

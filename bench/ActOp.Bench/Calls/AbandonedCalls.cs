@@ -61,7 +61,8 @@ internal static class AbandonedCalls
         report("refused by a full mailbox", await Blocked(grain, milliseconds, 3 * Mailbox, static (target, index) => target.Soon(index)));
     }
 
-    private static async Task<(long Calls, double Seconds)> Bursts(IAbandonedGrain grain, int milliseconds, Action<IAbandonedGrain, int> send)
+    private static async Task<(long Calls, double Seconds)> Bursts(
+        IAbandonedGrain grain, int milliseconds, Action<IAbandonedGrain, int> send)
     {
         long calls = 0;
         var start = Stopwatch.GetTimestamp();
@@ -75,7 +76,8 @@ internal static class AbandonedCalls
         return (calls, Stopwatch.GetElapsedTime(start).TotalSeconds);
     }
 
-    private static async Task<(long Calls, double Seconds)> Blocked(IAbandonedGrain grain, int milliseconds, int count, Func<IAbandonedGrain, int, Task> send)
+    private static async Task<(long Calls, double Seconds)> Blocked(
+        IAbandonedGrain grain, int milliseconds, int count, Func<IAbandonedGrain, int, Task> send)
     {
         long calls = 0;
         var start = Stopwatch.GetTimestamp();

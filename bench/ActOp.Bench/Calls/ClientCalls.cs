@@ -91,7 +91,8 @@ internal static class ClientCalls
         report(new Row("its floor, bare sockets, p99", "us", floorTail));
     }
 
-    private static void Pace(OpenLoop loop, MonotonicClock clock, double rate, int seed, TimeSpan duration, LatencyHistogram latency, RequestTally tally)
+    private static void Pace(
+        OpenLoop loop, MonotonicClock clock, double rate, int seed, TimeSpan duration, LatencyHistogram latency, RequestTally tally)
     {
         var start = clock.Now;
         var until = start + duration;

@@ -47,7 +47,8 @@ internal static class OtherCalls
         Cost("edge counting, throughput lost", 2, settings, report, static counts => BenchHost.StartSilo(locality: counts, OneWorker));
 
     internal static Task Measuring(CallSettings settings, Action<Row> report) =>
-        Cost("measuring the stages, throughput lost", 1, settings, report, static measures => BenchHost.StartSilo(locality: false, options =>
+        Cost("measuring the stages, throughput lost", 1, settings, report,
+            static measures => BenchHost.StartSilo(locality: false, options =>
         {
             OneWorker(options);
             options.Measure = measures;

@@ -7,7 +7,8 @@ namespace ActOp.Bench.Calls;
 internal static class Pairs
 {
     /// <summary>Runs all pairs at once; returns calls per second and the longest call.</summary>
-    internal static async Task<(double Rate, long Calls, double MaxMilliseconds, double MedianMicroseconds)> Run(IGrainFactory grains, IReadOnlyList<(long Caller, long Callee)> pairs, int milliseconds, LoopTiming timing)
+    internal static async Task<(double Rate, long Calls, double MaxMilliseconds, double MedianMicroseconds)> Run(
+        IGrainFactory grains, IReadOnlyList<(long Caller, long Callee)> pairs, int milliseconds, LoopTiming timing)
     {
         var start = Stopwatch.GetTimestamp();
         var loops = new Task<LoopResult>[pairs.Count];

@@ -22,7 +22,8 @@ internal static class RemoteCalls
             await Measure(client, [first, second], pairs[..callers], settings, report);
     }
 
-    private static async Task Measure(BenchHost client, SiloProcess[] silos, (long, long)[] pairs, CallSettings settings, Action<Row> report)
+    private static async Task Measure(
+        BenchHost client, SiloProcess[] silos, (long, long)[] pairs, CallSettings settings, Action<Row> report)
     {
         var callers = pairs.Length;
         var timing = callers == 1 ? LoopTiming.Exact : LoopTiming.None;

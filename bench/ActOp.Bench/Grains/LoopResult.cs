@@ -5,4 +5,5 @@ namespace ActOp.Bench.Grains;
 /// <param name="MedianMicroseconds">Median time of a call; 0 unless timed exactly.</param>
 /// <param name="MaxMilliseconds">Longest time of a call; 0 unless timed.</param>
 [GenerateSerializer]
-public sealed record LoopResult([property: Id(0)] long Calls, [property: Id(1)] double MedianMicroseconds, [property: Id(2)] double MaxMilliseconds);
+public sealed record LoopResult(
+    [property: Id(0)] long Calls, [property: Id(1)] double MedianMicroseconds, [property: Id(2)] double MaxMilliseconds);

@@ -30,7 +30,8 @@ internal sealed class SiloProcess : IDisposable
     internal static SiloProcess Start(int? primary)
     {
         var ports = Ports.FindFree(2);
-        string[] command = [.. ChildProcess.ThisProgram, Command, "--port", Text(ports[0]), "--gateway", Text(ports[1]), "--primary", Text(primary ?? 0)];
+        string[] command = [.. ChildProcess.ThisProgram, Command, "--port", Text(ports[0]), "--gateway", Text(ports[1]), "--primary",
+            Text(primary ?? 0)];
         var said = new Transcript();
         var process = ChildProcess.StartCommand("silo", command, said.Take);
         said.WaitForAsync(static line => line == Ready).WaitAsync(StartLimit).GetAwaiter().GetResult();

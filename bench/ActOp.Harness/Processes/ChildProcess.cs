@@ -70,10 +70,12 @@ public sealed class ChildProcess : IAsyncDisposable
     }
 
     /// <summary>Starts a command: a program and its arguments.</summary>
-    public static ChildProcess StartCommand(string name, IEnumerable<string> command, Func<string, bool> take) => Start(name, Redirected([.. command]), take);
+    public static ChildProcess StartCommand(string name, IEnumerable<string> command, Func<string, bool> take) =>
+        Start(name, Redirected([.. command]), take);
 
     /// <summary>The command that runs the program of an assembly.</summary>
-    public static IEnumerable<string> CommandOf(string assembly) => [IsDotnet(Environment.ProcessPath!) ? Environment.ProcessPath! : "dotnet", assembly];
+    public static IEnumerable<string> CommandOf(string assembly) =>
+        [IsDotnet(Environment.ProcessPath!) ? Environment.ProcessPath! : "dotnet", assembly];
 
     /// <summary>Completes when the process has ended and all its lines are handled, with its exit code.</summary>
     public async Task<int> WaitForExitAsync(CancellationToken cancellation)
@@ -132,7 +134,8 @@ public sealed class ChildProcess : IAsyncDisposable
         _process.Dispose();
     }
 
-    private static bool IsDotnet(string path) => Path.GetFileNameWithoutExtension(path).Equals("dotnet", StringComparison.OrdinalIgnoreCase);
+    private static bool IsDotnet(string path) =>
+        Path.GetFileNameWithoutExtension(path).Equals("dotnet", StringComparison.OrdinalIgnoreCase);
 
     private static ProcessStartInfo Redirected(string[] command) => new(command[0], command[1..])
     {

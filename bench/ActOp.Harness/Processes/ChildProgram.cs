@@ -41,14 +41,16 @@ public static class ParentWatch
 public static class LoadChild
 {
     /// <summary>Runs the load to its end, or until standard input ends; returns the exit code.</summary>
-    public static async Task<int> RunAsync<TTarget, TReport>(Func<CancellationToken, Task<TTarget>> connect, Func<TTarget, CancellationToken, TReport> run)
+    public static async Task<int> RunAsync<TTarget, TReport>(
+        Func<CancellationToken, Task<TTarget>> connect, Func<TTarget, CancellationToken, TReport> run)
         where TTarget : IAsyncDisposable
     {
         var ended = ParentWatch.Start();
         try
         {
             await using var target = await connect(ended).ConfigureAwait(false);
-            var last = await Task.Factory.StartNew(() => run(target, ended), ended, TaskCreationOptions.LongRunning, TaskScheduler.Default).ConfigureAwait(false);
+            var last = await Task.Factory.StartNew(() => run(target, ended), ended, TaskCreationOptions.LongRunning,
+                TaskScheduler.Default).ConfigureAwait(false);
             JsonLines.Write(Console.Out, last);
             return 0;
         }

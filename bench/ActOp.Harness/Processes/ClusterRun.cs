@@ -85,7 +85,11 @@ public sealed class ClusterRun<TSample, TReport>(RunTimeline<TSample, TReport> t
             {
                 FailIfEnded(silos);
                 if (limit.IsCancellationRequested)
-                    throw new TimeoutException($"{silos[i].Name} did not start within {StartLimit.TotalSeconds} s. It said:{Environment.NewLine}{silos[i].Tail}");
+                {
+                    throw new TimeoutException(
+                        $"{silos[i].Name} did not start within {StartLimit.TotalSeconds} s. It said:{Environment.NewLine}{silos[i].Tail}");
+                }
+
                 await Task.Delay(20, cancellation).ConfigureAwait(false);
             }
         }
@@ -98,14 +102,21 @@ public sealed class ClusterRun<TSample, TReport>(RunTimeline<TSample, TReport> t
         {
             FailIfEnded(silos);
             if (limit.IsCancellationRequested)
-                throw new TimeoutException($"The load did not end within {longest.TotalSeconds} s. The {running.Name} said:{Environment.NewLine}{running.Tail}");
+            {
+                throw new TimeoutException(
+                    $"The load did not end within {longest.TotalSeconds} s. The {running.Name} said:{Environment.NewLine}{running.Tail}");
+            }
+
             await Task.Delay(50, cancellation).ConfigureAwait(false);
         }
         for (var i = 0; i < loads.Count; i++)
         {
             var code = await loads[i].WaitForExitAsync(cancellation).ConfigureAwait(false);
             if (code != 0 || timeline.Loads[i] is not { IsDone: true })
-                throw new InvalidOperationException($"The load {loads[i].Name} ended with code {code} before it was done. It said:{Environment.NewLine}{loads[i].Tail}");
+            {
+                throw new InvalidOperationException(
+                    $"The load {loads[i].Name} ended with code {code} before it was done. It said:{Environment.NewLine}{loads[i].Tail}");
+            }
         }
     }
 

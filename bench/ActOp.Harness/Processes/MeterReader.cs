@@ -21,8 +21,11 @@ public sealed class MeterReader : IDisposable
         _readings = names.ToDictionary(name => name, _ => new Reading(), StringComparer.Ordinal);
         _listener.InstrumentPublished = (instrument, listener) =>
         {
-            if (instrument.Meter.Name.StartsWith(meterPrefix, StringComparison.Ordinal) && _readings.TryGetValue(instrument.Name, out var reading))
+            if (instrument.Meter.Name.StartsWith(meterPrefix, StringComparison.Ordinal)
+                && _readings.TryGetValue(instrument.Name, out var reading))
+            {
                 listener.EnableMeasurementEvents(instrument, reading);
+            }
         };
         _listener.SetMeasurementEventCallback<long>((instrument, value, tags, state) => Take(instrument, value, tags, state));
         _listener.SetMeasurementEventCallback<int>((instrument, value, tags, state) => Take(instrument, value, tags, state));

@@ -24,7 +24,8 @@ public sealed class HtmlPage
     public HtmlPage(string title)
     {
         var text = WebUtility.HtmlEncode(title);
-        _html.Append("<meta name=\"viewport\" content=\"width=device-width\"><title>").Append(text).Append("</title><style>").Append(Style).Append("</style></head><body>");
+        _html.Append("<meta name=\"viewport\" content=\"width=device-width\"><title>").Append(text).Append("</title><style>").Append(Style)
+            .Append("</style></head><body>");
         _html.Append("<h1>").Append(text).Append("</h1>");
     }
 

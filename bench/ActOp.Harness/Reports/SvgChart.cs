@@ -15,7 +15,8 @@ public sealed class SvgChart
     private const int Bottom = 44;
     private const int Ticks = 6;
     private const int MaxPoints = 1500;
-    private static readonly string[] Colors = ["#b3541e", "#1f6f8b", "#5b7a29", "#7a3e9d", "#a68a00", "#c2417c", "#4a5a6a", "#2f9e75", "#8c564b", "#3b5bdb"];
+    private static readonly string[] Colors = ["#b3541e", "#1f6f8b", "#5b7a29", "#7a3e9d", "#a68a00", "#c2417c", "#4a5a6a", "#2f9e75",
+        "#8c564b", "#3b5bdb"];
 
     /// <summary>What the chart shows.</summary>
     public required string Title { get; init; }
@@ -62,7 +63,8 @@ public sealed class SvgChart
         foreach (var tick in AxisTicks.Linear(0, maxY, Ticks))
         {
             var y = PlaceY(tick, maxY);
-            svg.Append(CultureInfo.InvariantCulture, $"<line class=\"grid\" x1=\"{Left}\" x2=\"{Width - Right}\" y1=\"{y:0.#}\" y2=\"{y:0.#}\"/>");
+            svg.Append(
+                CultureInfo.InvariantCulture, $"<line class=\"grid\" x1=\"{Left}\" x2=\"{Width - Right}\" y1=\"{y:0.#}\" y2=\"{y:0.#}\"/>");
             svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Left - 6}\" y=\"{y + 4:0.#}\" text-anchor=\"end\">{YText(tick)}</text>");
         }
         foreach (var tick in LogX ? AxisTicks.Logarithmic(minX, maxX, 2 * Ticks) : AxisTicks.Linear(minX, maxX, Ticks))
@@ -71,7 +73,8 @@ public sealed class SvgChart
             svg.Append(CultureInfo.InvariantCulture, $"<line class=\"grid\" x1=\"{x:0.#}\" x2=\"{x:0.#}\" y1=\"{Height - Bottom}\" y2=\"{Height - Bottom + 4}\"/>");
             svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x:0.#}\" y=\"{Height - Bottom + 18}\" text-anchor=\"middle\">{Short(tick)}</text>");
         }
-        svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{(Left + Width - Right) / 2}\" y=\"{Height - 6}\" text-anchor=\"middle\">{WebUtility.HtmlEncode(XLabel)}</text>");
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<text x=\"{(Left + Width - Right) / 2}\" y=\"{Height - 6}\" text-anchor=\"middle\">{WebUtility.HtmlEncode(XLabel)}</text>");
     }
 
     private void AppendSeries(StringBuilder svg, int index, Func<(double X, double Y), (double X, double Y)> place)
@@ -91,8 +94,10 @@ public sealed class SvgChart
         }
         svg.Append("\"/>");
         var at = Top + 14 + index * 16;
-        svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{Width - Right - 170}\" y=\"{at - 9}\" width=\"12\" height=\"4\" fill=\"{color}\"/>");
-        svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Width - Right - 152}\" y=\"{at - 2}\">{WebUtility.HtmlEncode(series.Name)}</text>");
+        svg.Append(
+            CultureInfo.InvariantCulture, $"<rect x=\"{Width - Right - 170}\" y=\"{at - 9}\" width=\"12\" height=\"4\" fill=\"{color}\"/>");
+        svg.Append(
+            CultureInfo.InvariantCulture, $"<text x=\"{Width - Right - 152}\" y=\"{at - 2}\">{WebUtility.HtmlEncode(series.Name)}</text>");
     }
 
     private double PlaceX(double x, double min, double max)

@@ -13,7 +13,8 @@ public static class HeatGrid
     private const int Top = 40;
 
     /// <summary>Writes a figure element; <paramref name="value"/> gives the value of a row and a column.</summary>
-    public static string Render(string title, string rowName, IReadOnlyList<int> rows, string columnName, IReadOnlyList<int> columns, Func<int, int, double> value)
+    public static string Render(
+        string title, string rowName, IReadOnlyList<int> rows, string columnName, IReadOnlyList<int> columns, Func<int, int, double> value)
     {
         var all = rows.SelectMany(row => columns.Select(column => value(row, column))).ToList();
         (var least, var most) = (all.Min(), all.Max());

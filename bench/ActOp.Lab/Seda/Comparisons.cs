@@ -127,7 +127,8 @@ internal sealed class ProxyComparison(SedaStudy study)
 
     /// <summary>The objective is the mean over visits, with the price of threads; a request visits all stages.</summary>
     private double Proxy(int[] threads) =>
-        (study.Model.Objective(study.Plan.Demands, [.. threads.Select(static count => (double)count)]) - (study.Penalty * threads.Sum())) * threads.Length;
+        (study.Model.Objective(study.Plan.Demands,
+            [.. threads.Select(static count => (double)count)]) - (study.Penalty * threads.Sum())) * threads.Length;
 
     private double Emulate(SedaPlan plan, int[] threads)
     {
@@ -147,8 +148,11 @@ internal sealed class ProxyComparison(SedaStudy study)
                 if (up == down)
                     continue;
                 int[] next = [.. threads.Select((count, i) => count + (i == up ? 1 : 0) - (i == down ? 1 : 0))];
-                if (next.Select((count, i) => count >= 1 && count <= study.Maximum && count > study.Plan.Demands[i].BusyThreads).All(static isStable => isStable))
+                if (next.Select((count, i) => count >= 1 && count <= study.Maximum
+                    && count > study.Plan.Demands[i].BusyThreads).All(static isStable => isStable))
+                {
                     yield return next;
+                }
             }
         }
     }

@@ -5,7 +5,8 @@ namespace ActOp.Lab.Seda;
 
 /// <summary>The result of the seda command as it is written with --json.</summary>
 internal sealed record SedaReport(
-    SedaPlan Plan, double Hours, double WarmUp, double PenaltySeconds, double WithinShare, IReadOnlyList<ControllerReport> Controllers, IReadOnlyList<ProxyReport> Proxies);
+    SedaPlan Plan, double Hours, double WarmUp, double PenaltySeconds, double WithinShare, IReadOnlyList<ControllerReport> Controllers,
+        IReadOnlyList<ProxyReport> Proxies);
 
 /// <summary>
 /// What a controller made of the server. Latencies in seconds, end to end; samples from the start, all else after the warm-up.
@@ -28,10 +29,12 @@ internal sealed record SedaSample(double Seconds, IReadOnlyList<int> Queued, IRe
 internal static class SedaTables
 {
     public static string[] ControllerColumns { get; } =
-        ["controller", "thread changes/h", "mean ms", "median ms", "99 % ms", "mean queued", "longest queue", "mean threads", "threads at the end", "busy processors"];
+        ["controller", "thread changes/h", "mean ms", "median ms", "99 % ms", "mean queued", "longest queue", "mean threads",
+            "threads at the end", "busy processors"];
 
     public static string[] ProxyColumns { get; } =
-        ["service times", "cv²", "the model's threads", "equation (1) ms", "emulated ms", "emulated / (1)", "best threads", "best ms", "above the best", "within", "allocations tried"];
+        ["service times", "cv²", "the model's threads", "equation (1) ms", "emulated ms", "emulated / (1)", "best threads", "best ms",
+            "above the best", "within", "allocations tried"];
 
     public static string Title(SedaReport report) =>
         $"{report.Plan.Stages.Count} stages, {report.Plan.Rate:0.##} requests/s, {report.Plan.Processors} processors, {report.Hours:0.##} h of virtual time, seed {report.Plan.Seed}";

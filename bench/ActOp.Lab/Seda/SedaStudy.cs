@@ -43,7 +43,8 @@ internal sealed record SedaStudy(SedaPlan Plan)
 
     public QueueLengthController NewQueueLength() => new(High, Low, Maximum);
 
-    public ModelController NewModel() => new(new(Plan.Processors, Penalty) { Maximum = Maximum, Period = ModelPeriod, Headroom = Headroom });
+    public ModelController NewModel() =>
+        new(new(Plan.Processors, Penalty) { Maximum = Maximum, Period = ModelPeriod, Headroom = Headroom });
 
     public ThreadModel Model => new(Headroom * Plan.Processors, Penalty);
 
@@ -131,25 +132,31 @@ internal sealed class SedaOptions
 
     private readonly Option<int> _stages = New("--stages", "Stages that a request visits one after the other.", 6);
     private readonly Option<double> _rate = New("--rate", "Requests a second.", 660.0);
-    private readonly Option<double[]> _compute = NewList("--compute", "Mean processor time of an event, in milliseconds: one number, or one for each stage. Default 0.8 2.6 1.6 3.0 0.6 1.4, repeated.");
+    private readonly Option<double[]> _compute = NewList("--compute",
+        "Mean processor time of an event, in milliseconds: one number, or one for each stage. Default 0.8 2.6 1.6 3.0 0.6 1.4, repeated.");
     private readonly Option<double[]> _blocked = NewList("--blocked", "Mean time that an event then waits in synchronous calls, in milliseconds: one number, or one for each stage. Default 0 0 3.4 0 6.2 0, repeated.");
-    private readonly Option<ServiceShape> _shape = New("--shape", "How service times scatter in the comparison of controllers.", ServiceShape.Exponential);
+    private readonly Option<ServiceShape> _shape = New(
+        "--shape", "How service times scatter in the comparison of controllers.", ServiceShape.Exponential);
     private readonly Option<int> _processors = New("--processors", "Processors that all threads share.", 8);
-    private readonly Option<double> _switchCost = New("--switch-cost", "Share by which each runnable thread beyond the processors slows all down.", 0.01);
+    private readonly Option<double> _switchCost = New(
+        "--switch-cost", "Share by which each runnable thread beyond the processors slows all down.", 0.01);
     private readonly Option<int> _seed = New("--seed", "Seed of arrivals and service times.", 1);
     private readonly Option<double> _hours = New("--hours", "Hours of virtual time for each controller.", 1.0);
     private readonly Option<double> _warmup = New("--warmup", "Seconds of virtual time at the start that the numbers leave out.", 300.0);
     private readonly Option<double> _sample = New("--sample", "Seconds of virtual time between the points of the charts.", 10.0);
     private readonly Option<double> _penalty = New("--penalty", "The model: what a thread costs in latency (eta), in microseconds.", 100.0);
-    private readonly Option<double> _headroom = New("--headroom", "The model: the processors that busy threads may want, as a multiple of those there are. The paper: 1.", 1.5);
+    private readonly Option<double> _headroom = New(
+        "--headroom", "The model: the processors that busy threads may want, as a multiple of those there are. The paper: 1.", 1.5);
     private readonly Option<int> _maximum = New("--maximum", "The most threads that a controller gives a stage.", 64);
     private readonly Option<double> _modelPeriod = New("--model-period", "Seconds between decisions of the model.", 1.0);
     private readonly Option<double> _queuePeriod = New("--queue-period", "Seconds between decisions by queue length.", 30.0);
     private readonly Option<int> _high = New("--high", "A longer queue gets a thread (Th).", 100);
     private readonly Option<int> _low = New("--low", "A shorter queue loses a thread (Tl).", 10);
-    private readonly Option<double> _compareSeconds = New("--compare-seconds", "Seconds of virtual time for each allocation that is compared with the model's.", 60.0);
+    private readonly Option<double> _compareSeconds = New(
+        "--compare-seconds", "Seconds of virtual time for each allocation that is compared with the model's.", 60.0);
     private readonly Option<int> _steps = New("--steps", "Steps to better neighbours, at most: 1 looks at the neighbours of the model's allocation, more at the neighbours of the best of them.", 1);
-    private readonly Option<double> _within = New("--within", "The model's allocation is good when its latency is at most this many per cent above the best.", 5.0);
+    private readonly Option<double> _within = New(
+        "--within", "The model's allocation is good when its latency is at most this many per cent above the best.", 5.0);
 
     public Option<FileInfo?> Json { get; } = new("--json") { Description = "Write the result here." };
 
@@ -208,7 +215,9 @@ internal sealed class SedaOptions
         return given.Length == count ? given : throw new ArgumentException($"{name} has {given.Length} numbers for {count} stages: give one, or one for each.");
     }
 
-    private static Option<T> New<T>(string name, string description, T value) => new(name) { Description = description, DefaultValueFactory = _ => value };
+    private static Option<T> New<T>(string name, string description, T value) =>
+        new(name) { Description = description, DefaultValueFactory = _ => value };
 
-    private static Option<double[]> NewList(string name, string description) => new(name) { Description = description, AllowMultipleArgumentsPerToken = true };
+    private static Option<double[]> NewList(string name, string description) =>
+        new(name) { Description = description, AllowMultipleArgumentsPerToken = true };
 }

@@ -87,7 +87,8 @@ public sealed class FaultLoad(FaultOptions options, ILoadTarget target, IClock c
         if (Interlocked.Increment(ref _outstanding) > options.Halo.MaxOutstanding)
         {
             Interlocked.Decrement(ref _outstanding);
-            _answers.Enqueue(new Answer(clock.Now, clock.Now, 0, "Rejected", $"more than {options.Halo.MaxOutstanding} requests in flight"));
+            _answers.Enqueue(
+                new Answer(clock.Now, clock.Now, 0, "Rejected", $"more than {options.Halo.MaxOutstanding} requests in flight"));
             return;
         }
         _ = Request(1 + _picks.NextInt64(Players));

@@ -93,7 +93,8 @@ public static class FaultCommand
         return command;
     }
 
-    private static Task<int> RunAsync(FaultOptions options, string? json, CancellationToken cancellation) => CommandRun.RunAsync(options.FindError(), async () =>
+    private static Task<int> RunAsync(FaultOptions options, string? json, CancellationToken cancellation) =>
+        CommandRun.RunAsync(options.FindError(), async () =>
     {
         var result = await new FaultRun(options, Console.WriteLine).ExecuteAsync(cancellation).ConfigureAwait(false);
         if (json is not null)

@@ -158,7 +158,8 @@ public sealed class FaultSilos : IAsyncDisposable
             "--journal", _journals[index],
             "--lease", _options.Lease.ToString(CultureInfo.InvariantCulture),
         ];
-        _processes[index] = ChildProcess.Start($"silo {index}", [.. own, .. new HaloOptionTable(halo).Print(halo)], line => Take(index, line));
+        _processes[index] = ChildProcess.Start(
+            $"silo {index}", [.. own, .. new HaloOptionTable(halo).Print(halo)], line => Take(index, line));
     }
 
     private bool Take(int index, string line)
@@ -225,7 +226,8 @@ public sealed class ViewLines : ILoggerProvider, ILogger
     public bool IsEnabled(LogLevel logLevel) => logLevel >= LogLevel.Information;
 
     /// <inheritdoc/>
-    public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    public void Log<TState>(
+        LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
     {
         if (eventId.Id != ViewChanged || state is not IReadOnlyList<KeyValuePair<string, object?>> values)
             return;

@@ -90,7 +90,8 @@ public sealed class LoadClient
             Wait(_clock.Now + TimeSpan.FromMilliseconds(1), cancellation);
     }
 
-    private void Send(PoissonArrivals arrivals, TimeSpan until, LatencyHistogram latency, RequestTally tally, CancellationToken cancellation)
+    private void Send(
+        PoissonArrivals arrivals, TimeSpan until, LatencyHistogram latency, RequestTally tally, CancellationToken cancellation)
     {
         while (true)
         {

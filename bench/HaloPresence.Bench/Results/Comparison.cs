@@ -135,13 +135,14 @@ public static class HtmlReport
         yield return OverTime("Moves (grains migrated per second)", runs, point => point.Moves);
     }
 
-    private static SvgChart OverTime(string title, IReadOnlyList<RunResult> runs, Func<ConvergencePoint, double> value, bool percent = false) => new()
-    {
-        Title = title,
-        XLabel = "seconds since the load began",
-        Percent = percent,
-        Series = [.. runs.Select(run => new ChartSeries(Name(run), [.. run.Convergence.Select(point => (point.T, value(point)))]))],
-    };
+    private static SvgChart OverTime(
+        string title, IReadOnlyList<RunResult> runs, Func<ConvergencePoint, double> value, bool percent = false) => new()
+        {
+            Title = title,
+            XLabel = "seconds since the load began",
+            Percent = percent,
+            Series = [.. runs.Select(run => new ChartSeries(Name(run), [.. run.Convergence.Select(point => (point.T, value(point)))]))],
+        };
 
     private static string Name(RunResult run) => OptimizeName.Of(run.Optimize);
 }

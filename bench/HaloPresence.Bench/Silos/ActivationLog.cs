@@ -92,10 +92,15 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
 
         public bool IsEnabled(LogLevel logLevel) => true;
 
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        public void Log<TState>(
+            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
         {
-            if (state is not IReadOnlyList<KeyValuePair<string, object?>> values || values.FirstOrDefault(pair => pair.Key == "Key").Value is not long key)
+            if (state is not IReadOnlyList<KeyValuePair<string, object?>> values
+                || values.FirstOrDefault(pair => pair.Key == "Key").Value is not long key)
+            {
                 return;
+            }
+
             if (eventId == HaloEvents.Activated)
                 log.Begin(kind, key);
             else if (eventId == HaloEvents.Deactivated)

@@ -16,7 +16,8 @@ public static class SiloChild
         await using ISilo silo = arguments.Options.Rehearse ? new IdleSilo() : await SiloHost.StartAsync(arguments, ended).ConfigureAwait(false);
         await SampleLoop.RunAsync(
             Period,
-            reading => silo.Read(new SiloSample { T = reading.T, CpuSeconds = reading.CpuSeconds, AllocatedBytes = reading.AllocatedBytes }),
+            reading =>
+                silo.Read(new SiloSample { T = reading.T, CpuSeconds = reading.CpuSeconds, AllocatedBytes = reading.AllocatedBytes }),
             ended).ConfigureAwait(false);
         return 0;
     }
@@ -30,7 +31,8 @@ public static class ClientChild
     /// <summary>Runs all phases, or until standard input ends; returns the exit code.</summary>
     public static Task<int> RunAsync(HaloOptions options, int[] gateways) => LoadChild.RunAsync(
         ended => LoadTarget.ConnectAsync(options, gateways, ended),
-        (target, ended) => new LoadClient(options, target, new MonotonicClock(), report => JsonLines.Write(Console.Out, report)).Run(ended));
+        (target, ended) =>
+            new LoadClient(options, target, new MonotonicClock(), report => JsonLines.Write(Console.Out, report)).Run(ended));
 }
 
 /// <summary>Where one silo process listens, and what it runs.</summary>
@@ -41,7 +43,8 @@ public static class ClientChild
 /// <param name="Options">The experiment.</param>
 /// <param name="Journal">File for the begins and ends of activations; with one, the silo also says which views it adopts.</param>
 /// <param name="Lease">Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never.</param>
-public sealed record SiloArguments(int Index, int Port, int Gateway, int Primary, HaloOptions Options, string? Journal = null, double Lease = 0);
+public sealed record SiloArguments(
+    int Index, int Port, int Gateway, int Primary, HaloOptions Options, string? Journal = null, double Lease = 0);
 
 /// <summary>What a silo process says once a second; every counter is cumulative since its start.</summary>
 public sealed record SiloSample : ITimed

@@ -95,7 +95,8 @@ public sealed class SiloHost : ISilo
         yield return new("Locality:Enabled", Text(halo.MovesGrains));
         yield return new("Locality:Migration", Text(halo.Migration));
         // The paper's way to move carries nothing: what the grains hold is lost, and what the players do next brings it back.
-        yield return new("Locality:Moves", Text(halo.Migration == MigrationMode.Opportunistic ? MovableGrains.All : MovableGrains.NothingLost));
+        yield return new(
+            "Locality:Moves", Text(halo.Migration == MigrationMode.Opportunistic ? MovableGrains.All : MovableGrains.NothingLost));
         yield return new("Locality:Algorithm", Text(halo.Algorithm));
         yield return new("Stages:Controller", Text(halo.SizesStages ? StageController.Model : StageController.Fixed));
         if (arguments.Lease > 0)

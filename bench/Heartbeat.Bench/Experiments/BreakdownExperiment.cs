@@ -14,7 +14,8 @@ public sealed class BreakdownExperiment() : Experiment(new HeartbeatOptions { Ap
     private const int MessageBytes = 100;
     private static readonly TimeSpan FloorTime = TimeSpan.FromSeconds(0.3);
     private readonly LoadChoice _load = new(LoadLevel.Middle);
-    private readonly Option<Allocation[]> _allocations = ListOption.OfNames("--allocations", "What to look at.", Allocation.Cores, Allocation.Eight, Allocation.Model);
+    private readonly Option<Allocation[]> _allocations = ListOption.OfNames(
+        "--allocations", "What to look at.", Allocation.Cores, Allocation.Eight, Allocation.Model);
 
     /// <inheritdoc/>
     protected override IEnumerable<Option> OwnOptions => [.. _load.Options, _allocations];
@@ -31,7 +32,8 @@ public sealed class BreakdownExperiment() : Experiment(new HeartbeatOptions { Ap
         foreach (var allocation in parsed.GetValue(_allocations)!)
         {
             var cell = _load.Cell(parsed) with { Allocation = allocation };
-            var run = await runner.MeasureAsync($"{ListOption.Camel(allocation.ToString())}, {rate:N0}/s", cell, rate).ConfigureAwait(false);
+            var run = await runner.MeasureAsync($"{ListOption.Camel(allocation.ToString())}, {rate:N0}/s", cell,
+                rate).ConfigureAwait(false);
             results.Add(BreakdownResult.Of(allocation, run, networkMs));
         }
         TextTable.Print(BreakdownTable.Titles(results), BreakdownTable.Rows(results));
@@ -45,7 +47,8 @@ public sealed class BreakdownExperiment() : Experiment(new HeartbeatOptions { Ap
         .Paragraph(BreakdownTable.Note)
         .Figure(StackedBars.Render(
             "Mean time of a request (us)",
-            [.. results.Select(result => (ListOption.Camel(result.Allocation.ToString()), (IReadOnlyList<(string, double)>)[.. result.Parts.Select(part => (part.Name, 1000 * part.Ms))]))]))
+            [.. results.Select(result => (ListOption.Camel(result.Allocation.ToString()),
+                (IReadOnlyList<(string, double)>)[.. result.Parts.Select(part => (part.Name, 1000 * part.Ms))]))]))
         .End(results);
 }
 
@@ -88,7 +91,8 @@ public sealed record BreakdownResult
         foreach (var stage in (int[])[StageNames.Receive, StageNames.Work, StageNames.ClientSend])
         {
             double PerRequest(Func<StageReading, double> counter) =>
-                1000 * run.Timeline.Growth(measured.From, measured.From + measured.Seconds, sample => counter(sample.Stages[stage])) / requests;
+                1000 * run.Timeline.Growth(measured.From, measured.From + measured.Seconds,
+                    sample => counter(sample.Stages[stage])) / requests;
             parts.Add(new Part(StageNames.Tags[stage] + " queue", PerRequest(reading => reading.Wait)));
             parts.Add(new Part(StageNames.Tags[stage], Math.Max(0, PerRequest(reading => reading.Wall - reading.Ready))));
         }
@@ -134,7 +138,8 @@ public static class BreakdownTable
         rows.Add(["mean latency", .. results.SelectMany(result => (string[])[Micros(result.MeanMs), ""])]);
         rows.Add(["requests/s", .. results.SelectMany(result => (string[])[result.Rate.ToString("N0", CultureInfo.InvariantCulture), ""])]);
         rows.Add(["errors", .. results.SelectMany(result => (string[])[result.Errors.ToString("N0", CultureInfo.InvariantCulture), ""])]);
-        rows.Add(["silo CPU %", .. results.SelectMany(result => (string[])[result.CpuPercent.ToString("0", CultureInfo.InvariantCulture), ""])]);
+        rows.Add(
+            ["silo CPU %", .. results.SelectMany(result => (string[])[result.CpuPercent.ToString("0", CultureInfo.InvariantCulture), ""])]);
         rows.Add(["threads r/w/s/c", .. results.SelectMany(result => (string[])[result.Threads.ToString(), ""])]);
         return rows;
     }

@@ -16,7 +16,8 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
     private const int Finalists = 3;
     private const int PlayOffRounds = 4;
     private readonly LoadChoice _load = new(LoadLevel.Middle);
-    private readonly Option<int[]> _threads = ListOption.OfCounts("--threads", "Threads of a stage to try, 1 to 64 each.", 1, MostThreads, 1, 2, 3, 4, 6, 8);
+    private readonly Option<int[]> _threads = ListOption.OfCounts(
+        "--threads", "Threads of a stage to try, 1 to 64 each.", 1, MostThreads, 1, 2, 3, 4, 6, 8);
     private readonly Dictionary<ThreadPoint, CellRun> _runs = [];
 
     /// <inheritdoc/>
@@ -154,5 +155,7 @@ public sealed record CalibrationResult
     public required IReadOnlyDictionary<string, double> MeasuredMs { get; init; }
 
     /// <summary>The line to paste into a silo's configuration.</summary>
-    public string OptionLine => FormattableString.Invariant($"silo.Configure<StageOptions>(options => options.ThreadPenalty = TimeSpan.FromMicroseconds({EtaMicros:0.##}));");
+    public string OptionLine =>
+        FormattableString.Invariant(
+            $"silo.Configure<StageOptions>(options => options.ThreadPenalty = TimeSpan.FromMicroseconds({EtaMicros:0.##}));");
 }

@@ -10,12 +10,15 @@ namespace Heartbeat.Bench.Experiments;
 /// <summary>Compares allocations under load.</summary>
 public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warmup = 4, Measure = 2 }, "heartbeat.json", "heartbeat.html")
 {
-    private readonly Option<Allocation[]> _allocations = ListOption.OfNames("--allocations", "What to compare.", Enum.GetValues<Allocation>());
-    private readonly Option<LoadLevel[]> _loads = ListOption.OfNames("--loads", "50, 65 and 80 percent of the baseline's peak.", Enum.GetValues<LoadLevel>());
+    private readonly Option<Allocation[]> _allocations = ListOption.OfNames(
+        "--allocations", "What to compare.", Enum.GetValues<Allocation>());
+    private readonly Option<LoadLevel[]> _loads = ListOption.OfNames(
+        "--loads", "50, 65 and 80 percent of the baseline's peak.", Enum.GetValues<LoadLevel>());
     private readonly Option<double[]> _compute = ListOption.OfNumbers(
         "--compute-us", "Microseconds of processor time that every request uses in its turn; several are compared one by one. Paper: 200.",
         0, WorkChoice.MostComputeUs, 200);
-    private readonly Option<double[]> _blocking = ListOption.OfPercents("--blocking", "Percent of the requests that block their thread.", 0, 10);
+    private readonly Option<double[]> _blocking = ListOption.OfPercents(
+        "--blocking", "Percent of the requests that block their thread.", 0, 10);
     private readonly Option<double[]> _peak = ListOption.OfNumbers(
         "--peak", "The baseline's peak in requests/s, of which loads are shares, one for each value of --compute-us; 0 = search for it.",
         0, WorkChoice.MostPeak, 0);

@@ -184,7 +184,8 @@ public static class CompareTable
     private static string Ratio(CellResult[] cells, CellResult[] cores, Func<CellResult, double> value) =>
         cores.Length > 0 && Median(cores, value) > 0 ? (Median(cells, value) / Median(cores, value)).ToString("0.00", CultureInfo.InvariantCulture) : "-";
 
-    private static string Text(CellResult[] cells, Func<CellResult, double> value, string format) => Median(cells, value).ToString(format, CultureInfo.InvariantCulture);
+    private static string Text(CellResult[] cells, Func<CellResult, double> value, string format) =>
+        Median(cells, value).ToString(format, CultureInfo.InvariantCulture);
 
     private static double Median(CellResult[] cells, Func<CellResult, double> value) => cells.Select(value).Median();
 }

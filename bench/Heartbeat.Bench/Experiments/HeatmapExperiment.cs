@@ -15,8 +15,10 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
     /// <summary>Starting and stopping the processes of a cell, in seconds; only to say how long it will take.</summary>
     private const double Overhead = 2.5;
     private readonly LoadChoice _load = new(LoadLevel.High);
-    private readonly Option<int[]> _workers = ListOption.OfCounts("--workers", "Threads that run turns, 1 to 64 each.", 1, MostThreads, 1, 2, 3, 4, 6, 8);
-    private readonly Option<int[]> _senders = ListOption.OfCounts("--senders", "Threads that write to clients, 1 to 64 each.", 1, MostThreads, 1, 2, 3, 4, 6, 8);
+    private readonly Option<int[]> _workers = ListOption.OfCounts(
+        "--workers", "Threads that run turns, 1 to 64 each.", 1, MostThreads, 1, 2, 3, 4, 6, 8);
+    private readonly Option<int[]> _senders = ListOption.OfCounts(
+        "--senders", "Threads that write to clients, 1 to 64 each.", 1, MostThreads, 1, 2, 3, 4, 6, 8);
     private readonly Option<int> _passes = new("--passes") { Description = "Passes over all cells, every other one backwards, 1 to 100.", DefaultValueFactory = _ => 2 };
 
     /// <inheritdoc/>
@@ -24,7 +26,8 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
 
     /// <inheritdoc/>
     protected override string? FindError(ParseResult parsed) =>
-        _load.FindError(parsed) ?? (parsed.GetValue(_passes) is < 1 or > 100 ? $"--passes must be 1 to 100, not {parsed.GetValue(_passes)}." : null);
+        _load.FindError(parsed)
+            ?? (parsed.GetValue(_passes) is < 1 or > 100 ? $"--passes must be 1 to 100, not {parsed.GetValue(_passes)}." : null);
 
     /// <inheritdoc/>
     protected override async Task RunAsync(ParseResult parsed, CellRunner runner)
@@ -37,7 +40,8 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
         async Task<double> Measure(string title, int workers, int senders)
         {
             var cell = work with { Allocation = Allocation.Cores, WorkThreads = workers, ClientSendThreads = senders };
-            var run = await runner.MeasureAsync($"{title}: {workers} workers x {senders} senders, {rate:N0}/s", cell, rate).ConfigureAwait(false);
+            var run = await runner.MeasureAsync($"{title}: {workers} workers x {senders} senders, {rate:N0}/s", cell,
+                rate).ConfigureAwait(false);
             return run.MeasuredMedianMs();
         }
         var medians = new Dictionary<(int Workers, int Senders), List<double>>();
@@ -78,7 +82,8 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
     public static string Render(HeatmapResult result)
     {
         var page = new HtmlPage("Heartbeat: latency over workers and senders").Table(Titles(result), Rows(result)).Figure(HeatGrid.Render(
-            FormattableString.Invariant($"Median latency in ms at {result.Rate:N0} requests/s"), "workers", Workers(result), "senders", Senders(result), (workers, senders) => Find(result, workers, senders).MedianMs));
+            FormattableString.Invariant($"Median latency in ms at {result.Rate:N0} requests/s"), "workers", Workers(result), "senders",
+                Senders(result), (workers, senders) => Find(result, workers, senders).MedianMs));
         foreach (var note in result.Notes())
             page.Paragraph(note);
         return page.End(result);
@@ -97,7 +102,8 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
 
     private static int[] Senders(HeatmapResult result) => [.. result.Cells.Select(cell => cell.Senders).Distinct().Order()];
 
-    private static HeatCell Find(HeatmapResult result, int workers, int senders) => result.Cells.First(cell => cell.Workers == workers && cell.Senders == senders);
+    private static HeatCell Find(HeatmapResult result, int workers, int senders) =>
+        result.Cells.First(cell => cell.Workers == workers && cell.Senders == senders);
 }
 
 /// <summary>The order of the cells of a heat map: every other pass backwards, so that a drift of the machine hits all alike.</summary>

@@ -9,7 +9,8 @@ namespace Heartbeat.Bench.Experiments;
 /// <summary>The highest rate of an open loop that silo and load client keep up with, for each allocation, in turns.</summary>
 public sealed class PeakExperiment() : Experiment(new HeartbeatOptions())
 {
-    private readonly Option<Allocation[]> _allocations = ListOption.OfNames("--allocations", "What to compare.", Allocation.ThreadPool, Allocation.Model);
+    private readonly Option<Allocation[]> _allocations = ListOption.OfNames(
+        "--allocations", "What to compare.", Allocation.ThreadPool, Allocation.Model);
     private readonly Option<int> _repeat = new("--repeat") { Description = "Passes over all allocations, 1 to 100.", DefaultValueFactory = _ => 3 };
     private readonly Option<double> _compute = WorkChoice.ComputeOption();
 

@@ -87,7 +87,8 @@ public static class DemandReading
     public static StageDemand[] Of(CellRun run)
     {
         var measured = run.Segment(SegmentNames.Measure);
-        StageDemand[] demands = [.. ((int[])[StageNames.Receive, StageNames.Work, StageNames.ClientSend]).Select(stage => Of(run.Timeline, measured, stage))];
+        StageDemand[] demands = [.. ((int[])[StageNames.Receive, StageNames.Work, StageNames.ClientSend]).Select(stage => Of(run.Timeline,
+            measured, stage))];
         if (demands.All(demand => demand.Arrivals == 0))
             throw new InvalidOperationException("The runtime does not say what processor time its stages take: there is nothing to fit.");
         return demands;
@@ -95,7 +96,8 @@ public static class DemandReading
 
     private static StageDemand Of(CellTimeline timeline, SegmentReport measured, int stage)
     {
-        double Growth(Func<StageReading, double> counter) => timeline.Growth(measured.From, measured.From + measured.Seconds, sample => counter(sample.Stages[stage]));
+        double Growth(Func<StageReading, double> counter) =>
+            timeline.Growth(measured.From, measured.From + measured.Seconds, sample => counter(sample.Stages[stage]));
         var events = Growth(reading => reading.Executed);
         var compute = events > 0 ? Growth(reading => reading.Cpu) / events : 0;
         // So few events that none was sampled: as the runtime does, as if there were none.

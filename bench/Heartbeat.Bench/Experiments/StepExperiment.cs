@@ -14,7 +14,8 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     private const double LowShare = 0.2;
     private const double HighShare = 0.8;
     private const int MostEntries = 1_000_000;
-    private readonly Option<Allocation[]> _allocations = ListOption.OfNames("--allocations", "What to look at.", Allocation.Model, Allocation.QueueLength);
+    private readonly Option<Allocation[]> _allocations = ListOption.OfNames(
+        "--allocations", "What to look at.", Allocation.Model, Allocation.QueueLength);
     private readonly WorkChoice _work = new();
     private readonly Option<double> _hold = new("--hold") { Description = "Seconds between steps, 1 to 3600.", DefaultValueFactory = _ => 8 };
     private readonly Option<int> _entries = new("--reply-entries") { Description = "Entries of history in a large reply, 0 to 1000000.", DefaultValueFactory = _ => 20_000 };
@@ -50,12 +51,14 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     {
         var high = await _work.RateAsync(parsed, runner, LoadLevel.High).ConfigureAwait(false);
         var segments = Segments(
-            runner.Options.Warmup, parsed.GetValue(_hold), high / LoadShare.Of(LoadLevel.High), parsed.GetValue(_replyRate), parsed.GetValue(_entries));
+            runner.Options.Warmup, parsed.GetValue(_hold), high / LoadShare.Of(LoadLevel.High), parsed.GetValue(_replyRate),
+                parsed.GetValue(_entries));
         var results = new List<StepResult>();
         foreach (var allocation in parsed.GetValue(_allocations)!)
         {
             var cell = _work.Cell(parsed) with { Allocation = allocation, Schedule = Schedule.Print(segments) };
-            results.Add(StepResult.Of(allocation, await runner.RunAsync(ListOption.Camel(allocation.ToString()), cell).ConfigureAwait(false)));
+            results.Add(
+                StepResult.Of(allocation, await runner.RunAsync(ListOption.Camel(allocation.ToString()), cell).ConfigureAwait(false)));
         }
         TextTable.Print(Titles, Rows(results));
         Console.WriteLine(Note(runner.Options));
@@ -76,7 +79,8 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     }
 
     private static readonly string[] Titles =
-        ["allocation", "load", "requests/s", "answered/s", "p50 ms", "p99 ms", "errors", "CPU %", "threads at end", "changes", "s to last change"];
+        ["allocation", "load", "requests/s", "answered/s", "p50 ms", "p99 ms", "errors", "CPU %", "threads at end", "changes",
+            "s to last change"];
 
     private static IEnumerable<string[]> Rows(IReadOnlyList<StepResult> results) =>
         from result in results
@@ -99,12 +103,13 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     private static string Note(HeartbeatOptions options) => FormattableString.Invariant(
         $"Threads are receive/work/silo send/client send, sampled every 0.25 s. queueLength decides every {options.QueuePeriod:0.##} s (paper: 30 s). Large replies: half of the requests read a long history; turns may write their own replies, and then work, not client send, is what they load.");
 
-    private static string Chart(StepResult result, string title, params (string Name, Func<StepPoint, double> Value)[] lines) => new SvgChart
-    {
-        Title = title,
-        XLabel = "seconds since the load began",
-        Series = [.. lines.Select(line => new ChartSeries(line.Name, [.. result.Timeline.Select(point => (point.T, line.Value(point)))]))],
-    }.Render();
+    private static string Chart(StepResult result, string title, params (string Name, Func<StepPoint, double> Value)[] lines) =>
+        new SvgChart
+        {
+            Title = title,
+            XLabel = "seconds since the load began",
+            Series = [.. lines.Select(line => new ChartSeries(line.Name, [.. result.Timeline.Select(point => (point.T, line.Value(point)))]))],
+        }.Render();
 
     private static string Text(double value, string format) => value.ToString(format, CultureInfo.InvariantCulture);
 }

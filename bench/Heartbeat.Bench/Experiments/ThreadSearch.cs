@@ -34,7 +34,9 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
             foreach (var point in finalists)
                 _measured[point].Add(await measure(point).ConfigureAwait(false));
         }
-        bool Beats(ThreadPoint point) => _measured[point].TakeLast(rounds).Zip(_measured[incumbent].TakeLast(rounds)).All(pair => pair.First < pair.Second * (1 - LeastGain));
+        bool Beats(ThreadPoint point) =>
+            _measured[point].TakeLast(rounds).Zip(_measured[incumbent].TakeLast(rounds)).All(
+                pair => pair.First < pair.Second * (1 - LeastGain));
         ThreadPoint[] better = [.. finalists.Where(Beats)];
         return better.Length == 0 ? incumbent : Fewest(better);
     }
@@ -44,7 +46,8 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
     {
         var measured = Measured;
         var least = points.Min(point => measured[point]);
-        return points.Where(point => measured[point] <= least / (1 - LeastGain)).OrderBy(point => point.Total).ThenBy(point => measured[point]).First();
+        return points.Where(point => measured[point] <= least / (1 - LeastGain)).OrderBy(point => point.Total)
+            .ThenBy(point => measured[point]).First();
     }
 
     /// <summary>

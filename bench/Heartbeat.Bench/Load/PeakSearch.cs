@@ -35,7 +35,8 @@ public static class PeakSearch
     }
 
     /// <summary>The peak of a search; 0 when no rate was kept up with.</summary>
-    public static double Peak(IEnumerable<PeakStep> steps) => steps.Where(step => step.KeptUp).Select(step => step.Rate).DefaultIfEmpty().Max();
+    public static double Peak(IEnumerable<PeakStep> steps) =>
+        steps.Where(step => step.KeptUp).Select(step => step.Rate).DefaultIfEmpty().Max();
 
     private static double Next(double rate, double good, double bad)
     {

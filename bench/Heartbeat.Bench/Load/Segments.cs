@@ -21,7 +21,8 @@ public static class Schedule
 
     /// <summary>Writes segments; names contain neither colons nor commas.</summary>
     public static string Print(params IEnumerable<Segment> segments) => string.Join(',', segments.Select(segment =>
-        string.Create(CultureInfo.InvariantCulture, $"{segment.Name}:{segment.Seconds:R}:{segment.Rate:R}:{segment.Concurrency}:{segment.Entries}")));
+        string.Create(
+            CultureInfo.InvariantCulture, $"{segment.Name}:{segment.Seconds:R}:{segment.Rate:R}:{segment.Concurrency}:{segment.Entries}")));
 
     /// <summary>Reads what <see cref="Print"/> wrote.</summary>
     /// <exception cref="FormatException">The text is something else.</exception>

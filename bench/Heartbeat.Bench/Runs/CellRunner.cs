@@ -62,7 +62,8 @@ public sealed class CellRunner(HeartbeatOptions options, IProgressView view, Can
         return Arguments(share, cell with { Schedule = Schedule.Print(segments) });
     }
 
-    private static string[] Arguments(HeartbeatOptions options, CellOptions cell) => [.. new HeartbeatOptionTable(options).Print(options), .. new CellOptionTable().Print(cell)];
+    private static string[] Arguments(HeartbeatOptions options, CellOptions cell) =>
+        [.. new HeartbeatOptionTable(options).Print(options), .. new CellOptionTable().Print(cell)];
 }
 
 /// <summary>A cell that has run.</summary>
@@ -74,7 +75,8 @@ public sealed record CellRun(CellTimeline Timeline, BeatReport? Report, string? 
     /// <summary>The outcome of a segment.</summary>
     /// <exception cref="InvalidOperationException">The run failed.</exception>
     public SegmentReport Segment(string name) =>
-        Report?.Segments.FirstOrDefault(segment => segment.Name == name) ?? throw new InvalidOperationException(Failure ?? $"The load had no segment '{name}'.");
+        Report?.Segments.FirstOrDefault(segment => segment.Name == name)
+            ?? throw new InvalidOperationException(Failure ?? $"The load had no segment '{name}'.");
 
     /// <summary>Median latency in ms of the measured segment.</summary>
     /// <exception cref="InvalidOperationException">The run failed, or nothing was answered.</exception>

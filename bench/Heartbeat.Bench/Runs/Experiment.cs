@@ -33,7 +33,8 @@ public abstract class Experiment
         _output = new OutputOptions(command, _json, _html);
         command.SetAction((parsed, cancellation) => CommandRun.RunAsync(_table.Read(parsed).FindError() ?? FindError(parsed), async () =>
         {
-            await RunAsync(parsed, new CellRunner(_table.Read(parsed), ProgressView.ForConsole(leavesLine: true), cancellation)).ConfigureAwait(false);
+            await RunAsync(parsed,
+                new CellRunner(_table.Read(parsed), ProgressView.ForConsole(leavesLine: true), cancellation)).ConfigureAwait(false);
             return 0;
         }));
         return command;

@@ -29,10 +29,12 @@ public sealed class Peaks(CellRunner runner, IEnumerable<(double ComputeUs, doub
     /// say nothing but how many requests may be in flight: then it is a share of <see cref="BlockingFactor"/> times that limit, from the
     /// limit itself to well above it, where processors suffice for everybody who has the threads.
     /// </summary>
-    public static double Rate(LoadLevel load, double baseline, double limit) => LoadShare.Of(load) * Math.Min(baseline, BlockingFactor * limit);
+    public static double Rate(LoadLevel load, double baseline, double limit) =>
+        LoadShare.Of(load) * Math.Min(baseline, BlockingFactor * limit);
 
     /// <summary>Requests per second that some workers can answer if calls did nothing but block; infinite when none does.</summary>
-    public static double Limit(int workers, double blockingPercent, double blockingMs) => workers / (blockingPercent / 100 * blockingMs / 1000);
+    public static double Limit(int workers, double blockingPercent, double blockingMs) =>
+        workers / (blockingPercent / 100 * blockingMs / 1000);
 
     /// <summary>The peak of the baseline (threads = cores) without blocking calls.</summary>
     private async Task<double> BaselineAsync(double computeUs)

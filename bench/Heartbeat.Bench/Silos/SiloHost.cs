@@ -17,7 +17,8 @@ public sealed class SiloHost : IAsyncDisposable
     private SiloHost(IHost host) => _host = host;
 
     /// <summary>Starts the silo with the threads of the cell.</summary>
-    public static async Task<SiloHost> StartAsync(int port, int gateway, HeartbeatOptions options, CellOptions cell, CancellationToken cancellation)
+    public static async Task<SiloHost> StartAsync(
+        int port, int gateway, HeartbeatOptions options, CellOptions cell, CancellationToken cancellation)
     {
         var builder = QuietHost.CreateBuilder();
         builder.Configuration.AddInMemoryCollection(

@@ -352,7 +352,9 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
                 synchronizationContext.Post(static state => ((Call)state!).ResumeCaller(), this);
                 break;
             case TaskScheduler scheduler:
-                Task.Factory.StartNew(static state => ((Call)state!).ResumeCaller(), this, CancellationToken.None, TaskCreationOptions.DenyChildAttach, scheduler);
+                Task.Factory.StartNew(
+                    static state =>
+                        ((Call)state!).ResumeCaller(), this, CancellationToken.None, TaskCreationOptions.DenyChildAttach, scheduler);
                 break;
             default:
                 Runtime!.Resume(this);

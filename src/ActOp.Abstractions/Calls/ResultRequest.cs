@@ -92,7 +92,8 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
 
     void IValueTaskSource<TResult>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) => OnCompleted(continuation, state, token, flags);
 
-    void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) => OnCompleted(continuation, state, token, flags);
+    void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+        OnCompleted(continuation, state, token, flags);
 
     /// <summary>Clears the generated fields and returns the object to its pool.</summary>
     [System.ComponentModel.EditorBrowsable(System.ComponentModel.EditorBrowsableState.Never)]
@@ -131,7 +132,8 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
     }
 
     // A method of its own: its closure would be allocated for every await otherwise.
-    private static (Action<object?> Continuation, object? State) Flow(ExecutionContext context, Action<object?> continuation, object? state) =>
+    private static (Action<object?> Continuation, object? State) Flow(
+        ExecutionContext context, Action<object?> continuation, object? state) =>
         (boxed => ExecutionContext.Run(context, static inner =>
         {
             var (action, argument) = ((Action<object?>, object?))inner!;

@@ -23,7 +23,8 @@ public class KeepAliveAttribute : Attribute, IGrainPropertiesProviderAttribute
 {
     /// <inheritdoc/>
     public void Populate(IServiceProvider services, Type grainClass, GrainType grainType, Dictionary<string, string> properties) =>
-        properties[WellKnownGrainTypeProperties.IdleDeactivationPeriod] = WellKnownGrainTypeProperties.IndefiniteIdleDeactivationPeriodValue;
+        properties[WellKnownGrainTypeProperties.IdleDeactivationPeriod] = WellKnownGrainTypeProperties
+            .IndefiniteIdleDeactivationPeriodValue;
 }
 
 /// <summary>How long activations of the marked grain may be idle before they end.</summary>

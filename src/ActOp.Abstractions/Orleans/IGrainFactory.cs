@@ -88,7 +88,8 @@ public static class GrainFactoryExtensions
     /// <summary>
     /// A reference to the grain with the given key, of the class whose name starts with <paramref name="grainClassNamePrefix"/>.
     /// </summary>
-    public static TGrainInterface GetGrain<TGrainInterface>(this IGrainFactory grainFactory, IdSpan grainPrimaryKey, string grainClassNamePrefix)
+    public static TGrainInterface GetGrain<TGrainInterface>(
+        this IGrainFactory grainFactory, IdSpan grainPrimaryKey, string grainClassNamePrefix)
         where TGrainInterface : IGrain
     {
         ArgumentNullException.ThrowIfNull(grainFactory);
@@ -117,7 +118,8 @@ public static class GrainExtensions
     /// A reference to the grain through <typeparamref name="TGrainInterface"/>; whether the grain has it shows at the first call.
     /// </summary>
     /// <exception cref="ArgumentException">The type is no interface.</exception>
-    public static TGrainInterface AsReference<TGrainInterface>(this IAddressable grain) => (TGrainInterface)References.Cast(grain, typeof(TGrainInterface));
+    public static TGrainInterface AsReference<TGrainInterface>(this IAddressable grain) =>
+        (TGrainInterface)References.Cast(grain, typeof(TGrainInterface));
 
     /// <summary>
     /// A reference to the grain through <paramref name="interfaceType"/>; whether the grain has it shows at the first call.
@@ -129,7 +131,8 @@ public static class GrainExtensions
     /// A reference to the grain through <typeparamref name="TGrainInterface"/>; whether the grain has it shows at the first call.
     /// </summary>
     /// <exception cref="ArgumentException">The type is no interface.</exception>
-    public static TGrainInterface Cast<TGrainInterface>(this IAddressable grain) => (TGrainInterface)References.Cast(grain, typeof(TGrainInterface));
+    public static TGrainInterface Cast<TGrainInterface>(this IAddressable grain) =>
+        (TGrainInterface)References.Cast(grain, typeof(TGrainInterface));
 
     /// <summary>The grain's id.</summary>
     /// <exception cref="ArgumentException">The object is neither a grain nor a reference to one.</exception>

@@ -24,7 +24,8 @@ public sealed class DefaultInvokableBaseTypeAttribute : Attribute
 }
 
 /// <summary>Which request class methods with a given return type use when the reference derives from a given class.</summary>
-[AttributeUsage(AttributeTargets.Assembly | AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Interface, AllowMultiple = true)]
+[AttributeUsage(AttributeTargets.Assembly | AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Interface,
+    AllowMultiple = true)]
 public sealed class InvokableBaseTypeAttribute : Attribute
 {
     /// <summary>Maps a return type to a request class.</summary>

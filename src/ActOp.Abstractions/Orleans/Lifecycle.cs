@@ -105,7 +105,8 @@ public static class LifecycleExtensions
     }
 
     /// <summary>Joins the start of a stage with a method.</summary>
-    public static IDisposable Subscribe(this ILifecycleObservable observable, string observerName, int stage, Func<CancellationToken, Task> onStart) =>
+    public static IDisposable Subscribe(
+        this ILifecycleObservable observable, string observerName, int stage, Func<CancellationToken, Task> onStart) =>
         observable.Subscribe(observerName, stage, onStart, null);
 
     /// <summary>Joins a stage under the name of <typeparamref name="TObserver"/>.</summary>
@@ -117,11 +118,13 @@ public static class LifecycleExtensions
     }
 
     /// <summary>Joins a stage with two methods under the name of <typeparamref name="TObserver"/>.</summary>
-    public static IDisposable Subscribe<TObserver>(this ILifecycleObservable observable, int stage, Func<CancellationToken, Task> onStart, Func<CancellationToken, Task> onStop) =>
+    public static IDisposable Subscribe<TObserver>(
+        this ILifecycleObservable observable, int stage, Func<CancellationToken, Task> onStart, Func<CancellationToken, Task> onStop) =>
         observable.Subscribe(NameOf(typeof(TObserver)), stage, onStart, onStop);
 
     /// <summary>Joins the start of a stage with a method under the name of <typeparamref name="TObserver"/>.</summary>
-    public static IDisposable Subscribe<TObserver>(this ILifecycleObservable observable, int stage, Func<CancellationToken, Task> onStart) =>
+    public static IDisposable Subscribe<TObserver>(
+        this ILifecycleObservable observable, int stage, Func<CancellationToken, Task> onStart) =>
         observable.Subscribe(NameOf(typeof(TObserver)), stage, onStart, null);
 
     private static string NameOf(Type type) => type.FullName ?? type.Name;

@@ -42,7 +42,8 @@ public sealed class AliasAttribute : Attribute
 }
 
 /// <summary>A name on the wire that is put together from types and texts.</summary>
-[AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Enum | AttributeTargets.Interface, AllowMultiple = true)]
+[AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Enum | AttributeTargets.Interface,
+    AllowMultiple = true)]
 public sealed class CompoundTypeAliasAttribute : Attribute
 {
     /// <summary>Sets the parts.</summary>

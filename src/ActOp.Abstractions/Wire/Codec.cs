@@ -54,7 +54,11 @@ public abstract class Codec<T>
         var end = reader.ReadLengthEnd();
         var value = Read(ref reader);
         if (reader.Position > end)
-            throw new Orleans.Serialization.SerializerException("A member of type " + typeof(T) + " is longer than its length in the message.");
+        {
+            throw new Orleans.Serialization.SerializerException(
+                "A member of type " + typeof(T) + " is longer than its length in the message.");
+        }
+
         reader.Position = end;
         return value;
     }

@@ -39,8 +39,11 @@ public sealed class CopyContext
     /// <summary>Enters an object; see <see cref="WireSession.Enter"/>.</summary>
     public void Enter()
     {
-        if ((++_depth & WireSession.StackCheck) == 0 && (_depth > WireSession.MaxDepth || !RuntimeHelpers.TryEnsureSufficientExecutionStack()))
+        if ((++_depth & WireSession.StackCheck) == 0
+            && (_depth > WireSession.MaxDepth || !RuntimeHelpers.TryEnsureSufficientExecutionStack()))
+        {
             throw WireSession.TooDeep();
+        }
     }
 
     /// <summary>Leaves an object.</summary>

@@ -49,7 +49,8 @@ internal static class StableHash
             bytes = bytes[16..];
         }
 
-        return BitOperations.RotateLeft(one, 1) + BitOperations.RotateLeft(two, 7) + BitOperations.RotateLeft(three, 12) + BitOperations.RotateLeft(four, 18);
+        return BitOperations.RotateLeft(one, 1) + BitOperations.RotateLeft(two, 7) + BitOperations.RotateLeft(three, 12) +
+            BitOperations.RotateLeft(four, 18);
     }
 
     private static uint Round(uint lane, ReadOnlySpan<byte> bytes) =>

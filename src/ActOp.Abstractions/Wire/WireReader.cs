@@ -188,11 +188,14 @@ public ref struct WireReader
     }
 
     /// <summary>The error for a member that was written as something else.</summary>
-    internal static Orleans.Serialization.SerializerException WrongKind(WireKind kind, Type type) => new("A member of type " + type + " was written as " + kind + ".");
+    internal static Orleans.Serialization.SerializerException WrongKind(WireKind kind, Type type) =>
+        new("A member of type " + type + " was written as " + kind + ".");
 
-    private static void ThrowTooLarge(ulong value) => throw new Orleans.Serialization.SerializerException("A 32-bit number in the message is too large: " + value + ".");
+    private static void ThrowTooLarge(ulong value) =>
+        throw new Orleans.Serialization.SerializerException("A 32-bit number in the message is too large: " + value + ".");
 
     private readonly void ThrowShort() => throw Short();
 
-    private readonly Orleans.Serialization.SerializerException Short() => new("The data ends early: " + _span.Length + " bytes, read up to " + _position + ".");
+    private readonly Orleans.Serialization.SerializerException Short() =>
+        new("The data ends early: " + _span.Length + " bytes, read up to " + _position + ".");
 }

@@ -136,5 +136,6 @@ public sealed class WireSession
         _late = null;
     }
 
-    internal static SerializerException TooDeep() => new("Objects are nested more than " + MaxDepth + " deep, or deeper than the stack allows.");
+    internal static SerializerException TooDeep() =>
+        new("Objects are nested more than " + MaxDepth + " deep, or deeper than the stack allows.");
 }

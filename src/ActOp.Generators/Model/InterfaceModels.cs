@@ -19,7 +19,8 @@ internal sealed record InterfaceModel(
     EquatableArray<ReferenceMethodModel> Methods)
 {
     /// <summary>The reference class as an unbound generic type in source text.</summary>
-    public string OpenReferenceClass => "global::ActOpGenerated." + ReferenceClass + (Arity == 0 ? "" : "<" + new string(',', Arity - 1) + ">");
+    public string OpenReferenceClass =>
+        "global::ActOpGenerated." + ReferenceClass + (Arity == 0 ? "" : "<" + new string(',', Arity - 1) + ">");
 }
 
 /// <summary>One call class: a method of the interface that declares it.</summary>
@@ -77,4 +78,5 @@ internal enum ReturnKind
 }
 
 /// <summary>What was found in assemblies named by [GenerateCodeForDeclaringAssembly].</summary>
-internal sealed record DeclaredElsewhere(EquatableArray<InterfaceModel> Interfaces, EquatableArray<ClassModel> Classes, EquatableArray<CodecModel> Codecs);
+internal sealed record DeclaredElsewhere(
+    EquatableArray<InterfaceModel> Interfaces, EquatableArray<ClassModel> Classes, EquatableArray<CodecModel> Codecs);

@@ -65,5 +65,6 @@ internal static class DeclaringAssemblies
     private static IEnumerable<INamedTypeSymbol> InSpace(INamespaceSymbol space) =>
         space.GetNamespaceMembers().SelectMany(InSpace).Concat(space.GetTypeMembers().SelectMany(InType));
 
-    private static IEnumerable<INamedTypeSymbol> InType(INamedTypeSymbol type) => new[] { type }.Concat(type.GetTypeMembers().SelectMany(InType));
+    private static IEnumerable<INamedTypeSymbol> InType(INamedTypeSymbol type) =>
+        new[] { type }.Concat(type.GetTypeMembers().SelectMany(InType));
 }

@@ -42,7 +42,8 @@ internal static class CodecReader
     /// <summary>The members that have ids, by id; those of base classes are not among them.</summary>
     public static IEnumerable<(ISymbol Member, uint Id)> WithIds(INamedTypeSymbol type)
     {
-        var automatic = Attributes.Find(type, Attributes.GenerateSerializer)?.NamedArguments.Any(static a => a.Key == "GenerateFieldIds" && a.Value.Value is 1) == true;
+        var automatic = Attributes.Find(type, Attributes.GenerateSerializer)?.NamedArguments.Any(static a => a.Key == "GenerateFieldIds"
+            && a.Value.Value is 1) == true;
         foreach (var member in type.GetMembers())
         {
             if (member.IsStatic || member is not (IPropertySymbol or IFieldSymbol))
@@ -79,7 +80,8 @@ internal static class CodecReader
 
     /// <summary>The field behind an auto property; null when there is none.</summary>
     public static IFieldSymbol? BackingField(INamedTypeSymbol type, ISymbol property) =>
-        type.GetMembers().OfType<IFieldSymbol>().FirstOrDefault(field => SymbolEqualityComparer.Default.Equals(field.AssociatedSymbol, property));
+        type.GetMembers().OfType<IFieldSymbol>().FirstOrDefault(
+            field => SymbolEqualityComparer.Default.Equals(field.AssociatedSymbol, property));
 
     public static bool IsNotSerialized(ISymbol member) => Attributes.Has(member, "System.NonSerializedAttribute");
 
@@ -117,7 +119,8 @@ internal static class CodecReader
     }
 
     private static IEnumerable<MemberModel> Members(INamedTypeSymbol type, MemberModel[] parameters) =>
-        WithIds(type).Where(m => !parameters.Any(p => p.Name == m.Member.Name)).Select(m => Member(type, m.Member, m.Id)).OfType<MemberModel>()
+        WithIds(type).Where(m => !parameters.Any(p => p.Name == m.Member.Name)).Select(m => Member(type, m.Member,
+            m.Id)).OfType<MemberModel>()
             .GroupBy(static m => m.Id).Select(static g => g.First()).OrderBy(static m => m.Id);
 
     /// <summary>
@@ -142,13 +145,15 @@ internal static class CodecReader
         var settable = IsVisible(property.DeclaredAccessibility) && property.SetMethod is { IsInitOnly: false } set && IsVisible(set.DeclaredAccessibility);
         if (backing is null && !inMetadata && !(readable && settable))
             return null;
-        return new MemberModel(id, property.Name, Value(property, property.Type), readable, settable, "<" + property.Name + ">k__BackingField");
+        return new MemberModel(
+            id, property.Name, Value(property, property.Type), readable, settable, "<" + property.Name + ">k__BackingField");
     }
 
     private static ArgumentModel Value(ISymbol member, ITypeSymbol type) =>
         new(TypeText.Of(type), Primitives.Inline(type), Primitives.IsImmutable(type) || Attributes.Has(member, Attributes.Immutable));
 
-    private static bool IsVisible(Accessibility accessibility) => accessibility is Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal;
+    private static bool IsVisible(Accessibility accessibility) =>
+        accessibility is Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal;
 
     private static string Creation(INamedTypeSymbol type)
     {
@@ -170,7 +175,8 @@ internal static class CodecReader
         if (baseType is null && type.BaseType?.SpecialType != SpecialType.System_Object)
             return false;
         var names = new HashSet<string>(members.Select(static m => m.Name));
-        return type.DeclaringSyntaxReferences.Length > 0 && type.GetMembers().OfType<IFieldSymbol>().Where(static f => !f.IsStatic && !f.IsConst)
+        return type.DeclaringSyntaxReferences.Length > 0
+            && type.GetMembers().OfType<IFieldSymbol>().Where(static f => !f.IsStatic && !f.IsConst)
             .All(f => f.IsReadOnly && (names.Contains(f.AssociatedSymbol?.Name ?? f.Name) || Primitives.IsImmutable(f.Type)));
     }
 }
@@ -184,8 +190,11 @@ internal static class ConverterReader
             yield break;
         foreach (var i in type.AllInterfaces)
         {
-            if (i.MetadataName == "IConverter`2" && i.ContainingNamespace.ToDisplayString() == "Orleans" && i.TypeArguments[0] is INamedTypeSymbol value)
+            if (i.MetadataName == "IConverter`2" && i.ContainingNamespace.ToDisplayString() == "Orleans"
+                && i.TypeArguments[0] is INamedTypeSymbol value)
+            {
                 yield return new ConverterModel(TypeText.Of(type), TypeText.Of(value), TypeText.Of(i.TypeArguments[1]), TypeText.AllParameters(value).Count == 0 ? TypeText.FullName(value) : TypeText.Stable(value));
+            }
         }
     }
 }

@@ -35,7 +35,8 @@ internal static class GrainStateReader
         type is { TypeKind: TypeKind.Class, IsStatic: false } && type.AllInterfaces.Any(static i => i.Name is "IGrain" or "IGrainBase" && i.ToDisplayString() is "Orleans.IGrain" or "Orleans.IGrainBase");
 
     /// <summary>True for classes that can be called as grains.</summary>
-    public static bool IsCallable(INamedTypeSymbol type) => !type.IsAbstract && type.AllInterfaces.Any(static i => i.Name == "IGrain" && i.ToDisplayString() == "Orleans.IGrain");
+    public static bool IsCallable(INamedTypeSymbol type) =>
+        !type.IsAbstract && type.AllInterfaces.Any(static i => i.Name == "IGrain" && i.ToDisplayString() == "Orleans.IGrain");
 
     public static GrainState Read(INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
     {
@@ -50,7 +51,8 @@ internal static class GrainStateReader
         return default;
     }
 
-    private static bool IsRoot(INamedTypeSymbol type) => type.SpecialType == SpecialType.System_Object || (type.Name == "Grain" && type.ToDisplayString() == "Orleans.Grain");
+    private static bool IsRoot(INamedTypeSymbol type) =>
+        type.SpecialType == SpecialType.System_Object || (type.Name == "Grain" && type.ToDisplayString() == "Orleans.Grain");
 
     private static ISymbol? Own(INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
     {
@@ -94,10 +96,17 @@ internal static class GrainStateReader
         if (named.OriginalDefinition.SpecialType == SpecialType.System_Nullable_T || named.IsTupleType)
             return named.TypeArguments.All(argument => IsImmutable(argument, depth - 1));
         if (named.ContainingNamespace.ToDisplayString() is "System.Collections.Immutable" or "System.Collections.Frozen")
-            return named.TypeArguments.All(argument => IsImmutable(argument, depth - 1)) && !named.Name.EndsWith("Builder", StringComparison.Ordinal);
+        {
+            return named.TypeArguments.All(argument => IsImmutable(argument, depth - 1))
+                && !named.Name.EndsWith("Builder", StringComparison.Ordinal);
+        }
         // Private fields of other assemblies are unknown.
-        if (named.Locations.All(static location => !location.IsInSource) || (named.TypeKind == TypeKind.Class && !(named.IsSealed && named.BaseType?.SpecialType == SpecialType.System_Object)))
+        if (named.Locations.All(static location => !location.IsInSource)
+            || (named.TypeKind == TypeKind.Class && !(named.IsSealed && named.BaseType?.SpecialType == SpecialType.System_Object)))
+        {
             return false;
+        }
+
         return named.GetMembers().All(member => member.IsStatic || member switch
         {
             IFieldSymbol field => (field.IsReadOnly || named.TypeKind == TypeKind.Struct) && IsImmutable(field.Type, depth - 1),
@@ -108,22 +117,30 @@ internal static class GrainStateReader
 
     /// <summary>A reference to a grain or observer holds only its id.</summary>
     private static bool IsReference(ITypeSymbol type) =>
-        type.TypeKind == TypeKind.Interface && (type.ToDisplayString() == "Orleans.Runtime.IAddressable" || type.AllInterfaces.Any(static i => i.Name == "IAddressable" && i.ToDisplayString() == "Orleans.Runtime.IAddressable"));
+        type.TypeKind == TypeKind.Interface
+            && (type.ToDisplayString() == "Orleans.Runtime.IAddressable"
+                || type.AllInterfaces.Any(static i => i.Name == "IAddressable" && i.ToDisplayString() == "Orleans.Runtime.IAddressable"));
 
     private static bool IsService(ITypeSymbol type) => Services.Contains(type.OriginalDefinition.ToDisplayString());
 
     /// <summary>A constructor parameter is a service, unless it is a mutable collection, or a facet that is the state itself.</summary>
     private static bool MayBeInjected(ITypeSymbol type)
     {
-        if (!type.IsReferenceType || type.TypeKind is TypeKind.Array or TypeKind.TypeParameter or TypeKind.Dynamic || Facets.Contains(type.Name))
+        if (!type.IsReferenceType || type.TypeKind is TypeKind.Array or TypeKind.TypeParameter or TypeKind.Dynamic
+            || Facets.Contains(type.Name))
+        {
             return false;
+        }
+
         if (type.SpecialType == SpecialType.System_Object)
             return false;
         return IsReadOnlyView(type) || !(type.SpecialType == SpecialType.System_Collections_IEnumerable || type.AllInterfaces.Any(static i => i.SpecialType == SpecialType.System_Collections_IEnumerable));
     }
 
     private static bool IsReadOnlyView(ITypeSymbol type) =>
-        type.TypeKind == TypeKind.Interface && (type.OriginalDefinition.SpecialType == SpecialType.System_Collections_Generic_IEnumerable_T || type.Name.StartsWith("IReadOnly", StringComparison.Ordinal));
+        type.TypeKind == TypeKind.Interface
+            && (type.OriginalDefinition.SpecialType == SpecialType.System_Collections_Generic_IEnumerable_T
+                || type.Name.StartsWith("IReadOnly", StringComparison.Ordinal));
 
     private static bool IsOnlyInjected(IFieldSymbol field, INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
     {
@@ -148,7 +165,8 @@ internal static class GrainStateReader
             {
                 switch (node)
                 {
-                    case AssignmentExpressionSyntax assignment when !AssignsInjected(assignment.Left, assignment.Right, assignment, field, model, cancellation):
+                    case AssignmentExpressionSyntax assignment when !AssignsInjected(assignment.Left, assignment.Right, assignment, field,
+                        model, cancellation):
                     case ArgumentSyntax { RefKindKeyword.RawKind: not 0 } argument when Names(argument.Expression, field, model, cancellation):
                         return false;
                 }
@@ -167,8 +185,11 @@ internal static class GrainStateReader
             {
                 for (var i = 0; i < targets.Arguments.Count; i++)
                 {
-                    if (!AssignsInjected(targets.Arguments[i].Expression, values.Arguments[i].Expression, assignment, field, model, cancellation))
+                    if (!AssignsInjected(targets.Arguments[i].Expression, values.Arguments[i].Expression, assignment, field, model,
+                        cancellation))
+                    {
                         return false;
+                    }
                 }
 
                 return true;
@@ -177,7 +198,8 @@ internal static class GrainStateReader
             return !targets.Arguments.Any(target => Names(target.Expression, field, model, cancellation));
         }
 
-        return !Names(left, field, model, cancellation) || (assignment.IsKind(SyntaxKind.SimpleAssignmentExpression) && IsInjected(right, model, cancellation));
+        return !Names(left, field, model, cancellation)
+            || (assignment.IsKind(SyntaxKind.SimpleAssignmentExpression) && IsInjected(right, model, cancellation));
     }
 
     private static bool Names(ExpressionSyntax expression, IFieldSymbol field, SemanticModel model, CancellationToken cancellation)
@@ -190,7 +212,8 @@ internal static class GrainStateReader
             _ => null,
         };
         return identifier?.Identifier.ValueText == name && model.GetSymbolInfo(expression, cancellation).Symbol is { } symbol
-            && (SymbolEqualityComparer.Default.Equals(symbol, field) || SymbolEqualityComparer.Default.Equals(symbol, field.AssociatedSymbol));
+            && (SymbolEqualityComparer.Default.Equals(symbol, field)
+                || SymbolEqualityComparer.Default.Equals(symbol, field.AssociatedSymbol));
     }
 
     /// <summary>A parameter of the constructor, or the value of options that are one.</summary>
@@ -198,8 +221,10 @@ internal static class GrainStateReader
     {
         ParenthesizedExpressionSyntax inner => IsInjected(inner.Expression, model, cancellation),
         CastExpressionSyntax cast => IsInjected(cast.Expression, model, cancellation),
-        PostfixUnaryExpressionSyntax { RawKind: (int)SyntaxKind.SuppressNullableWarningExpression } sure => IsInjected(sure.Operand, model, cancellation),
-        BinaryExpressionSyntax { RawKind: (int)SyntaxKind.CoalesceExpression, Right: ThrowExpressionSyntax } checkedValue => IsInjected(checkedValue.Left, model, cancellation),
+        PostfixUnaryExpressionSyntax { RawKind: (int)SyntaxKind.SuppressNullableWarningExpression } sure =>
+            IsInjected(sure.Operand, model, cancellation),
+        BinaryExpressionSyntax { RawKind: (int)SyntaxKind.CoalesceExpression, Right: ThrowExpressionSyntax } checkedValue =>
+            IsInjected(checkedValue.Left, model, cancellation),
         LiteralExpressionSyntax => true,
         IdentifierNameSyntax => model.GetSymbolInfo(value, cancellation).Symbol is IParameterSymbol { ContainingSymbol: IMethodSymbol { MethodKind: MethodKind.Constructor }, RefKind: RefKind.None },
         MemberAccessExpressionSyntax { Expression: IdentifierNameSyntax options } member =>
@@ -216,7 +241,9 @@ internal static class GrainStateReader
     {
         if (type.IsRecord)
             return null; // Its parameters are properties.
-        var primary = type.InstanceConstructors.FirstOrDefault(constructor => constructor.DeclaringSyntaxReferences.Any(reference => reference.GetSyntax(cancellation) is TypeDeclarationSyntax));
+        var primary = type.InstanceConstructors.FirstOrDefault(
+            constructor =>
+                constructor.DeclaringSyntaxReferences.Any(reference => reference.GetSyntax(cancellation) is TypeDeclarationSyntax));
         if (primary is null)
             return null;
         foreach (var parameter in primary.Parameters)
@@ -234,12 +261,16 @@ internal static class GrainStateReader
         return null;
     }
 
-    private static bool IsWritten(IParameterSymbol parameter, INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation) =>
+    private static bool IsWritten(
+        IParameterSymbol parameter, INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation) =>
         Uses(parameter, type, compilation, cancellation).Any(static use => use.Parent switch
         {
             AssignmentExpressionSyntax assignment => assignment.Left == use,
-            PrefixUnaryExpressionSyntax prefix => prefix.RawKind is (int)SyntaxKind.PreIncrementExpression or (int)SyntaxKind.PreDecrementExpression or (int)SyntaxKind.AddressOfExpression,
-            PostfixUnaryExpressionSyntax postfix => postfix.RawKind is (int)SyntaxKind.PostIncrementExpression or (int)SyntaxKind.PostDecrementExpression,
+            PrefixUnaryExpressionSyntax prefix =>
+                prefix.RawKind is (int)SyntaxKind.PreIncrementExpression or (int)SyntaxKind.PreDecrementExpression or (int)SyntaxKind
+                    .AddressOfExpression,
+            PostfixUnaryExpressionSyntax postfix =>
+                postfix.RawKind is (int)SyntaxKind.PostIncrementExpression or (int)SyntaxKind.PostDecrementExpression,
             ArgumentSyntax { RefKindKeyword.RawKind: not 0 } or RefExpressionSyntax => true,
             // One of several targets: (parameter, other) = ...
             ArgumentSyntax { Parent: TupleExpressionSyntax tuple } => IsTarget(tuple),
@@ -255,11 +286,14 @@ internal static class GrainStateReader
     };
 
     // A use in an initializer or in the arguments of the base creates no field.
-    private static bool IsCaptured(IParameterSymbol parameter, INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation) =>
-        Uses(parameter, type, compilation, cancellation).Any(static use => !use.Ancestors().TakeWhile(static node => node is not TypeDeclarationSyntax)
+    private static bool IsCaptured(
+        IParameterSymbol parameter, INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation) =>
+        Uses(parameter, type, compilation,
+            cancellation).Any(static use => !use.Ancestors().TakeWhile(static node => node is not TypeDeclarationSyntax)
             .Any(static node => node is PrimaryConstructorBaseTypeSyntax || node is EqualsValueClauseSyntax { Parent: VariableDeclaratorSyntax { Parent.Parent: FieldDeclarationSyntax } or PropertyDeclarationSyntax }));
 
-    private static IEnumerable<IdentifierNameSyntax> Uses(IParameterSymbol parameter, INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
+    private static IEnumerable<IdentifierNameSyntax> Uses(
+        IParameterSymbol parameter, INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
     {
         foreach (var reference in type.DeclaringSyntaxReferences)
         {

@@ -37,7 +37,8 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
         [Concurrent + "ConcurrentDictionary`2"] = 0,
     };
 
-    private static readonly HashSet<string> Stateless = ["System.Object", "System.ValueType", "System.Enum", "System.EventArgs", "System.MarshalByRefObject", "System.Attribute"];
+    private static readonly HashSet<string> Stateless = ["System.Object", "System.ValueType", "System.Enum", "System.EventArgs",
+        "System.MarshalByRefObject", "System.Attribute"];
 
     /// <summary>
     /// Walks the bases up to the first that says what is inherited. Bases that are seen in source and have no fields are passed.

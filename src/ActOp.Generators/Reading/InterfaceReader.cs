@@ -8,7 +8,9 @@ internal sealed class InterfaceReader(Compilation compilation)
 {
     /// <summary>True for interfaces that calls are generated for.</summary>
     public static bool IsGrainInterface(INamedTypeSymbol type) =>
-        type.TypeKind == TypeKind.Interface && type.AllInterfaces.Any(static i => i.Name == "IAddressable" && i.ToDisplayString() == "Orleans.Runtime.IAddressable") && !IsMarker(type);
+        type.TypeKind == TypeKind.Interface
+            && type.AllInterfaces.Any(static i => i.Name == "IAddressable" && i.ToDisplayString() == "Orleans.Runtime.IAddressable")
+                && !IsMarker(type);
 
     /// <summary>Methods that a reference must implement, inherited ones included.</summary>
     public static IEnumerable<IMethodSymbol> Methods(INamedTypeSymbol type) =>
@@ -31,7 +33,8 @@ internal sealed class InterfaceReader(Compilation compilation)
         if (Attributes.Number(method) is { } id)
             return StableHash.Of(prefix + "#" + id);
         var arity = method.Arity == 0 ? "" : "`" + method.Arity;
-        return StableHash.Of(prefix + method.Name + arity + "(" + string.Join(",", method.Parameters.Select(static p => TypeText.Stable(p.Type))) + ")");
+        return StableHash.Of(
+            prefix + method.Name + arity + "(" + string.Join(",", method.Parameters.Select(static p => TypeText.Stable(p.Type))) + ")");
     }
 
     /// <summary>How the method answers.</summary>
@@ -54,10 +57,12 @@ internal sealed class InterfaceReader(Compilation compilation)
     /// <summary>True when code can be generated for the method; the analyzer says why not.</summary>
     public static bool IsSupported(IMethodSymbol method) =>
         Return(method.ReturnType) != ReturnKind.Unsupported
-        && method.Parameters.All(static p => p.RefKind == RefKind.None && !p.Type.IsRefLikeType && p.Type.TypeKind != TypeKind.Pointer && !IsToken(p.Type));
+        && method.Parameters.All(
+            static p => p.RefKind == RefKind.None && !p.Type.IsRefLikeType && p.Type.TypeKind != TypeKind.Pointer && !IsToken(p.Type));
 
     /// <summary>True for CancellationToken.</summary>
-    public static bool IsToken(ITypeSymbol type) => type.Name == "CancellationToken" && type.ToDisplayString() == "System.Threading.CancellationToken";
+    public static bool IsToken(ITypeSymbol type) =>
+        type.Name == "CancellationToken" && type.ToDisplayString() == "System.Threading.CancellationToken";
 
     /// <summary>The model, or null when the interface cannot be generated for.</summary>
     public InterfaceModel? Read(INamedTypeSymbol type)
@@ -68,7 +73,8 @@ internal sealed class InterfaceReader(Compilation compilation)
         if (!methods.All(IsSupported) || HasProperties(type))
             return null;
         var mine = methods.Where(m => SymbolEqualityComparer.Default.Equals(m.ContainingType, type)).Select(ReadCall);
-        var foreign = methods.Where(m => !SymbolEqualityComparer.Default.Equals(m.ContainingType, type) && MustGenerate(m, type)).Select(ReadCall);
+        var foreign = methods.Where(m => !SymbolEqualityComparer.Default.Equals(m.ContainingType, type)
+            && MustGenerate(m, type)).Select(ReadCall);
         var parameters = TypeText.AllParameters(type);
         var fullName = TypeText.FullName(type);
         var mangled = TypeText.Mangle(fullName);
@@ -96,7 +102,8 @@ internal sealed class InterfaceReader(Compilation compilation)
         or "Orleans.IGrainWithIntegerCompoundKey" or "Orleans.IGrainObserver" or "Orleans.ISystemTarget" or "Orleans.Runtime.IGrainExtension";
 
     private static bool IsCallable(IMethodSymbol method) =>
-        method.MethodKind == MethodKind.Ordinary && !method.IsStatic && method.DeclaredAccessibility == Accessibility.Public && (method.IsAbstract || method.IsVirtual);
+        method.MethodKind == MethodKind.Ordinary && !method.IsStatic && method.DeclaredAccessibility == Accessibility.Public
+            && (method.IsAbstract || method.IsVirtual);
 
     /// <summary>
     /// Methods of a base are generated with the base, unless it is no grain interface or its assembly has not been generated for.
@@ -117,9 +124,11 @@ internal sealed class InterfaceReader(Compilation compilation)
     }
 
     private static string ClassName(IMethodSymbol method) =>
-        "Call_" + TypeText.Mangle(TypeText.FullName(method.ContainingType.OriginalDefinition)) + "_" + method.Name + "_" + MethodId(method).ToString("x16");
+        "Call_" + TypeText.Mangle(TypeText.FullName(method.ContainingType.OriginalDefinition)) + "_" + method.Name + "_" +
+            MethodId(method).ToString("x16");
 
-    private static ITypeSymbol? Result(IMethodSymbol method) => method.ReturnType is INamedTypeSymbol { TypeArguments.Length: 1 } named ? named.TypeArguments[0] : null;
+    private static ITypeSymbol? Result(IMethodSymbol method) =>
+        method.ReturnType is INamedTypeSymbol { TypeArguments.Length: 1 } named ? named.TypeArguments[0] : null;
 
     private static CallModel ReadCall(IMethodSymbol constructed)
     {
@@ -149,7 +158,8 @@ internal sealed class InterfaceReader(Compilation compilation)
     }
 
     private static ArgumentModel ReadArgument(IParameterSymbol parameter) =>
-        new(TypeText.Of(parameter.Type), Primitives.Inline(parameter.Type), Primitives.IsImmutable(parameter.Type) || Attributes.Has(parameter, Attributes.Immutable));
+        new(TypeText.Of(parameter.Type), Primitives.Inline(parameter.Type), Primitives.IsImmutable(parameter.Type)
+            || Attributes.Has(parameter, Attributes.Immutable));
 
     private static ReferenceMethodModel ReadMethod(IMethodSymbol method)
     {

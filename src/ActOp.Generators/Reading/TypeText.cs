@@ -10,7 +10,8 @@ internal static class TypeText
         SymbolDisplayGlobalNamespaceStyle.Included,
         SymbolDisplayTypeQualificationStyle.NameAndContainingTypesAndNamespaces,
         SymbolDisplayGenericsOptions.IncludeTypeParameters,
-        miscellaneousOptions: SymbolDisplayMiscellaneousOptions.EscapeKeywordIdentifiers | SymbolDisplayMiscellaneousOptions.UseSpecialTypes | SymbolDisplayMiscellaneousOptions.ExpandValueTuple);
+        miscellaneousOptions: SymbolDisplayMiscellaneousOptions.EscapeKeywordIdentifiers | SymbolDisplayMiscellaneousOptions
+            .UseSpecialTypes | SymbolDisplayMiscellaneousOptions.ExpandValueTuple);
 
     /// <summary>The type with type arguments, fit for code of any namespace.</summary>
     public static string Of(ITypeSymbol type) => type.TypeKind == TypeKind.Dynamic ? "object" : type.ToDisplayString(Source);
@@ -128,7 +129,8 @@ internal static class TypeText
         return result;
     }
 
-    private static INamedTypeSymbol OpenNested(INamedTypeSymbol type) => type.ContainingType is { } outer && AllParameters(outer).Count > 0 && type.TypeParameters.Length == 0
+    private static INamedTypeSymbol OpenNested(INamedTypeSymbol type) =>
+        type.ContainingType is { } outer && AllParameters(outer).Count > 0 && type.TypeParameters.Length == 0
         ? OpenNested(outer).GetTypeMembers(type.Name, 0).First()
         : type.IsGenericType ? type.ConstructUnboundGenericType() : type;
 }
@@ -169,7 +171,8 @@ internal static class Primitives
         if (named.OriginalDefinition.SpecialType == SpecialType.System_Nullable_T)
             return IsImmutable(named.TypeArguments[0]);
         var name = named.OriginalDefinition.ToDisplayString();
-        return Shallow.Contains(name) || name == "Orleans.Concurrency.Immutable<T>" || Attributes.Has(named.OriginalDefinition, Attributes.Immutable);
+        return Shallow.Contains(name) || name == "Orleans.Concurrency.Immutable<T>"
+            || Attributes.Has(named.OriginalDefinition, Attributes.Immutable);
     }
 }
 

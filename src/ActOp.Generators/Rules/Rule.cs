@@ -9,25 +9,32 @@ internal static class Rule
     public static readonly DiagnosticDescriptor InterleaveOnClass = Error("ORLEANS0001", "[AlwaysInterleave] must be on the interface", "[AlwaysInterleave] has no effect on '{0}': put it on the method of the grain interface");
     public static readonly DiagnosticDescriptor ByReference = Error("ORLEANS0002", "Parameters of grain methods are passed by value", "The parameter '{0}' of the grain method '{1}' cannot be ref, out, in or a ref struct");
     public static readonly DiagnosticDescriptor MissingId = Error("ORLEANS0004", "Serialized members must have ids", "The member '{0}' needs an [Id], or [NonSerialized] if it must not be serialized");
-    public static readonly DiagnosticDescriptor Property = Error("ORLEANS0008", "Grain interfaces have methods only", "The grain interface '{0}' cannot have the property or event '{1}'");
-    public static readonly DiagnosticDescriptor ReturnType = Error("ORLEANS0009", "Grain methods return tasks", "The grain method '{0}' must return Task, Task<T>, ValueTask, ValueTask<T> or void");
-    public static readonly DiagnosticDescriptor DuplicateAlias = Error("ORLEANS0011", "Aliases are unique", "The alias '{0}' is also used by '{1}'");
+    public static readonly DiagnosticDescriptor Property = Error(
+        "ORLEANS0008", "Grain interfaces have methods only", "The grain interface '{0}' cannot have the property or event '{1}'");
+    public static readonly DiagnosticDescriptor ReturnType = Error(
+        "ORLEANS0009", "Grain methods return tasks", "The grain method '{0}' must return Task, Task<T>, ValueTask, ValueTask<T> or void");
+    public static readonly DiagnosticDescriptor DuplicateAlias = Error(
+        "ORLEANS0011", "Aliases are unique", "The alias '{0}' is also used by '{1}'");
     public static readonly DiagnosticDescriptor DuplicateId = Error("ORLEANS0012", "Ids are unique", "The id {0} is also used by '{1}'");
-    public static readonly DiagnosticDescriptor ManyTokens = Error("ORLEANS0109", "At most one CancellationToken", "The grain method '{0}' has more than one CancellationToken parameter");
+    public static readonly DiagnosticDescriptor ManyTokens = Error(
+        "ORLEANS0109", "At most one CancellationToken", "The grain method '{0}' has more than one CancellationToken parameter");
     public static readonly DiagnosticDescriptor Token = Error("ACTOP0001", "CancellationToken parameters are not supported yet", "The grain method '{0}' has a CancellationToken parameter, which this version does not support yet");
     public static readonly DiagnosticDescriptor Stream = Error("ACTOP0002", "IAsyncEnumerable is not supported yet", "The grain method '{0}' returns IAsyncEnumerable, which this version does not support yet");
     public static readonly DiagnosticDescriptor Hidden = Error("ACTOP0003", "Generated code must be able to name the type", "The type '{0}' and its containing types must be public or internal, because code is generated for it");
-    public static readonly DiagnosticDescriptor Lost = Error("ACTOP0004", "All members of a serializable type must be serialized", "{0} would not be serialized with '{1}': {2}");
+    public static readonly DiagnosticDescriptor Lost = Error(
+        "ACTOP0004", "All members of a serializable type must be serialized", "{0} would not be serialized with '{1}': {2}");
     public static readonly DiagnosticDescriptor DuplicateGrainType = Error("ACTOP0005", "Grain types are unique", "The grain class '{0}' has the same grain type \"{1}\" as '{2}': give one of them a [GrainType]");
 
-    private static DiagnosticDescriptor Error(string id, string title, string message) => new(id, title, message, "ActOp", DiagnosticSeverity.Error, isEnabledByDefault: true);
+    private static DiagnosticDescriptor Error(string id, string title, string message) =>
+        new(id, title, message, "ActOp", DiagnosticSeverity.Error, isEnabledByDefault: true);
 }
 
 /// <summary>Reports at a symbol's first place in the source.</summary>
 internal static class Reporting
 {
     public static void Report(this SymbolAnalysisContext context, DiagnosticDescriptor rule, ISymbol symbol, params object[] arguments) =>
-        context.ReportDiagnostic(Diagnostic.Create(rule, symbol.Locations.FirstOrDefault(static l => l.IsInSource) ?? Location.None, arguments));
+        context.ReportDiagnostic(
+            Diagnostic.Create(rule, symbol.Locations.FirstOrDefault(static l => l.IsInSource) ?? Location.None, arguments));
 
     /// <summary>
     /// True when the first symbol comes first in the source: of two that exclude each other the later one is reported, in whatever order

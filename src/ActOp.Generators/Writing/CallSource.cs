@@ -18,10 +18,14 @@ internal static class CallSource
             text.Line("public " + call.Arguments[i].Type + " Arg" + i + ";");
         text.Line("public override global::ActOp.Calls.CallMethod Method => s_method;");
         text.Line("public override object GetTarget() => _target;");
-        text.Line("public override void SetTarget(global::Orleans.Serialization.Invocation.ITargetHolder holder) => _target = (" + call.InterfaceType + ")" + Target(call) + ";");
+        text.Line(
+            "public override void SetTarget(global::Orleans.Serialization.Invocation.ITargetHolder holder) => _target = (" +
+                call.InterfaceType + ")" + Target(call) + ";");
         var arguments = string.Join(", ", Enumerable.Range(0, call.Arguments.Length).Select(static i => "Arg" + i));
         var typeArguments = call.MethodTypeParameterNames.Length == 0 ? "" : "<" + string.Join(", ", call.MethodTypeParameterNames) + ">";
-        text.Line("protected override " + ReturnType(call) + " InvokeInner() => _target." + Escape(call.MethodName) + typeArguments + "(" + arguments + ");");
+        text.Line(
+            "protected override " + ReturnType(call) + " InvokeInner() => _target." + Escape(call.MethodName) + typeArguments + "(" +
+                arguments + ");");
         if (call.Arguments.Length > 0)
             WriteArguments(text, call);
         WriteRecycle(text, call, self);
@@ -49,7 +53,8 @@ internal static class CallSource
         _ => "global::System.Threading.Tasks.ValueTask<" + call.ResultType + ">",
     };
 
-    private static string Target(CallModel call) => call.IsExtension ? "holder.GetComponent(typeof(" + call.InterfaceType + "))" : "holder.GetTarget()";
+    private static string Target(CallModel call) =>
+        call.IsExtension ? "holder.GetComponent(typeof(" + call.InterfaceType + "))" : "holder.GetTarget()";
 
     private static void WriteMethod(SourceText text, CallModel call)
     {
@@ -59,9 +64,12 @@ internal static class CallSource
         var end = ";";
         if (call.Arity > 0)
             end = " { TypeArguments = global::ActOp.Serialization.TypeManifest.NameArguments(" + string.Join(", ", call.TypeParameterNames.Select(static p => "typeof(" + p + ")")) + ") };";
-        text.Line("private static readonly global::ActOp.Calls.CallMethod s_method = new global::ActOp.Calls.CallMethod(typeof(" + call.InterfaceType + "), "
-            + SourceText.Quote(call.InterfaceName) + ", " + SourceText.Quote(call.MethodName) + ", " + call.Id + "UL, (global::Orleans.CodeGeneration.InvokeMethodOptions)" + call.Options + ", " + timeout
-            + ", static () => global::ActOp.Serialization.MethodLookup.Find(typeof(" + call.InterfaceType + "), " + SourceText.Quote(call.MethodName) + ", " + generics + ", " + types + "))" + end);
+        text.Line("private static readonly global::ActOp.Calls.CallMethod s_method = new global::ActOp.Calls.CallMethod(typeof(" +
+            call.InterfaceType + "), "
+            + SourceText.Quote(call.InterfaceName) + ", " + SourceText.Quote(call.MethodName) + ", " + call.Id +
+                "UL, (global::Orleans.CodeGeneration.InvokeMethodOptions)" + call.Options + ", " + timeout
+            + ", static () => global::ActOp.Serialization.MethodLookup.Find(typeof(" + call.InterfaceType + "), " +
+                SourceText.Quote(call.MethodName) + ", " + generics + ", " + types + "))" + end);
     }
 
     private static void WriteArguments(SourceText text, CallModel call)
@@ -84,7 +92,10 @@ internal static class CallSource
             for (var i = 0; i < call.Arguments.Length; i++)
             {
                 if (!call.Arguments[i].SkipCopy)
-                    text.Line("Arg" + i + " = global::ActOp.Wire.Codec<" + call.Arguments[i].Type + ">.Default.Copy(Arg" + i + ", context);");
+                {
+                    text.Line(
+                        "Arg" + i + " = global::ActOp.Wire.Codec<" + call.Arguments[i].Type + ">.Default.Copy(Arg" + i + ", context);");
+                }
             }
 
             text.Close();

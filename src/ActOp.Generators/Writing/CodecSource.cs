@@ -14,7 +14,9 @@ internal static class CodecSource
     {
         var text = new SourceText();
         text.Open("namespace ActOpGenerated");
-        text.Open("internal sealed class " + model.ClassName + model.TypeParameters + " : global::ActOp.Serialization." + (model.IsStruct ? "StructCodec<" : "ClassCodec<") + model.Type + ">" + model.Constraints);
+        text.Open(
+            "internal sealed class " + model.ClassName + model.TypeParameters + " : global::ActOp.Serialization." +
+                (model.IsStruct ? "StructCodec<" : "ClassCodec<") + model.Type + ">" + model.Constraints);
         WriteTraits(text, model);
         WriteCreate(text, model);
         WriteMembers(text, model);
@@ -23,7 +25,9 @@ internal static class CodecSource
         foreach (var member in model.Groups.SelectMany(static g => g).Where(static m => !m.IsDirect || !m.IsSettable))
         {
             text.Line("[global::System.Runtime.CompilerServices.UnsafeAccessor(global::System.Runtime.CompilerServices.UnsafeAccessorKind.Field, Name = " + SourceText.Quote(member.Field) + ")]");
-            text.Line("private static extern ref " + member.Value.Type + " " + Field(member) + "(" + (model.IsStruct ? "ref " : "") + model.Type + " value);");
+            text.Line(
+                "private static extern ref " + member.Value.Type + " " + Field(member) + "(" + (model.IsStruct ? "ref " : "") + model.Type +
+                    " value);");
         }
 
         text.Close().Close();
@@ -37,7 +41,9 @@ internal static class CodecSource
         if (model.IsEnum)
             return "AddType(" + names + ");";
         var codec = "global::ActOpGenerated." + model.ClassName;
-        return "AddCodec(" + names + ", " + (model.Arity == 0 ? "static () => new " + codec + "()" : "typeof(" + codec + "<" + new string(',', model.Arity - 1) + ">)") + ");";
+        return "AddCodec(" + names + ", " +
+            (model.Arity == 0 ? "static () => new " + codec + "()" : "typeof(" + codec + "<" + new string(',', model.Arity - 1) + ">)") +
+                ");";
     }
 
     private static void WriteTraits(SourceText text, CodecModel model)
@@ -46,7 +52,8 @@ internal static class CodecSource
             text.Line("protected override bool IsTracked => false;");
         if (!model.IsStruct && model.IsImmutable)
             text.Line("public override bool IsImmutable => true;");
-        var conditions = model.Groups.SelectMany(static g => g).Where(static m => !m.Value.SkipCopy).Select(static m => "global::ActOp.Wire.Codec<" + m.Value.Type + ">.Default.IsImmutable").Distinct().ToList();
+        var conditions = model.Groups.SelectMany(static g => g).Where(static m => !m.Value.SkipCopy)
+            .Select(static m => "global::ActOp.Wire.Codec<" + m.Value.Type + ">.Default.IsImmutable").Distinct().ToList();
         if (model.Base.Length > 0)
             conditions.Add("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.IsShareable");
         var immutable = model.IsImmutable || (model.IsReadOnly && conditions.Count == 0) ? "true" : model.IsReadOnly ? string.Join(" && ", conditions) : "false";
@@ -59,11 +66,15 @@ internal static class CodecSource
             return;
         var create = model switch
         {
-            { IsAbstract: true } => "throw new global::Orleans.Serialization.SerializerException(\"The message has an object of the abstract type " + model.WireName + ".\")",
+            { IsAbstract: true } =>
+                "throw new global::Orleans.Serialization.SerializerException(\"The message has an object of the abstract type " +
+                    model.WireName + ".\")",
             { IsStruct: true } => "default",
             { Creation: "new" } => "new " + model.Type + "()",
             { Creation: "accessor" } => "New()",
-            _ => "(" + model.Type + ")global::System.Runtime.CompilerServices.RuntimeHelpers.GetUninitializedObject(typeof(" + model.Type + "))",
+            _ =>
+                "(" + model.Type + ")global::System.Runtime.CompilerServices.RuntimeHelpers.GetUninitializedObject(typeof(" + model.Type +
+                    "))",
         };
         text.Line("protected override " + model.Type + " Create() => " + create + ";");
         if (model.Creation == "accessor" && !model.IsStruct)
@@ -147,7 +158,9 @@ internal static class CodecSource
     private static void CopyMembers(SourceText text, CodecModel model)
     {
         const string context = "global::ActOp.Wire.CopyContext context)";
-        text.Open("public override void CopyMembers(" + (model.IsStruct ? "ref " + model.Type + " value, " : model.Type + " from, " + model.Type + " to, ") + context);
+        text.Open(
+            "public override void CopyMembers(" +
+                (model.IsStruct ? "ref " + model.Type + " value, " : model.Type + " from, " + model.Type + " to, ") + context);
         if (model.Base.Length > 0)
             text.Line("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.CopyMembers(from, to, context);");
         if (model.Items is { } items)
@@ -170,11 +183,14 @@ internal static class CodecSource
         text.Close();
     }
 
-    private static string Get(CodecModel model, MemberModel member, string owner) => member.IsDirect ? owner + ".@" + member.Name : Accessor(model, member, owner);
+    private static string Get(CodecModel model, MemberModel member, string owner) =>
+        member.IsDirect ? owner + ".@" + member.Name : Accessor(model, member, owner);
 
-    private static string Set(CodecModel model, MemberModel member, string owner) => member.IsSettable ? owner + ".@" + member.Name : Accessor(model, member, owner);
+    private static string Set(CodecModel model, MemberModel member, string owner) =>
+        member.IsSettable ? owner + ".@" + member.Name : Accessor(model, member, owner);
 
-    private static string Accessor(CodecModel model, MemberModel member, string owner) => Field(member) + "(" + (model.IsStruct ? "ref " : "") + owner + ")";
+    private static string Accessor(CodecModel model, MemberModel member, string owner) =>
+        Field(member) + "(" + (model.IsStruct ? "ref " : "") + owner + ")";
 
     /// <summary>The name of the accessor; a property that implements an interface explicitly has dots in its name.</summary>
     private static string Field(MemberModel member) => "Field_" + Reading.TypeText.Mangle(member.Name);

@@ -50,13 +50,16 @@ internal static class ManifestSource
         var factory = type.Arity > 0
             ? "typeof(" + type.OpenReferenceClass + ")"
             : "static (shared, key) => new " + type.OpenReferenceClass + "(shared, key)";
-        text.Line(Manifest + "AddInterface(typeof(" + type.OpenInterfaceType + "), " + SourceText.Quote(type.WireName) + ", " + factory + ");");
+        text.Line(
+            Manifest + "AddInterface(typeof(" + type.OpenInterfaceType + "), " + SourceText.Quote(type.WireName) + ", " + factory + ");");
         foreach (var call in type.Calls.Concat(type.ForeignCalls))
         {
             if (!calls.Add(call.ClassName))
                 continue;
             var rent = call.Arity > 0 ? "typeof(" + call.OpenClass + ")" : "static () => global::ActOp.Calls.CallPool<" + call.OpenClass + ">.Rent()";
-            text.Line(Manifest + "AddCall(" + call.Id + "UL, typeof(" + call.OpenInterfaceType + "), " + SourceText.Quote(call.MethodName) + ", " + rent + ");");
+            text.Line(
+                Manifest + "AddCall(" + call.Id + "UL, typeof(" + call.OpenInterfaceType + "), " + SourceText.Quote(call.MethodName) +
+                    ", " + rent + ");");
         }
     }
 }

@@ -12,8 +12,11 @@ internal static class ReferenceSource
         foreach (var call in model.Calls)
             CallSource.Write(text, call);
         text.Line("[global::System.ComponentModel.EditorBrowsable(global::System.ComponentModel.EditorBrowsableState.Never)]");
-        text.Open(model.Accessibility + " sealed class " + model.ReferenceClass + model.TypeParameters + " : global::Orleans.Runtime.GrainReference, " + model.InterfaceType + model.Constraints);
-        text.Open("public " + model.ReferenceClass + "(global::Orleans.Runtime.GrainReferenceShared shared, global::Orleans.Runtime.IdSpan key) : base(shared, key)").Close();
+        text.Open(
+            model.Accessibility + " sealed class " + model.ReferenceClass + model.TypeParameters +
+                " : global::Orleans.Runtime.GrainReference, " + model.InterfaceType + model.Constraints);
+        text.Open("public " + model.ReferenceClass +
+            "(global::Orleans.Runtime.GrainReferenceShared shared, global::Orleans.Runtime.IdSpan key) : base(shared, key)").Close();
         foreach (var method in model.Methods)
             WriteMethod(text, method);
         text.Close().Close();
@@ -23,7 +26,9 @@ internal static class ReferenceSource
     private static void WriteMethod(SourceText text, ReferenceMethodModel method)
     {
         var parameters = string.Join(", ", method.ArgumentTypes.Select(static (type, i) => type + " arg" + i));
-        text.Open(method.ReturnType + " " + method.Interface + "." + CallSource.Escape(method.Name) + method.TypeParameters + "(" + parameters + ")");
+        text.Open(
+            method.ReturnType + " " + method.Interface + "." + CallSource.Escape(method.Name) + method.TypeParameters + "(" + parameters +
+                ")");
         text.Line("var call = global::ActOp.Calls.CallPool<" + method.CallType + ">.Rent();");
         for (var i = 0; i < method.ArgumentTypes.Length; i++)
             text.Line("call.Arg" + i + " = arg" + i + ";");

@@ -95,7 +95,8 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
     {
         while (true)
         {
-            var workers = _workers.GetOrAdd(id, static (key, arg) => new StatelessWorkers(arg.parts, key, arg.grainClass), (parts, grainClass));
+            var workers = _workers.GetOrAdd(
+                id, static (key, arg) => new StatelessWorkers(arg.parts, key, arg.grainClass), (parts, grainClass));
             if (workers.Pick(out created) is { } picked)
                 return picked;
             // The last worker has just left: a new entry is needed.
@@ -115,7 +116,8 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
     /// <summary>Adds an observer: an object of the application that other nodes call.</summary>
     internal Activation AddObserver(IGrainObserver observer)
     {
-        var activation = Activation.ForObserver(parts, SystemGrainIds.Observer(parts.Local.Address, parts.Local.NewId()), _observerClass, observer);
+        var activation = Activation.ForObserver(
+            parts, SystemGrainIds.Observer(parts.Local.Address, parts.Local.NewId()), _observerClass, observer);
         Add(activation);
         return activation;
     }
@@ -124,7 +126,8 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
     internal Activation AddSystemTarget(string name, object instance)
     {
         var grainClass = GrainClass.Special("sys." + name, instance.GetType(), reentrant: true);
-        var activation = Activation.ForInstance(parts, SystemGrainIds.SystemTarget(name, parts.Local.Address), grainClass, instance, parts.Stages.Control);
+        var activation = Activation.ForInstance(
+            parts, SystemGrainIds.SystemTarget(name, parts.Local.Address), grainClass, instance, parts.Stages.Control);
         Add(activation);
         return activation;
     }

@@ -188,8 +188,10 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         activation.LogLateFailure(hooks, "OnActivateAsync");
         Cancel();
         throw new TimeoutException(
-            "The activation of " + activation.GrainId + " on the silo " + activation.Parts.Local.Address + " has not ended within ActivationTimeout (" + limit.Length + "): "
-            + "OnActivateAsync of " + activation.Class.Type + " or a stage of its lifecycle hangs. It was given up; the next call begins a new one.");
+            "The activation of " + activation.GrainId + " on the silo " + activation.Parts.Local.Address +
+                " has not ended within ActivationTimeout (" + limit.Length + "): "
+            + "OnActivateAsync of " + activation.Class.Type +
+                " or a stage of its lifecycle hangs. It was given up; the next call begins a new one.");
     }
 
     private async Task CallHooksAsync(CancellationToken cancellation)
@@ -219,6 +221,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             activation.FailWaiting(exception);
         }
 
-        activation.Life.Unbegin(activation, new DeactivationReason(DeactivationReasonCode.ActivationFailed, exception, "The activation failed."));
+        activation.Life.Unbegin(
+            activation, new DeactivationReason(DeactivationReasonCode.ActivationFailed, exception, "The activation failed."));
     }
 }

@@ -118,7 +118,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         SiloAddress? target = null;
         try
         {
-            target = await activation.Parts.Placement.PlaceAsync(activation.Class, activation.GrainId, activation.Parts.Local.Address, _context);
+            target = await activation.Parts.Placement.PlaceAsync(
+                activation.Class, activation.GrainId, activation.Parts.Local.Address, _context);
             if (target.Equals(activation.Parts.Local.Address))
                 target = null;
         }
@@ -246,7 +247,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
 
     /// <summary>Continues on this silo if no silo has confirmed that it took the state.</summary>
     private bool TryReturn() =>
-        _state is not null && activation.Registered && activation.Parts.Local.AcceptsActivations && activation.Parts.Activations.TryReplace(activation, _state.Return(_context));
+        _state is not null && activation.Registered && activation.Parts.Local.AcceptsActivations
+            && activation.Parts.Activations.TryReplace(activation, _state.Return(_context));
 
     private async Task UnregisterAsync()
     {
@@ -292,7 +294,11 @@ internal sealed class TimeLimit(TimeProvider time, TimeSpan length)
     internal async Task<bool> EndsAsync(Task step)
     {
         if (!step.IsCompleted)
-            await step.WaitAsync(Left(), time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        {
+            await step.WaitAsync(Left(), time).ConfigureAwait(
+                ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        }
+
         return step.IsCompleted;
     }
 

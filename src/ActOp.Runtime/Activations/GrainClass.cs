@@ -40,7 +40,8 @@ internal sealed class GrainClass
     /// <summary>
     /// The class of system targets and observers, which are not grains. They are never collected and never migrate.
     /// </summary>
-    internal static GrainClass Special(string name, Type type, bool reentrant) => new(GrainType.Create(name), type, new PreferLocalPlacement()) { IsOrdinary = false, Reentrant = reentrant, KeepAlive = true };
+    internal static GrainClass Special(string name, Type type, bool reentrant) =>
+        new(GrainType.Create(name), type, new PreferLocalPlacement()) { IsOrdinary = false, Reentrant = reentrant, KeepAlive = true };
 
     /// <summary>
     /// False for system targets and observers: their messages are not part of the communication graph of the application.
@@ -105,10 +106,16 @@ internal sealed class GrainClass
 
     private static Func<Call, object?, bool> BindPredicate(Type type, string name)
     {
-        const BindingFlags Any = BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Static | BindingFlags.Instance | BindingFlags.FlattenHierarchy;
-        var method = type.GetMethod(name, Any) ?? throw new OrleansConfigurationException("[MayInterleave] on " + type + " names a method that does not exist: " + name + ".");
+        const BindingFlags Any = BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Static | BindingFlags.Instance | BindingFlags
+            .FlattenHierarchy;
+        var method = type.GetMethod(name, Any)
+            ?? throw new OrleansConfigurationException("[MayInterleave] on " + type + " names a method that does not exist: " + name + ".");
         if (method.ReturnType != typeof(bool) || method.GetParameters().Length != 1)
-            throw new OrleansConfigurationException("[MayInterleave] on " + type + ": " + name + " must take one IInvokable and return bool.");
+        {
+            throw new OrleansConfigurationException(
+                "[MayInterleave] on " + type + ": " + name + " must take one IInvokable and return bool.");
+        }
+
         return (call, instance) => (bool)method.Invoke(method.IsStatic ? null : instance, [call])!;
     }
 }

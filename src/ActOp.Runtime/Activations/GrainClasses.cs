@@ -41,7 +41,8 @@ internal sealed class GrainClasses
     /// <summary>Adds what another silo of the cluster hosts.</summary>
     internal void Add(IEnumerable<GrainTypeEntry> entries)
     {
-        _entries = [.. _entries.Concat(entries).DistinctBy(entry => entry.GrainType).OrderBy(entry => entry.GrainType, StringComparer.Ordinal)];
+        _entries = [.. _entries.Concat(entries).DistinctBy(entry => entry.GrainType).OrderBy(entry => entry.GrainType,
+            StringComparer.Ordinal)];
         _byInterface.Clear();
     }
 
@@ -54,7 +55,9 @@ internal sealed class GrainClasses
 
     internal GrainClass Get(GrainType grainType) => TryGet(grainType, out var found)
         ? found
-        : throw new ArgumentException("No grain class of this silo has the grain type " + grainType + ". Is its assembly referenced, and was the source generator run on it?");
+        : throw new ArgumentException(
+            "No grain class of this silo has the grain type " + grainType +
+                ". Is its assembly referenced, and was the source generator run on it?");
 
     internal bool TryGet(GrainType grainType, [NotNullWhen(true)] out GrainClass? found)
     {
@@ -66,7 +69,8 @@ internal sealed class GrainClasses
         return true;
     }
 
-    internal bool TryGetWorker(GrainId id, [NotNullWhen(true)] out GrainClass? found) => TryGet(id.Type, out found) && found.Worker is not null;
+    internal bool TryGetWorker(GrainId id, [NotNullWhen(true)] out GrainClass? found) =>
+        TryGet(id.Type, out found) && found.Worker is not null;
 
     private static IEnumerable<ActOp.Serialization.GrainClass> Unique(IEnumerable<ActOp.Serialization.GrainClass> classes)
     {
@@ -74,7 +78,11 @@ internal sealed class GrainClasses
         foreach (var entry in classes)
         {
             if (!found.TryAdd(entry.GrainType, entry.Type))
-                throw new OrleansConfigurationException("The grain classes " + found[entry.GrainType].AssemblyQualifiedName + " and " + entry.Type.AssemblyQualifiedName + " have the same grain type, " + entry.GrainType + ": give one of them a [GrainType].");
+            {
+                throw new OrleansConfigurationException(
+                    "The grain classes " + found[entry.GrainType].AssemblyQualifiedName + " and " + entry.Type.AssemblyQualifiedName +
+                        " have the same grain type, " + entry.GrainType + ": give one of them a [GrainType].");
+            }
         }
 
         return classes;
@@ -89,8 +97,12 @@ internal sealed class GrainClasses
 
     private GrainType Find(Type interfaceType, string? prefix)
     {
-        if (!TypeManifest.TryGetInterface(interfaceType.IsGenericType ? interfaceType.GetGenericTypeDefinition() : interfaceType, out var entry))
+        if (!TypeManifest.TryGetInterface(interfaceType.IsGenericType ? interfaceType.GetGenericTypeDefinition() : interfaceType,
+            out var entry))
+        {
             throw new ArgumentException("The interface " + interfaceType + " is not a grain interface that generated code has registered. Does its project reference ActOp (with the source generator)?");
+        }
+
         var candidates = _entries.Where(candidate => candidate.Interfaces.Contains(entry.Name)).ToArray();
         if (prefix is not null)
             candidates = ByPrefix(candidates, prefix, interfaceType);
@@ -123,12 +135,16 @@ internal sealed class GrainClasses
         }
 
         var className = interfaceType.Name.StartsWith('I') ? interfaceType.Name[1..] : interfaceType.Name;
-        var byName = candidates.Where(candidate => candidate.ClassName == className || candidate.ClassName.EndsWith("." + className, StringComparison.Ordinal) || candidate.ClassName.EndsWith("+" + className, StringComparison.Ordinal)).ToArray();
+        var byName = candidates.Where(candidate => candidate.ClassName == className
+            || candidate.ClassName.EndsWith("." + className, StringComparison.Ordinal)
+                || candidate.ClassName.EndsWith("+" + className, StringComparison.Ordinal)).ToArray();
         return byName.Length == 1 ? byName[0] : throw Ambiguous(candidates, interfaceType);
     }
 
     private static ArgumentException Ambiguous(GrainTypeEntry[] candidates, Type interfaceType) =>
-        new("The grain interface " + interfaceType + " is ambiguous: " + string.Join(", ", candidates.Select(candidate => candidate.ClassName)) + " implement it. Say which with [DefaultGrainType] or a class name prefix.");
+        new("The grain interface " + interfaceType + " is ambiguous: " +
+            string.Join(", ", candidates.Select(candidate => candidate.ClassName)) +
+                " implement it. Say which with [DefaultGrainType] or a class name prefix.");
 
     private static Type? FindClass(string grainType)
     {

@@ -81,7 +81,8 @@ internal static class RequestRun
 
     private static Exception NotImplemented(Activation activation, Call call, Exception exception) => exception is InvalidCastException
         ? new InvalidOperationException(
-            "The grain class " + activation.Class.Type + " of " + activation.GrainId + " does not implement " + call.Method.InterfaceName + ".",
+            "The grain class " + activation.Class.Type + " of " + activation.GrainId + " does not implement " + call.Method.InterfaceName +
+                ".",
             exception)
         : exception;
 

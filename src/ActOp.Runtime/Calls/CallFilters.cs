@@ -88,7 +88,8 @@ internal sealed class CallFilters(CallSender calls)
         }
         catch (Exception exception)
         {
-            throw new OrleansConfigurationException("A filter of " + direction + " grain calls cannot be made: " + exception.Message, exception);
+            throw new OrleansConfigurationException(
+                "A filter of " + direction + " grain calls cannot be made: " + exception.Message, exception);
         }
     }
 }

@@ -89,7 +89,11 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     {
         var text = "The call " + call.Method.ActivityName + " to " + call.TargetId;
         if (!Registry.IsClosed)
-            return new LimitExceededException(text + " was refused: " + Registry.Capacity + " calls of " + local.Address + " wait for their answers.");
+        {
+            return new LimitExceededException(
+                text + " was refused: " + Registry.Capacity + " calls of " + local.Address + " wait for their answers.");
+        }
+
         return local.IsSilo
             ? new SiloUnavailableException(text + " got no answer: its caller's silo " + local.Address + " has stopped.")
             : new ObjectDisposedException(nameof(IClusterClient), text + " got no answer: the client " + local.Address + " has stopped.");
@@ -122,9 +126,11 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     internal override GrainReference CreateReference(GrainId id, Type interfaceType) => _factory.Create(id, interfaceType);
 
     /// <summary>The deadline of a call that has so many milliseconds left.</summary>
-    internal long DeadlineOf(long milliseconds) => milliseconds < CallRegistry.NoDeadline ? local.Clock.Now + milliseconds : CallRegistry.NoDeadline;
+    internal long DeadlineOf(long milliseconds) =>
+        milliseconds < CallRegistry.NoDeadline ? local.Clock.Now + milliseconds : CallRegistry.NoDeadline;
 
-    private static long Milliseconds(TimeSpan timeout) => timeout < TimeSpan.Zero ? CallRegistry.NoDeadline : (long)timeout.TotalMilliseconds;
+    private static long Milliseconds(TimeSpan timeout) =>
+        timeout < TimeSpan.Zero ? CallRegistry.NoDeadline : (long)timeout.TotalMilliseconds;
 
     /// <summary>
     /// Filters and recorded traces need an asynchronous method around the call. A trace that is not recorded only travels with the call.

@@ -63,7 +63,9 @@ internal sealed class CallSweep(LocalNode local, CallSender calls, ClusterView c
             var remote = Volatile.Read(ref call.Remote);
             if (isDead ? !ForwardedTo.DiesWith(remote, ticket, silo) : !silo.Equals(ForwardedTo.Of(remote, ticket)))
                 continue;
-            var exception = new SiloUnavailableException("The silo " + silo + " is gone (" + reason + ") while the call " + call.Method.ActivityName + " to " + call.TargetId + " waited for its answer.");
+            var exception = new SiloUnavailableException(
+                "The silo " + silo + " is gone (" + reason + ") while the call " + call.Method.ActivityName + " to " + call.TargetId +
+                    " waited for its answer.");
             ended += End(call, ticket, exception);
         }
 

@@ -17,7 +17,8 @@ internal abstract class GrainCallContext(RequestBase request) : IGrainCallContex
 
     public string InterfaceName => request.GetInterfaceName();
 
-    public GrainInterfaceType InterfaceType => ((Call)request).Reference is { } reference ? reference.InterfaceType : GrainInterfaceType.Create(request.GetInterfaceName());
+    public GrainInterfaceType InterfaceType =>
+        ((Call)request).Reference is { } reference ? reference.InterfaceType : GrainInterfaceType.Create(request.GetInterfaceName());
 
     public string MethodName => request.GetMethodName();
 
@@ -46,7 +47,12 @@ internal abstract class GrainCallContext(RequestBase request) : IGrainCallContex
         try
         {
             if (Response is not { } response)
-                throw new InvalidOperationException("A grain call filter ended the call " + call.Method.ActivityName + " without invoking it and without a result. Call context.Invoke() or set context.Result.");
+            {
+                throw new InvalidOperationException(
+                    "A grain call filter ended the call " + call.Method.ActivityName +
+                        " without invoking it and without a result. Call context.Invoke() or set context.Result.");
+            }
+
             call.Error = response.Exception;
             if (call.Error is null)
                 call.BoxedResult = response.Result;
@@ -59,7 +65,8 @@ internal abstract class GrainCallContext(RequestBase request) : IGrainCallContex
 }
 
 /// <summary>An incoming call: runs the filters of the silo, the filter of the grain itself, and the method.</summary>
-internal sealed class IncomingCallContext(Activation activation, RequestBase request, IIncomingGrainCallFilter[] filters) : GrainCallContext(request), IIncomingGrainCallContext
+internal sealed class IncomingCallContext(Activation activation, RequestBase request,
+    IIncomingGrainCallFilter[] filters) : GrainCallContext(request), IIncomingGrainCallContext
 {
     private MethodInfo? _implementation;
     private int _stage;
@@ -117,7 +124,8 @@ internal sealed class IncomingCallContext(Activation activation, RequestBase req
 /// <summary>
 /// An outgoing call: runs the filters of the caller. Each invocation sends a copy of the request, so a filter may send it again.
 /// </summary>
-internal sealed class OutgoingCallContext(CallSender calls, RequestBase request, IOutgoingGrainCallFilter[] filters) : GrainCallContext(request), IOutgoingGrainCallContext
+internal sealed class OutgoingCallContext(CallSender calls, RequestBase request,
+    IOutgoingGrainCallFilter[] filters) : GrainCallContext(request), IOutgoingGrainCallContext
 {
     private readonly RequestBase _request = request;
     private int _stage;

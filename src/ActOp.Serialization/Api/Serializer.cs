@@ -113,7 +113,8 @@ public sealed class Serializer
     public T Deserialize<T>(ReadOnlyMemory<byte> source) => Deserialize<T>(source.Span);
 
     /// <summary>The value that the bytes hold.</summary>
-    public T Deserialize<T>(ReadOnlySequence<byte> source) => source.IsSingleSegment ? Deserialize<T>(source.FirstSpan) : Deserialize<T>(source.ToArray());
+    public T Deserialize<T>(ReadOnlySequence<byte> source) =>
+        source.IsSingleSegment ? Deserialize<T>(source.FirstSpan) : Deserialize<T>(source.ToArray());
 
     /// <summary>The value that the rest of the stream holds.</summary>
     public T Deserialize<T>(Stream source)

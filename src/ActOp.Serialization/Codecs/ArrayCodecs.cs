@@ -169,7 +169,8 @@ internal sealed class ArraySegmentCodec<T> : Codec<ArraySegment<T>>
 {
     public override bool IsImmutable => false;
 
-    public override ArraySegment<T> Copy(ArraySegment<T> value, CopyContext context) => Codec<T[]>.Default.Copy(value.AsSpan().ToArray(), context);
+    public override ArraySegment<T> Copy(ArraySegment<T> value, CopyContext context) =>
+        Codec<T[]>.Default.Copy(value.AsSpan().ToArray(), context);
 
     public override void Write(ref WireWriter writer, ArraySegment<T> value) => ReadOnlyMemoryCodec<T>.WriteItems(ref writer, value);
 
@@ -193,7 +194,8 @@ internal sealed class ReadOnlyMemoryCodec<T> : Codec<ReadOnlyMemory<T>>
 {
     public override bool IsImmutable => false;
 
-    public override ReadOnlyMemory<T> Copy(ReadOnlyMemory<T> value, CopyContext context) => Codec<T[]>.Default.Copy(value.ToArray(), context);
+    public override ReadOnlyMemory<T> Copy(ReadOnlyMemory<T> value, CopyContext context) =>
+        Codec<T[]>.Default.Copy(value.ToArray(), context);
 
     public override void Write(ref WireWriter writer, ReadOnlyMemory<T> value) => WriteItems(ref writer, value.Span);
 

@@ -18,9 +18,11 @@ internal static class Comparers
         StringComparer.Ordinal, StringComparer.OrdinalIgnoreCase, StringComparer.InvariantCulture, StringComparer.InvariantCultureIgnoreCase, ReferenceEqualityComparer.Instance,
     ];
 
-    private static readonly string[] Names = ["Ordinal", "OrdinalIgnoreCase", "InvariantCulture", "InvariantCultureIgnoreCase", "Reference"];
+    private static readonly string[] Names = ["Ordinal", "OrdinalIgnoreCase", "InvariantCulture", "InvariantCultureIgnoreCase",
+        "Reference"];
 
-    internal static void Write<T>(ref WireWriter writer, IEqualityComparer<T> comparer) => Write(ref writer, comparer, EqualityComparer<T>.Default);
+    internal static void Write<T>(ref WireWriter writer, IEqualityComparer<T> comparer) =>
+        Write(ref writer, comparer, EqualityComparer<T>.Default);
 
     internal static void WriteOrder<T>(ref WireWriter writer, IComparer<T> comparer) => Write(ref writer, comparer, Comparer<T>.Default);
 
@@ -55,7 +57,12 @@ internal static class Comparers
         }
 
         if (!AnyCodec.CanWrite(comparer.GetType()))
-            throw new SerializerException("A collection with the comparer " + comparer.GetType() + " cannot be sent: mark the comparer's class with [GenerateSerializer].");
+        {
+            throw new SerializerException(
+                "A collection with the comparer " + comparer.GetType() +
+                    " cannot be sent: mark the comparer's class with [GenerateSerializer].");
+        }
+
         writer.WriteByte(Object);
         Codec<object>.Default.Write(ref writer, comparer);
     }

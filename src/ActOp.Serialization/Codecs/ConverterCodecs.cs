@@ -8,7 +8,8 @@ internal sealed class ConverterCodec<TValue, TSurrogate>(IConverter<TValue, TSur
     where TValue : class
     where TSurrogate : struct
 {
-    protected override void WriteBody(ref WireWriter writer, TValue value) => Codec<TSurrogate>.Default.Write(ref writer, converter.ConvertToSurrogate(in value));
+    protected override void WriteBody(ref WireWriter writer, TValue value) =>
+        Codec<TSurrogate>.Default.Write(ref writer, converter.ConvertToSurrogate(in value));
 
     protected override TValue ReadBody(ref WireReader reader, int at)
     {
@@ -35,7 +36,8 @@ internal sealed class StructConverterCodec<TValue, TSurrogate>(IConverter<TValue
     public override TValue Copy(TValue value, CopyContext context) =>
         converter.ConvertFromSurrogate(Codec<TSurrogate>.Default.Copy(converter.ConvertToSurrogate(in value), context));
 
-    public override void Write(ref WireWriter writer, TValue value) => Codec<TSurrogate>.Default.Write(ref writer, converter.ConvertToSurrogate(in value));
+    public override void Write(ref WireWriter writer, TValue value) =>
+        Codec<TSurrogate>.Default.Write(ref writer, converter.ConvertToSurrogate(in value));
 
     public override TValue Read(ref WireReader reader) => converter.ConvertFromSurrogate(Codec<TSurrogate>.Default.Read(ref reader));
 }

@@ -182,7 +182,8 @@ internal static class ExceptionTypes
     {
         Type[] members = [typeof(Exception), typeof(KeyNotFoundException), typeof(System.Net.Sockets.SocketException), typeof(System.Net.Http.HttpRequestException), typeof(System.Text.Json.JsonException),
             typeof(System.ComponentModel.Win32Exception), typeof(System.Data.DataException), typeof(System.Xml.XmlException), typeof(System.Threading.Channels.ChannelClosedException),
-            typeof(System.ComponentModel.DataAnnotations.ValidationException), typeof(System.Security.Cryptography.CryptographicException), typeof(Orleans.Runtime.OrleansException)];
+            typeof(System.ComponentModel.DataAnnotations.ValidationException), typeof(System.Security.Cryptography.CryptographicException),
+                typeof(Orleans.Runtime.OrleansException)];
         return members.Select(static t => t.Assembly).Distinct().SelectMany(static a => a.GetExportedTypes())
             .Where(static t => typeof(Exception).IsAssignableFrom(t) && !t.IsAbstract && !t.IsGenericTypeDefinition)
             .DistinctBy(static t => t.FullName).ToFrozenDictionary(static t => t.FullName!, static t => t, StringComparer.Ordinal);

@@ -8,7 +8,8 @@ namespace ActOp.Serialization.Codecs;
 /// <summary>The text.</summary>
 internal sealed class ActivationIdCodec() : PlainCodec<Orleans.Runtime.ActivationId>(WireKind.Bytes)
 {
-    public override void Write(ref WireWriter writer, Orleans.Runtime.ActivationId value) => writer.WriteString(value.IsDefault ? "" : value.ToParsableString());
+    public override void Write(ref WireWriter writer, Orleans.Runtime.ActivationId value) =>
+        writer.WriteString(value.IsDefault ? "" : value.ToParsableString());
 
     public override Orleans.Runtime.ActivationId Read(ref WireReader reader) => Parsing.Activation(reader.ReadString());
 }
@@ -79,7 +80,8 @@ internal sealed class GrainReferenceCodec<T> : Codec<T>
     /// <summary>A reference is immutable, but a grain must be replaced by one.</summary>
     public override bool IsImmutable => false;
 
-    public override T Copy(T value, CopyContext context) => value is null or GrainReference ? value! : (T)(object)GrainReferences.Of(value, typeof(T));
+    public override T Copy(T value, CopyContext context) =>
+        value is null or GrainReference ? value! : (T)(object)GrainReferences.Of(value, typeof(T));
 
     public override void Write(ref WireWriter writer, T value)
     {
@@ -113,7 +115,12 @@ internal static class GrainReferences
     internal static GrainReference Of(object value, Type interfaceType)
     {
         if (value is not IGrainBase { GrainContext: { } context })
-            throw new NotSupportedException("An object of type " + value.GetType() + " cannot be passed as " + interfaceType + ": pass a reference, for observers the one of CreateObjectReference.");
+        {
+            throw new NotSupportedException(
+                "An object of type " + value.GetType() + " cannot be passed as " + interfaceType +
+                    ": pass a reference, for observers the one of CreateObjectReference.");
+        }
+
         var reference = context.GrainReference;
         return interfaceType.IsInstanceOfType(reference) ? reference : (GrainReference)reference.Shared.CallRuntime.Cast(reference, interfaceType);
     }

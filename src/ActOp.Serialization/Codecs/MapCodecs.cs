@@ -72,7 +72,8 @@ internal sealed class DictionaryCodec<TKey, TValue> : MapCodec<Dictionary<TKey, 
 {
     protected override void WriteStart(ref WireWriter writer, Dictionary<TKey, TValue> map) => Comparers.Write(ref writer, map.Comparer);
 
-    protected override Dictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(capacity, Comparers.Read<TKey>(ref reader));
+    protected override Dictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) =>
+        new(capacity, Comparers.Read<TKey>(ref reader));
 
     protected override Dictionary<TKey, TValue> CreateLike(Dictionary<TKey, TValue> map) => new(map.Count, map.Comparer);
 
@@ -85,9 +86,11 @@ internal sealed class DictionaryCodec<TKey, TValue> : MapCodec<Dictionary<TKey, 
 internal sealed class SortedDictionaryCodec<TKey, TValue> : MapCodec<SortedDictionary<TKey, TValue>, TKey, TValue>
     where TKey : notnull
 {
-    protected override void WriteStart(ref WireWriter writer, SortedDictionary<TKey, TValue> map) => Comparers.WriteOrder(ref writer, map.Comparer);
+    protected override void WriteStart(ref WireWriter writer, SortedDictionary<TKey, TValue> map) =>
+        Comparers.WriteOrder(ref writer, map.Comparer);
 
-    protected override SortedDictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(Comparers.ReadOrder<TKey>(ref reader));
+    protected override SortedDictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) =>
+        new(Comparers.ReadOrder<TKey>(ref reader));
 
     protected override SortedDictionary<TKey, TValue> CreateLike(SortedDictionary<TKey, TValue> map) => new(map.Comparer);
 
@@ -100,9 +103,11 @@ internal sealed class SortedDictionaryCodec<TKey, TValue> : MapCodec<SortedDicti
 internal sealed class SortedListCodec<TKey, TValue> : MapCodec<SortedList<TKey, TValue>, TKey, TValue>
     where TKey : notnull
 {
-    protected override void WriteStart(ref WireWriter writer, SortedList<TKey, TValue> map) => Comparers.WriteOrder(ref writer, map.Comparer);
+    protected override void WriteStart(ref WireWriter writer, SortedList<TKey, TValue> map) =>
+        Comparers.WriteOrder(ref writer, map.Comparer);
 
-    protected override SortedList<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(Comparers.ReadOrder<TKey>(ref reader));
+    protected override SortedList<TKey, TValue> ReadStart(ref WireReader reader, int capacity) =>
+        new(Comparers.ReadOrder<TKey>(ref reader));
 
     protected override SortedList<TKey, TValue> CreateLike(SortedList<TKey, TValue> map) => new(map.Comparer);
 
@@ -112,18 +117,23 @@ internal sealed class SortedListCodec<TKey, TValue> : MapCodec<SortedList<TKey, 
 }
 
 /// <summary>The comparer of strings, count, keys and values.</summary>
-internal sealed class ConcurrentDictionaryCodec<TKey, TValue> : MapCodec<System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue>, TKey, TValue>
+internal sealed class ConcurrentDictionaryCodec<TKey, TValue> : MapCodec<System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue>,
+    TKey, TValue>
     where TKey : notnull
 {
-    protected override void WriteStart(ref WireWriter writer, System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) => Comparers.Write(ref writer, map.Comparer);
+    protected override void WriteStart(ref WireWriter writer, System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) =>
+        Comparers.Write(ref writer, map.Comparer);
 
-    protected override System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) => new(Comparers.Read<TKey>(ref reader) ?? EqualityComparer<TKey>.Default);
+    protected override System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> ReadStart(ref WireReader reader, int capacity) =>
+        new(Comparers.Read<TKey>(ref reader) ?? EqualityComparer<TKey>.Default);
 
-    protected override System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> CreateLike(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) => new(map.Comparer);
+    protected override System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> CreateLike(
+        System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) => new(map.Comparer);
 
     protected override int Count(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map) => map.Count;
 
-    protected override void Add(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map, TKey key, TValue value) => map[key] = value;
+    protected override void Add(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map, TKey key, TValue value) =>
+        map[key] = value;
 }
 
 /// <summary>The dictionary behind it, which knows its comparer.</summary>
@@ -132,11 +142,14 @@ internal sealed class ReadOnlyDictionaryCodec<TKey, TValue> : ReferenceCodec<Rea
 {
     private static readonly Codec<IDictionary<TKey, TValue>> Behind = Codec<IDictionary<TKey, TValue>>.Default;
 
-    protected override void WriteBody(ref WireWriter writer, ReadOnlyDictionary<TKey, TValue> value) => Behind.Write(ref writer, DictionaryOf(value));
+    protected override void WriteBody(ref WireWriter writer, ReadOnlyDictionary<TKey, TValue> value) =>
+        Behind.Write(ref writer, DictionaryOf(value));
 
     protected override ReadOnlyDictionary<TKey, TValue> ReadBody(ref WireReader reader, int at)
     {
-        var value = new ReadOnlyDictionary<TKey, TValue>(Behind.Read(ref reader) ?? throw new SerializerException("The message has a read-only dictionary without its inner dictionary."));
+        var value = new ReadOnlyDictionary<TKey, TValue>(
+            Behind.Read(ref reader)
+                ?? throw new SerializerException("The message has a read-only dictionary without its inner dictionary."));
         Record(ref reader, at, value);
         return value;
     }

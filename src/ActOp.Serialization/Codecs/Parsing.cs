@@ -23,11 +23,14 @@ internal static class Parsing
         }
     }
 
-    internal static DateOnly DateOnly(int days) => days >= 0 && days <= System.DateOnly.MaxValue.DayNumber ? System.DateOnly.FromDayNumber(days) : throw Invalid("date");
+    internal static DateOnly DateOnly(int days) =>
+        days >= 0 && days <= System.DateOnly.MaxValue.DayNumber ? System.DateOnly.FromDayNumber(days) : throw Invalid("date");
 
-    internal static TimeOnly TimeOnly(long ticks) => ticks >= 0 && ticks < TimeSpan.TicksPerDay ? new TimeOnly(ticks) : throw Invalid("time of day");
+    internal static TimeOnly TimeOnly(long ticks) =>
+        ticks >= 0 && ticks < TimeSpan.TicksPerDay ? new TimeOnly(ticks) : throw Invalid("time of day");
 
-    internal static System.Text.Rune Rune(int value) => System.Text.Rune.IsValid(value) ? new System.Text.Rune(value) : throw Invalid("character");
+    internal static System.Text.Rune Rune(int value) =>
+        System.Text.Rune.IsValid(value) ? new System.Text.Rune(value) : throw Invalid("character");
 
     internal static Calls.NoResult NoResult(byte value) => value == 0 ? default : throw Invalid("empty result");
 
@@ -206,7 +209,8 @@ internal static class Parsing
             writer.WriteVarInt32(value.Generation);
     }
 
-    internal static SiloAddress? Silo(ref WireReader reader) => EndPoint(ref reader) is { } endpoint ? SiloAddress.New(endpoint, reader.ReadVarInt32()) : null;
+    internal static SiloAddress? Silo(ref WireReader reader) =>
+        EndPoint(ref reader) is { } endpoint ? SiloAddress.New(endpoint, reader.ReadVarInt32()) : null;
 
     internal static void Write(ref WireWriter writer, GrainAddress? value)
     {
@@ -232,5 +236,6 @@ internal static class Parsing
         };
     }
 
-    internal static SerializerException Invalid(string what, Exception? inner = null) => new("The message has an invalid " + what + ".", inner!);
+    internal static SerializerException Invalid(string what, Exception? inner = null) =>
+        new("The message has an invalid " + what + ".", inner!);
 }

@@ -148,7 +148,8 @@ internal sealed class HalfCodec() : PlainCodec<Half>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, Half value) => writer.WriteVarUInt32(BitConverter.HalfToUInt16Bits(value));
 
-    public override Half Read(ref WireReader reader) => BitConverter.UInt16BitsToHalf((ushort)Parsing.InRange(reader.ReadVarUInt32(), ushort.MinValue, ushort.MaxValue));
+    public override Half Read(ref WireReader reader) =>
+        BitConverter.UInt16BitsToHalf((ushort)Parsing.InRange(reader.ReadVarUInt32(), ushort.MinValue, ushort.MaxValue));
 }
 
 /// <summary>4 bytes.</summary>
@@ -266,7 +267,8 @@ internal sealed class VersionCodec() : PlainCodec<Version?>(WireKind.Block)
 /// <summary>The name in the manifest; other types cannot be sent.</summary>
 internal sealed class TypeCodec() : PlainCodec<Type?>(WireKind.Block)
 {
-    public override void Write(ref WireWriter writer, Type? value) => writer.WriteNullableString(value is null ? null : TypeManifest.NameOf(value));
+    public override void Write(ref WireWriter writer, Type? value) =>
+        writer.WriteNullableString(value is null ? null : TypeManifest.NameOf(value));
 
     public override Type? Read(ref WireReader reader) => Parsing.Type(reader.ReadNullableString());
 }
@@ -363,5 +365,6 @@ internal sealed class NullableCodec<T> : Codec<T?>
             writer.WriteTag(delta, WireKind.Null);
     }
 
-    public override T? ReadMember(ref WireReader reader, WireKind kind) => kind == WireKind.Null ? null : Codec<T>.Default.ReadMember(ref reader, kind);
+    public override T? ReadMember(ref WireReader reader, WireKind kind) =>
+        kind == WireKind.Null ? null : Codec<T>.Default.ReadMember(ref reader, kind);
 }

@@ -129,7 +129,8 @@ internal sealed class CollectionCodec<T> : SequenceCodec<System.Collections.Obje
 {
     protected override System.Collections.ObjectModel.Collection<T> ReadStart(ref WireReader reader, int capacity) => [];
 
-    protected override System.Collections.ObjectModel.Collection<T> CreateLike(System.Collections.ObjectModel.Collection<T> collection) => [];
+    protected override System.Collections.ObjectModel.Collection<T> CreateLike(System.Collections.ObjectModel.Collection<T> collection) =>
+        [];
 
     protected override int Count(System.Collections.ObjectModel.Collection<T> collection) => collection.Count;
 
@@ -141,7 +142,8 @@ internal sealed class ObservableCollectionCodec<T> : SequenceCodec<System.Collec
 {
     protected override System.Collections.ObjectModel.ObservableCollection<T> ReadStart(ref WireReader reader, int capacity) => [];
 
-    protected override System.Collections.ObjectModel.ObservableCollection<T> CreateLike(System.Collections.ObjectModel.ObservableCollection<T> collection) => [];
+    protected override System.Collections.ObjectModel.ObservableCollection<T> CreateLike(
+        System.Collections.ObjectModel.ObservableCollection<T> collection) => [];
 
     protected override int Count(System.Collections.ObjectModel.ObservableCollection<T> collection) => collection.Count;
 
@@ -165,7 +167,8 @@ internal sealed class HashSetCodec<T> : SequenceCodec<HashSet<T>, T>
 /// <summary>Count and items.</summary>
 internal sealed class SortedSetCodec<T> : SequenceCodec<SortedSet<T>, T>
 {
-    protected override void WriteStart(ref WireWriter writer, SortedSet<T> collection) => Comparers.WriteOrder(ref writer, collection.Comparer);
+    protected override void WriteStart(ref WireWriter writer, SortedSet<T> collection) =>
+        Comparers.WriteOrder(ref writer, collection.Comparer);
 
     protected override SortedSet<T> ReadStart(ref WireReader reader, int capacity) => new(Comparers.ReadOrder<T>(ref reader));
 
@@ -181,7 +184,8 @@ internal sealed class ConcurrentBagCodec<T> : SequenceCodec<System.Collections.C
 {
     protected override System.Collections.Concurrent.ConcurrentBag<T> ReadStart(ref WireReader reader, int capacity) => [];
 
-    protected override System.Collections.Concurrent.ConcurrentBag<T> CreateLike(System.Collections.Concurrent.ConcurrentBag<T> collection) => [];
+    protected override System.Collections.Concurrent.ConcurrentBag<T> CreateLike(
+        System.Collections.Concurrent.ConcurrentBag<T> collection) => [];
 
     protected override int Count(System.Collections.Concurrent.ConcurrentBag<T> collection) => collection.Count;
 
@@ -193,7 +197,8 @@ internal sealed class ConcurrentQueueCodec<T> : SequenceCodec<System.Collections
 {
     protected override System.Collections.Concurrent.ConcurrentQueue<T> ReadStart(ref WireReader reader, int capacity) => [];
 
-    protected override System.Collections.Concurrent.ConcurrentQueue<T> CreateLike(System.Collections.Concurrent.ConcurrentQueue<T> collection) => [];
+    protected override System.Collections.Concurrent.ConcurrentQueue<T> CreateLike(
+        System.Collections.Concurrent.ConcurrentQueue<T> collection) => [];
 
     protected override int Count(System.Collections.Concurrent.ConcurrentQueue<T> collection) => collection.Count;
 

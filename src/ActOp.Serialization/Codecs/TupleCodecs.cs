@@ -60,7 +60,8 @@ internal sealed class TupleCodec<T1, T2> : ReferenceCodec<Tuple<T1, T2>>
 /// <summary>The items in order.</summary>
 internal sealed class TupleCodec<T1, T2, T3> : ReferenceCodec<Tuple<T1, T2, T3>>
 {
-    protected override bool IsExactImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable;
+    protected override bool IsExactImmutable =>
+        Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable;
 
     public override bool IsImmutable => IsExactImmutable;
 
@@ -73,7 +74,8 @@ internal sealed class TupleCodec<T1, T2, T3> : ReferenceCodec<Tuple<T1, T2, T3>>
 
     protected override Tuple<T1, T2, T3> ReadBody(ref WireReader reader, int at)
     {
-        var value = new Tuple<T1, T2, T3>(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader));
+        var value = new Tuple<T1, T2, T3>(
+            Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader));
         Record(ref reader, at, value);
         return value;
     }
@@ -89,7 +91,8 @@ internal sealed class TupleCodec<T1, T2, T3> : ReferenceCodec<Tuple<T1, T2, T3>>
 /// <summary>The items in order.</summary>
 internal sealed class TupleCodec<T1, T2, T3, T4> : ReferenceCodec<Tuple<T1, T2, T3, T4>>
 {
-    protected override bool IsExactImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable;
+    protected override bool IsExactImmutable =>
+        Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable;
 
     public override bool IsImmutable => IsExactImmutable;
 
@@ -119,7 +122,9 @@ internal sealed class TupleCodec<T1, T2, T3, T4> : ReferenceCodec<Tuple<T1, T2, 
 /// <summary>The items in order.</summary>
 internal sealed class TupleCodec<T1, T2, T3, T4, T5> : ReferenceCodec<Tuple<T1, T2, T3, T4, T5>>
 {
-    protected override bool IsExactImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable && Codec<T5>.Default.IsImmutable;
+    protected override bool IsExactImmutable =>
+        Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable
+            && Codec<T5>.Default.IsImmutable;
 
     public override bool IsImmutable => IsExactImmutable;
 
@@ -150,7 +155,9 @@ internal sealed class TupleCodec<T1, T2, T3, T4, T5> : ReferenceCodec<Tuple<T1, 
 /// <summary>The items in order.</summary>
 internal sealed class TupleCodec<T1, T2, T3, T4, T5, T6> : ReferenceCodec<Tuple<T1, T2, T3, T4, T5, T6>>
 {
-    protected override bool IsExactImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable;
+    protected override bool IsExactImmutable =>
+        Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable
+            && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable;
 
     public override bool IsImmutable => IsExactImmutable;
 
@@ -182,7 +189,9 @@ internal sealed class TupleCodec<T1, T2, T3, T4, T5, T6> : ReferenceCodec<Tuple<
 /// <summary>The items in order.</summary>
 internal sealed class TupleCodec<T1, T2, T3, T4, T5, T6, T7> : ReferenceCodec<Tuple<T1, T2, T3, T4, T5, T6, T7>>
 {
-    protected override bool IsExactImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable && Codec<T7>.Default.IsImmutable;
+    protected override bool IsExactImmutable =>
+        Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable
+            && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable && Codec<T7>.Default.IsImmutable;
 
     public override bool IsImmutable => IsExactImmutable;
 
@@ -253,7 +262,8 @@ internal sealed class ValueTupleCodec<T1, T2, T3> : Codec<ValueTuple<T1, T2, T3>
     public override bool IsImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable;
 
     public override ValueTuple<T1, T2, T3> Copy(ValueTuple<T1, T2, T3> value, CopyContext context) =>
-        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context));
+        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context),
+            Codec<T3>.Default.Copy(value.Item3, context));
 
     public override void Write(ref WireWriter writer, ValueTuple<T1, T2, T3> value)
     {
@@ -269,10 +279,12 @@ internal sealed class ValueTupleCodec<T1, T2, T3> : Codec<ValueTuple<T1, T2, T3>
 /// <summary>The items in order.</summary>
 internal sealed class ValueTupleCodec<T1, T2, T3, T4> : Codec<ValueTuple<T1, T2, T3, T4>>
 {
-    public override bool IsImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable;
+    public override bool IsImmutable =>
+        Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable;
 
     public override ValueTuple<T1, T2, T3, T4> Copy(ValueTuple<T1, T2, T3, T4> value, CopyContext context) =>
-        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context));
+        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context),
+            Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context));
 
     public override void Write(ref WireWriter writer, ValueTuple<T1, T2, T3, T4> value)
     {
@@ -283,13 +295,16 @@ internal sealed class ValueTupleCodec<T1, T2, T3, T4> : Codec<ValueTuple<T1, T2,
     }
 
     public override ValueTuple<T1, T2, T3, T4> Read(ref WireReader reader) =>
-        new(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader));
+        new(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader),
+            Codec<T4>.Default.Read(ref reader));
 }
 
 /// <summary>The items in order.</summary>
 internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5> : Codec<ValueTuple<T1, T2, T3, T4, T5>>
 {
-    public override bool IsImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable && Codec<T5>.Default.IsImmutable;
+    public override bool IsImmutable =>
+        Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable
+            && Codec<T5>.Default.IsImmutable;
 
     public override ValueTuple<T1, T2, T3, T4, T5> Copy(ValueTuple<T1, T2, T3, T4, T5> value, CopyContext context) =>
         new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context));
@@ -304,13 +319,16 @@ internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5> : Codec<ValueTuple<T1,
     }
 
     public override ValueTuple<T1, T2, T3, T4, T5> Read(ref WireReader reader) =>
-        new(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader));
+        new(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader),
+            Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader));
 }
 
 /// <summary>The items in order.</summary>
 internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5, T6> : Codec<ValueTuple<T1, T2, T3, T4, T5, T6>>
 {
-    public override bool IsImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable;
+    public override bool IsImmutable =>
+        Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable
+            && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable;
 
     public override ValueTuple<T1, T2, T3, T4, T5, T6> Copy(ValueTuple<T1, T2, T3, T4, T5, T6> value, CopyContext context) =>
         new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context), Codec<T6>.Default.Copy(value.Item6, context));
@@ -326,13 +344,16 @@ internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5, T6> : Codec<ValueTuple
     }
 
     public override ValueTuple<T1, T2, T3, T4, T5, T6> Read(ref WireReader reader) =>
-        new(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader), Codec<T6>.Default.Read(ref reader));
+        new(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader),
+            Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader), Codec<T6>.Default.Read(ref reader));
 }
 
 /// <summary>The items in order.</summary>
 internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5, T6, T7> : Codec<ValueTuple<T1, T2, T3, T4, T5, T6, T7>>
 {
-    public override bool IsImmutable => Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable && Codec<T7>.Default.IsImmutable;
+    public override bool IsImmutable =>
+        Codec<T1>.Default.IsImmutable && Codec<T2>.Default.IsImmutable && Codec<T3>.Default.IsImmutable && Codec<T4>.Default.IsImmutable
+            && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable && Codec<T7>.Default.IsImmutable;
 
     public override ValueTuple<T1, T2, T3, T4, T5, T6, T7> Copy(ValueTuple<T1, T2, T3, T4, T5, T6, T7> value, CopyContext context) =>
         new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context), Codec<T6>.Default.Copy(value.Item6, context), Codec<T7>.Default.Copy(value.Item7, context));
@@ -361,7 +382,8 @@ internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5, T6, T7, TRest> : Codec
 
     public override bool IsImmutable => First.IsImmutable && Rest.IsImmutable;
 
-    public override ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> Copy(ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> value, CopyContext context) =>
+    public override ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> Copy(
+        ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> value, CopyContext context) =>
         Join(First.Copy(Head(value), context), Rest.Copy(value.Rest, context));
 
     public override void Write(ref WireWriter writer, ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> value)
@@ -370,11 +392,14 @@ internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5, T6, T7, TRest> : Codec
         Rest.Write(ref writer, value.Rest);
     }
 
-    public override ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> Read(ref WireReader reader) => Join(First.Read(ref reader), Rest.Read(ref reader));
+    public override ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> Read(ref WireReader reader) =>
+        Join(First.Read(ref reader), Rest.Read(ref reader));
 
-    private static ValueTuple<T1, T2, T3, T4, T5, T6, T7> Head(in ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> v) => new(v.Item1, v.Item2, v.Item3, v.Item4, v.Item5, v.Item6, v.Item7);
+    private static ValueTuple<T1, T2, T3, T4, T5, T6, T7> Head(in ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> v) =>
+        new(v.Item1, v.Item2, v.Item3, v.Item4, v.Item5, v.Item6, v.Item7);
 
-    private static ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> Join(in ValueTuple<T1, T2, T3, T4, T5, T6, T7> v, TRest rest) => new(v.Item1, v.Item2, v.Item3, v.Item4, v.Item5, v.Item6, v.Item7, rest);
+    private static ValueTuple<T1, T2, T3, T4, T5, T6, T7, TRest> Join(in ValueTuple<T1, T2, T3, T4, T5, T6, T7> v, TRest rest) =>
+        new(v.Item1, v.Item2, v.Item3, v.Item4, v.Item5, v.Item6, v.Item7, rest);
 }
 
 /// <summary>Key and value.</summary>

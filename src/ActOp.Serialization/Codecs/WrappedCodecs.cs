@@ -64,7 +64,8 @@ internal abstract class ComparedCodec<TCollection, TItem> : WrappedCodec<TCollec
 
     protected abstract TCollection AddRange(TCollection empty, TItem[] items);
 
-    protected sealed override TCollection FromArray(TItem[] items) => throw new NotSupportedException("A collection with a comparer cannot be created from items alone.");
+    protected sealed override TCollection FromArray(TItem[] items) =>
+        throw new NotSupportedException("A collection with a comparer cannot be created from items alone.");
 
     protected override void WriteBody(ref WireWriter writer, TCollection value)
     {
@@ -173,7 +174,8 @@ internal sealed class ImmutableStackCodec<T> : WrappedCodec<System.Collections.I
 {
     protected override bool IsWrapperImmutable => true;
 
-    protected override System.Collections.Immutable.ImmutableStack<T> FromArray(T[] items) => System.Collections.Immutable.ImmutableStack.CreateRange(Enumerable.Reverse(items));
+    protected override System.Collections.Immutable.ImmutableStack<T> FromArray(T[] items) =>
+        System.Collections.Immutable.ImmutableStack.CreateRange(Enumerable.Reverse(items));
 }
 
 /// <summary>The comparers, and the pairs as an array.</summary>
@@ -186,15 +188,18 @@ internal sealed class ImmutableDictionaryCodec<TKey, TValue> : ComparedCodec<Imm
         Comparers.Write(ref writer, value.ValueComparer);
     }
 
-    protected override ImmutableDictionary<TKey, TValue> ReadEmpty(ref WireReader reader) => ImmutableDictionary.Create(Comparers.Read<TKey>(ref reader), Comparers.Read<TValue>(ref reader));
+    protected override ImmutableDictionary<TKey, TValue> ReadEmpty(ref WireReader reader) =>
+        ImmutableDictionary.Create(Comparers.Read<TKey>(ref reader), Comparers.Read<TValue>(ref reader));
 
     protected override ImmutableDictionary<TKey, TValue> Clear(ImmutableDictionary<TKey, TValue> value) => value.Clear();
 
-    protected override ImmutableDictionary<TKey, TValue> AddRange(ImmutableDictionary<TKey, TValue> empty, KeyValuePair<TKey, TValue>[] items) => empty.AddRange(items);
+    protected override ImmutableDictionary<TKey, TValue> AddRange(
+        ImmutableDictionary<TKey, TValue> empty, KeyValuePair<TKey, TValue>[] items) => empty.AddRange(items);
 }
 
 /// <summary>The comparers, and the pairs as an array.</summary>
-internal sealed class ImmutableSortedDictionaryCodec<TKey, TValue> : ComparedCodec<ImmutableSortedDictionary<TKey, TValue>, KeyValuePair<TKey, TValue>>
+internal sealed class ImmutableSortedDictionaryCodec<TKey, TValue> : ComparedCodec<ImmutableSortedDictionary<TKey, TValue>,
+    KeyValuePair<TKey, TValue>>
     where TKey : notnull
 {
     protected override void WriteComparers(ref WireWriter writer, ImmutableSortedDictionary<TKey, TValue> value)
@@ -203,17 +208,20 @@ internal sealed class ImmutableSortedDictionaryCodec<TKey, TValue> : ComparedCod
         Comparers.Write(ref writer, value.ValueComparer);
     }
 
-    protected override ImmutableSortedDictionary<TKey, TValue> ReadEmpty(ref WireReader reader) => ImmutableSortedDictionary.Create(Comparers.ReadOrder<TKey>(ref reader), Comparers.Read<TValue>(ref reader));
+    protected override ImmutableSortedDictionary<TKey, TValue> ReadEmpty(ref WireReader reader) =>
+        ImmutableSortedDictionary.Create(Comparers.ReadOrder<TKey>(ref reader), Comparers.Read<TValue>(ref reader));
 
     protected override ImmutableSortedDictionary<TKey, TValue> Clear(ImmutableSortedDictionary<TKey, TValue> value) => value.Clear();
 
-    protected override ImmutableSortedDictionary<TKey, TValue> AddRange(ImmutableSortedDictionary<TKey, TValue> empty, KeyValuePair<TKey, TValue>[] items) => empty.AddRange(items);
+    protected override ImmutableSortedDictionary<TKey, TValue> AddRange(
+        ImmutableSortedDictionary<TKey, TValue> empty, KeyValuePair<TKey, TValue>[] items) => empty.AddRange(items);
 }
 
 /// <summary>The comparer, and the items as an array.</summary>
 internal sealed class ImmutableHashSetCodec<T> : ComparedCodec<ImmutableHashSet<T>, T>
 {
-    protected override void WriteComparers(ref WireWriter writer, ImmutableHashSet<T> value) => Comparers.Write(ref writer, value.KeyComparer);
+    protected override void WriteComparers(ref WireWriter writer, ImmutableHashSet<T> value) =>
+        Comparers.Write(ref writer, value.KeyComparer);
 
     protected override ImmutableHashSet<T> ReadEmpty(ref WireReader reader) => ImmutableHashSet.Create(Comparers.Read<T>(ref reader));
 
@@ -225,9 +233,11 @@ internal sealed class ImmutableHashSetCodec<T> : ComparedCodec<ImmutableHashSet<
 /// <summary>The comparer, and the items as an array.</summary>
 internal sealed class ImmutableSortedSetCodec<T> : ComparedCodec<ImmutableSortedSet<T>, T>
 {
-    protected override void WriteComparers(ref WireWriter writer, ImmutableSortedSet<T> value) => Comparers.WriteOrder(ref writer, value.KeyComparer);
+    protected override void WriteComparers(ref WireWriter writer, ImmutableSortedSet<T> value) =>
+        Comparers.WriteOrder(ref writer, value.KeyComparer);
 
-    protected override ImmutableSortedSet<T> ReadEmpty(ref WireReader reader) => ImmutableSortedSet.Create(Comparers.ReadOrder<T>(ref reader));
+    protected override ImmutableSortedSet<T> ReadEmpty(ref WireReader reader) =>
+        ImmutableSortedSet.Create(Comparers.ReadOrder<T>(ref reader));
 
     protected override ImmutableSortedSet<T> Clear(ImmutableSortedSet<T> value) => value.Clear();
 

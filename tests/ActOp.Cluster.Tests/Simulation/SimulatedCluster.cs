@@ -149,9 +149,11 @@ internal sealed class SimulatedCluster
     /// <summary>The silos of one view, when all running silos are in the table's view.</summary>
     public bool IsSettled() =>
         Running.All(silo => silo.Protocol.View.Number == TableNow.View)
-        && TableNow.Rows.Count(row => row.Status == SiloStatus.Active) == Running.Count(silo => silo.Protocol.View.StatusOf(silo.Address) == SiloStatus.Active);
+        && TableNow.Rows.Count(row => row.Status == SiloStatus.Active) == Running.Count(
+            silo => silo.Protocol.View.StatusOf(silo.Address) == SiloStatus.Active);
 
     public bool AllSlotsServed() =>
         Running.Where(silo => silo.Protocol.View.StatusOf(silo.Address) == SiloStatus.Active)
-            .Sum(silo => Enumerable.Range(0, SlotMap.SlotCount).Count(slot => silo.Directory.StateOf(slot) == SlotState.Ready)) == SlotMap.SlotCount;
+            .Sum(silo => Enumerable.Range(0,
+                SlotMap.SlotCount).Count(slot => silo.Directory.StateOf(slot) == SlotState.Ready)) == SlotMap.SlotCount;
 }

@@ -76,11 +76,13 @@ internal sealed partial class SimulatedSilo : ILocalActivations
     }
 
     private bool MayHost(GrainId grain) =>
-        MayRunTurns && Protocol.View.StatusOf(Address) == SiloStatus.Active && !Activations.ContainsKey(grain) && !Leaving.ContainsKey(grain);
+        MayRunTurns && Protocol.View.StatusOf(Address) == SiloStatus.Active && !Activations.ContainsKey(grain)
+            && !Leaving.ContainsKey(grain);
 
     private void Begin(GrainId grain, ActivationId previous, Action<bool>? begun)
     {
-        var activation = new ActivationId(new Guid(_cluster.Random.Next(), (short)Port, (short)Address.Generation, BitConverter.GetBytes(_cluster.Random.NextInt64())));
+        var activation = new ActivationId(
+            new Guid(_cluster.Random.Next(), (short)Port, (short)Address.Generation, BitConverter.GetBytes(_cluster.Random.NextInt64())));
         Activations[grain] = new Location(Address, activation, 0);
         Input(() => Register(new RegisterRequest(grain, Address, activation, previous), 40, begun));
     }
@@ -150,7 +152,8 @@ internal sealed partial class SimulatedSilo : ILocalActivations
     }
 
     private bool IsPending(RegisterRequest request) =>
-        !Protocol.IsStopped && Activations.TryGetValue(request.Grain, out var here) && here.Activation.Equals(request.Activation) && here.Epoch == 0;
+        !Protocol.IsStopped && Activations.TryGetValue(request.Grain, out var here) && here.Activation.Equals(request.Activation)
+            && here.Epoch == 0;
 
     private void Registered(RegisterRequest request, DirectoryReply reply, int triesLeft, Action<bool>? begun)
     {
@@ -187,7 +190,8 @@ internal sealed partial class SimulatedSilo : ILocalActivations
         }));
 
     private bool Holds(Registration registration) =>
-        (Activations.TryGetValue(registration.Grain, out var here) || Leaving.TryGetValue(registration.Grain, out here)) && here.Activation.Equals(registration.Location.Activation);
+        (Activations.TryGetValue(registration.Grain, out var here) || Leaving.TryGetValue(registration.Grain, out here))
+            && here.Activation.Equals(registration.Location.Activation);
 
     private void Unregister(Registration registration)
     {

@@ -151,7 +151,9 @@ internal sealed partial class SimulatedSilo
         switch (action)
         {
             case MembershipAction.SendProbe send:
-                _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnProbe(send.Probe, to.Clock)), () => Input(() => Protocol.OnRefused(send.To, Clock)));
+                _cluster.Send(
+                    this, send.To, to =>
+                        to.Input(() => to.Protocol.OnProbe(send.Probe, to.Clock)), () => Input(() => Protocol.OnRefused(send.To, Clock)));
                 break;
             case MembershipAction.SendProbeReply send:
                 _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnProbeReply(send.Reply, to.Clock)));

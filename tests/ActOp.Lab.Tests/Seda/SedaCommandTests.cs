@@ -17,8 +17,11 @@ public sealed class SedaCommandTests : IDisposable
         Assert.Equal(0, Invoke(out _, "--hours", "0.02", "--warmup", "10", "--compare-seconds", "1", "--json", json, "--html", html));
         using var report = JsonDocument.Parse(File.ReadAllText(json));
         var controllers = report.RootElement.GetProperty("controllers").EnumerateArray().ToList();
-        Assert.Equal(["fixed", "queueLength", "model"], controllers.Select(static controller => controller.GetProperty("controller").GetString()));
-        Assert.All(controllers, static controller => Assert.Equal(6, controller.GetProperty("samples")[0].GetProperty("threads").GetArrayLength()));
+        Assert.Equal(
+            ["fixed", "queueLength", "model"], controllers.Select(static controller => controller.GetProperty("controller").GetString()));
+        Assert.All(
+            controllers, static controller =>
+                Assert.Equal(6, controller.GetProperty("samples")[0].GetProperty("threads").GetArrayLength()));
         Assert.Equal(4, report.RootElement.GetProperty("proxies").GetArrayLength());
         Assert.Equal(6, File.ReadAllText(html).Split("<svg").Length - 1);
     }

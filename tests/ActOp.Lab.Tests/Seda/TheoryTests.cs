@@ -41,7 +41,8 @@ public class TheoryTests
     [InlineData(nameof(ServiceShape.Deterministic))]
     [InlineData(nameof(ServiceShape.Hyperexponential))]
     public void A_shared_processor_is_insensitive_to_the_shape(string name) =>
-        Runs.AssertNear(Compute / (1 - 0.6), Runs.MeanLatency(Runs.OneStage(600, Compute, 1, Enum.Parse<ServiceShape>(name)), 100_000, 600), 0.03);
+        Runs.AssertNear(
+            Compute / (1 - 0.6), Runs.MeanLatency(Runs.OneStage(600, Compute, 1, Enum.Parse<ServiceShape>(name)), 100_000, 600), 0.03);
 
     [Fact]
     public void Blocked_threads_leave_their_processor_to_others()

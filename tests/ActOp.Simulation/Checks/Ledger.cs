@@ -175,9 +175,14 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     private void CheckAnswer(Ticket ticket, long answer)
     {
         if (!_answers.TryGetValue(ticket.Id, out var computed))
+        {
             Accuse("acknowledged", "The call " + Tell(ticket) + " was acknowledged but never applied.");
+        }
         else if (computed != answer)
-            Accuse("linear", "The call " + Tell(ticket) + " was answered with " + answer + ", but the grain's answer was " + computed + ".");
+        {
+            Accuse(
+                "linear", "The call " + Tell(ticket) + " was answered with " + answer + ", but the grain's answer was " + computed + ".");
+        }
     }
 
     private void CheckFailure(Ticket ticket, Exception exception)
@@ -223,12 +228,22 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     {
         world.Pump.Note(life.Machine, EventKind.Check, "apply " + life.Counter + " " + life.Number + " " + id);
         if (!_appliedBy.TryAdd(id, life))
-            Accuse("twice", "The id " + id + " was applied by life " + _appliedBy[id].Number + " and again by life " + life.Number + " of grain " + life.Counter + ".");
+        {
+            Accuse(
+                "twice", "The id " + id + " was applied by life " + _appliedBy[id].Number + " and again by life " + life.Number +
+                    " of grain " + life.Counter + ".");
+        }
+
         life.Ids.Add(id);
         _answers[id] = life.Ids.Count;
         CheckTurn(life);
-        if (_overdueSince.TryGetValue(id, out var since) && world.Pump.Now - since > LatestTurn && !faults().Any(since - (60 * Pump.Second), Delaying))
-            Accuse("late turn", "The id " + id + " was applied " + new TimeSpan(world.Pump.Now - since) + " after its caller was told that there is no answer.");
+        if (_overdueSince.TryGetValue(id, out var since) && world.Pump.Now - since > LatestTurn
+            && !faults().Any(since - (60 * Pump.Second), Delaying))
+        {
+            Accuse(
+                "late turn", "The id " + id + " was applied " + new TimeSpan(world.Pump.Now - since) +
+                    " after its caller was told that there is no answer.");
+        }
     }
 
     /// <summary>The life says how many ids it has, for the question <paramref name="id"/>.</summary>
@@ -289,10 +304,13 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
                 _open.Remove(ticket);
                 _outcomes["lost with its caller"] = _outcomes.GetValueOrDefault("lost with its caller") + 1;
             }
-            else if (ticket.Caller.IsRunning && world.Pump.Now - Math.Max(ticket.Since, ticket.Caller.ResumedAt) > (world.Settings.ResponseTimeout + grace).Ticks)
+            else if (
+                ticket.Caller.IsRunning
+                    && world.Pump.Now - Math.Max(ticket.Since, ticket.Caller.ResumedAt) > (world.Settings.ResponseTimeout + grace).Ticks)
             {
                 _open.Remove(ticket);
-                Accuse("unanswered", "The call " + Tell(ticket) + " has no answer after " + new TimeSpan(world.Pump.Now - ticket.Since) + ".");
+                Accuse(
+                    "unanswered", "The call " + Tell(ticket) + " has no answer after " + new TimeSpan(world.Pump.Now - ticket.Since) + ".");
             }
         }
     }
@@ -360,11 +378,18 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         if (newest == life)
             return;
         if (life.EndReason is not null)
+        {
             Accuse("turn after the end", "A turn of " + Tell(life) + " after its end, when there is " + Tell(newest) + ".");
+        }
         else if (MayRunOn(life))
+        {
             Excused++;
+        }
         else
-            Accuse("two lives", "A turn of " + Tell(life) + " when there is " + Tell(newest) + " since " + new TimeSpan(newest.Since) + ".");
+        {
+            Accuse(
+                "two lives", "A turn of " + Tell(life) + " when there is " + Tell(newest) + " since " + new TimeSpan(newest.Since) + ".");
+        }
     }
 
     /// <summary>
@@ -378,7 +403,8 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     }
 
     /// <summary>The process has ended, or the others have declared it dead.</summary>
-    private bool IsGone(Machine machine) => machine.IsDead || world.Table.Snapshot.Find(machine.Node.Address) is not { Status: not SiloStatus.Dead };
+    private bool IsGone(Machine machine) =>
+        machine.IsDead || world.Table.Snapshot.Find(machine.Node.Address) is not { Status: not SiloStatus.Dead };
 
     private static string Tell(Life life) => "life " + life.Number + " of grain " + life.Counter + " on " + life.Machine.Name;
 }

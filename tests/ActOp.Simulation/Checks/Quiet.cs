@@ -44,7 +44,8 @@ internal static class Quiet
 
     /// <summary>Activations of grains that have or run something at the moment.</summary>
     internal static HashSet<Activation> Busy(World.World world) =>
-        [.. world.Silos.SelectMany(static silo => silo.Node.Activations).Where(static activation => activation.Class.IsOrdinary && !activation.IsIdle)];
+        [.. world.Silos.SelectMany(static silo => silo.Node.Activations).Where(static activation => activation.Class.IsOrdinary
+            && !activation.IsIdle)];
 
     /// <summary>Says what is not as it must be.</summary>
     /// <param name="world">At rest.</param>
@@ -75,7 +76,11 @@ internal static class Quiet
     {
         // As many may not have been looked at yet as may wait.
         if (activation.QueueLength > (2 * (long)world.Settings.MailboxLimit) + MostBeside)
-            ledger.Accuse("limit", "The mailbox of " + activation + " has " + activation.QueueLength + " items; its limit is " + world.Settings.MailboxLimit + ".");
+        {
+            ledger.Accuse(
+                "limit", "The mailbox of " + activation + " has " + activation.QueueLength + " items; its limit is " +
+                    world.Settings.MailboxLimit + ".");
+        }
     }
 
     private static void CheckGrain(World.World world, Machine[] silos, Ledger ledger, long number)
@@ -89,23 +94,44 @@ internal static class Quiet
         }
 
         if (homes.Count > 1)
-            ledger.Accuse("directory", "Grain " + number + " has activations on " + string.Join(", ", homes.Select(static home => home.ToString())) + ".");
+        {
+            ledger.Accuse(
+                "directory", "Grain " + number + " has activations on " + string.Join(", ", homes.Select(static home => home.ToString())) +
+                    ".");
+        }
+
         if (homes.Count > 0 && Numbers.HasTimer(number) && world.Pump.Now - ledger.NewestOf(number)!.TickedAt > 2 * Pump.Second)
-            ledger.Accuse("ticks", "The timer of " + homes[0] + " has not ticked since " + new TimeSpan(ledger.NewestOf(number)!.TickedAt) + ".");
+        {
+            ledger.Accuse(
+                "ticks", "The timer of " + homes[0] + " has not ticked since " + new TimeSpan(ledger.NewestOf(number)!.TickedAt) + ".");
+        }
+
         var owner = silos.FirstOrDefault(silo => silo.Node.Address.Equals(silos[0].Node.DirectoryService.Map.OwnerOf(id)));
         if (owner is null)
         {
-            ledger.Accuse("directory", "The slot of grain " + number + " belongs to " + silos[0].Node.DirectoryService.Map.OwnerOf(id) + ", which is none of the silos.");
+            ledger.Accuse(
+                "directory", "The slot of grain " + number + " belongs to " + silos[0].Node.DirectoryService.Map.OwnerOf(id) +
+                    ", which is none of the silos.");
             return;
         }
 
         var answer = owner.Node.DirectoryService.Lookup(id);
         if (!answer.IsCompletedSuccessfully || answer.Result.Status is not (DirectoryStatus.Ok or DirectoryStatus.NotFound))
-            ledger.Accuse("directory", "The directory does not answer for grain " + number + ": " + (answer.IsCompletedSuccessfully ? answer.Result.Status : "waits") + ".");
+        {
+            ledger.Accuse(
+                "directory", "The directory does not answer for grain " + number + ": " +
+                    (answer.IsCompletedSuccessfully ? answer.Result.Status : "waits") + ".");
+        }
         else if (answer.Result.Status == DirectoryStatus.NotFound && homes.Count > 0)
+        {
             ledger.Accuse("directory", "Grain " + number + " is active (" + homes[0] + ") but not in the directory.");
-        else if (answer.Result.Status == DirectoryStatus.Ok && (homes.Count == 0 || !homes.Any(home => home.ActivationId.Equals(answer.Result.Location.Activation))))
+        }
+        else if (
+            answer.Result.Status == DirectoryStatus.Ok
+                && (homes.Count == 0 || !homes.Any(home => home.ActivationId.Equals(answer.Result.Location.Activation))))
+        {
             ledger.Accuse("directory", "The directory lists grain " + number + " at " + answer.Result.Location.Silo + ", where it is not.");
+        }
     }
 
     private static void CheckActivations(
@@ -123,7 +149,11 @@ internal static class Quiet
             // A grain that moved while nobody called is as old as its new activation: nobody carries its age along.
             var age = lives.TryGetValue(activation.GrainId, out var life) ? world.Pump.Now - life.Since : long.MaxValue;
             if (world.Settings.CollectionAge < LongestRest && age > LongestRest.Ticks)
-                ledger.Accuse("collected", activation + " is still there though nobody has called it for longer than " + world.Settings.CollectionAge + ".");
+            {
+                ledger.Accuse(
+                    "collected", activation + " is still there though nobody has called it for longer than " +
+                        world.Settings.CollectionAge + ".");
+            }
         }
     }
 
@@ -135,11 +165,18 @@ internal static class Quiet
         foreach (var (call, _) in waiting)
         {
             if (!ActOp.Runtime.Routing.SystemGrainIds.IsSystemGrain(call.TargetId))
-                ledger.Accuse("slots", "A call of " + machine.Name + " to " + call.TargetId + " (" + call.Method.ActivityName + ") still waits.");
+            {
+                ledger.Accuse(
+                    "slots", "A call of " + machine.Name + " to " + call.TargetId + " (" + call.Method.ActivityName + ") still waits.");
+            }
         }
 
         if (registry.Free + waiting.Count != registry.Capacity)
-            ledger.Accuse("slots", machine.Name + " has lost " + (registry.Capacity - registry.Free - waiting.Count) + " of " + registry.Capacity + " slots of calls.");
+        {
+            ledger.Accuse(
+                "slots", machine.Name + " has lost " + (registry.Capacity - registry.Free - waiting.Count) + " of " + registry.Capacity +
+                    " slots of calls.");
+        }
     }
 
     private static void CheckLinks(World.World world, Machine machine, Ledger ledger)
@@ -148,7 +185,11 @@ internal static class Quiet
         var peers = machine.IsSilo ? world.Machines.Count() - 1 : world.Silos.Count();
         var perPeer = world.Settings.LinksPerPeer + 1;
         if (node.Peers.Mesh.LinkCount > peers * perPeer)
-            ledger.Accuse("links", machine.Name + " has " + node.Peers.Mesh.LinkCount + " links to " + peers + " peers of " + perPeer + " each.");
+        {
+            ledger.Accuse(
+                "links", machine.Name + " has " + node.Peers.Mesh.LinkCount + " links to " + peers + " peers of " + perPeer + " each.");
+        }
+
         var open = world.Network.OpenOf(machine);
         if (open > node.Peers.Mesh.LinkCount)
             ledger.Accuse("links", machine.Name + " has " + open + " connections open but " + node.Peers.Mesh.LinkCount + " links.");
@@ -162,8 +203,16 @@ internal static class Quiet
         if (observers > (callers.HasWatcher(machine) ? 1 : 0))
             ledger.Accuse("observers", machine.Name + " has " + observers + " observers that were deleted.");
         if (node.Factory.SystemTargets > silos.Length * SystemTargetsPerSilo)
-            ledger.Accuse("tables", machine.Name + " keeps " + node.Factory.SystemTargets + " references to system targets of " + silos.Length + " silos.");
+        {
+            ledger.Accuse(
+                "tables", machine.Name + " keeps " + node.Factory.SystemTargets + " references to system targets of " + silos.Length +
+                    " silos.");
+        }
+
         if (machine.IsSilo && node.Locality.NumberedSilos > silos.Length)
-            ledger.Accuse("tables", machine.Name + " keeps numbers of " + node.Locality.NumberedSilos + " silos; there are " + silos.Length + ".");
+        {
+            ledger.Accuse(
+                "tables", machine.Name + " keeps numbers of " + node.Locality.NumberedSilos + " silos; there are " + silos.Length + ".");
+        }
     }
 }

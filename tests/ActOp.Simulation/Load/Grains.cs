@@ -160,7 +160,12 @@ internal abstract class Tally(Machine machine, Ledger ledger, long first) : Grai
     private protected void CheckContext(long id)
     {
         if (RequestContext.Get(Numbers.Ticket) is not long told || told != id)
-            ledger.Accuse("context", "The call " + id + " to grain " + Number + " has the request context of the call " + RequestContext.Get(Numbers.Ticket) + ".");
+        {
+            ledger.Accuse(
+                "context", "The call " + id + " to grain " + Number + " has the request context of the call " +
+                    RequestContext.Get(Numbers.Ticket) + ".");
+        }
+
         if (RequestContext.Get(Numbers.Bag) is List<long> bag)
             bag.Add(id);
     }
@@ -314,7 +319,12 @@ internal sealed class Echo(Machine machine, Ledger ledger) : Grain, IEcho
     {
         await Task.Delay(TimeSpan.FromMilliseconds(1), machine.AppClock);
         if (RequestContext.Get(Numbers.Ticket) is not long told || told != id)
-            ledger.Accuse("context", "The call " + id + " to a worker has the request context of the call " + RequestContext.Get(Numbers.Ticket) + ".");
+        {
+            ledger.Accuse(
+                "context", "The call " + id + " to a worker has the request context of the call " + RequestContext.Get(Numbers.Ticket) +
+                    ".");
+        }
+
         if (RequestContext.Get(Numbers.Bag) is List<long> bag)
             bag.Add(id);
         return id;

@@ -27,8 +27,12 @@ internal static partial class MutantRun
         var root = FindRoot();
         var copy = Path.Combine(root, "artifacts", "mutants");
         Write(root, copy);
-        if (Start(copy, 0, "build", "-c", "Release", "-v", "q", "-nologo", Path.Combine(copy, "tests", "ActOp.Simulation")) is (not 0, var errors))
+        if (Start(copy, 0, "build", "-c", "Release", "-v", "q", "-nologo", Path.Combine(copy, "tests", "ActOp.Simulation")) is (not 0,
+            var errors))
+        {
             throw new InvalidOperationException("The mutants do not compile:\n" + errors);
+        }
+
         var chosen = Table.All.Where(mutation => numbers.Length == 0 || numbers.Contains(mutation.Number)).ToArray();
         var findings = new List<Finding>();
         using var places = new SemaphoreSlim(Parallel);
@@ -60,7 +64,8 @@ internal static partial class MutantRun
         from mutation in Table.All
         let text = File.ReadAllText(Path.Combine(root, "src", mutation.File))
         where !StandsOnce(text, mutation)
-        select "The passage of mutation " + mutation.Number + " (" + mutation.Name + ") does not stand once in " + mutation.File + ": " + mutation.Passage;
+        select "The passage of mutation " + mutation.Number + " (" + mutation.Name + ") does not stand once in " + mutation.File + ": " +
+            mutation.Passage;
 
     internal static string FindRoot()
     {
@@ -129,7 +134,9 @@ internal static partial class MutantRun
             text = text.Replace(mutation.Passage, mutation.Mutant.Replace("PLANTED", "global::" + type + ".Is(" + mutation.Number + ")", StringComparison.Ordinal), StringComparison.Ordinal);
         texts[name] = System.Text.Encoding.UTF8.GetBytes(text);
         texts[Path.Combine("src", project, type + ".cs")] = System.Text.Encoding.UTF8.GetBytes(
-            "internal static class " + type + "\n{\n    private static readonly int Number = int.TryParse(System.Environment.GetEnvironmentVariable(\"" + Switch + "\"), out var number) ? number : 0;\n\n    internal static bool Is(int number) => Number == number;\n}\n");
+            "internal static class " + type +
+                "\n{\n    private static readonly int Number = int.TryParse(System.Environment.GetEnvironmentVariable(\"" + Switch +
+                    "\"), out var number) ? number : 0;\n\n    internal static bool Is(int number) => Number == number;\n}\n");
     }
 
     /// <summary>The first seed in which an oracle speaks up that is silent without the mutation.</summary>
@@ -159,7 +166,8 @@ internal static partial class MutantRun
     {
         var program = Path.Combine(copy, "tests", "ActOp.Simulation", "bin", "Release", "net10.0", "ActOp.Simulation.dll");
         var (_, output) = Start(copy, number, program, "--seeds", first + "-" + last, "--theme", theme.ToString());
-        return [.. ViolationLine().Matches(output).Select(static match => (int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture), match.Groups[2].Value))];
+        return [.. ViolationLine().Matches(output).Select(static match => (int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture),
+            match.Groups[2].Value))];
     }
 
     private static (int Code, string Output) Start(string folder, int number, params string[] arguments)

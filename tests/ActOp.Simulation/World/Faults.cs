@@ -144,19 +144,29 @@ internal sealed class Faults
         var other = _dice.Pick<Machine>([.. _world.Machines]);
         if (other == machine && kind is FaultKind.Reset or FaultKind.HalfOpen or FaultKind.BlackHole or FaultKind.SlowLink or FaultKind.Partition or FaultKind.OneWayPartition)
             return;
-        if (kind is FaultKind.Crash or FaultKind.PowerLoss or FaultKind.Restart or FaultKind.LongPause or FaultKind.ShortPause && !MayLose(machine))
+        if (kind is FaultKind.Crash or FaultKind.PowerLoss or FaultKind.Restart or FaultKind.LongPause or FaultKind.ShortPause
+            && !MayLose(machine))
+        {
             return;
+        }
+
         if (kind == FaultKind.RestartAll && Done.Any(static fault => fault.Kind == FaultKind.RestartAll))
             return;
-        if ((kind >= FaultKind.TableSlow && kind != FaultKind.TableCutOff) || kind is FaultKind.RestartAll or FaultKind.HookHangs or FaultKind.HookThrows)
+        if ((kind >= FaultKind.TableSlow && kind != FaultKind.TableCutOff)
+            || kind is FaultKind.RestartAll or FaultKind.HookHangs or FaultKind.HookThrows)
+        {
             Make(new Fault(kind, _world.Pump.Now, 0, 0), null, null);
+        }
         else
+        {
             Make(new Fault(kind, _world.Pump.Now, machine.Host, other == machine ? 0 : other.Host), machine, other);
+        }
     }
 
     /// <summary>A minority of the silos may be away at a time: what is asked of a cluster without a majority is another question.</summary>
     private bool MayLose(Machine machine) =>
-        machine.IsRunning && machine.State == MachineState.Up && (!machine.IsSilo || _world.Silos.Count(static silo => !silo.IsRunning || silo.State != MachineState.Up) < _mostDown);
+        machine.IsRunning && machine.State == MachineState.Up
+            && (!machine.IsSilo || _world.Silos.Count(static silo => !silo.IsRunning || silo.State != MachineState.Up) < _mostDown);
 
     private void Make(Fault fault, Machine? machine, Machine? other)
     {
@@ -250,7 +260,8 @@ internal sealed class Faults
         }
     }
 
-    private static bool IsBetween(Fault fault, int one, int other) => (one == fault.Host && other == fault.Other) || (one == fault.Other && other == fault.Host);
+    private static bool IsBetween(Fault fault, int one, int other) =>
+        (one == fault.Host && other == fault.Other) || (one == fault.Other && other == fault.Host);
 
     private void Isolate(Fault fault, long length)
     {
@@ -305,7 +316,8 @@ internal sealed class Faults
         });
     }
 
-    private void Later(Fault fault, long length, Action mend) => _world.Pump.After(length, null, EventKind.Fault, "mend " + fault.Kind, () =>
+    private void Later(Fault fault, long length, Action mend) =>
+        _world.Pump.After(length, null, EventKind.Fault, "mend " + fault.Kind, () =>
     {
         fault.Until = Math.Min(fault.Until, _world.Pump.Now);
         if (!_isOver)
@@ -313,7 +325,8 @@ internal sealed class Faults
     });
 
     /// <summary>Brings the host back once its process has gone.</summary>
-    private void Comeback(Fault fault, Machine machine) => _world.Pump.After(Pump.Second + _dice.Exponential(_length), null, EventKind.Fault, "comeback", () =>
+    private void Comeback(Fault fault, Machine machine) =>
+        _world.Pump.After(Pump.Second + _dice.Exponential(_length), null, EventKind.Fault, "comeback", () =>
     {
         if (_isOver)
             return;
@@ -338,8 +351,11 @@ internal sealed class Faults
     {
         foreach (var machine in _world.Machines.ToArray())
         {
-            if (machine.IsDead && (_isOver || machine.State == MachineState.Failed || !Done.Any(fault => fault.Host == machine.Host && fault.Until == long.MaxValue)))
+            if (machine.IsDead && (_isOver || machine.State == MachineState.Failed
+                || !Done.Any(fault => fault.Host == machine.Host && fault.Until == long.MaxValue)))
+            {
                 Return(machine);
+            }
         }
     }
 }

@@ -272,6 +272,7 @@ internal sealed class Machine : IHostApplicationLifetime
         });
         services.Configure<ClientMessagingOptions>(options => options.ResponseTimeout = settings.ResponseTimeout);
         services.Configure<StaticGatewayListProviderOptions>(options =>
-            options.Gateways = [.. Enumerable.Range(1, settings.Silos).Select(host => new Uri("gwy.tcp://" + AddressOf(host) + ":" + GatewayPort + "/0"))]);
+            options.Gateways = [.. Enumerable.Range(1,
+                settings.Silos).Select(host => new Uri("gwy.tcp://" + AddressOf(host) + ":" + GatewayPort + "/0"))]);
     }
 }

@@ -48,7 +48,8 @@ internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace 
 
     internal override void Begin(PollStage stage, int index) => Schedule(new Poll(this, stage, index));
 
-    internal override bool IsAsleep(Stage stage) => pace.FlushesItself && (!_stages.TryGetValue(stage, out var lanes) || lanes.Waiting == 0);
+    internal override bool IsAsleep(Stage stage) =>
+        pace.FlushesItself && (!_stages.TryGetValue(stage, out var lanes) || lanes.Waiting == 0);
 
     internal void Schedule(Poll poll)
     {

@@ -18,7 +18,8 @@ internal sealed class MachineLog(Pump pump, Machine machine, List<LogLine> kept)
     {
     }
 
-    private void Write<TState>(string category, LogLevel level, EventId id, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+    private void Write<TState>(
+        string category, LogLevel level, EventId id, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
     {
         if (machine.IsDead)
             return;
@@ -41,7 +42,8 @@ internal sealed class MachineLog(Pump pump, Machine machine, List<LogLine> kept)
 
         public bool IsEnabled(LogLevel logLevel) => logLevel >= LogLevel.Information;
 
-        public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        public void Log<TState>(
+            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
         {
             if (IsEnabled(logLevel))
                 log.Write(category, logLevel, eventId, state, exception, formatter);

@@ -132,8 +132,13 @@ internal sealed class Network(Pump pump, Dice dice, Wires wires)
     {
         if (!Dark.Remove(host))
             return;
-        foreach (var connection in _connections.Where(one => one.IsBlackHole && (IsGone(one.Near) || IsGone(one.Far) || Machine.HostOf(one.Near.RemoteEndPoint) == host)).ToArray())
+        foreach (
+            var connection in _connections.Where(one => one.IsBlackHole
+                && (IsGone(one.Near) || IsGone(one.Far) || Machine.HostOf(one.Near.RemoteEndPoint) == host)).ToArray())
+        {
             connection.Forget();
+        }
+
         bool IsGone(WireEnd? end) => end is not null && end.Machine.Host == host && end.Machine.IsDead;
     }
 
@@ -163,7 +168,8 @@ internal sealed class MachineTransport(Network network, Machine machine) : Trans
         return network.Dial(machine, endPoint);
     }
 
-    public override Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed) => network.Listen(machine, endPoint, accepted);
+    public override Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed) =>
+        network.Listen(machine, endPoint, accepted);
 
     public override Readiness CreateReadiness() => new MachineReadiness(network, machine);
 }
@@ -296,7 +302,8 @@ internal sealed class Connection
             Network.Forget(this);
     }
 
-    private bool MayNotMeet => Network.IsCut(Near.Machine.Host, Machine.HostOf(_target)) || Network.IsCut(Machine.HostOf(_target), Near.Machine.Host);
+    private bool MayNotMeet =>
+        Network.IsCut(Near.Machine.Host, Machine.HostOf(_target)) || Network.IsCut(Machine.HostOf(_target), Near.Machine.Host);
 
     private void Knock()
     {

@@ -88,7 +88,8 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
         return step;
     }
 
-    internal PumpEvent After(long delay, Machine? owner, EventKind kind, string name, Action run) => At(Now + delay, owner, kind, name, run);
+    internal PumpEvent After(long delay, Machine? owner, EventKind kind, string name, Action run) =>
+        At(Now + delay, owner, kind, name, run);
 
     /// <summary>Makes a step that was held back now, behind those that were given before.</summary>
     internal void Again(PumpEvent step)
@@ -116,7 +117,11 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
     internal void AssertThread()
     {
         if (_thread > 0 && _thread != Environment.CurrentManagedThreadId)
-            throw new InvalidOperationException("Thread " + Environment.CurrentManagedThreadId + " (" + Thread.CurrentThread.Name + ") has come into the simulation: something of the runtime does not take its threads from the seams.");
+        {
+            throw new InvalidOperationException(
+                "Thread " + Environment.CurrentManagedThreadId + " (" + Thread.CurrentThread.Name +
+                    ") has come into the simulation: something of the runtime does not take its threads from the seams.");
+        }
     }
 
     /// <summary>Notes something that is no event of its own.</summary>
@@ -179,7 +184,10 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
         Write(step.Owner, step.Kind, step.Name);
         step.Run();
         if (CallHost.Current is { } host)
-            throw new InvalidOperationException("The step " + step.Kind + " " + step.Name + " has left " + host + " behind as the host of its thread.");
+        {
+            throw new InvalidOperationException(
+                "The step " + step.Kind + " " + step.Name + " has left " + host + " behind as the host of its thread.");
+        }
     }
 
     private void Mix(string text)

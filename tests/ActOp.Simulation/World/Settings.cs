@@ -50,8 +50,10 @@ internal sealed record Settings
     internal required Wires Wires { get; init; }
 
     public override string ToString() =>
-        Silos + " silos, " + Clients + " clients, response " + ResponseTimeout + ", probe " + ProbeTimeout + ", lease " + (HasLease ? Lease : "none") + ", age " + CollectionAge + ", mailbox " + MailboxLimit
-        + ", forwards " + MaxForwards + ", links " + LinksPerPeer + ", pollers " + Pollers + ", " + Placement.GetType().Name + ", locality " + (Locality ? Migration : "off") + ", " + Pace + ", " + Wires;
+        Silos + " silos, " + Clients + " clients, response " + ResponseTimeout + ", probe " + ProbeTimeout + ", lease " +
+            (HasLease ? Lease : "none") + ", age " + CollectionAge + ", mailbox " + MailboxLimit
+        + ", forwards " + MaxForwards + ", links " + LinksPerPeer + ", pollers " + Pollers + ", " + Placement.GetType().Name +
+            ", locality " + (Locality ? Migration : "off") + ", " + Pace + ", " + Wires;
 
     internal bool HasLease => Lease != Timeout.InfiniteTimeSpan;
 

@@ -31,7 +31,8 @@ public sealed class Interleaver : IDisposable
     private int _left;
 
     /// <summary>The one that the calling model thread belongs to.</summary>
-    public static Interleaver Current => t_thread?.Owner ?? throw new InvalidOperationException("No model thread: " + Environment.CurrentManagedThreadId);
+    public static Interleaver Current =>
+        t_thread?.Owner ?? throw new InvalidOperationException("No model thread: " + Environment.CurrentManagedThreadId);
 
     /// <summary>True on a model thread.</summary>
     public static bool IsModelled => t_thread is not null;
@@ -307,7 +308,8 @@ public sealed class Interleaver : IDisposable
             Stores.Clear();
         }
 
-        public override string ToString() => Name + (HasEnded ? " ended" : Waits is null ? " runs" : WaitsForLock ? " waits for a lock" : " waits");
+        public override string ToString() =>
+            Name + (HasEnded ? " ended" : Waits is null ? " runs" : WaitsForLock ? " waits for a lock" : " waits");
     }
 
     private sealed class StoreBuffer

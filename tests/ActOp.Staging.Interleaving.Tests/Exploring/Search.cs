@@ -21,7 +21,8 @@ public static class Search
             .Select(one => Run(one.Name, create, one.Strategy, one.Budget));
 
     /// <summary>Runs up to <paramref name="budget"/> schedules with one strategy.</summary>
-    public static SearchResult With(string name, Func<Model> create, int budget) => Run(name, create, Strategies(budget).Single(one => one.Name == name).Strategy, budget);
+    public static SearchResult With(string name, Func<Model> create, int budget) =>
+        Run(name, create, Strategies(budget).Single(one => one.Name == name).Strategy, budget);
 
     private static IEnumerable<(string Name, IStrategy Strategy, int Budget)> Strategies(int budget)
     {

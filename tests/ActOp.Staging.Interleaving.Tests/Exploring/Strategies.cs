@@ -46,7 +46,11 @@ public sealed class DepthFirst(int preemptions) : IStrategy
         if (_depth == _path.Count)
             _path.Add((0, count));
         if (_path[_depth].Count != count)
-            throw new InvalidOperationException("The model is not deterministic: " + _path[_depth].Count + " options became " + count + ".");
+        {
+            throw new InvalidOperationException(
+                "The model is not deterministic: " + _path[_depth].Count + " options became " + count + ".");
+        }
+
         var chosen = _path[_depth++].Chosen;
         if (isBound)
             return chosen == 0 ? 0 : threads + chosen - 1;

@@ -11,7 +11,8 @@ namespace ActOp.Staging;
 internal static class Point
 {
     private static readonly HashSet<string> Unimportant =
-        ["_steps", "_pauses", "_pauseInterval", "_posted", "_wakes", "_emptyWakes", "_borrowed", "_pooled", "_held", "_heldAt", "_begun", "_sampledBegun", "_itemsPerWake", "_pause", "_until", "_threads", "Steals"];
+        ["_steps", "_pauses", "_pauseInterval", "_posted", "_wakes", "_emptyWakes", "_borrowed", "_pooled", "_held", "_heldAt", "_begun",
+            "_sampledBegun", "_itemsPerWake", "_pause", "_until", "_threads", "Steals"];
 
     internal static void At(string location)
     {
@@ -41,11 +42,14 @@ internal static class Interlocked
         return location += value;
     }
 
-    internal static int Increment(ref int location, [CallerArgumentExpression(nameof(location))] string name = "") => Add(ref location, 1, name);
+    internal static int Increment(ref int location, [CallerArgumentExpression(nameof(location))] string name = "") =>
+        Add(ref location, 1, name);
 
-    internal static int Decrement(ref int location, [CallerArgumentExpression(nameof(location))] string name = "") => Add(ref location, -1, name);
+    internal static int Decrement(ref int location, [CallerArgumentExpression(nameof(location))] string name = "") =>
+        Add(ref location, -1, name);
 
-    internal static long Increment(ref long location, [CallerArgumentExpression(nameof(location))] string name = "") => Add(ref location, 1, name);
+    internal static long Increment(ref long location, [CallerArgumentExpression(nameof(location))] string name = "") =>
+        Add(ref location, 1, name);
 
     internal static long Read(ref long location, [CallerArgumentExpression(nameof(location))] string name = "")
     {
@@ -61,7 +65,8 @@ internal static class Interlocked
         return before;
     }
 
-    internal static int CompareExchange(ref int location, int value, int comparand, [CallerArgumentExpression(nameof(location))] string name = "")
+    internal static int CompareExchange(
+        ref int location, int value, int comparand, [CallerArgumentExpression(nameof(location))] string name = "")
     {
         Point.Fence(name);
         var before = location;
@@ -70,7 +75,8 @@ internal static class Interlocked
         return before;
     }
 
-    internal static long CompareExchange(ref long location, long value, long comparand, [CallerArgumentExpression(nameof(location))] string name = "")
+    internal static long CompareExchange(
+        ref long location, long value, long comparand, [CallerArgumentExpression(nameof(location))] string name = "")
     {
         Point.Fence(name);
         var before = location;
@@ -192,7 +198,8 @@ internal static class ThreadPool
 
     internal static void UnsafeQueueUserWorkItem(IThreadPoolWorkItem item, bool preferLocal) => t_queue!.Enqueue(item);
 
-    internal static void UnsafeQueueUserWorkItem<T>(Action<T> action, T state, bool preferLocal) => throw new NotSupportedException(nameof(UnsafeQueueUserWorkItem));
+    internal static void UnsafeQueueUserWorkItem<T>(Action<T> action, T state, bool preferLocal) =>
+        throw new NotSupportedException(nameof(UnsafeQueueUserWorkItem));
 
     /// <summary>The calling thread is one of the pool, runs <paramref name="body"/> and then what that has queued.</summary>
     internal static void Run(Action body)

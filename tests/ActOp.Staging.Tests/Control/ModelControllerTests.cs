@@ -54,8 +54,11 @@ public class ModelControllerTests
             for (var period = 0; period < 300; period++)
             {
                 var before = _threads;
-                if (!Decide(new(load * Noise(), 0.0005 * Noise()), new(load * Noise(), 0.0005 * Noise(), 0.001 * Noise())).SequenceEqual(before))
+                if (!Decide(new(load * Noise(), 0.0005 * Noise()),
+                    new(load * Noise(), 0.0005 * Noise(), 0.001 * Noise())).SequenceEqual(before))
+                {
                     changes++;
+                }
             }
 
             Assert.InRange(changes, 0, 5);

@@ -29,7 +29,8 @@ public class SourceTests
     [Fact]
     public async Task The_ratio_of_ready_to_processor_time_tells_computing_from_blocking()
     {
-        await SyntheticLoad.AssertSourceSees(static () => new RatioSource(SyntheticLoad.NeverBlock), 0.15, SyntheticLoad.KnownButForTheRatio);
+        await SyntheticLoad.AssertSourceSees(
+            static () => new RatioSource(SyntheticLoad.NeverBlock), 0.15, SyntheticLoad.KnownButForTheRatio);
     }
 
     [Fact]
@@ -62,7 +63,8 @@ public class SourceTests
     }
 
     [Fact]
-    public void A_stage_that_never_ran_has_no_demand() => Assert.Equal(default, new RatioSource([true]).Estimate([(default, default)], 1)[0]);
+    public void A_stage_that_never_ran_has_no_demand() =>
+        Assert.Equal(default, new RatioSource([true]).Estimate([(default, default)], 1)[0]);
 
     [Fact]
     public void Alpha_is_the_mean_ratio_of_the_stages_that_never_block()

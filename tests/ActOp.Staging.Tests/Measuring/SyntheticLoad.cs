@@ -23,14 +23,16 @@ internal static class SyntheticLoad
     internal static (double Least, double Most) Known(BusyTime[] busy) => (BlockMilliseconds / 1e3, BlockMilliseconds / 1e3);
 
     /// <summary>A thread whose wait is over and that has no processor yet still waits, by the trace.</summary>
-    internal static (double Least, double Most) KnownAndReady(BusyTime[] busy) => (BlockMilliseconds / 1e3, (BlockMilliseconds / 1e3) + Ready(busy[1]));
+    internal static (double Least, double Most) KnownAndReady(BusyTime[] busy) =>
+        (BlockMilliseconds / 1e3, (BlockMilliseconds / 1e3) + Ready(busy[1]));
 
     /// <summary>
     /// The ratio takes both stages to be as often ready without a processor; where one was so more often, the estimate is off by just that.
     /// </summary>
     internal static (double Least, double Most) KnownButForTheRatio(BusyTime[] busy)
     {
-        var seen = (BlockMilliseconds / 1e3) + Ready(busy[1]) - (Ready(busy[0]) * busy[0].Items / busy[0].Cpu * busy[1].Cpu / busy[1].Items);
+        var seen = (BlockMilliseconds / 1e3) + Ready(busy[1]) - (
+            Ready(busy[0]) * busy[0].Items / busy[0].Cpu * busy[1].Cpu / busy[1].Items);
         return (Math.Max(0, seen), Math.Max(0, seen));
     }
 
@@ -39,7 +41,8 @@ internal static class SyntheticLoad
     /// <param name="tolerance">The share.</param>
     /// <param name="blocked">What the source must say of the blocking stage in a run with these samples, in seconds per item, however busy
     /// the machine is.</param>
-    internal static async Task AssertSourceSees(Func<IDemandSource> create, double tolerance, Func<BusyTime[], (double Least, double Most)> blocked)
+    internal static async Task AssertSourceSees(
+        Func<IDemandSource> create, double tolerance, Func<BusyTime[], (double Least, double Most)> blocked)
     {
         const double Compute = ComputeNanoseconds / 1e9;
         const double Slack = BlockMilliseconds / 1e3;

@@ -32,7 +32,8 @@ public class ThreadModelTests
         }
 
         var isTight = Math.Abs(Used(demands, shares) - demands.Processors) <= 1e-6 * demands.Processors;
-        return shares.Multiplier >= 0 && (shares.Multiplier == 0 || isTight) && (demands.Penalty >= model.Threshold(demands.Stages)) == (shares.Multiplier == 0);
+        return shares.Multiplier >= 0 && (shares.Multiplier == 0 || isTight)
+            && (demands.Penalty >= model.Threshold(demands.Stages)) == (shares.Multiplier == 0);
     }).QuickCheckThrowOnFailure();
 
     /// <summary>Oracle: a descent that knows nothing of the solution's form.</summary>
@@ -116,5 +117,6 @@ public class ThreadModelTests
         return model.Solve(demands.Stages);
     }
 
-    private static double Used(Demands demands, ThreadShares shares) => demands.Stages.Select((stage, i) => shares.Threads[i] * stage.ProcessorShare).Sum();
+    private static double Used(Demands demands, ThreadShares shares) =>
+        demands.Stages.Select((stage, i) => shares.Threads[i] * stage.ProcessorShare).Sum();
 }

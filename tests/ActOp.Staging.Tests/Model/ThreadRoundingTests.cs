@@ -12,16 +12,19 @@ public class ThreadRoundingTests
     public void Every_stage_stays_stable() => Prop.ForAll(Demands.Feasible, static demands =>
     {
         var counts = Round(demands, out _);
-        return !counts.IsOverloaded && demands.Stages.Select((stage, i) => counts.Threads[i] > stage.BusyThreads).All(static stable => stable);
+        return !counts.IsOverloaded
+            && demands.Stages.Select((stage, i) => counts.Threads[i] > stage.BusyThreads).All(static stable => stable);
     }).QuickCheckThrowOnFailure();
 
     /// <summary>Oracle: all whole numbers near the optimum.</summary>
     [Fact]
-    public void The_limit_of_processors_is_passed_only_where_every_stable_neighbour_passes_it() => Prop.ForAll(Demands.Feasible, static demands =>
+    public void The_limit_of_processors_is_passed_only_where_every_stable_neighbour_passes_it() =>
+        Prop.ForAll(Demands.Feasible, static demands =>
     {
         var counts = Round(demands, out var model);
         var shares = model.Solve(demands.Stages).Threads;
-        var fewest = demands.Stages.Select((stage, i) => Math.Max(Math.Floor(shares[i]), Math.Floor(stage.BusyThreads) + 1) * stage.ProcessorShare).Sum();
+        var fewest = demands.Stages.Select((stage, i) => Math.Max(Math.Floor(shares[i]), Math.Floor(stage.BusyThreads) +
+            1) * stage.ProcessorShare).Sum();
         return counts.ExceedsProcessors == fewest > demands.Processors;
     }).QuickCheckThrowOnFailure();
 

@@ -189,7 +189,8 @@ public class AbandonedCallTests(AbandonedCallTests.Limited cluster) : IClassFixt
         TimeSpan.FromMilliseconds(5));
 
     /// <summary>Until no call is in flight any more; what the silos tell each other all the time is, for moments.</summary>
-    private static Task QuietAsync() => TestingUtils.WaitUntilAsync(_ => Task.FromResult(CallRegistry.InFlightInProcess == 0), Gate.Patience, TimeSpan.FromMilliseconds(1));
+    private static Task QuietAsync() =>
+        TestingUtils.WaitUntilAsync(_ => Task.FromResult(CallRegistry.InFlightInProcess == 0), Gate.Patience, TimeSpan.FromMilliseconds(1));
 
     private int Slots() => cluster.Cluster.Silos.Sum(silo => silo.ServiceProvider.GetRequiredService<Node>().Calls.Registry.Capacity);
 

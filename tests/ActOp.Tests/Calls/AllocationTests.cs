@@ -17,7 +17,8 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
     private const int Rounds = 5;
     private const int Activations = 20_000;
 
-    private static readonly Limits Allowed = JsonSerializer.Deserialize<Limits>(File.ReadAllText(Path.Combine(AppContext.BaseDirectory, "AllocationLimits.json")))!;
+    private static readonly Limits Allowed = JsonSerializer.Deserialize<Limits>(File.ReadAllText(Path.Combine(AppContext.BaseDirectory,
+        "AllocationLimits.json")))!;
 
     [Fact]
     public async Task A_local_call_with_a_value_task_allocates_nothing()
@@ -91,7 +92,8 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
 
         public SiloAddress AddressOf(int silo) => _silos!.AddressOf(silo);
 
-        public async ValueTask InitializeAsync() => _silos = await SilosInVirtualTime.Deploy(silo => silo.Configure<StageOptions>(options => options.WorkThreads = 1));
+        public async ValueTask InitializeAsync() =>
+            _silos = await SilosInVirtualTime.Deploy(silo => silo.Configure<StageOptions>(options => options.WorkThreads = 1));
 
         public ValueTask DisposeAsync() => _silos?.DisposeAsync() ?? default;
     }

@@ -161,6 +161,7 @@ public class CopyTests(TwoSilos cluster) : IClassFixture<TwoSilos>
 
         public Task<int> IdentityOfFrozen(Frozen frozen) => Identity(frozen);
 
-        private static Task<int> Identity(object value) => Task.FromResult(System.Runtime.CompilerServices.RuntimeHelpers.GetHashCode(value));
+        private static Task<int> Identity(object value) =>
+            Task.FromResult(System.Runtime.CompilerServices.RuntimeHelpers.GetHashCode(value));
     }
 }

@@ -100,7 +100,9 @@ public class FilterTests(FilterTests.Filtered cluster) : IClassFixture<FilterTes
         switch (key)
         {
             case "see":
-                Note(key, key + " " + context.MethodName + " " + context.ImplementationMethod.DeclaringType!.Name + "." + context.ImplementationMethod.Name + " " + context.Request.GetArgument(0));
+                Note(
+                    key, key + " " + context.MethodName + " " + context.ImplementationMethod.DeclaringType!.Name + "." +
+                        context.ImplementationMethod.Name + " " + context.Request.GetArgument(0));
                 await context.Invoke();
                 break;
             case "blocked":

@@ -34,7 +34,9 @@ public class ReroutingTests(VirtualTime cluster) : IClassFixture<VirtualTime>
 
     private sealed class ProbeCall : VoidRequest
     {
-        private static readonly CallMethod Probe = new(typeof(IEchoGrain), "IProbe", "Probe", 0, InvokeMethodOptions.OneWay, null, static () => typeof(IEchoGrain).GetMethod(nameof(IEchoGrain.Where))!);
+        private static readonly CallMethod Probe = new(
+            typeof(IEchoGrain), "IProbe", "Probe", 0, InvokeMethodOptions.OneWay, null, static () =>
+                typeof(IEchoGrain).GetMethod(nameof(IEchoGrain.Where))!);
 
         private readonly TaskCompletionSource<string> _copied = new(TaskCreationOptions.RunContinuationsAsynchronously);
 

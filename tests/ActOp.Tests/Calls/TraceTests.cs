@@ -182,7 +182,8 @@ public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<Alloc
     [InlineData(ActivitySamplingResult.PropagationData, 1)]
     [InlineData(ActivitySamplingResult.AllDataAndRecorded, 0)]
     [InlineData(ActivitySamplingResult.AllDataAndRecorded, 1)]
-    public async Task What_an_activation_calls_while_it_begins_belongs_to_the_trace_that_it_begins_in(ActivitySamplingResult sampled, int silo)
+    public async Task What_an_activation_calls_while_it_begins_belongs_to_the_trace_that_it_begins_in(
+        ActivitySamplingResult sampled, int silo)
     {
         var beginning = cluster.Grains.GetGrain<IBeginning>("beginning" + sampled + silo);
         using var listener = Listen(Sample(sampled), null);
@@ -246,7 +247,8 @@ public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<Alloc
         return listener;
     }
 
-    private static SampleActivity<ActivityContext> Sample(ActivitySamplingResult result) => (ref ActivityCreationOptions<ActivityContext> _) => result;
+    private static SampleActivity<ActivityContext> Sample(ActivitySamplingResult result) =>
+        (ref ActivityCreationOptions<ActivityContext> _) => result;
 
     private static SampleActivity<ActivityContext> Asked(ConcurrentQueue<ActivityTraceId> asked, ActivitySamplingResult result) =>
         (ref ActivityCreationOptions<ActivityContext> options) =>

@@ -14,7 +14,9 @@ public class TestClusterTests
         await cluster.DeployAsync();
 
         Assert.Equal(["Primary", "Secondary_1"], cluster.Silos.Select(silo => silo.Name));
-        Assert.All(cluster.Silos, silo => Assert.Equal("green", cluster.GetSiloServiceProvider(silo.SiloAddress).GetRequiredService<Mark>().Colour));
+        Assert.All(
+            cluster.Silos, silo =>
+                Assert.Equal("green", cluster.GetSiloServiceProvider(silo.SiloAddress).GetRequiredService<Mark>().Colour));
         Assert.Equal("green", cluster.ServiceProvider.GetRequiredService<Mark>().Colour);
         Assert.Equal("hello", await cluster.GrainFactory.GetGrain<IEchoGrain>("a").Echo("hello"));
     }
@@ -72,7 +74,8 @@ public class TestClusterTests
 
     public sealed class Marker : ISiloConfigurator, IClientBuilderConfigurator
     {
-        public void Configure(ISiloBuilder siloBuilder) => siloBuilder.Services.AddSingleton(new Mark(siloBuilder.Configuration["colour"]!));
+        public void Configure(ISiloBuilder siloBuilder) =>
+            siloBuilder.Services.AddSingleton(new Mark(siloBuilder.Configuration["colour"]!));
 
         public void Configure(Microsoft.Extensions.Configuration.IConfiguration configuration, IClientBuilder clientBuilder) =>
             clientBuilder.Services.AddSingleton(new Mark(configuration["colour"]!));

@@ -84,7 +84,8 @@ public class SchedulerTests(TwoSilos cluster) : IClassFixture<TwoSilos>
             await Task.Yield();
             seen.Add("after an await: " + (TaskScheduler.Current == own));
             seen.Add("Task.Factory.StartNew stays: " + await Task.Factory.StartNew(() => TaskScheduler.Current == own));
-            seen.Add("ContinueWith stays: " + await Task.Run(() => 1).ContinueWith(_ => TaskScheduler.Current == own, TaskScheduler.Current));
+            seen.Add(
+                "ContinueWith stays: " + await Task.Run(() => 1).ContinueWith(_ => TaskScheduler.Current == own, TaskScheduler.Current));
             seen.Add("Task.Run leaves: " + await Task.Run(() => TaskScheduler.Current == TaskScheduler.Default));
             seen.Add("back after Task.Run: " + (TaskScheduler.Current == own));
             await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);

@@ -36,7 +36,10 @@ public class RestartTests
             Gate.Patience,
             TimeSpan.FromMilliseconds(5));
         for (var key = 0; key < 20; key++)
-            Assert.Contains(await cluster.Client.GetGrain<IEchoGrain>(key.ToString()).Where(), cluster.Silos.Select(silo => silo.SiloAddress));
+        {
+            Assert.Contains(
+                await cluster.Client.GetGrain<IEchoGrain>(key.ToString()).Where(), cluster.Silos.Select(silo => silo.SiloAddress));
+        }
     }
 
     /// <summary>Its process is gone and its successor holds the endpoint: whoever asks for the silo there gets the present one.</summary>

@@ -138,7 +138,8 @@ public sealed class BackgroundTests
             throw new FormatException();
         });
         _clock.Advance(TimeSpan.FromSeconds(60));
-        Assert.Equal([0, 0.1, 0.3, 0.7, 1.5, 3.1, 6.3, 12.7, 22.7, 32.7, 42.7, 52.7], starts.Select(start => Math.Round(start.TotalSeconds, 3)));
+        Assert.Equal(
+            [0, 0.1, 0.3, 0.7, 1.5, 3.1, 6.3, 12.7, 22.7, 32.7, 42.7, 52.7], starts.Select(start => Math.Round(start.TotalSeconds, 3)));
         Assert.Equal(starts.Count, _log.Lines(LogLevel.Error).Length);
     }
 

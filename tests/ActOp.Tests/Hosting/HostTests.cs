@@ -31,12 +31,18 @@ public class HostTests
     {
         await NamesAsync("StageOptions.WorkThreads", silo => silo.Configure<StageOptions>(options => options.WorkThreads = 0));
         await NamesAsync("StageOptions.MaxThreads", silo => silo.Configure<StageOptions>(options => options.MaxThreads = 0));
-        await NamesAsync("StageOptions.ThreadPenalty", silo => silo.Configure<StageOptions>(options => options.ThreadPenalty = TimeSpan.Zero));
-        await NamesAsync("StageOptions.ModelPeriod", silo => silo.Configure<StageOptions>(options => options.ModelPeriod = TimeSpan.FromMilliseconds(1)));
+        await NamesAsync(
+            "StageOptions.ThreadPenalty", silo => silo.Configure<StageOptions>(options => options.ThreadPenalty = TimeSpan.Zero));
+        await NamesAsync(
+            "StageOptions.ModelPeriod", silo =>
+                silo.Configure<StageOptions>(options => options.ModelPeriod = TimeSpan.FromMilliseconds(1)));
         await NamesAsync("StageOptions.QueueHigh", silo => silo.Configure<StageOptions>(options => options.QueueHigh = 1));
         await NamesAsync("StageOptions.MailboxLimit", silo => silo.Configure<StageOptions>(options => options.MailboxLimit = 0));
-        await NamesAsync("MessagingOptions.ResponseTimeout", silo => silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = TimeSpan.Zero));
-        await NamesAsync("LocalityOptions.MaxRoundPeriod", silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = TimeSpan.Zero));
+        await NamesAsync(
+            "MessagingOptions.ResponseTimeout", silo =>
+                silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = TimeSpan.Zero));
+        await NamesAsync(
+            "LocalityOptions.MaxRoundPeriod", silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = TimeSpan.Zero));
     }
 
     [Fact]
@@ -78,7 +84,9 @@ public class HostTests
         var log = new LogCapture();
         await using var cluster = Cluster(silo => silo.Services.AddSingleton<ILoggerProvider>(log));
         await cluster.DeployAsync();
-        Assert.Contains(log.Lines(LogLevel.Information), line => line.Contains("Model controller", StringComparison.Ordinal) && line.Contains("processors", StringComparison.Ordinal));
+        Assert.Contains(
+            log.Lines(LogLevel.Information), line =>
+                line.Contains("Model controller", StringComparison.Ordinal) && line.Contains("processors", StringComparison.Ordinal));
     }
 
     [Fact]

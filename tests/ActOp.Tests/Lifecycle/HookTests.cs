@@ -327,7 +327,8 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
         }
 
         public void Participate(IGrainLifecycle lifecycle) =>
-            lifecycle.Subscribe("stage", GrainLifecycleStage.SetupState, _ => Late("start stage"), _ => _script.Run("stop stage", "stop stage"));
+            lifecycle.Subscribe(
+                "stage", GrainLifecycleStage.SetupState, _ => Late("start stage"), _ => _script.Run("stop stage", "stop stage"));
 
         public override async Task OnActivateAsync(CancellationToken cancellationToken)
         {
@@ -336,7 +337,8 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
             await Late("activate");
         }
 
-        public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken) => _script.Run("OnDeactivate", "deactivate");
+        public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken) =>
+            _script.Run("OnDeactivate", "deactivate");
 
         public Task<int> Number() => Task.FromResult(_number);
 

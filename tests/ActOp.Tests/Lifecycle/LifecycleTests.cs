@@ -72,7 +72,8 @@ public class LifecycleTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     {
         var key = Guid.NewGuid();
         FragileGrain.Broken[key] = "always leave";
-        await Assert.ThrowsAsync<OrleansMessageRejectionException>(() => cluster.Client.GetGrain<IFragile>(key).Touch().WaitAsync(Gate.Patience));
+        await Assert.ThrowsAsync<OrleansMessageRejectionException>(
+            () => cluster.Client.GetGrain<IFragile>(key).Touch().WaitAsync(Gate.Patience));
     }
 
     [Fact]
@@ -122,7 +123,8 @@ public class LifecycleTests(TwoSilos cluster) : IClassFixture<TwoSilos>
 
         public override Task OnActivateAsync(CancellationToken cancellationToken) => Note("OnActivate");
 
-        public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken) => Note("OnDeactivate " + reason.ReasonCode);
+        public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken) =>
+            Note("OnDeactivate " + reason.ReasonCode);
 
         public Task Touch() => Note("call");
 

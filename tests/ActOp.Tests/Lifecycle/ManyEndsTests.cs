@@ -18,7 +18,11 @@ public class ManyEndsTests
         var cluster = new InProcessTestClusterBuilder(1).Build();
         await cluster.DeployAsync();
         for (var key = 0; key < Grains; key += 100)
-            await Task.WhenAll(Enumerable.Range(key, Math.Min(100, Grains - key)).Select(one => cluster.Client.GetGrain<IEnding>(one).Begin()));
+        {
+            await Task.WhenAll(
+                Enumerable.Range(key, Math.Min(100, Grains - key)).Select(one => cluster.Client.GetGrain<IEnding>(one).Begin()));
+        }
+
         await cluster.StopSiloAsync(cluster.Silos[0]);
         await cluster.DisposeAsync();
         Assert.Equal(Grains, s_ended);

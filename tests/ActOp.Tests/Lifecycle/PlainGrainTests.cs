@@ -15,13 +15,15 @@ public class PlainGrainTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     }
 
     [Fact]
-    public async Task It_gets_its_context_and_services_injected() => Assert.Equal("plain/context", await cluster.Client.GetGrain<IPlain>("context").Id());
+    public async Task It_gets_its_context_and_services_injected() =>
+        Assert.Equal("plain/context", await cluster.Client.GetGrain<IPlain>("context").Id());
 
     [Fact]
     public async Task It_calls_other_grains_and_itself() => Assert.Equal("hi", await cluster.Client.GetGrain<IPlain>("caller").Ask("hi"));
 
     [Fact]
-    public async Task A_class_that_implements_the_base_interface_is_told_of_its_life() => Assert.Equal("activated", await cluster.Client.GetGrain<IHooked>("hooked").State());
+    public async Task A_class_that_implements_the_base_interface_is_told_of_its_life() =>
+        Assert.Equal("activated", await cluster.Client.GetGrain<IHooked>("hooked").State());
 
     public interface IPlain : IGrainWithStringKey
     {

@@ -31,7 +31,10 @@ public class LocalityPartsTests
                     Assert.True(told.Count <= SiloLoads.Fanout);
                     Assert.DoesNotContain(silos[i], told);
                     foreach (var other in told)
-                        loads[Array.IndexOf(silos, other)].Merge(loads[i].Report((100 * period) + i), TimeSpan.FromSeconds(period), _ => true);
+                    {
+                        loads[Array.IndexOf(silos, other)].Merge(
+                            loads[i].Report((100 * period) + i), TimeSpan.FromSeconds(period), _ => true);
+                    }
                 }
             }
 
@@ -174,7 +177,8 @@ public class LocalityPartsTests
     [Fact]
     public async Task A_silo_that_hangs_does_not_hold_up_the_rounds_of_the_others()
     {
-        await using var cluster = await SilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = options.MinRoundPeriod));
+        await using var cluster = await SilosInVirtualTime.Deploy(
+            silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = options.MinRoundPeriod));
         await cluster.PassAsync(TimeSpan.FromSeconds(3), 0, 1);
         var before = cluster.NodeOf(0).Locality.Rounds;
         using var hang = new ManualResetEventSlim();

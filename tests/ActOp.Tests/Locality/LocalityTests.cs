@@ -81,5 +81,6 @@ public class LocalityTests
     private static Task<SiloAddress[]> Places(SilosInVirtualTime cluster) =>
         cluster.AskAll(Enumerable.Range(0, Pairs).SelectMany(pair => new[] { First(cluster, pair).Where().AsTask(), Second(cluster, pair).Where().AsTask() }));
 
-    private static int Together(SiloAddress[] places) => Enumerable.Range(0, Pairs).Count(pair => places[2 * pair].Equals(places[(2 * pair) + 1]));
+    private static int Together(SiloAddress[] places) =>
+        Enumerable.Range(0, Pairs).Count(pair => places[2 * pair].Equals(places[(2 * pair) + 1]));
 }

@@ -30,13 +30,16 @@ public class LosingNothingTests
         Assert.All(carrying, pair => Assert.Equal(pair.First.Place, pair.Second.Place));
         foreach (var (first, second) in plain)
         {
-            Assert.Equal((cluster.AddressOf(0), seconds), (await cluster.Ask(first.Talker.Where()), await cluster.Ask(first.Talker.Words())));
-            Assert.Equal((cluster.AddressOf(1), seconds), (await cluster.Ask(second.Talker.Where()), await cluster.Ask(second.Talker.Words())));
+            Assert.Equal(
+                (cluster.AddressOf(0), seconds), (await cluster.Ask(first.Talker.Where()), await cluster.Ask(first.Talker.Words())));
+            Assert.Equal(
+                (cluster.AddressOf(1), seconds), (await cluster.Ask(second.Talker.Where()), await cluster.Ask(second.Talker.Words())));
         }
 
         foreach (var (first, second) in carrying)
             Assert.Equal((seconds, seconds), (await cluster.Ask(first.Talker.Words()), await cluster.Ask(second.Talker.Words())));
-        var named = log.Lines(LogLevel.Information).Where(line => line.Contains(nameof(IGrainMigrationParticipant), StringComparison.Ordinal)).ToArray();
+        var named = log.Lines(LogLevel.Information).Where(line => line.Contains(nameof(IGrainMigrationParticipant),
+            StringComparison.Ordinal)).ToArray();
         Assert.Equal(2, named.Length); // Once on each silo.
         Assert.All(named, line => Assert.Contains(typeof(PlainTalkerGrain).ToString(), line));
     }
@@ -44,7 +47,8 @@ public class LosingNothingTests
     [Fact]
     public async Task Where_all_may_move_as_in_the_paper_fields_that_nobody_carries_are_lost()
     {
-        await using var cluster = await SilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.Moves = MovableGrains.All));
+        await using var cluster = await SilosInVirtualTime.Deploy(
+            silo => silo.Configure<LocalityOptions>(options => options.Moves = MovableGrains.All));
         var plain = await Begin<IPlainTalker>(cluster);
         var seconds = await TalkUntilTogether(cluster, plain);
         Assert.All(plain, pair => Assert.Equal(pair.First.Place, pair.Second.Place));
@@ -70,7 +74,8 @@ public class LosingNothingTests
     [Fact]
     public async Task An_opportunistic_move_carries_nothing_so_only_grains_without_state_make_one()
     {
-        await using var cluster = await SilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.Migration = MigrationMode.Opportunistic));
+        await using var cluster = await SilosInVirtualTime.Deploy(
+            silo => silo.Configure<LocalityOptions>(options => options.Migration = MigrationMode.Opportunistic));
         var empty = await Begin<IEmptyTalker>(cluster);
         var carrying = await Begin<ICarryingTalker>(cluster);
         await TalkUntilTogether(cluster, empty, carrying);
@@ -120,8 +125,12 @@ public class LosingNothingTests
         using var listener = new MeterListener();
         listener.InstrumentPublished = (instrument, me) =>
         {
-            if (instrument.Name == "actop.locality.unmovable" && (ReferenceEquals(instrument.Meter, cluster.NodeOf(0).Metrics.Meter) || ReferenceEquals(instrument.Meter, cluster.NodeOf(1).Metrics.Meter)))
+            if (instrument.Name == "actop.locality.unmovable"
+                && (ReferenceEquals(instrument.Meter, cluster.NodeOf(0).Metrics.Meter)
+                    || ReferenceEquals(instrument.Meter, cluster.NodeOf(1).Metrics.Meter)))
+            {
                 me.EnableMeasurementEvents(instrument);
+            }
         };
         listener.SetMeasurementEventCallback<int>((_, value, _, _) => counted.Add(value));
         listener.Start();
@@ -145,7 +154,8 @@ public class LosingNothingTests
     }
 
     /// <summary>Each second every grain hears one word of its partner. Returns the seconds.</summary>
-    private static async Task<int> TalkUntilTogether(SilosInVirtualTime cluster, List<(Talking First, Talking Second)> pairs, params List<(Talking First, Talking Second)> others)
+    private static async Task<int> TalkUntilTogether(
+        SilosInVirtualTime cluster, List<(Talking First, Talking Second)> pairs, params List<(Talking First, Talking Second)> others)
     {
         for (var second = 1; second <= MostSeconds; second++)
         {
@@ -223,7 +233,8 @@ public class LosingNothingTests
 
         public ValueTask<bool> Tick()
         {
-            this.RegisterGrainTimer(static () => Task.CompletedTask, new GrainTimerCreationOptions(TimeSpan.FromHours(1), TimeSpan.FromHours(1)));
+            this.RegisterGrainTimer(
+                static () => Task.CompletedTask, new GrainTimerCreationOptions(TimeSpan.FromHours(1), TimeSpan.FromHours(1)));
             return new(true);
         }
     }
@@ -254,7 +265,8 @@ public class LosingNothingTests
     [Immovable]
     public sealed class FixedTalkerGrain(ILocalSiloDetails silo) : Talker<IFixedTalker>(silo), IFixedTalker;
 
-    public sealed class CarryingTalkerGrain(ILocalSiloDetails silo) : Talker<ICarryingTalker>(silo), ICarryingTalker, IGrainMigrationParticipant
+    public sealed class CarryingTalkerGrain(ILocalSiloDetails silo) : Talker<ICarryingTalker>(silo), ICarryingTalker,
+        IGrainMigrationParticipant
     {
         private int _words;
 

@@ -103,7 +103,11 @@ public class PlacementTests(PlacementTests.FourSilos cluster) : IClassFixture<Pl
     public async Task A_hint_in_the_request_context_wins_for_a_new_grain()
     {
         for (var silo = 0; silo < 4; silo++)
-            Assert.Equal(cluster.AddressOf(silo), await Place.On(cluster.AddressOf(silo), cluster.Client.GetGrain<IDefault>(10_000 + silo).Seat));
+        {
+            Assert.Equal(
+                cluster.AddressOf(silo), await Place.On(cluster.AddressOf(silo), cluster.Client.GetGrain<IDefault>(10_000 + silo).Seat));
+        }
+
         Assert.Equal(cluster.AddressOf(0), await Place.On(cluster.AddressOf(1), cluster.Client.GetGrain<IDefault>(10_000).Seat));
     }
 

@@ -100,7 +100,8 @@ public class StageControlTests
     [InlineData("-1 100000", null)]
     [InlineData("", null)]
     [InlineData("100000", null)]
-    public void A_containers_quota_is_a_number_of_processors(string text, double? processors) => Assert.Equal(processors, ProcessorQuota.Parse(text));
+    public void A_containers_quota_is_a_number_of_processors(string text, double? processors) =>
+        Assert.Equal(processors, ProcessorQuota.Parse(text));
 
     [Fact]
     public void The_processors_are_no_more_than_the_system_has() => Assert.InRange(ProcessorQuota.Read(), 0.01, Environment.ProcessorCount);

@@ -27,8 +27,14 @@ public class EndpointOptions
         get => _advertisedIPAddress!;
         set
         {
-            if (value is not null && (value.Equals(IPAddress.Any) || value.Equals(IPAddress.IPv6Any) || value.Equals(IPAddress.None) || value.Equals(IPAddress.IPv6None)))
-                throw new ArgumentException("AdvertisedIPAddress must be an address that others can connect to, and " + value + " is none.", nameof(value));
+            if (value is not null
+                && (value.Equals(IPAddress.Any) || value.Equals(IPAddress.IPv6Any) || value.Equals(IPAddress.None)
+                    || value.Equals(IPAddress.IPv6None)))
+            {
+                throw new ArgumentException(
+                    "AdvertisedIPAddress must be an address that others can connect to, and " + value + " is none.", nameof(value));
+            }
+
             _advertisedIPAddress = value;
         }
     }

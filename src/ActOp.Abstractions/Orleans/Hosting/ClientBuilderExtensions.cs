@@ -34,7 +34,8 @@ public static class ClientBuilderExtensions
         builder.ConfigureServices(services => services.AddSingleton(handler));
 
     /// <summary>Calls a handler when the last connection to the cluster is lost.</summary>
-    public static IClientBuilder AddClusterConnectionLostHandler(this IClientBuilder builder, Func<IServiceProvider, ConnectionToClusterLostHandler> handlerFactory) =>
+    public static IClientBuilder AddClusterConnectionLostHandler(
+        this IClientBuilder builder, Func<IServiceProvider, ConnectionToClusterLostHandler> handlerFactory) =>
         builder.ConfigureServices(services => services.AddSingleton(handlerFactory));
 
     /// <summary>Calls <paramref name="handler"/> when the number of connected silos changes.</summary>
@@ -42,7 +43,8 @@ public static class ClientBuilderExtensions
         builder.ConfigureServices(services => services.AddSingleton(handler));
 
     /// <summary>Calls a handler when the number of connected silos changes.</summary>
-    public static IClientBuilder AddGatewayCountChangedHandler(this IClientBuilder builder, Func<IServiceProvider, GatewayCountChangedHandler> handlerFactory) =>
+    public static IClientBuilder AddGatewayCountChangedHandler(
+        this IClientBuilder builder, Func<IServiceProvider, GatewayCountChangedHandler> handlerFactory) =>
         builder.ConfigureServices(services => services.AddSingleton(handlerFactory));
 
     /// <summary>Tells <paramref name="observer"/> of connections won and lost.</summary>
@@ -56,11 +58,13 @@ public static class ClientBuilderExtensions
         builder.ConfigureServices(static services => services.AddSingleton<IClusterConnectionStatusObserver, TObserver>());
 
     /// <summary>Asks <paramref name="connectionRetryFilter"/> whether to try again when the first connection fails.</summary>
-    public static IClientBuilder UseConnectionRetryFilter(this IClientBuilder builder, IClientConnectionRetryFilter connectionRetryFilter) =>
+    public static IClientBuilder UseConnectionRetryFilter(
+        this IClientBuilder builder, IClientConnectionRetryFilter connectionRetryFilter) =>
         builder.ConfigureServices(services => services.AddSingleton(connectionRetryFilter));
 
     /// <summary>Asks <paramref name="connectionRetryFilter"/> whether to try again when the first connection fails.</summary>
-    public static IClientBuilder UseConnectionRetryFilter(this IClientBuilder builder, Func<Exception, CancellationToken, Task<bool>> connectionRetryFilter)
+    public static IClientBuilder UseConnectionRetryFilter(
+        this IClientBuilder builder, Func<Exception, CancellationToken, Task<bool>> connectionRetryFilter)
     {
         ArgumentNullException.ThrowIfNull(connectionRetryFilter);
         return builder.UseConnectionRetryFilter(new DelegateRetryFilter(connectionRetryFilter));
@@ -78,7 +82,8 @@ public static class ClientBuilderExtensions
         builder.UseLocalhostClustering([gatewayPort], serviceId, clusterId);
 
     /// <summary>Connects to silos on this machine.</summary>
-    public static IClientBuilder UseLocalhostClustering(this IClientBuilder builder, int[] gatewayPorts, string serviceId = "dev", string clusterId = "dev")
+    public static IClientBuilder UseLocalhostClustering(
+        this IClientBuilder builder, int[] gatewayPorts, string serviceId = "dev", string clusterId = "dev")
     {
         ArgumentNullException.ThrowIfNull(gatewayPorts);
         return builder
@@ -99,11 +104,13 @@ public static class ClientBuilderExtensions
     }
 
     /// <summary>Connects to a fixed list of silos.</summary>
-    public static IClientBuilder UseStaticClustering(this IClientBuilder builder, Action<StaticGatewayListProviderOptions> configureOptions) =>
+    public static IClientBuilder UseStaticClustering(
+        this IClientBuilder builder, Action<StaticGatewayListProviderOptions> configureOptions) =>
         builder.Configure(configureOptions);
 
     /// <summary>Connects to a fixed list of silos.</summary>
-    public static IClientBuilder UseStaticClustering(this IClientBuilder builder, Action<OptionsBuilder<StaticGatewayListProviderOptions>> configureOptions)
+    public static IClientBuilder UseStaticClustering(
+        this IClientBuilder builder, Action<OptionsBuilder<StaticGatewayListProviderOptions>> configureOptions)
     {
         ArgumentNullException.ThrowIfNull(configureOptions);
         return builder.ConfigureServices(services => configureOptions(services.AddOptions<StaticGatewayListProviderOptions>()));
@@ -149,5 +156,6 @@ public static class ClientBuilderGrainCallFilterExtensions
 /// <summary>A retry filter made of a method.</summary>
 file sealed class DelegateRetryFilter(Func<Exception, CancellationToken, Task<bool>> filter) : IClientConnectionRetryFilter
 {
-    public Task<bool> ShouldRetryConnectionAttempt(Exception exception, CancellationToken cancellationToken) => filter(exception, cancellationToken);
+    public Task<bool> ShouldRetryConnectionAttempt(Exception exception, CancellationToken cancellationToken) =>
+        filter(exception, cancellationToken);
 }

@@ -18,7 +18,8 @@ public static class EndpointOptionsExtensions
     /// <param name="listenOnAnyHostAddress">Whether the silo listens on all addresses of the machine instead of that one.</param>
     /// <exception cref="OrleansConfigurationException">At start: the name has no address of that kind.</exception>
     public static ISiloBuilder ConfigureEndpoints(this ISiloBuilder builder, string? hostname, int siloPort, int gatewayPort, AddressFamily addressFamily = AddressFamily.InterNetwork, bool listenOnAnyHostAddress = false) =>
-        builder.Configure<EndpointOptions>(options => Set(options, HostAddress.Of(hostname, addressFamily), siloPort, gatewayPort, listenOnAnyHostAddress));
+        builder.Configure<EndpointOptions>(
+            options => Set(options, HostAddress.Of(hostname, addressFamily), siloPort, gatewayPort, listenOnAnyHostAddress));
 
     /// <summary>Sets ports; others reach the silo under an address of this machine that is found out when the silo starts.</summary>
     /// <param name="builder">The silo.</param>
@@ -36,7 +37,8 @@ public static class EndpointOptionsExtensions
     /// <param name="siloPort">Port for silos.</param>
     /// <param name="gatewayPort">Port for clients; 0 for none.</param>
     /// <param name="listenOnAnyHostAddress">Whether the silo listens on all addresses of the machine instead of that one.</param>
-    public static ISiloBuilder ConfigureEndpoints(this ISiloBuilder builder, IPAddress advertisedIP, int siloPort, int gatewayPort, bool listenOnAnyHostAddress = false)
+    public static ISiloBuilder ConfigureEndpoints(
+        this ISiloBuilder builder, IPAddress advertisedIP, int siloPort, int gatewayPort, bool listenOnAnyHostAddress = false)
     {
         ArgumentNullException.ThrowIfNull(advertisedIP);
         return builder.Configure<EndpointOptions>(options => Set(options, advertisedIP, siloPort, gatewayPort, listenOnAnyHostAddress));
@@ -69,7 +71,9 @@ file static class HostAddress
         var usable = candidates.Where(address => address.AddressFamily == family && !address.IsIPv6LinkLocal).ToArray();
         return usable.FirstOrDefault(address => !IPAddress.IsLoopback(address))
             ?? usable.FirstOrDefault()
-            ?? throw new OrleansConfigurationException("EndpointOptions.AdvertisedIPAddress is not set, and " + (string.IsNullOrWhiteSpace(host) ? "this machine" : "'" + host + "'") + " has no address of the kind " + family + ".");
+            ?? throw new OrleansConfigurationException(
+                "EndpointOptions.AdvertisedIPAddress is not set, and " +
+                    (string.IsNullOrWhiteSpace(host) ? "this machine" : "'" + host + "'") + " has no address of the kind " + family + ".");
     }
 
     private static IPAddress[] OfThisMachine() =>
@@ -89,7 +93,8 @@ file static class HostAddress
         }
         catch (SocketException exception)
         {
-            throw new OrleansConfigurationException("EndpointOptions.AdvertisedIPAddress: the name '" + host + "' cannot be looked up.", exception);
+            throw new OrleansConfigurationException(
+                "EndpointOptions.AdvertisedIPAddress: the name '" + host + "' cannot be looked up.", exception);
         }
     }
 }

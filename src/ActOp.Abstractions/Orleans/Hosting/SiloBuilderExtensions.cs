@@ -49,10 +49,12 @@ public static class SiloBuilderStartupExtensions
     /// </summary>
     public static ISiloBuilder AddStartupTask<TStartup>(this ISiloBuilder builder, int stage = ServiceLifecycleStage.Active)
         where TStartup : class, IStartupTask =>
-        builder.AddStartupTask(static (services, token) => ActivatorUtilities.GetServiceOrCreateInstance<TStartup>(services).Execute(token), stage);
+        builder.AddStartupTask(
+            static (services, token) => ActivatorUtilities.GetServiceOrCreateInstance<TStartup>(services).Execute(token), stage);
 
     /// <summary>Runs a method at a stage of the start; an exception ends the start.</summary>
-    public static ISiloBuilder AddStartupTask(this ISiloBuilder builder, Func<IServiceProvider, CancellationToken, Task> startupTask, int stage = ServiceLifecycleStage.Active)
+    public static ISiloBuilder AddStartupTask(
+        this ISiloBuilder builder, Func<IServiceProvider, CancellationToken, Task> startupTask, int stage = ServiceLifecycleStage.Active)
     {
         ArgumentNullException.ThrowIfNull(startupTask);
         return builder.ConfigureServices(services => services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(
@@ -61,7 +63,8 @@ public static class SiloBuilderStartupExtensions
 }
 
 /// <summary>Runs code of the application at a stage of a silo's start.</summary>
-internal sealed class StartupTask(IServiceProvider services, Func<IServiceProvider, CancellationToken, Task> run, int stage) : ILifecycleParticipant<ISiloLifecycle>
+internal sealed class StartupTask(IServiceProvider services, Func<IServiceProvider, CancellationToken, Task> run,
+    int stage) : ILifecycleParticipant<ISiloLifecycle>
 {
     public void Participate(ISiloLifecycle lifecycle) => lifecycle.Subscribe<StartupTask>(stage, token => run(services, token));
 }
@@ -113,7 +116,8 @@ public static class PlacementStrategyExtensions
         builder.ConfigureServices(static services => services.AddPlacementDirector<TStrategy, TDirector>());
 
     /// <summary>Adds a strategy and its director.</summary>
-    public static ISiloBuilder AddPlacementDirector<TStrategy>(this ISiloBuilder builder, Func<IServiceProvider, IPlacementDirector> createDirector)
+    public static ISiloBuilder AddPlacementDirector<TStrategy>(
+        this ISiloBuilder builder, Func<IServiceProvider, IPlacementDirector> createDirector)
         where TStrategy : PlacementStrategy, new() =>
         builder.ConfigureServices(services => services.AddPlacementDirector<TStrategy>(createDirector));
 
@@ -135,7 +139,8 @@ public static class PlacementStrategyExtensions
     }
 
     /// <summary>Adds a strategy and its director.</summary>
-    public static void AddPlacementDirector<TStrategy>(this IServiceCollection services, Func<IServiceProvider, IPlacementDirector> createDirector)
+    public static void AddPlacementDirector<TStrategy>(
+        this IServiceCollection services, Func<IServiceProvider, IPlacementDirector> createDirector)
         where TStrategy : PlacementStrategy, new() =>
         services.AddPlacementDirector<TStrategy>(createDirector, ServiceLifetime.Singleton);
 
@@ -143,7 +148,8 @@ public static class PlacementStrategyExtensions
     /// <param name="services">The silo's services.</param>
     /// <param name="createDirector">Makes the director.</param>
     /// <param name="strategyLifetime">How long a strategy object lives: transient when it has settings of each grain type.</param>
-    public static void AddPlacementDirector<TStrategy>(this IServiceCollection services, Func<IServiceProvider, IPlacementDirector> createDirector, ServiceLifetime strategyLifetime)
+    public static void AddPlacementDirector<TStrategy>(
+        this IServiceCollection services, Func<IServiceProvider, IPlacementDirector> createDirector, ServiceLifetime strategyLifetime)
         where TStrategy : PlacementStrategy, new()
     {
         ArgumentNullException.ThrowIfNull(createDirector);
@@ -153,5 +159,6 @@ public static class PlacementStrategyExtensions
 
     private static void AddStrategy<TStrategy>(IServiceCollection services, ServiceLifetime lifetime)
         where TStrategy : PlacementStrategy, new() =>
-        services.Add(ServiceDescriptor.DescribeKeyed(typeof(PlacementStrategy), typeof(TStrategy).Name, static (_, _) => new TStrategy(), lifetime));
+        services.Add(
+            ServiceDescriptor.DescribeKeyed(typeof(PlacementStrategy), typeof(TStrategy).Name, static (_, _) => new TStrategy(), lifetime));
 }

@@ -46,7 +46,8 @@ public interface IGrainInterfacePropertiesProviderAttribute
     /// <param name="interfaceType">The marked interface.</param>
     /// <param name="grainInterfaceType">The interface's name.</param>
     /// <param name="properties">The properties so far.</param>
-    void Populate(IServiceProvider services, Type interfaceType, GrainInterfaceType grainInterfaceType, Dictionary<string, string> properties);
+    void Populate(
+        IServiceProvider services, Type interfaceType, GrainInterfaceType grainInterfaceType, Dictionary<string, string> properties);
 }
 
 /// <summary>An attribute of grain classes that names the grain's type.</summary>
@@ -73,7 +74,8 @@ public sealed class DefaultGrainTypeAttribute : Attribute, IGrainInterfaceProper
     internal GrainType GrainType { get; }
 
     /// <inheritdoc/>
-    public void Populate(IServiceProvider services, Type interfaceType, GrainInterfaceType grainInterfaceType, Dictionary<string, string> properties) =>
+    public void Populate(
+        IServiceProvider services, Type interfaceType, GrainInterfaceType grainInterfaceType, Dictionary<string, string> properties) =>
         properties[WellKnownGrainInterfaceProperties.DefaultGrainType] = GrainType.ToString();
 }
 

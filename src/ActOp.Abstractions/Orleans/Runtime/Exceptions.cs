@@ -244,5 +244,6 @@ public class WrappedException : OrleansException
     }
 
     /// <inheritdoc/>
-    public override string ToString() => nameof(WrappedException) + " OriginalType: " + OriginalExceptionType + ", Message: " + Message + Environment.NewLine + StackTrace;
+    public override string ToString() =>
+        nameof(WrappedException) + " OriginalType: " + OriginalExceptionType + ", Message: " + Message + Environment.NewLine + StackTrace;
 }

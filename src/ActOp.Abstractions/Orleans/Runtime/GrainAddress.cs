@@ -45,7 +45,8 @@ public sealed class GrainAddress : IEquatable<GrainAddress>, ISpanFormattable
     /// <inheritdoc/>
     public bool Equals(GrainAddress? other) =>
         ReferenceEquals(this, other)
-        || (other is not null && GrainId.Equals(other.GrainId) && ActivationId.Equals(other.ActivationId) && Equals(SiloAddress, other.SiloAddress) && MembershipVersion.Equals(other.MembershipVersion));
+        || (other is not null && GrainId.Equals(other.GrainId) && ActivationId.Equals(other.ActivationId)
+            && Equals(SiloAddress, other.SiloAddress) && MembershipVersion.Equals(other.MembershipVersion));
 
     /// <inheritdoc/>
     public override bool Equals(object? obj) => Equals(obj as GrainAddress);
@@ -54,15 +55,19 @@ public sealed class GrainAddress : IEquatable<GrainAddress>, ISpanFormattable
     public override int GetHashCode() => HashCode.Combine(GrainId, ActivationId, SiloAddress);
 
     /// <inheritdoc/>
-    public override string ToString() => "[" + nameof(GrainAddress) + " GrainId " + GrainId + ", ActivationId: " + ActivationId + ", SiloAddress: " + SiloAddress + "]";
+    public override string ToString() =>
+        "[" + nameof(GrainAddress) + " GrainId " + GrainId + ", ActivationId: " + ActivationId + ", SiloAddress: " + SiloAddress + "]";
 
     /// <summary>The text form with the view.</summary>
-    public string ToFullString() => "[" + nameof(GrainAddress) + " GrainId " + GrainId + ", ActivationId: " + ActivationId + ", SiloAddress: " + SiloAddress + ", MembershipVersion: " + MembershipVersion + "]";
+    public string ToFullString() =>
+        "[" + nameof(GrainAddress) + " GrainId " + GrainId + ", ActivationId: " + ActivationId + ", SiloAddress: " + SiloAddress +
+            ", MembershipVersion: " + MembershipVersion + "]";
 
     string IFormattable.ToString(string? format, IFormatProvider? formatProvider) => ToString();
 
     bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider) =>
-        destination.TryWrite($"[{nameof(GrainAddress)} GrainId {GrainId}, ActivationId: {ActivationId}, SiloAddress: {SiloAddress}]", out charsWritten);
+        destination.TryWrite(
+            $"[{nameof(GrainAddress)} GrainId {GrainId}, ActivationId: {ActivationId}, SiloAddress: {SiloAddress}]", out charsWritten);
 }
 
 /// <summary>The identity of one activation of a grain. The text form is <c>@</c> and 32 hex digits.</summary>

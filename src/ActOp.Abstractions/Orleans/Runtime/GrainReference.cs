@@ -46,7 +46,8 @@ public class GrainReference : IAddressable, IEquatable<GrainReference>
     /// <summary>The same grain through another interface; whether the grain has it shows at the first call.</summary>
     /// <exception cref="ArgumentException">The type is no interface.</exception>
     public virtual TGrainInterface Cast<TGrainInterface>()
-        where TGrainInterface : IAddressable => this is TGrainInterface same ? same : (TGrainInterface)References.Cast(this, typeof(TGrainInterface));
+        where TGrainInterface : IAddressable =>
+            this is TGrainInterface same ? same : (TGrainInterface)References.Cast(this, typeof(TGrainInterface));
 
     /// <summary>A hash that is the same in every process.</summary>
     public uint GetUniformHashCode() => GrainId.GetUniformHashCode();
@@ -100,7 +101,8 @@ internal static class References
             GrainReference reference => reference,
             IGrainBase grain => ContextOf(grain).GrainReference,
             IGrainObserver => throw new NotSupportedException(
-                "An object of type " + target.GetType() + " is an observer and cannot be passed on itself: pass what IGrainFactory.CreateObjectReference returns for it."),
+                "An object of type " + target.GetType() +
+                    " is an observer and cannot be passed on itself: pass what IGrainFactory.CreateObjectReference returns for it."),
             _ => throw NeitherNor(target),
         };
     }
@@ -123,7 +125,11 @@ internal static class References
         ArgumentNullException.ThrowIfNull(interfaceType);
         var reference = Of(target);
         if (!interfaceType.IsInterface)
-            throw new ArgumentException("A grain can only be referred to through an interface, and " + interfaceType + " is none.", nameof(interfaceType));
+        {
+            throw new ArgumentException(
+                "A grain can only be referred to through an interface, and " + interfaceType + " is none.", nameof(interfaceType));
+        }
+
         return interfaceType.IsInstanceOfType(reference) ? reference : reference.Shared.CallRuntime.Cast(reference, interfaceType);
     }
 

@@ -53,6 +53,10 @@ public readonly struct GrainTimerCreationOptions
     private static void Check(TimeSpan time, string name)
     {
         if (time != Timeout.InfiniteTimeSpan && (time < TimeSpan.Zero || time.TotalMilliseconds > MaxMilliseconds))
-            throw new ArgumentOutOfRangeException(name, time, "A timer takes times from zero to " + TimeSpan.FromMilliseconds(MaxMilliseconds) + ", or Timeout.InfiniteTimeSpan.");
+        {
+            throw new ArgumentOutOfRangeException(
+                name, time, "A timer takes times from zero to " + TimeSpan.FromMilliseconds(MaxMilliseconds) +
+                    ", or Timeout.InfiniteTimeSpan.");
+        }
     }
 }

@@ -61,7 +61,8 @@ public readonly struct GrainType : IEquatable<GrainType>, IComparable<GrainType>
 
     string IFormattable.ToString(string? format, IFormatProvider? formatProvider) => ToString();
 
-    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider) => Value.TryFormat(destination, out charsWritten);
+    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider) =>
+        Value.TryFormat(destination, out charsWritten);
 }
 
 /// <summary>The name of a grain interface, as references carry it.</summary>
@@ -111,7 +112,8 @@ public readonly struct GrainInterfaceType : IEquatable<GrainInterfaceType>, ICom
 
     string IFormattable.ToString(string? format, IFormatProvider? formatProvider) => ToString();
 
-    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider) => Value.TryFormat(destination, out charsWritten);
+    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider) =>
+        Value.TryFormat(destination, out charsWritten);
 }
 
 /// <summary>Names the marked grain interface, which otherwise is called by its full name.</summary>

@@ -82,5 +82,6 @@ public readonly struct IdSpan : IEquatable<IdSpan>, IComparable<IdSpan>, ISpanFo
 
     string IFormattable.ToString(string? format, IFormatProvider? formatProvider) => ToString();
 
-    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider) => TryFormat(destination, out charsWritten);
+    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider) =>
+        TryFormat(destination, out charsWritten);
 }

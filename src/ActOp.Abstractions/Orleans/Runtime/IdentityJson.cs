@@ -19,13 +19,16 @@ public abstract class IdentityJsonConverter<T> : JsonConverter<T>
         reader.TokenType == JsonTokenType.String ? Parse(reader.GetString()!) : throw new JsonException("A " + typeof(T).Name + " is a string in JSON.");
 
     /// <inheritdoc/>
-    public sealed override T ReadAsPropertyName(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) => Parse(reader.GetString()!);
+    public sealed override T ReadAsPropertyName(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
+        Parse(reader.GetString()!);
 
     /// <inheritdoc/>
-    public sealed override void Write(Utf8JsonWriter writer, T value, JsonSerializerOptions options) => writer.WriteStringValue(Format(value));
+    public sealed override void Write(Utf8JsonWriter writer, T value, JsonSerializerOptions options) =>
+        writer.WriteStringValue(Format(value));
 
     /// <inheritdoc/>
-    public sealed override void WriteAsPropertyName(Utf8JsonWriter writer, [DisallowNull] T value, JsonSerializerOptions options) => writer.WritePropertyName(Format(value));
+    public sealed override void WriteAsPropertyName(Utf8JsonWriter writer, [DisallowNull] T value, JsonSerializerOptions options) =>
+        writer.WritePropertyName(Format(value));
 
     private protected abstract string Format(T value);
 
@@ -34,7 +37,8 @@ public abstract class IdentityJsonConverter<T> : JsonConverter<T>
     /// <summary>The default value is not equal to a span that was made from no text.</summary>
     private protected static IdSpan Span(string text) => text.Length == 0 ? default : IdSpan.Create(text);
 
-    private T Parse(string text) => TryParse(text, out var value) ? value : throw new JsonException("\"" + text + "\" is no " + typeof(T).Name + ".");
+    private T Parse(string text) =>
+        TryParse(text, out var value) ? value : throw new JsonException("\"" + text + "\" is no " + typeof(T).Name + ".");
 }
 
 /// <summary>A grain id in JSON: <c>"type/key"</c>, empty for the default value.</summary>
@@ -108,7 +112,8 @@ public sealed class SiloAddressJsonConverter : IdentityJsonConverter<SiloAddress
 {
     private protected override string Format(SiloAddress value) => value.ToParsableString();
 
-    private protected override bool TryParse(string text, [NotNullWhen(true)] out SiloAddress? value) => SiloAddress.TryParse(text, out value);
+    private protected override bool TryParse(string text, [NotNullWhen(true)] out SiloAddress? value) =>
+        SiloAddress.TryParse(text, out value);
 }
 
 /// <summary>The number of a membership view in JSON: a number.</summary>
@@ -123,9 +128,11 @@ public sealed class MembershipVersionJsonConverter : JsonConverter<MembershipVer
         long.TryParse(reader.GetString(), CultureInfo.InvariantCulture, out var number) ? new(number) : throw new JsonException("A MembershipVersion is a whole number in JSON.");
 
     /// <inheritdoc/>
-    public override void Write(Utf8JsonWriter writer, MembershipVersion value, JsonSerializerOptions options) => writer.WriteNumberValue(value.Value);
+    public override void Write(Utf8JsonWriter writer, MembershipVersion value, JsonSerializerOptions options) =>
+        writer.WriteNumberValue(value.Value);
 
     /// <inheritdoc/>
-    public override void WriteAsPropertyName(Utf8JsonWriter writer, [DisallowNull] MembershipVersion value, JsonSerializerOptions options) =>
+    public override void WriteAsPropertyName(
+        Utf8JsonWriter writer, [DisallowNull] MembershipVersion value, JsonSerializerOptions options) =>
         writer.WritePropertyName(value.Value.ToString(CultureInfo.InvariantCulture));
 }

@@ -15,7 +15,8 @@ public abstract class PlacementStrategy
     }
 
     /// <summary>Writes the strategy's name and settings into the properties of the grain type.</summary>
-    public virtual void PopulateGrainProperties(IServiceProvider services, Type grainClass, GrainType grainType, Dictionary<string, string> properties)
+    public virtual void PopulateGrainProperties(
+        IServiceProvider services, Type grainClass, GrainType grainType, Dictionary<string, string> properties)
     {
         ArgumentNullException.ThrowIfNull(properties);
         properties[WellKnownGrainTypeProperties.PlacementStrategy] = GetType().Name;
@@ -79,14 +80,19 @@ internal sealed class StatelessWorkerPlacement : PlacementStrategy
     public override void Initialize(GrainProperties properties)
     {
         base.Initialize(properties);
-        if (properties.Properties.TryGetValue(MaxLocalKey, out var text) && int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var maxLocal) && maxLocal > 0)
+        if (properties.Properties.TryGetValue(MaxLocalKey, out var text)
+            && int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out var maxLocal) && maxLocal > 0)
+        {
             MaxLocal = maxLocal;
+        }
+
         if (properties.Properties.TryGetValue(RemoveIdleWorkersKey, out text) && bool.TryParse(text, out var removeIdleWorkers))
             RemoveIdleWorkers = removeIdleWorkers;
     }
 
     /// <inheritdoc/>
-    public override void PopulateGrainProperties(IServiceProvider services, Type grainClass, GrainType grainType, Dictionary<string, string> properties)
+    public override void PopulateGrainProperties(
+        IServiceProvider services, Type grainClass, GrainType grainType, Dictionary<string, string> properties)
     {
         base.PopulateGrainProperties(services, grainClass, grainType, properties);
         properties[MaxLocalKey] = MaxLocal.ToString(CultureInfo.InvariantCulture);

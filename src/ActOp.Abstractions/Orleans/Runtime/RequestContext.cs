@@ -126,7 +126,8 @@ public static class RequestContext
     }
 
     /// <summary>A copy of the values that the receiver may change; null when there are none.</summary>
-    internal static Dictionary<string, object>? CopyValues() => Current?.Values is { } values ? new Dictionary<string, object>(values) : null;
+    internal static Dictionary<string, object>? CopyValues() =>
+        Current?.Values is { } values ? new Dictionary<string, object>(values) : null;
 
     private static RequestContextData? Make(Dictionary<string, object>? values, Guid reentrancyId)
     {

@@ -55,7 +55,8 @@ public abstract class RequestBase : Call, IRequest
     public virtual string GetActivityName() => Method.ActivityName;
 
     /// <inheritdoc/>
-    public virtual object? GetArgument(int index) => throw new ArgumentOutOfRangeException(nameof(index), index, "The method " + Method.ActivityName + " has no such argument.");
+    public virtual object? GetArgument(int index) =>
+        throw new ArgumentOutOfRangeException(nameof(index), index, "The method " + Method.ActivityName + " has no such argument.");
 
     /// <inheritdoc/>
     public virtual int GetArgumentCount() => 0;
@@ -85,7 +86,8 @@ public abstract class RequestBase : Call, IRequest
     public abstract ValueTask<Response> Invoke();
 
     /// <inheritdoc/>
-    public virtual void SetArgument(int index, object value) => throw new ArgumentOutOfRangeException(nameof(index), index, "The method " + Method.ActivityName + " has no such argument.");
+    public virtual void SetArgument(int index, object value) =>
+        throw new ArgumentOutOfRangeException(nameof(index), index, "The method " + Method.ActivityName + " has no such argument.");
 
     /// <inheritdoc/>
     public abstract void SetTarget(ITargetHolder holder);

@@ -81,7 +81,8 @@ public sealed class SiloAddress : IEquatable<SiloAddress>, IComparable<SiloAddre
     }
 
     /// <summary>Reads <c>ip:port@generation</c> in UTF-8; false when the text is something else.</summary>
-    public static bool TryParse(ReadOnlySpan<byte> utf8Text, [NotNullWhen(true)] out SiloAddress? result) => TryParse(Encoding.UTF8.GetString(utf8Text), out result);
+    public static bool TryParse(ReadOnlySpan<byte> utf8Text, [NotNullWhen(true)] out SiloAddress? result) =>
+        TryParse(Encoding.UTF8.GetString(utf8Text), out result);
 
     /// <summary>Reads <c>ip:port@generation</c>; false when the text is something else.</summary>
     public static bool TryParse([NotNullWhen(true)] string? value, [NotNullWhen(true)] out SiloAddress? result)

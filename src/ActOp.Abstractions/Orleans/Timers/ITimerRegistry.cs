@@ -11,5 +11,6 @@ public interface ITimerRegistry
     /// <param name="state">Anything.</param>
     /// <param name="options">When it ticks.</param>
     /// <exception cref="ArgumentOutOfRangeException">A time is negative (and not infinite) or longer than about 49 days.</exception>
-    IGrainTimer RegisterGrainTimer<TState>(IGrainContext grainContext, Func<TState, CancellationToken, Task> callback, TState state, GrainTimerCreationOptions options);
+    IGrainTimer RegisterGrainTimer<TState>(
+        IGrainContext grainContext, Func<TState, CancellationToken, Task> callback, TState state, GrainTimerCreationOptions options);
 }

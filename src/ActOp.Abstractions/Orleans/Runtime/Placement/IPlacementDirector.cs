@@ -47,7 +47,8 @@ public interface IPlacementContext
 public readonly struct PlacementTarget
 {
     /// <summary>Creates a target.</summary>
-    public PlacementTarget(GrainId grainIdentity, Dictionary<string, object> requestContextData, GrainInterfaceType interfaceType, ushort interfaceVersion)
+    public PlacementTarget(
+        GrainId grainIdentity, Dictionary<string, object> requestContextData, GrainInterfaceType interfaceType, ushort interfaceVersion)
     {
         GrainIdentity = grainIdentity;
         RequestContextData = requestContextData;
