@@ -184,7 +184,9 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         return componentType.IsInstanceOfType(Instance) ? Instance : ActivationServices.GetService(componentType);
     }
 
-    public object? GetTarget() => Instance ?? (_extras?.WeakInstance is { } weak && weak.TryGetTarget(out var observer) ? observer : null);
+    /// <summary>What requests run on: the instance of the grain, or the observer. On the turns, of an activation that has begun.</summary>
+    /// <exception cref="OrleansMessageRejectionException">The observer was collected.</exception>
+    public object? GetTarget() => Instance ?? TargetOfObserver();
 
     public void SetComponent<TComponent>(TComponent? value)
         where TComponent : class
@@ -508,6 +510,8 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
             Forward(call);
         else if (Life.MayStart(Admission.HasRunning) && Admission.MayOvertake(this, call) && Admission.MayRun(this, call))
             RequestRun.Start(this, call);
+        else if (Life.RefusesWith is { } failure)
+            Fail(call, failure);
         else
             WaitForBegin(call);
     }
@@ -533,6 +537,17 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         {
             Fail(call, exception);
         }
+    }
+
+    private object? TargetOfObserver()
+    {
+        if (_extras?.WeakInstance is not { } weak)
+            return null;
+        if (weak.TryGetTarget(out var observer))
+            return observer;
+        EndObserver();
+        throw new OrleansMessageRejectionException(
+            "The observer " + GrainId + " of " + Parts.Local.Address + " no longer exists: the application has not kept the object.");
     }
 
     private ActivationExtras MakeExtras()

@@ -77,6 +77,9 @@ internal struct ActivationLife
     /// <summary>Requests that wait may start now.</summary>
     internal readonly bool StartsWaiting => _state == ActivationState.Active && !IsLeaving;
 
+    /// <summary>The exception with which requests are refused after a start that has failed.</summary>
+    internal readonly Exception? RefusesWith => _state == ActivationState.Deactivating ? Departing?.RefusesWith : null;
+
     /// <summary>The end is decided: no request starts any more, except beside a running one.</summary>
     private readonly bool IsLeaving => Departing is { IsDecided: true };
 
@@ -134,6 +137,7 @@ internal struct ActivationLife
     {
         TryDecideToEnd(activation, reason);
         (_process as Beginning)?.Cancel();
+        Departing?.Hurry();
         OnAtRest(activation);
     }
 
@@ -195,10 +199,15 @@ internal struct ActivationLife
     }
 
     /// <summary>The start has failed, or another activation of the grain is registered: what was started is undone.</summary>
-    internal void Unbegin(Activation activation, DeactivationReason reason)
+    /// <param name="activation">The activation.</param>
+    /// <param name="reason">Why it ends.</param>
+    /// <param name="refusal">With what the calls of the next seconds are refused; null if they go to the next activation.</param>
+    internal void Unbegin(Activation activation, DeactivationReason reason, Exception? refusal = null)
     {
         var departure = Departing ?? new Departure(activation);
         _process = departure;
+        if (refusal is not null)
+            departure.Refuse(refusal);
         if (!departure.IsDecided)
             departure.Decide(reason);
         Leave(activation, departure);

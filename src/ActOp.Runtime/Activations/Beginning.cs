@@ -52,6 +52,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
 
     private CancellationTokenSource? _cancellation;
     private bool _isCancelled;
+    private bool _isRegistered;
 
     /// <summary>The end or the migration that was requested during the start, or null.</summary>
     internal Departure? Departure { get; set; }
@@ -89,6 +90,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     {
         (activation, context, trace) = (next, itsContext, itsTrace);
         _isCancelled = false;
+        _isRegistered = false;
         Departure = null;
     }
 
@@ -116,6 +118,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
                 }
             }
 
+            _isRegistered = activation.Class.UsesDirectory;
             if (_isCancelled)
                 throw new OperationCanceledException();
             CallTrace.Enter(trace);
@@ -191,7 +194,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             "The activation of " + activation.GrainId + " on the silo " + activation.Parts.Local.Address +
                 " has not ended within ActivationTimeout (" + limit.Length + "): "
             + "OnActivateAsync of " + activation.Class.Type +
-                " or a stage of its lifecycle hangs. It was given up; the next call begins a new one.");
+                " or a stage of its lifecycle hangs. It was given up. Calls are refused for 5 s; the next one begins a new activation.");
     }
 
     private async Task CallHooksAsync(CancellationToken cancellation)
@@ -213,15 +216,18 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
 
     private void Fail(Exception exception)
     {
+        Exception? refusal = null;
         state?.Refused(default);
         // A hook that observes the cancelled token has not failed: the requests are forwarded when the activation ends.
         if (exception is not OperationCanceledException || !_isCancelled)
         {
             activation.Parts.Local.Log.ActivationFailed(activation.GrainId, exception);
             activation.FailWaiting(exception);
+            if (_isRegistered)
+                refusal = exception;
         }
 
         activation.Life.Unbegin(
-            activation, new DeactivationReason(DeactivationReasonCode.ActivationFailed, exception, "The activation failed."));
+            activation, new DeactivationReason(DeactivationReasonCode.ActivationFailed, exception, "The activation failed."), refusal);
     }
 }

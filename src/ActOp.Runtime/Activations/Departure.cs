@@ -13,6 +13,8 @@ namespace ActOp.Runtime.Activations;
 /// Runs on the turns of the activation. DeactivationTimeout limits all steps of grain code together. Each step may throw, hang or end late;
 /// the other steps run anyway:
 /// <list type="table">
+/// <item><term>the start has failed</term><description> The instance and its scope are disposed first. Then the calls of the next 5 s are
+/// refused with the exception, before the activation is unregistered. </description></item>
 /// <item><term>timers</term><description> A callback on the token of a timer throws: logged. A timer that is created from here on never
 /// ticks.
 /// </description></item>
@@ -36,7 +38,11 @@ namespace ActOp.Runtime.Activations;
 /// </remarks>
 internal sealed class Departure(Activation activation, MigrationRequest? request = null)
 {
+    /// <summary>How long a grain refuses calls after a start that has failed. The value of Orleans.</summary>
+    private static readonly TimeSpan RefusalAfterFailure = TimeSpan.FromSeconds(5);
+
     private CancellationTokenSource? _cancellation;
+    private CancellationTokenSource? _refusalEnds;
     private TaskCompletionSource<SiloAddress?>? _chosen;
     private RequestContextData? _context;
     private MigrationState? _state;
@@ -60,6 +66,15 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
 
     /// <summary>The location of the grain after its migration.</summary>
     internal Location MovedTo { get; private set; }
+
+    /// <summary>The exception of a start that has failed: calls are refused with it until the activation has left.</summary>
+    internal Exception? RefusesWith { get; private set; }
+
+    /// <summary>The start has failed.</summary>
+    internal void Refuse(Exception failure) => RefusesWith = failure;
+
+    /// <summary>The silo stops: nothing waits any longer than it must.</summary>
+    internal void Hurry() => _refusalEnds?.Cancel();
 
     internal void Decide(DeactivationReason reason)
     {
@@ -146,6 +161,12 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         activation.StopTimers();
         if (activation.HasEndHooks)
             await RunHooksAsync(limit);
+        if (RefusesWith is not null)
+        {
+            await DisposeAsync(limit);
+            await RefuseForAWhileAsync();
+        }
+
         var moved = _hasBegun && await TryMoveAsync(limit);
         if (!moved && !TryReturn())
         {
@@ -159,16 +180,37 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         activation.Remove();
         activation.ForwardWaiting();
         request?.Report(moved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
-        if (activation.HasToDispose)
-        {
-            await StepAsync("DisposeAsync", limit, activation.DisposeInstanceAsync);
-            await StepAsync("The end of the service scope", limit, () => ActivationLife.DisposeScopeAsync(activation));
-        }
-
+        if (RefusesWith is null)
+            await DisposeAsync(limit);
         Forget();
         activation.HasEnded();
         if (_hasBegun)
             parts.Metrics.Deactivated(moved);
+    }
+
+    private async Task DisposeAsync(TimeLimit limit)
+    {
+        if (!activation.HasToDispose)
+            return;
+        await StepAsync("DisposeAsync", limit, activation.DisposeInstanceAsync);
+        await StepAsync("The end of the service scope", limit, () => ActivationLife.DisposeScopeAsync(activation));
+    }
+
+    /// <summary>
+    /// A grain that cannot start is not started again for each call: the activation stays registered and refuses the calls of the next
+    /// seconds with its exception, as in Orleans. A silo that stops does not wait for this.
+    /// </summary>
+    private async Task RefuseForAWhileAsync()
+    {
+        using var end = new CancellationTokenSource();
+        _refusalEnds = end;
+        if (!activation.Parts.Local.IsStopping)
+        {
+            await Task.Delay(RefusalAfterFailure, activation.Parts.Local.Time, end.Token).ConfigureAwait(
+                ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        }
+
+        _refusalEnds = null;
     }
 
     private async Task RunHooksAsync(TimeLimit limit)

@@ -8,6 +8,9 @@ namespace ActOp.Tests.Lifecycle;
 /// <summary>Hooks of grains that hang, throw, or come when the grain is already on its way out.</summary>
 public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.HookedSilo>
 {
+    /// <summary>How long a grain whose start has failed refuses calls.</summary>
+    private static readonly TimeSpan Refusal = TimeSpan.FromSeconds(5);
+
     private static readonly ConcurrentDictionary<Guid, Script> Scripts = new();
 
     [Theory]
@@ -32,6 +35,7 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
         }
 
         script.Hooks.Clear();
+        await EndRefusalAsync();
         Assert.Equal(2, await grain.Number().WaitAsync(Gate.Patience));
         gate.Open();
         await script.Late.Task.WaitAsync(Gate.Patience);
@@ -93,11 +97,29 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
         script.Hooks[hook] = () => throw new FormatException(hook + " is broken");
         await Assert.ThrowsAsync<FormatException>(() => grain.Number().WaitAsync(Gate.Patience));
         script.Hooks.Clear();
-        Assert.Equal(2, await grain.Number());
+        // What it took is given back before the seconds in which it refuses calls.
+        await cluster.Clock.TimerSetAsync(Refusal).WaitAsync(Gate.Patience);
         Assert.Equal(hook == "construct" ? 0 : 1, script.Count("stop stage"));
         Assert.Equal(hook == "construct" ? 0 : 1, script.Count("dispose"));
         Assert.Equal(1, script.Count("dispose scope"));
+        await EndRefusalAsync();
+        Assert.Equal(2, await grain.Number());
         Assert.Equal(0, script.Count("OnDeactivate"));
+    }
+
+    [Fact]
+    public async Task A_grain_that_could_not_begin_refuses_calls_with_its_exception_for_five_seconds_and_then_begins_anew()
+    {
+        var grain = Get(out var script);
+        script.Hooks["activate"] = () => throw new FormatException("not today");
+        await Assert.ThrowsAsync<FormatException>(() => grain.Number().WaitAsync(Gate.Patience));
+        script.Hooks.Clear();
+        await cluster.Clock.TimerSetAsync(Refusal).WaitAsync(Gate.Patience);
+        cluster.Clock.Advance(Refusal - TimeSpan.FromMilliseconds(1));
+        var refused = await Assert.ThrowsAsync<FormatException>(() => grain.Number().WaitAsync(Gate.Patience));
+        Assert.Equal("not today", refused.Message);
+        cluster.Clock.Advance(TimeSpan.FromMilliseconds(1));
+        Assert.Equal(2, await grain.Number().WaitAsync(Gate.Patience));
     }
 
     [Fact]
@@ -228,6 +250,12 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
     }
 
     private Node Node => cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<Node>();
+
+    private async Task EndRefusalAsync()
+    {
+        await cluster.Clock.TimerSetAsync(Refusal).WaitAsync(Gate.Patience);
+        cluster.Clock.Advance(Refusal);
+    }
 
     private IHooked Get(out Script script)
     {
