@@ -6,6 +6,7 @@ using Orleans;
 using Orleans.Concurrency;
 using Orleans.Placement;
 using Orleans.Runtime;
+using Orleans.Serialization.Invocation;
 
 namespace ActOp.Runtime.Activations;
 
@@ -14,6 +15,9 @@ namespace ActOp.Runtime.Activations;
 /// </summary>
 internal sealed class GrainClass
 {
+    private static readonly MethodInfo OnInstanceDefinition =
+        typeof(GrainClass).GetMethod(nameof(OnInstance), BindingFlags.NonPublic | BindingFlags.Static)!;
+
     private readonly Func<Call, object?, bool>? _mayInterleave;
     private GrainConstruction? _construction;
     private ActivationHome? _home;
@@ -40,13 +44,22 @@ internal sealed class GrainClass
     /// <summary>
     /// The class of system targets and observers, which are not grains. They are never collected and never migrate.
     /// </summary>
-    internal static GrainClass Special(string name, Type type, bool reentrant) =>
-        new(GrainType.Create(name), type, new PreferLocalPlacement()) { IsOrdinary = false, Reentrant = reentrant, KeepAlive = true };
+    internal static GrainClass Special(string name, Type type, bool isSystemTarget) =>
+        new(GrainType.Create(name), type, new PreferLocalPlacement())
+        {
+            IsOrdinary = false,
+            IsSystemTarget = isSystemTarget,
+            Reentrant = isSystemTarget,
+            KeepAlive = true,
+        };
 
     /// <summary>
     /// False for system targets and observers: their messages are not part of the communication graph of the application.
     /// </summary>
     internal bool IsOrdinary { get; private init; } = true;
+
+    /// <summary>A part of the runtime that other nodes call. It is reentrant, and neither filters nor traces see its calls.</summary>
+    internal bool IsSystemTarget { get; private init; }
 
     internal GrainType GrainType { get; }
 
@@ -110,12 +123,27 @@ internal sealed class GrainClass
             .FlattenHierarchy;
         var method = type.GetMethod(name, Any)
             ?? throw new OrleansConfigurationException("[MayInterleave] on " + type + " names a method that does not exist: " + name + ".");
-        if (method.ReturnType != typeof(bool) || method.GetParameters().Length != 1)
+        if (method.ReturnType != typeof(bool) || method.IsGenericMethodDefinition
+            || method.GetParameters() is not [{ ParameterType: var parameter }] || !parameter.IsAssignableFrom(typeof(IInvokable)))
         {
             throw new OrleansConfigurationException(
                 "[MayInterleave] on " + type + ": " + name + " must take one IInvokable and return bool.");
         }
 
-        return (call, instance) => (bool)method.Invoke(method.IsStatic ? null : instance, [call])!;
+        // A delegate passes on the exception of the predicate itself, and costs no reflection per request.
+        if (method.IsStatic)
+        {
+            var asked = method.CreateDelegate<Func<IInvokable, bool>>();
+            return (call, _) => asked((IInvokable)call);
+        }
+
+        return (Func<Call, object?, bool>)OnInstanceDefinition.MakeGenericMethod(type).Invoke(null, [method])!;
+    }
+
+    private static Func<Call, object?, bool> OnInstance<TGrain>(MethodInfo method)
+        where TGrain : class
+    {
+        var asked = method.CreateDelegate<Func<TGrain, IInvokable, bool>>();
+        return (call, instance) => asked((TGrain)instance!, (IInvokable)call);
     }
 }

@@ -26,10 +26,11 @@ internal static class RequestRun
         activation.Admission.Started(activation, call);
         call.Callee = activation;
         // Before the request context is set: this replaces the execution context.
-        var activity = CallTrace.IsOn ? CallTrace.Enter(call) : null;
+        // Calls of system targets are not the application's: no filter sees them, and no trace contains them.
+        var activity = CallTrace.IsOn && !activation.Class.IsSystemTarget ? CallTrace.Enter(call) : null;
         RequestContext.Current = call.Context;
         activation.Parts.Edges.CountIncoming(activation, call);
-        if (activation.Parts.Filters.HasIncoming || activation.Class.Filters)
+        if ((activation.Parts.Filters.HasIncoming || activation.Class.Filters) && !activation.Class.IsSystemTarget)
         {
             RunFiltered(activation, call, activity);
             return;

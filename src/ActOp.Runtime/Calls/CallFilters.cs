@@ -37,11 +37,11 @@ internal sealed class CallFilters(CallSender calls)
     internal async Task RunIncoming(Activation activation, Call call, Activity? activity)
     {
         var request = (RequestBase)call;
-        var context = new IncomingCallContext(activation, request, _incoming);
         using var span = activity;
         try
         {
             request.SetTarget(activation);
+            var context = new IncomingCallContext(activation, request, _incoming);
             await context.Invoke();
             context.Store(call);
         }

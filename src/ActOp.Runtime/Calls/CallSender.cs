@@ -134,9 +134,16 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
     /// <summary>
     /// Filters and recorded traces need an asynchronous method around the call. A trace that is not recorded only travels with the call.
+    /// Calls to system targets are not the application's: no filter sees them, and no trace contains them.
     /// </summary>
     private void SendObserved(Call call, GrainReference reference)
     {
+        if (SystemGrainIds.IsControl(reference.GrainId))
+        {
+            _router.Route(call, reference);
+            return;
+        }
+
         var current = Activity.Current;
         var activity = CallTrace.IsOn ? CallTrace.StartClient(call) : null;
         if (activity is null && !_filters.HasOutgoing)

@@ -71,7 +71,8 @@ internal sealed class IncomingCallContext(Activation activation, RequestBase req
     private MethodInfo? _implementation;
     private int _stage;
 
-    public override object Grain => activation.Instance!;
+    /// <summary>The instance of the grain, or the observer. The caller of the filters has checked that it exists.</summary>
+    public override object Grain { get; } = activation.GetTarget()!;
 
     public IGrainContext TargetContext => activation;
 
@@ -87,7 +88,7 @@ internal sealed class IncomingCallContext(Activation activation, RequestBase req
                 _stage = stage + 1;
                 await filters[stage].Invoke(this);
             }
-            else if (stage == filters.Length && activation.Instance is IIncomingGrainCallFilter own)
+            else if (stage == filters.Length && Grain is IIncomingGrainCallFilter own)
             {
                 _stage = stage + 1;
                 await own.Invoke(this);
@@ -108,7 +109,7 @@ internal sealed class IncomingCallContext(Activation activation, RequestBase req
     private MethodInfo FindImplementation()
     {
         var method = InterfaceMethod;
-        var type = activation.Instance!.GetType();
+        var type = Grain.GetType();
         if (method.DeclaringType is not { IsInterface: true } declaring || !declaring.IsAssignableFrom(type))
             return method;
         var map = type.GetInterfaceMap(declaring);

@@ -34,9 +34,13 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
     private readonly CancellationTokenSource _cancellation = new();
     private readonly ITimer _timer;
     private TimeSpan _period;
-    private bool _ticking;
-    private bool _changed;
     private bool _disposed;
+
+    /// <summary>
+    /// Counts the due times that were set. A tick sets the next one only if nobody has set one since it began: the callback by <see
+    /// cref="Change"/>, or a later tick that interleaves with it.
+    /// </summary>
+    private int _dueTimes;
 
     internal GrainTimer(Activation activation, Func<TState, CancellationToken, Task> callback, TState state,
         GrainTimerCreationOptions options)
@@ -63,9 +67,7 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         Check(period, nameof(period));
         ObjectDisposedException.ThrowIf(_disposed, this);
         _period = period;
-        if (_ticking)
-            _changed = true;
-        _timer.Change(dueTime, Timeout.InfiniteTimeSpan);
+        SetDue(dueTime);
     }
 
     public void Dispose()
@@ -83,8 +85,7 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
     {
         if (_disposed)
             return;
-        _ticking = true;
-        _changed = false;
+        var dueTimes = _dueTimes;
         try
         {
             await _callback(_state, _cancellation.Token);
@@ -94,9 +95,14 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
             _activation.Parts.Local.Log.TimerFailed(_activation.GrainId, exception);
         }
 
-        _ticking = false;
-        if (!_disposed && !_changed && _period != Timeout.InfiniteTimeSpan)
-            _timer.Change(_period, Timeout.InfiniteTimeSpan);
+        if (!_disposed && dueTimes == _dueTimes && _period != Timeout.InfiniteTimeSpan)
+            SetDue(_period);
+    }
+
+    private void SetDue(TimeSpan dueTime)
+    {
+        _dueTimes++;
+        _timer.Change(dueTime, Timeout.InfiniteTimeSpan);
     }
 
     private static void Check(TimeSpan time, string name)

@@ -80,6 +80,51 @@ public class FilterTests(FilterTests.Filtered cluster) : IClassFixture<FilterTes
         Assert.Contains(ofSilo ? "incoming" : "outgoing", exception.Message, StringComparison.Ordinal);
     }
 
+    /// <summary>The application allows its own calls only. Membership, directory and clients go on.</summary>
+    [Fact]
+    public async Task A_filter_that_denies_what_it_does_not_know_does_not_touch_the_calls_of_the_runtime()
+    {
+        var denied = new ConcurrentQueue<string>();
+        var builder = new InProcessTestClusterBuilder(2);
+        builder.ConfigureSilo((_, silo) => silo.AddIncomingGrainCallFilter(context => AllowOwn(context, denied))
+            .AddOutgoingGrainCallFilter(context => AllowOwn(context, denied)));
+        builder.ConfigureClient(client => client.AddOutgoingGrainCallFilter(context => AllowOwn(context, denied)));
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        for (var key = 0; key < 20; key++)
+            Assert.Equal("x", await cluster.Client.GetGrain<IFiltered>("own" + key).Echo("x"));
+        Assert.Empty(denied);
+    }
+
+    [Fact]
+    public async Task Filters_of_a_silo_see_the_calls_to_its_observers()
+    {
+        var seen = new ConcurrentQueue<object>();
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureSilo((_, silo) => silo.AddIncomingGrainCallFilter(async context =>
+        {
+            if (context.InterfaceMethod.DeclaringType == typeof(IEar))
+                seen.Enqueue(context.Grain);
+            if (context.InterfaceMethod.DeclaringType == typeof(IEar))
+                Assert.Equal(nameof(Ear), context.ImplementationMethod.DeclaringType!.Name);
+            await context.Invoke();
+        }));
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        var ear = new Ear();
+        var factory = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>();
+        Assert.Equal(3, await factory.CreateObjectReference<IEar>(ear).Length("abc"));
+        Assert.Same(ear, Assert.Single(seen));
+    }
+
+    private static Task AllowOwn(IGrainCallContext context, ConcurrentQueue<string> denied)
+    {
+        if (context.InterfaceMethod.DeclaringType == typeof(IFiltered))
+            return context.Invoke();
+        denied.Enqueue(context.InterfaceName + "." + context.MethodName);
+        throw new UnauthorizedAccessException(context.InterfaceName);
+    }
+
     private IFiltered Get(string key)
     {
         Traces[key] = new ConcurrentQueue<string>();
@@ -226,6 +271,16 @@ public class FilterTests(FilterTests.Filtered cluster) : IClassFixture<FilterTes
         public Task Invoke(IIncomingGrainCallContext context) => context.Invoke();
 
         public Task Invoke(IOutgoingGrainCallContext context) => context.Invoke();
+    }
+
+    public interface IEar : IGrainObserver
+    {
+        Task<int> Length(string text);
+    }
+
+    public sealed class Ear : IEar
+    {
+        public Task<int> Length(string text) => Task.FromResult(text.Length);
     }
 
     public interface IFiltered : IGrainWithStringKey

@@ -57,6 +57,24 @@ public class ObserverTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     }
 
     [Fact]
+    public async Task A_call_to_an_observer_that_was_collected_fails_and_says_so()
+    {
+        var (weak, reference) = Forgotten(cluster.Client);
+        var subject = cluster.Client.GetGrain<ISubject>(103);
+        await TestingUtils.WaitUntilAsync(
+            _ =>
+            {
+                GC.Collect();
+                return Task.FromResult(!weak.IsAlive);
+            },
+            Gate.Patience,
+            TimeSpan.FromMilliseconds(1));
+        var lost = await Assert.ThrowsAsync<OrleansMessageRejectionException>(() => subject.Ask(reference, 1).WaitAsync(Gate.Patience));
+        Assert.Contains("sys.observer", lost.Message, StringComparison.Ordinal);
+        await Assert.ThrowsAsync<OrleansMessageRejectionException>(() => subject.Ask(reference, 1).WaitAsync(Gate.Patience));
+    }
+
+    [Fact]
     public void Only_an_observer_becomes_an_object_reference()
     {
         Assert.Throws<ArgumentException>(() => cluster.Client.CreateObjectReference<Watcher>(new Watcher()));

@@ -96,6 +96,25 @@ public class TimerTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         Assert.Equal(1, await grain.Ticks());
     }
 
+    /// <summary>The second tick runs beside the first one, whose callback has set it.</summary>
+    [Fact]
+    public async Task Change_in_an_interleaving_callback_holds_until_the_next_change()
+    {
+        using var gate = new Gate();
+        var grain = Get();
+        await grain.Start(Second, 100 * Second, true, gate.Name);
+        cluster.Clock.Advance(Second);
+        await gate.ArrivedAsync();
+        await grain.Change(2 * Second, 50 * Second);
+        cluster.Clock.Advance(2 * Second);
+        await gate.ArrivedAsync();
+        await grain.Change(3 * Second, 50 * Second);
+        gate.Open();
+        Assert.Equal(2, await grain.TicksWhenRested());
+        cluster.Clock.Advance(3 * Second);
+        Assert.Equal(3, await grain.TicksWhenRested());
+    }
+
     [Fact]
     public async Task Deactivation_ends_a_timer_and_signals_its_token()
     {
