@@ -39,10 +39,10 @@ internal sealed class ClientMembership : IDisposable
     private readonly GrainClasses _classes;
     private readonly Stage _control;
     private readonly EndPoint[] _gateways;
+    private readonly ConnectionEvents _events;
     private ITimer? _timer;
     private volatile bool _isDisposed;
     private int _refreshing;
-    private int _connectedGateways;
 
     /// <summary>Index of the silo in the view to which the next request is sent; advanced after a failure.</summary>
     private int _turn;
@@ -58,6 +58,7 @@ internal sealed class ClientMembership : IDisposable
         _classes = classes;
         _control = control;
         _gateways = gateways;
+        _events = new ConnectionEvents(local);
     }
 
     /// <summary>Called with a newer view: previous view, new view, changes.</summary>
@@ -81,6 +82,7 @@ internal sealed class ClientMembership : IDisposable
             }
         }
 
+        _events.Report(_peers.Count(clients: false));
         _peers.LinkLost += OnLinkLost;
         _timer = _local.Time.CreateTimer(_ => PostRefresh(), null, RefreshPeriod, RefreshPeriod);
     }
@@ -169,19 +171,8 @@ internal sealed class ClientMembership : IDisposable
                 _local.Log.RefreshFailed(exception);
         }
 
-        try
-        {
-            NotifyGateways();
-        }
-        catch (Exception exception)
-        {
-            // The application's observers.
-            _local.Log.RefreshFailed(exception);
-        }
-        finally
-        {
-            Volatile.Write(ref _refreshing, 0);
-        }
+        _events.Report(_peers.Count(clients: false));
+        Volatile.Write(ref _refreshing, 0);
     }
 
     /// <summary>A silo of the view that is connected.</summary>
@@ -199,19 +190,5 @@ internal sealed class ClientMembership : IDisposable
             ViewChanged?.Invoke(before, view, view.Since(before));
         if (Connected() is not null)
             _peers.StopSearching();
-    }
-
-    private void NotifyGateways()
-    {
-        var count = _peers.Count(clients: false);
-        var before = Interlocked.Exchange(ref _connectedGateways, count);
-        if (count == before)
-            return;
-        foreach (var observer in _local.Services.GetServices<IClusterConnectionStatusObserver>())
-        {
-            observer.NotifyGatewayCountChanged(count, before, connectionRecovered: before == 0 && count > 0);
-            if (count == 0)
-                observer.NotifyClusterConnectionLost();
-        }
     }
 }

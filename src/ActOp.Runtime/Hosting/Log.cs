@@ -131,6 +131,9 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(511, LogLevel.Warning, "The client could not read the members of the cluster from a silo; it retries.")]
     private static partial void RefreshFailed(ILogger logger, Exception exception);
 
+    [LoggerMessage(512, LogLevel.Warning, "A handler of connection events of the application failed.")]
+    private static partial void ConnectionHandlerFailed(ILogger logger, Exception exception);
+
     [LoggerMessage(600, LogLevel.Information,
         "Exchange with {partner}: {moved} grains moved, {skipped} skipped; messages to other silos {before:F0}/s -> {after:F0}/s.")]
     private static partial void Exchanged(ILogger logger, SiloAddress partner, int moved, int skipped, double before, double after);
@@ -247,6 +250,8 @@ internal sealed partial class Log(ILogger logger)
     internal void ClusterFailed(SiloAddress silo, string step, Exception exception) => ClusterFailed(logger, silo, step, exception);
 
     internal void RefreshFailed(Exception exception) => RefreshFailed(logger, exception);
+
+    internal void ConnectionHandlerFailed(Exception exception) => ConnectionHandlerFailed(logger, exception);
 
     internal void Exchanged(SiloAddress partner, int moved, int skipped, double before, double after) =>
         Exchanged(logger, partner, moved, skipped, before, after);
