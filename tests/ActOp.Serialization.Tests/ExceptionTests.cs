@@ -1,3 +1,6 @@
+using System.Reflection;
+using System.Reflection.Emit;
+using ActOp.Serialization.Codecs;
 using Orleans.Serialization;
 
 namespace ActOp.Serialization.Tests;
@@ -36,10 +39,30 @@ public class ExceptionTests
     [Fact]
     public void An_unknown_exception_becomes_the_fallback_with_its_type()
     {
-        var read = Assert.IsType<UnavailableExceptionFallbackException>(Trip(new HiddenException()));
-        Assert.Contains(nameof(HiddenException), read.ExceptionType);
-        Assert.Equal("hidden", read.Message);
+        var module = AssemblyBuilder.DefineDynamicAssembly(new AssemblyName("Elsewhere"), AssemblyBuilderAccess.Run).DefineDynamicModule("m");
+        var type = module.DefineType("Elsewhere.UnknownException", TypeAttributes.Public, typeof(Exception)).CreateType();
+        var read = Assert.IsType<UnavailableExceptionFallbackException>(Trip((Exception)Activator.CreateInstance(type)!));
+        Assert.Equal("Elsewhere.UnknownException", read.ExceptionType);
     }
+
+    [Fact]
+    public void An_exception_of_a_loaded_library_comes_back_as_itself()
+    {
+        var read = Assert.IsType<HiddenException>(Trip(new HiddenException()));
+        Assert.Equal("hidden", read.Message);
+        Assert.IsType<Xunit.Sdk.XunitException>(Trip(new Xunit.Sdk.XunitException("of a library")));
+    }
+
+    [Fact]
+    public void An_unknown_generic_exception_becomes_the_fallback() =>
+        Assert.IsType<UnavailableExceptionFallbackException>(Trip(new GenericException<HiddenException>()));
+
+    [Theory]
+    [InlineData("System.Collections.Generic.List`1[[System.Exception]]")]
+    [InlineData("Evil.Exception, Evil")]
+    [InlineData("System.String")]
+    [InlineData("")]
+    public void A_name_that_is_no_exception_is_not_looked_for(string name) => Assert.Null(ExceptionTypes.Find(name));
 
     [Fact]
     public void An_exception_as_an_object_keeps_its_type() =>
@@ -59,6 +82,8 @@ public class ExceptionTests
     }
 
     private static Exception Trip(Exception exception) => Serializer.Deserialize<Exception>(Serializer.SerializeToArray(exception));
+
+    private sealed class GenericException<T>() : Exception(typeof(T).Name);
 
     private sealed class HiddenException() : Exception("hidden");
 }

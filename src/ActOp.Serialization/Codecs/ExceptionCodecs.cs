@@ -1,4 +1,6 @@
+using System.Buffers;
 using System.Collections;
+using System.Collections.Concurrent;
 using System.Collections.Frozen;
 using System.Runtime.CompilerServices;
 using System.Runtime.ExceptionServices;
@@ -175,25 +177,65 @@ internal static class ExceptionBody
     }
 }
 
-/// <summary>The exception types that a peer may name: those of generated manifests, of the base libraries and of ActOp.</summary>
+/// <summary>
+/// The exception types that a peer may name: those of generated manifests, of the base libraries, of ActOp, and of the assemblies that this
+/// process has loaded. A name never loads an assembly, and no constructor runs.
+/// </summary>
+/// <remarks>
+/// Any thread. Owns the types that were found by name, as many as the loaded assemblies have. A name that is not found is searched again,
+/// because its assembly may be loaded later; the search visits each assembly once and keeps nothing.
+/// </remarks>
 internal static class ExceptionTypes
 {
     private static readonly Lazy<FrozenDictionary<string, Type>> Known = new(static () =>
     {
-        Type[] members = [typeof(Exception), typeof(KeyNotFoundException), typeof(System.Net.Sockets.SocketException), typeof(System.Net.Http.HttpRequestException), typeof(System.Text.Json.JsonException),
-            typeof(System.ComponentModel.Win32Exception), typeof(System.Data.DataException), typeof(System.Xml.XmlException), typeof(System.Threading.Channels.ChannelClosedException),
-            typeof(System.ComponentModel.DataAnnotations.ValidationException), typeof(System.Security.Cryptography.CryptographicException),
-                typeof(Orleans.Runtime.OrleansException)];
+        Type[] members =
+        [
+            typeof(Exception), typeof(KeyNotFoundException), typeof(System.Net.Sockets.SocketException),
+            typeof(System.Net.Http.HttpRequestException), typeof(System.Text.Json.JsonException),
+            typeof(System.ComponentModel.Win32Exception), typeof(System.Data.DataException), typeof(System.Xml.XmlException),
+            typeof(System.Threading.Channels.ChannelClosedException), typeof(System.ComponentModel.DataAnnotations.ValidationException),
+            typeof(System.Security.Cryptography.CryptographicException), typeof(Orleans.Runtime.OrleansException),
+        ];
         return members.Select(static t => t.Assembly).Distinct().SelectMany(static a => a.GetExportedTypes())
-            .Where(static t => typeof(Exception).IsAssignableFrom(t) && !t.IsAbstract && !t.IsGenericTypeDefinition)
-            .DistinctBy(static t => t.FullName).ToFrozenDictionary(static t => t.FullName!, static t => t, StringComparer.Ordinal);
+            .Where(IsCreatable).DistinctBy(static t => t.FullName)
+            .ToFrozenDictionary(static t => t.FullName!, static t => t, StringComparer.Ordinal);
     });
+
+    private static readonly ConcurrentDictionary<string, Type> OfLibraries = new(StringComparer.Ordinal);
+
+    private const int MaxName = 512;
+
+    /// <summary>The characters of a full name that names no other type: no type arguments, no arrays, no assembly.</summary>
+    private static readonly SearchValues<char> PlainName =
+        SearchValues.Create("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+");
 
     /// <summary>The exception of that name, or null.</summary>
     internal static Type? Find(string name)
     {
-        if (Known.Value.TryGetValue(name, out var type))
+        if (Known.Value.TryGetValue(name, out var type) || OfLibraries.TryGetValue(name, out type))
             return type;
-        return TypeManifest.TryGetType(name, out type) && typeof(Exception).IsAssignableFrom(type) && !type.IsAbstract && !type.ContainsGenericParameters ? type : null;
+        // The full name of a generic type that the writer had no name for.
+        if (name.Contains("[[", StringComparison.Ordinal))
+            return null;
+        if (TypeManifest.TryGetType(name, out type))
+            return IsCreatable(type) ? type : null;
+        return FindLoaded(name);
     }
+
+    private static Type? FindLoaded(string name)
+    {
+        if (name.Length is 0 or > MaxName || name.AsSpan().ContainsAnyExcept(PlainName))
+            return null;
+        foreach (var assembly in AppDomain.CurrentDomain.GetAssemblies())
+        {
+            if (!assembly.IsDynamic && assembly.GetType(name, throwOnError: false) is { } type && IsCreatable(type))
+                return OfLibraries.GetOrAdd(name, type);
+        }
+
+        return null;
+    }
+
+    private static bool IsCreatable(Type type) =>
+        typeof(Exception).IsAssignableFrom(type) && !type.IsAbstract && !type.ContainsGenericParameters;
 }
