@@ -35,6 +35,10 @@ public sealed class GrainGenerator : IIncrementalGenerator
             Attributes.RegisterConverter, static (_, _) =>
                 true, static (c, _) => new EquatableArray<ConverterModel>([.. ConverterReader.Read((INamedTypeSymbol)c.TargetSymbol)]))
             .SelectMany(static (found, _) => found);
+        var activators = context.SyntaxProvider.ForAttributeWithMetadataName(
+            Attributes.RegisterActivator, static (_, _) => true,
+            static (c, _) => new EquatableArray<string>([.. ActivatorReader.Registrations((INamedTypeSymbol)c.TargetSymbol)]))
+            .SelectMany(static (found, _) => found);
         var stateless = context.SyntaxProvider.CreateSyntaxProvider(
             static (node, _) => node is ClassDeclarationSyntax,
             static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol type && IsFirst(type, c.Node) ? StatelessSource.Registration(type, c.SemanticModel.Compilation, cancel) : null)
@@ -56,10 +60,10 @@ public sealed class GrainGenerator : IIncrementalGenerator
             static (pair, _) => new EquatableArray<InterfaceModel>([.. pair.Left, .. pair.Right.Interfaces]));
         context.RegisterSourceOutput(all, static (output, models) => WriteForeignCalls(output, models));
         var registrations = codecs.Collect().Combine(converters.Collect()).Combine(declaring).Combine(stateless.Collect())
-            .Select(static (input, _) =>
+            .Combine(activators.Collect()).Select(static (input, _) =>
         {
-            var (((own, conversions), found), lines) = input;
-            return new EquatableArray<string>([.. Registrations(own.AddRange(found.Codecs), conversions), .. lines]);
+            var ((((own, conversions), found), lines), makers) = input;
+            return new EquatableArray<string>([.. Registrations(own.AddRange(found.Codecs), conversions), .. lines, .. makers]);
         });
         context.RegisterSourceOutput(all.Combine(classes.Collect()).Combine(declaring).Combine(assembly).Combine(registrations),
             static (output, input) =>

@@ -1,5 +1,7 @@
 using System.ComponentModel;
 using ActOp.Wire;
+using Orleans.Serialization;
+using Orleans.Serialization.Activators;
 
 namespace ActOp.Serialization;
 
@@ -257,6 +259,24 @@ public abstract class StructCodec<T> : Codec<T>
 
     /// <summary>A value whose members are not set yet.</summary>
     protected virtual T Create() => default;
+}
+
+/// <summary>The activator that was registered for a type. Any thread; the first registration stays.</summary>
+/// <typeparam name="T">The type.</typeparam>
+[EditorBrowsable(EditorBrowsableState.Never)]
+public static class RegisteredActivator<T>
+{
+    private static Func<IActivator<T>>? s_create;
+    private static IActivator<T>? s_activator;
+
+    /// <summary>A new object. Called by generated code.</summary>
+    /// <exception cref="SerializerException">No activator is registered.</exception>
+    public static T Create() => (s_activator ??= (s_create ?? throw Missing()).Invoke()).Create();
+
+    internal static void Set(Func<IActivator<T>> create) => Interlocked.CompareExchange(ref s_create, create, null);
+
+    private static SerializerException Missing() => new(
+        "The type " + typeof(T) + " has [UseActivator], but no class with [RegisterActivator] implements IActivator<" + typeof(T).Name + ">.");
 }
 
 /// <summary>Reads the members of an exception into an object that exists already.</summary>

@@ -238,6 +238,10 @@ public static class TypeManifest
             typeof(TValue), () => Activator.CreateInstance(definition.MakeGenericType(typeof(TValue), typeof(TSurrogate)), create())!);
     }
 
+    /// <summary>Registers what makes the objects of a type that is marked with [UseActivator].</summary>
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public static void AddActivator<T>(Func<Orleans.Serialization.Activators.IActivator<T>> create) => RegisteredActivator<T>.Set(create);
+
     /// <summary>Registers the generated codec of a generic type.</summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
     public static void AddCodec(Type type, string name, Type codecDefinition)

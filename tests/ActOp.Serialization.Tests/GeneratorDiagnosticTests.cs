@@ -39,6 +39,19 @@ public class GeneratorDiagnosticTests
     [InlineData("ACTOP0004", "[GenerateSerializer] [System.Runtime.CompilerServices.InlineArray(4)] public struct {|C|} { [Id(0)] private int _a; }")]
     [InlineData("ACTOP0005", "public interface IG : IGrainWithGuidKey { } namespace A { public class RoomGrain : Grain, IG; } namespace B { public class {|RoomGrain|} : Grain, IG; }")]
     [InlineData("ACTOP0005", "public interface IG : IGrainWithGuidKey { } public class RoomGrain : IG; [GrainType(\"room\")] public class {|HallGrain|} : IG;")]
+    [InlineData("ACTOP0006", "public class H { } [GenerateSerializer] [SerializationCallbacks(typeof(H))] public class {|C|} { }")]
+    [InlineData("ACTOP0006",
+        "public class H(int a) { public void OnSerializing(C c) { _ = a; } } [GenerateSerializer] [SerializationCallbacks(typeof(H))] public class {|C|} { }")]
+    [InlineData("ACTOP0006", "[RegisterActivator] public class {|A|} { }")]
+    [InlineData("ACTOP0007", "[{|RegisterSerializer|}] public class C { }")]
+    [InlineData("ACTOP0007", "[{|RegisterCopier|}] public class C { }")]
+    [InlineData("ACTOP0007", "public class C { [{|GeneratedActivatorConstructor|}] public C() { } }")]
+    [InlineData("ACTOP0007", "[{|InvokableCustomInitializer(\"M\")|}] public class MyAttribute : System.Attribute { }")]
+    [InlineData("ACTOP0007", "[{|DefaultInvokableBaseType(typeof(Task), typeof(object))|}] public class C { }")]
+    [InlineData("ACTOP0007", "[{|InvokableBaseType(typeof(object), typeof(Task), typeof(object))|}] public interface I { }")]
+    [InlineData("ACTOP0007", "[assembly: {|InvokableBaseType(typeof(object), typeof(Task), typeof(object))|}]")]
+    [InlineData("ACTOP0007", "[{|GenerateMethodSerializers(typeof(object))|}] public interface I { }")]
+    [InlineData("ACTOP0007", "[{|Orleans.Invocation.ReturnValueProxy(\"M\")|}] public class C { }")]
     public async Task A_mistake_is_reported_where_it_is(string id, string code)
     {
         var start = code.IndexOf("{|", StringComparison.Ordinal);
@@ -119,7 +132,7 @@ public class GeneratorDiagnosticTests
 
     private static async Task<ImmutableArray<Diagnostic>> Analyze(string code) =>
         await Compile(code).WithAnalyzers([new GrainInterfaceAnalyzer(), new GrainClassAnalyzer(),
-            new SerializableTypeAnalyzer()]).GetAnalyzerDiagnosticsAsync();
+            new SerializableTypeAnalyzer(), new AttributeAnalyzer()]).GetAnalyzerDiagnosticsAsync();
 
     private static CSharpCompilation Compile(string code, string name = "Sample", params MetadataReference[] references)
     {

@@ -69,19 +69,26 @@ public enum GenerateFieldIds
     PublicProperties = 1,
 }
 
-/// <summary>The constructor that a generated activator calls.</summary>
+/// <summary>The constructor that a generated activator calls. Not supported: a build error (ACTOP0007).</summary>
 [AttributeUsage(AttributeTargets.Constructor)]
 public sealed class GeneratedActivatorConstructorAttribute : ActivatorUtilitiesConstructorAttribute
 {
 }
 
-/// <summary>Members that have their default value are not written.</summary>
+/// <summary>
+/// Members that have the default value of their type are not written. A member that the constructor sets to another value then keeps that
+/// value when it is read.
+/// </summary>
 [AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct)]
 public sealed class OmitDefaultMemberValuesAttribute : Attribute
 {
 }
 
-/// <summary>Calls methods of a class before and after objects of the marked type are written, read and copied.</summary>
+/// <summary>
+/// Calls methods of a class before and after objects of the marked type are written, read and copied: <c>OnSerializing</c>,
+/// <c>OnSerialized</c>, <c>OnDeserializing</c>, <c>OnDeserialized</c> with the object, <c>OnCopying</c> and <c>OnCopied</c> with original and
+/// copy. Each may be missing. One object of the class serves all threads; it needs a constructor without parameters.
+/// </summary>
 [AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct, AllowMultiple = true)]
 public sealed class SerializationCallbacksAttribute : Attribute
 {
@@ -122,13 +129,13 @@ public sealed class RegisterConverterAttribute : Attribute
 {
 }
 
-/// <summary>Registers the marked copier for the type that it handles.</summary>
+/// <summary>Registers the marked copier for the type that it handles. Not supported: a build error (ACTOP0007).</summary>
 [AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct)]
 public sealed class RegisterCopierAttribute : Attribute
 {
 }
 
-/// <summary>Registers the marked codec for the type that it handles.</summary>
+/// <summary>Registers the marked codec for the type that it handles. Not supported: a build error (ACTOP0007).</summary>
 [AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct)]
 public sealed class RegisterSerializerAttribute : Attribute
 {

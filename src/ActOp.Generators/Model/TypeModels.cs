@@ -10,11 +10,14 @@ internal sealed record ClassModel(NamedTypeModel? Grain, NamedTypeModel? Named)
 internal sealed record NamedTypeModel(string OpenType, string WireName);
 
 /// <summary>A type with [GenerateSerializer].</summary>
-/// <param name="Creation">"new", "accessor" (a constructor that is not accessible or has required members) or "uninitialized".</param>
+/// <param name="Creation">"new", "accessor" (a constructor that is not accessible or has required members), "uninitialized", or
+/// "activator" (a registered one).</param>
 /// <param name="Base">The base class that has a codec too, or nothing.</param>
 /// <param name="Items">What a class without such a base inherits from a collection of the framework.</param>
 /// <param name="Parameters">Members by the position of a record's parameters.</param>
 /// <param name="Members">Members by [Id].</param>
+/// <param name="Hooks">What is called before and after values are written, read and copied.</param>
+/// <param name="OmitsDefaults">Members that have their default value are not written.</param>
 internal sealed record CodecModel(
     string ClassName,
     string TypeParameters,
@@ -35,8 +38,14 @@ internal sealed record CodecModel(
     ItemsModel? Items,
     bool HasParameters,
     EquatableArray<MemberModel> Parameters,
-    EquatableArray<MemberModel> Members)
+    EquatableArray<MemberModel> Members,
+    EquatableArray<HookModel> Hooks,
+    bool OmitsDefaults)
 {
+    /// <summary>Whether a hook of one of these names is called.</summary>
+    public bool HasHook(params string[] names) =>
+        Hooks.Any(hook => hook.Methods.Any(method => names.Any(name => method == name || method == "ref " + name)));
+
     /// <summary>Groups in the order in which they are written.</summary>
     public IEnumerable<EquatableArray<MemberModel>> Groups => HasParameters ? [Parameters, Members] : [Members];
 }
@@ -46,6 +55,11 @@ internal sealed record CodecModel(
 /// <param name="Item">The type of its items.</param>
 /// <param name="Key">The type that its comparer compares; empty when it has none.</param>
 internal sealed record ItemsModel(string Collection, string Item, string Key);
+
+/// <summary>A class that [SerializationCallbacks] names.</summary>
+/// <param name="Type">The class.</param>
+/// <param name="Methods">The methods that it has, with "ref " before those that take the value by reference.</param>
+internal sealed record HookModel(string Type, EquatableArray<string> Methods);
 
 /// <summary>One serialized member.</summary>
 /// <param name="Id">Its id among the members of its type.</param>

@@ -17,6 +17,12 @@ internal static class Attributes
     public const string GrainInterfaceType = "Orleans.Runtime.GrainInterfaceTypeAttribute";
     public const string GenerateSerializer = "Orleans.GenerateSerializerAttribute";
     public const string RegisterConverter = "Orleans.RegisterConverterAttribute";
+    public const string RegisterActivator = "Orleans.RegisterActivatorAttribute";
+    public const string UseActivator = "Orleans.UseActivatorAttribute";
+    public const string OmitDefaultMemberValues = "Orleans.OmitDefaultMemberValuesAttribute";
+    public const string SerializationCallbacks = "Orleans.SerializationCallbacksAttribute";
+    public const string SerializerTransparent = "Orleans.SerializerTransparentAttribute";
+    public const string CompoundTypeAlias = "Orleans.CompoundTypeAliasAttribute";
     public const string SuppressReferenceTracking = "Orleans.SuppressReferenceTrackingAttribute";
     public const string ApplicationPart = "Orleans.ApplicationPartAttribute";
     public const string GeneratedManifest = "ActOp.Serialization.GeneratedManifestAttribute";
@@ -41,6 +47,21 @@ internal static class Attributes
     /// <summary>The attribute's first argument if it is a string.</summary>
     public static string? Text(ISymbol symbol, string fullName) =>
         Find(symbol, fullName) is { ConstructorArguments: { Length: > 0 } arguments } ? arguments[0].Value as string : null;
+
+    /// <summary>The name of a type on the wire: its alias, the parts of its compound alias, or its full name.</summary>
+    public static string WireName(INamedTypeSymbol type) => Text(type, Alias) ?? CompoundAlias(type) ?? TypeText.FullName(type);
+
+    private static string? CompoundAlias(INamedTypeSymbol type)
+    {
+        if (Find(type, CompoundTypeAlias) is not { ConstructorArguments: { Length: > 0 } arguments }
+            || arguments[0].Kind != TypedConstantKind.Array)
+        {
+            return null;
+        }
+
+        return "compound|" + string.Join("|", arguments[0].Values.Select(static part =>
+            part.Value is INamedTypeSymbol named ? WireName(named) : part.Value?.ToString() ?? ""));
+    }
 
     /// <summary>The number of an [Id], or null.</summary>
     public static uint? Number(ISymbol symbol) =>

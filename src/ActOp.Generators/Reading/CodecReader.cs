@@ -23,7 +23,7 @@ internal static class CodecReader
             TypeText.Constraints(typeParameters),
             TypeText.Of(type),
             TypeText.Open(type),
-            Attributes.Text(type, Attributes.Alias) ?? TypeText.FullName(type),
+            Attributes.WireName(type),
             type.TypeKind == TypeKind.Enum,
             type.IsValueType,
             type.IsAbstract,
@@ -36,7 +36,9 @@ internal static class CodecReader
             inherited.Items,
             hasParameters,
             new(parameters),
-            new(members));
+            new(members),
+            new(SerializationHooks.Of(type).ToArray()),
+            Attributes.Has(type, Attributes.OmitDefaultMemberValues));
     }
 
     /// <summary>The members that have ids, by id; those of base classes are not among them.</summary>
@@ -157,6 +159,8 @@ internal static class CodecReader
 
     private static string Creation(INamedTypeSymbol type)
     {
+        if (Attributes.Has(type, Attributes.UseActivator) && !type.IsAbstract)
+            return "activator";
         if (type.IsAbstract || type.InstanceConstructors.FirstOrDefault(static c => c.Parameters.Length == 0) is not { } constructor)
             return "uninitialized";
         var required = type.GetMembers().Any(static m => m is IPropertySymbol { IsRequired: true } or IFieldSymbol { IsRequired: true })
@@ -179,6 +183,72 @@ internal static class CodecReader
             && type.GetMembers().OfType<IFieldSymbol>().Where(static f => !f.IsStatic && !f.IsConst)
             .All(f => f.IsReadOnly && (names.Contains(f.AssociatedSymbol?.Name ?? f.Name) || Primitives.IsImmutable(f.Type)));
     }
+}
+
+/// <summary>Reads the hooks that a type names with [SerializationCallbacks].</summary>
+internal static class SerializationHooks
+{
+    public const string Serializing = "OnSerializing";
+    public const string Serialized = "OnSerialized";
+    public const string Deserializing = "OnDeserializing";
+    public const string Deserialized = "OnDeserialized";
+    public const string Copying = "OnCopying";
+    public const string Copied = "OnCopied";
+
+    public static IEnumerable<HookModel> Of(INamedTypeSymbol type)
+    {
+        foreach (var hook in Types(type))
+        {
+            var methods = Methods(hook).Select(static m =>
+                (m.Parameters[m.Parameters.Length - 1].RefKind == RefKind.Ref ? "ref " : "") + m.Name).ToArray();
+            if (methods.Length > 0 && IsCreatable(hook))
+                yield return new HookModel(TypeText.Of(hook), new(methods));
+        }
+    }
+
+    /// <summary>The classes that the attributes name.</summary>
+    public static IEnumerable<INamedTypeSymbol> Types(INamedTypeSymbol type) =>
+        type.GetAttributes().Where(static a => a.AttributeClass?.ToDisplayString() == Attributes.SerializationCallbacks)
+            .Select(static a => a.ConstructorArguments.FirstOrDefault().Value).OfType<INamedTypeSymbol>();
+
+    /// <summary>Generated code makes one object of the class.</summary>
+    public static bool IsCreatable(INamedTypeSymbol hook) =>
+        hook is { IsAbstract: false, IsStatic: false } && TypeText.Accessibility(hook) is not null
+        && (hook.IsValueType || hook.InstanceConstructors.Any(static c => c.Parameters.Length == 0 && IsVisible(c)));
+
+    public static IEnumerable<IMethodSymbol> Methods(INamedTypeSymbol hook)
+    {
+        foreach (var (name, parameters) in new[] { (Serializing, 1), (Serialized, 1), (Deserializing, 1), (Deserialized, 1), (Copying, 2), (Copied, 2) })
+        {
+            for (var current = hook; current is not null; current = current.BaseType)
+            {
+                if (current.GetMembers(name).OfType<IMethodSymbol>().FirstOrDefault(m => m.Parameters.Length == parameters && !m.IsStatic && IsVisible(m)) is { } method)
+                {
+                    yield return method;
+                    break;
+                }
+            }
+        }
+    }
+
+    private static bool IsVisible(IMethodSymbol method) =>
+        method.DeclaredAccessibility is Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal;
+}
+
+/// <summary>Reads what a class with [RegisterActivator] makes.</summary>
+internal static class ActivatorReader
+{
+    /// <summary>The registrations; none when generated code cannot make the class.</summary>
+    public static IEnumerable<string> Registrations(INamedTypeSymbol type)
+    {
+        if (TypeText.AllParameters(type).Count > 0 || !SerializationHooks.IsCreatable(type))
+            yield break;
+        foreach (var i in type.AllInterfaces.Where(IsActivator))
+            yield return "AddActivator<" + TypeText.Of(i.TypeArguments[0]) + ">(static () => new " + TypeText.Of(type) + "());";
+    }
+
+    private static bool IsActivator(INamedTypeSymbol type) =>
+        type.MetadataName == "IActivator`1" && type.ContainingNamespace.ToDisplayString() == "Orleans.Serialization.Activators";
 }
 
 /// <summary>Reads the conversions of a class with [RegisterConverter].</summary>

@@ -8,7 +8,7 @@ internal static class GrainClassReader
 {
     /// <summary>What the class or enum is registered as.</summary>
     public static ClassModel Read(INamedTypeSymbol type) => type.TypeKind == TypeKind.Enum
-        ? new ClassModel(null, TypeText.Accessibility(type) is null ? null : new NamedTypeModel(TypeText.Open(type), Attributes.Text(type, Attributes.Alias) ?? TypeText.FullName(type)))
+        ? new ClassModel(null, TypeText.Accessibility(type) is null ? null : new NamedTypeModel(TypeText.Open(type), Attributes.WireName(type)))
         : new ClassModel(Grain(type), Exception(type));
 
     /// <summary>The class with its grain type, or null when it is no grain.</summary>
@@ -31,7 +31,7 @@ internal static class GrainClassReader
         for (var current = type.BaseType; current is not null; current = current.BaseType)
         {
             if (current.Name == "Exception" && current.ToDisplayString() == "System.Exception")
-                return new NamedTypeModel(TypeText.Open(type), Attributes.Text(type, Attributes.Alias) ?? TypeText.FullName(type));
+                return new NamedTypeModel(TypeText.Open(type), Attributes.WireName(type));
         }
 
         return null;

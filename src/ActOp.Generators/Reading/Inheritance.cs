@@ -47,6 +47,8 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
     {
         for (var current = type.BaseType; current is not null; current = current.BaseType)
         {
+            if (Attributes.Has(current.OriginalDefinition, Attributes.SerializerTransparent))
+                continue;
             if (Attributes.Has(current.OriginalDefinition, Attributes.GenerateSerializer))
                 return new(current, null, null);
             var name = TypeText.FullName(current.OriginalDefinition);

@@ -25,6 +25,12 @@ internal static class Rule
         "ACTOP0004", "All members of a serializable type must be serialized", "{0} would not be serialized with '{1}': {2}");
     public static readonly DiagnosticDescriptor DuplicateGrainType = Error("ACTOP0005", "Grain types are unique", "The grain class '{0}' has the same grain type \"{1}\" as '{2}': give one of them a [GrainType]");
 
+    public static readonly DiagnosticDescriptor Hook = Error(
+        "ACTOP0006", "Classes with hooks and activators must be usable by generated code",
+        "The class '{0}' {1}");
+    public static readonly DiagnosticDescriptor Unsupported = Error(
+        "ACTOP0007", "An attribute must not be without effect", "The attribute [{0}] is not supported: {1}");
+
     private static DiagnosticDescriptor Error(string id, string title, string message) =>
         new(id, title, message, "ActOp", DiagnosticSeverity.Error, isEnabledByDefault: true);
 }

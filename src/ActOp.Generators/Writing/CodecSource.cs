@@ -1,4 +1,5 @@
 using ActOp.Generators.Model;
+using ActOp.Generators.Reading;
 
 namespace ActOp.Generators.Writing;
 
@@ -17,6 +18,8 @@ internal static class CodecSource
         text.Open(
             "internal sealed class " + model.ClassName + model.TypeParameters + " : global::ActOp.Serialization." +
                 (model.IsStruct ? "StructCodec<" : "ClassCodec<") + model.Type + ">" + model.Constraints);
+        for (var i = 0; i < model.Hooks.Length; i++)
+            text.Line("private static readonly " + model.Hooks[i].Type + " Hook_" + i + " = new();");
         WriteTraits(text, model);
         WriteCreate(text, model);
         WriteMembers(text, model);
@@ -56,16 +59,19 @@ internal static class CodecSource
             .Select(static m => "global::ActOp.Wire.Codec<" + m.Value.Type + ">.Default.IsImmutable").Distinct().ToList();
         if (model.Base.Length > 0)
             conditions.Add("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.IsShareable");
-        var immutable = model.IsImmutable || (model.IsReadOnly && conditions.Count == 0) ? "true" : model.IsReadOnly ? string.Join(" && ", conditions) : "false";
+        var isReadOnly = model.IsReadOnly && !model.HasHook(SerializationHooks.Copying, SerializationHooks.Copied);
+        var immutable = model.IsImmutable || (isReadOnly && conditions.Count == 0) ? "true"
+            : isReadOnly ? string.Join(" && ", conditions) : "false";
         text.Line("protected override bool AreMembersImmutable() => " + immutable + ";");
     }
 
     private static void WriteCreate(SourceText text, CodecModel model)
     {
-        if (model.IsStruct && model.Creation != "new")
+        if (model.IsStruct && model.Creation is not ("new" or "activator"))
             return;
         var create = model switch
         {
+            { Creation: "activator" } => "global::ActOp.Serialization.RegisteredActivator<" + model.Type + ">.Create()",
             { IsAbstract: true } =>
                 "throw new global::Orleans.Serialization.SerializerException(\"The message has an object of the abstract type " +
                     model.WireName + ".\")",
@@ -87,6 +93,7 @@ internal static class CodecSource
     private static void WriteMembers(SourceText text, CodecModel model)
     {
         text.Open("public override void WriteMembers(" + Writer + ", " + Value(model) + ")");
+        CallHooks(text, model, SerializationHooks.Serializing, "value");
         if (model.Base.Length > 0)
             text.Line("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.WriteMembers(ref writer, value);");
         if (model.Items is { } items)
@@ -96,35 +103,69 @@ internal static class CodecSource
             text.Line(Items + "Write<" + items.Item + ">(ref writer, value);");
         }
 
+        if (model.OmitsDefaults)
+            text.Line("uint before;");
         foreach (var group in model.Groups)
         {
-            var before = 0L;
-            foreach (var member in group)
-            {
-                text.Line(WriteMember(model, member, member.Id + 1L - before));
-                before = member.Id + 1L;
-            }
-
+            if (model.OmitsDefaults)
+                WriteUnlessDefault(text, model, group);
+            else
+                WriteAll(text, model, group);
             text.Line("writer.WriteEnd();");
         }
 
+        CallHooks(text, model, SerializationHooks.Serialized, "value");
         text.Close();
     }
 
-    private static string WriteMember(CodecModel model, MemberModel member, long delta)
+    private static void WriteAll(SourceText text, CodecModel model, EquatableArray<MemberModel> members)
+    {
+        var before = 0L;
+        foreach (var member in members)
+        {
+            text.Line(WriteMember(model, member, (member.Id + 1L - before) + "U"));
+            before = member.Id + 1L;
+        }
+    }
+
+    private static void WriteUnlessDefault(SourceText text, CodecModel model, EquatableArray<MemberModel> members)
+    {
+        text.Line("before = 0;");
+        foreach (var member in members)
+        {
+            var value = Get(model, member, "value");
+            text.Open(
+                "if (!global::System.Collections.Generic.EqualityComparer<" + member.Value.Type + ">.Default.Equals(" + value + ", default!))");
+            text.Line(WriteMember(model, member, (member.Id + 1L) + "U - before"));
+            text.Line("before = " + (member.Id + 1L) + "U;");
+            text.Close();
+        }
+    }
+
+    private static void CallHooks(SourceText text, CodecModel model, string method, string value, string original = "")
+    {
+        for (var i = 0; i < model.Hooks.Length; i++)
+        {
+            foreach (var found in model.Hooks[i].Methods.Where(found => found == method || found == "ref " + method))
+                text.Line("Hook_" + i + "." + method + "(" + original + (found == method ? "" : "ref ") + value + ");");
+        }
+    }
+
+    private static string WriteMember(CodecModel model, MemberModel member, string delta)
     {
         var value = Get(model, member, "value");
         return member.Value.Primitive switch
         {
-            "Boolean" or "Byte" or "Int32" or "UInt32" or "Int64" or "UInt64" => "writer.WriteTag(" + delta + "U, " + Kind + "Varint); " + (member.Value.Primitive == "Byte" ? "writer.WriteVarUInt32(" + value + ");" : Inline.Write(member.Value, value)),
-            "Double" => "writer.WriteTag(" + delta + "U, " + Kind + "Fixed64); " + Inline.Write(member.Value, value),
-            _ => "global::ActOp.Wire.Codec<" + member.Value.Type + ">.Default.WriteMember(ref writer, " + delta + "U, " + value + ");",
+            "Boolean" or "Byte" or "Int32" or "UInt32" or "Int64" or "UInt64" => "writer.WriteTag(" + delta + ", " + Kind + "Varint); " + (member.Value.Primitive == "Byte" ? "writer.WriteVarUInt32(" + value + ");" : Inline.Write(member.Value, value)),
+            "Double" => "writer.WriteTag(" + delta + ", " + Kind + "Fixed64); " + Inline.Write(member.Value, value),
+            _ => "global::ActOp.Wire.Codec<" + member.Value.Type + ">.Default.WriteMember(ref writer, " + delta + ", " + value + ");",
         };
     }
 
     private static void ReadMembers(SourceText text, CodecModel model)
     {
         text.Open("public override void ReadMembers(" + Reader + ", " + Value(model) + ")");
+        CallHooks(text, model, SerializationHooks.Deserializing, "value");
         if (model.Base.Length > 0)
             text.Line("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.ReadMembers(ref reader, value);");
         if (model.Items is { } items)
@@ -146,6 +187,7 @@ internal static class CodecSource
             text.Close().Close();
         }
 
+        CallHooks(text, model, SerializationHooks.Deserialized, "value");
         text.Close();
     }
 
@@ -161,6 +203,10 @@ internal static class CodecSource
         text.Open(
             "public override void CopyMembers(" +
                 (model.IsStruct ? "ref " + model.Type + " value, " : model.Type + " from, " + model.Type + " to, ") + context);
+        var (original, copy) = model.IsStruct ? ("original, ", "value") : ("from, ", "to");
+        if (model.IsStruct && model.HasHook(SerializationHooks.Copying, SerializationHooks.Copied))
+            text.Line("var original = value;");
+        CallHooks(text, model, SerializationHooks.Copying, copy, original);
         if (model.Base.Length > 0)
             text.Line("global::ActOp.Serialization.ClassCodec<" + model.Base + ">.Members.CopyMembers(from, to, context);");
         if (model.Items is { } items)
@@ -180,6 +226,7 @@ internal static class CodecSource
                 text.Line(to + " = " + from + ";");
         }
 
+        CallHooks(text, model, SerializationHooks.Copied, copy, original);
         text.Close();
     }
 
