@@ -8,7 +8,8 @@ namespace ActOp.Mesh;
 /// <para>Threads: control thread, except <see cref="Accepted"/> (any).</para>
 /// </summary>
 internal sealed class Handshakes(
-    NodeId self, MeshOptions options, TimeProvider time, MeshTables tables, Poller control, Sessions sessions, MeshReports reports)
+    NodeId self, MeshOptions options, TimeProvider time, MeshTables tables, Poller control, Sessions sessions, MeshReports reports,
+    MeshEvents events)
     : IDisposable
 {
     public PendingHandshakes Pending { get; } = new(options, time);
@@ -42,9 +43,9 @@ internal sealed class Handshakes(
     public void RefuseGarbage(Link link) => Refuse(link, DisconnectReason.Garbage, tell: false);
 
     /// <summary>A listener has accepted a connection.</summary>
-    public void Accepted(ByteStream stream)
+    public void Accepted(ByteStream stream, NodeKind accepts)
     {
-        if (tables.TryAddLink(stream, LinkPhase.AwaitHello) is not { } link)
+        if (tables.TryAddLink(stream, LinkPhase.AwaitHello, accepts) is not { } link)
         {
             return;
         }
@@ -209,6 +210,8 @@ internal sealed class Handshakes(
             : frame.Cluster != options.ClusterId ? DisconnectReason.WrongCluster
             : frame.Service != options.ServiceId ? DisconnectReason.WrongService
             : frame.Node == self ? DisconnectReason.Self
+            : frame.NodeKind != link.Accepts ? DisconnectReason.WrongRole
+            : !events.AcceptsName(frame.Node) ? DisconnectReason.WrongName
             : DisconnectReason.None;
         if (reason != DisconnectReason.None)
         {

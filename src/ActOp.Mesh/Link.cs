@@ -30,11 +30,12 @@ public sealed class Link
     private volatile LinkPhase _phase;
     private int _abortReason;
 
-    internal Link(MeshNode node, ByteStream stream, LinkPhase phase, long sequence)
+    internal Link(MeshNode node, ByteStream stream, LinkPhase phase, NodeKind accepts, long sequence)
     {
         _node = node;
         _stream = stream;
         _phase = phase;
+        Accepts = accepts;
         Sequence = sequence;
         Poller = node.ControlPoller;
         _sender = new LinkSender(this, node, stream);
@@ -84,6 +85,9 @@ public sealed class Link
     internal LinkPhase Phase => _phase;
 
     internal Session? Session { get; private set; }
+
+    /// <summary>The kind that the other end must have: that of the listener, or silo if this end dialled.</summary>
+    internal NodeKind Accepts { get; }
 
     /// <summary>Spreads links over pollers; set once.</summary>
     internal long Sequence { get; }

@@ -25,6 +25,13 @@ public abstract class MeshEvents
     /// </summary>
     public abstract void SendPending(Link link);
 
+    /// <summary>
+    /// Whether a node may have this identity. Asked in the handshake, before anything is kept for the node; false refuses it
+    /// (<see cref="DisconnectReason.WrongName"/>). Control thread.
+    /// </summary>
+    /// <param name="id">The identity that the other end states. Its kind fits the listener that it has reached.</param>
+    public virtual bool AcceptsName(NodeId id) => true;
+
     /// <summary>A dial has failed; it is repeated after the back-off while the peer is kept.</summary>
     /// <param name="peer">The peer dialled.</param>
     /// <param name="reason">The reason.</param>
@@ -99,4 +106,10 @@ public enum DisconnectReason : byte
 
     /// <summary>Work for the link threw; the exception is in the log.</summary>
     InternalError = 20,
+
+    /// <summary>The listener does not accept nodes of this kind, or a client answered where a silo was dialled.</summary>
+    WrongRole = 21,
+
+    /// <summary>The name of the node cannot belong to a node of its kind (<see cref="MeshEvents.AcceptsName"/>).</summary>
+    WrongName = 22,
 }

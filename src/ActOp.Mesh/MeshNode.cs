@@ -53,7 +53,7 @@ public sealed class MeshNode : IDisposable
         _metrics = new MeshMetrics(this);
         var reports = new MeshReports(events, _metrics, Log);
         _sessions = new Sessions(_tables, _pollers, options, time, reports, transport);
-        _handshakes = new Handshakes(id, options, time, _tables, _pollers.Control, _sessions, reports);
+        _handshakes = new Handshakes(id, options, time, _tables, _pollers.Control, _sessions, reports, events);
     }
 
     /// <summary>The identity of this node.</summary>
@@ -93,13 +93,22 @@ public sealed class MeshNode : IDisposable
     /// <exception cref="InvalidOperationException">Called from a callback of a poller.</exception>
     public void SetPollers(int count) => _pollers.Set(count);
 
-    /// <summary>Accepts peers at an endpoint; may be called for several.</summary>
+    /// <summary>Accepts peers of one kind at an endpoint; may be called for several. Any other node is refused there.</summary>
+    /// <param name="endPoint">The endpoint; port 0 selects a free port.</param>
+    /// <param name="accepts">The kind of the nodes: so <see cref="NodeId.Kind"/> of an accepted peer follows from its listener.</param>
     /// <returns>The endpoint with the port that was picked.</returns>
+    /// <exception cref="InvalidOperationException">This node is a client: clients only dial.</exception>
     /// <exception cref="System.Net.Sockets.SocketException">It cannot be bound.</exception>
     /// <exception cref="ObjectDisposedException">The node has begun to stop.</exception>
-    public EndPoint Listen(EndPoint endPoint)
+    public EndPoint Listen(EndPoint endPoint, NodeKind accepts)
     {
-        var listener = _transport.Listen(endPoint, _handshakes.Accepted, exception => Log.AcceptFailed(exception, endPoint));
+        if (Id.Kind != NodeKind.Silo)
+        {
+            throw new InvalidOperationException("A client does not listen.");
+        }
+
+        var listener = _transport.Listen(
+            endPoint, stream => _handshakes.Accepted(stream, accepts), exception => Log.AcceptFailed(exception, endPoint));
         if (_tables.TryAdd(listener))
         {
             return listener.EndPoint;

@@ -377,7 +377,7 @@ internal sealed class Dials(
         {
             for (var i = -1; i < session.DataLinks; i++)
             {
-                if (tables.TryAddLink(transport.Dial(peer.EndPoint), LinkPhase.AwaitGreeting) is not { } link)
+                if (tables.TryAddLink(transport.Dial(peer.EndPoint), LinkPhase.AwaitGreeting, NodeKind.Silo) is not { } link)
                 {
                     return;
                 }

@@ -57,7 +57,7 @@ public class NodeTests
         mesh.Until(() => a.Events.Count == 2);
         if (wire == Wire.Memory)
         {
-            b.Mesh.Listen(target);
+            b.Mesh.Listen(target, NodeKind.Silo);
             mesh.Clock.Advance(TimeSpan.FromMilliseconds(200));
             mesh.Until(() => peer.State == PeerState.Connected);
         }

@@ -17,7 +17,8 @@ internal sealed class TestMesh(Wire wire, int pipeBytes = 64 << 10) : IDisposabl
 
     public MemoryNetwork Network => _network ??= new MemoryNetwork(Clock, pipeBytes);
 
-    public TestNode Add(string name, Action<MeshOptions>? configure = null, bool listen = true, NodeKind kind = NodeKind.Silo, Func<Transport, Transport>? wrap = null)
+    public TestNode Add(string name, Action<MeshOptions>? configure = null, bool listen = true, NodeKind kind = NodeKind.Silo, Func<Transport, Transport>? wrap = null,
+        NodeKind accepts = NodeKind.Silo)
     {
         var local = new IPEndPoint(IPAddress.Loopback, wire == Wire.Memory ? _nextPort++ : 0);
         var transport = wire == Wire.Memory
@@ -26,7 +27,7 @@ internal sealed class TestMesh(Wire wire, int pipeBytes = 64 << 10) : IDisposabl
         var node = new TestNode(name, wrap?.Invoke(transport) ?? transport, Clock, configure, kind) { EndPoint = local };
         if (listen)
         {
-            node.EndPoint = node.Mesh.Listen(local);
+            node.EndPoint = node.Mesh.Listen(local, accepts);
         }
 
         _nodes.Add(node);

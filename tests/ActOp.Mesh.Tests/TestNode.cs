@@ -39,9 +39,14 @@ internal sealed class TestNode : MeshEvents, ILogger<MeshNode>
     /// <summary>What else to do when a peer has come (true) or gone.</summary>
     public Action<Peer, bool>? OnPeer { get; set; }
 
+    /// <summary>Which names this node accepts; null for all.</summary>
+    public Func<NodeId, bool>? Names { get; set; }
+
     public bool HoldFlushes { get; set; }
 
     public IEnumerable<byte[]> AllFrames => Frames.Values.SelectMany(frames => frames);
+
+    public override bool AcceptsName(NodeId id) => Names?.Invoke(id) ?? true;
 
     public override void PeerConnected(Peer peer)
     {

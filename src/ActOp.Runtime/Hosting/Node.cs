@@ -188,8 +188,8 @@ internal sealed class Node : IDisposable
 
     internal LocalityService Locality { get; } = null!;
 
-    /// <summary>Where this node dials a silo: clients at its gateway, silos at its address.</summary>
-    private EndPoint EndPointOf(SiloAddress silo) => IsSilo ? silo.Endpoint : ClusterView.View.Find(silo)?.Gateway ?? silo.Endpoint;
+    /// <summary>Where this node dials a silo: clients at its gateway, if it has one, silos at its address.</summary>
+    private EndPoint? EndPointOf(SiloAddress silo) => IsSilo ? silo.Endpoint : ClusterView.View.Find(silo)?.Gateway;
 
     /// <summary>The parts that need each other.</summary>
     private void TieCycles(ActivationParts parts)
@@ -248,8 +248,8 @@ internal sealed class Node : IDisposable
         DirectoryService.Host = Activations.AddSystemTarget(DirectoryService.Name, DirectoryService);
         Activations.AddSystemTarget(Migrations.Name, Migrations);
         Locality.Host = Activations.AddSystemTarget(LocalityService.Name, Locality);
-        foreach (var endPoint in _setup.Listens)
-            Peers.Mesh.Listen(endPoint);
+        foreach (var (endPoint, accepts) in _setup.Listens)
+            Peers.Mesh.Listen(endPoint, accepts);
     }
 
     private ClusterService NewClusterService()

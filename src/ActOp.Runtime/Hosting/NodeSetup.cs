@@ -61,8 +61,8 @@ internal sealed record NodeSetup
     /// <summary>Makes the membership table of a silo.</summary>
     internal ClusterTableFactory? Table { get; init; }
 
-    /// <summary>Where a silo listens.</summary>
-    internal System.Net.EndPoint[] Listens { get; init; } = [];
+    /// <summary>Where a silo listens, and for whom.</summary>
+    internal (EndPoint EndPoint, NodeKind Accepts)[] Listens { get; init; } = [];
 
     /// <summary>Where clients reach this silo.</summary>
     internal System.Net.IPEndPoint? Gateway { get; init; }
@@ -113,10 +113,8 @@ internal static class SetupReader
         var endpoints = Option<EndpointOptions>(services);
         var address = SiloAddress.New(endpoints.AdvertisedIPAddress, endpoints.SiloPort, services.GetService<NodeSeams>()?.Generation
             ?? NextGeneration());
-        var listens = new List<EndPoint> { endpoints.SiloListeningEndpoint ?? address.Endpoint };
         var gateway = endpoints.GatewayPort > 0 ? new IPEndPoint(endpoints.AdvertisedIPAddress, endpoints.GatewayPort) : null;
-        if (gateway is not null && gateway.Port != endpoints.SiloPort)
-            listens.Add(endpoints.GatewayListeningEndpoint ?? gateway);
+        var listens = ListensOf(endpoints, address, gateway);
         var name = Option<SiloOptions>(services).SiloName;
         var lease = Option<ClusterLeaseOptions>(services);
         lease.Validate();
@@ -125,11 +123,33 @@ internal static class SetupReader
         {
             Name = string.IsNullOrEmpty(name) ? "Silo_" + address : name,
             Gateway = gateway,
-            Listens = [.. listens],
+            Listens = listens,
             Table = table,
             Membership = membership,
             Directory = new DirectoryLimits { SilentLease = membership.LeaseDuration },
         };
+    }
+
+    /// <summary>Two listeners with two roles: silos at one, clients at the other.</summary>
+    private static (EndPoint EndPoint, NodeKind Accepts)[] ListensOf(EndpointOptions options, SiloAddress address, IPEndPoint? gateway)
+    {
+        var silos = options.SiloListeningEndpoint ?? address.Endpoint;
+        if (gateway is null)
+            return [(silos, NodeKind.Silo)];
+        if (gateway.Port == options.SiloPort)
+        {
+            throw new OrleansConfigurationException("EndpointOptions.GatewayPort and EndpointOptions.SiloPort are both "
+                + options.SiloPort + ". Silos and clients need a port each; a GatewayPort of 0 means no clients.");
+        }
+
+        var clients = options.GatewayListeningEndpoint ?? gateway;
+        if (clients.Port == silos.Port && clients.Port != 0)
+        {
+            throw new OrleansConfigurationException("EndpointOptions.GatewayListeningEndpoint and EndpointOptions.SiloListeningEndpoint"
+                + " have the same port, " + silos.Port + ". Silos and clients need a port each.");
+        }
+
+        return [(silos, NodeKind.Silo), (clients, NodeKind.Client)];
     }
 
     internal static NodeSetup Client(IServiceProvider services)

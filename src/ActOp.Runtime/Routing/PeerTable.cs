@@ -18,9 +18,9 @@ namespace ActOp.Runtime.Routing;
 /// <param name="Transport">What connections are made with.</param>
 /// <param name="Driver">Runs the stages in place of threads; null for threads.</param>
 /// <param name="Logger">The mesh's log.</param>
-/// <param name="EndPointOf">Where this node dials a silo: clients at its gateway, silos at its address.</param>
+/// <param name="EndPointOf">Where this node dials a silo: clients at its gateway, silos at its address. Null if it does not.</param>
 internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDriver? Driver, ILogger<MeshNode> Logger, Func<SiloAddress,
-    EndPoint> EndPointOf);
+    EndPoint?> EndPointOf);
 
 /// <summary>
 /// Step 3 of a call's path: which link a frame takes. Knows the peers by their addresses and ties the mesh to the stages.
@@ -41,7 +41,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     private readonly ClusterView _cluster;
     private readonly CallSender _calls;
     private readonly CallSweep _sweep;
-    private readonly Func<SiloAddress, EndPoint> _endPointOf;
+    private readonly Func<SiloAddress, EndPoint?> _endPointOf;
     private readonly ConcurrentDictionary<SiloAddress, PeerEntry> _entries = new();
     private readonly PeerEntry?[] _recent = new PeerEntry?[RecentCount];
     private readonly ConcurrentDictionary<EndPoint, EndPointSearch> _searches = new();
@@ -185,7 +185,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         {
             return target.IsClient
                 ? new ClientNotAvailableException(SystemGrainIds.Client(target))
-                : new SiloUnavailableException("The silo " + target + " is no longer a member of the cluster.");
+                : new SiloUnavailableException("The silo " + target + " is no longer a member of the cluster, or has no gateway.");
         }
 
         var control = SystemGrainIds.IsControl(affinity);
@@ -198,6 +198,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (TryRemove(address) is { } entry)
             entry.Close();
     }
+
+    /// <summary>A name must be the address of a node of its kind, as this code writes it: one node has one name.</summary>
+    public override bool AcceptsName(NodeId id) => SiloAddress.TryParse(id.Name, out var address) && IdOf(address) == id;
 
     public override void PeerConnected(Peer peer)
     {
@@ -294,8 +297,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _control.Dispose();
     }
 
-    /// <summary>Starts to dial a silo, or finds the dial that is under way.</summary>
-    internal Peer Dial(SiloAddress silo) => Mesh.Connect(_endPointOf(silo), IdOf(silo));
+    /// <summary>Starts to dial a silo, or finds the dial that is under way. Null if the silo has no endpoint for this node.</summary>
+    internal Peer? Dial(SiloAddress silo) => _endPointOf(silo) is { } endPoint ? Mesh.Connect(endPoint, IdOf(silo)) : null;
 
     /// <summary>Drops a waiting frame and informs the caller, on the control stage.</summary>
     internal void GiveUp(SiloAddress silo, byte[] frame) => _stages.Control.Post(new StageAction(() => Reader.Dropped(silo, frame)));
@@ -355,7 +358,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         if (Present(address) is { } entry)
             return entry;
-        if (address.IsClient || _closing || _cluster.IsDead(address))
+        // To a silo without a gateway a client has no link, and will have none.
+        if (address.IsClient || _closing || _cluster.IsDead(address) || _endPointOf(address) is null)
             return null;
         return _entries.GetOrAdd(address, static (key, table) => new PeerEntry(table, key), this);
     }

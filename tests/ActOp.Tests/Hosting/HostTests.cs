@@ -41,9 +41,13 @@ public class HostTests
         await NamesAsync(
             "MessagingOptions.ResponseTimeout", silo =>
                 silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = TimeSpan.Zero));
+        await NamesAsync("EndpointOptions.GatewayPort and EndpointOptions.SiloPort", SamePorts);
         await NamesAsync(
             "LocalityOptions.MaxRoundPeriod", silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = TimeSpan.Zero));
     }
+
+    private static void SamePorts(ISiloBuilder silo) =>
+        silo.Configure<EndpointOptions>(options => (options.SiloPort, options.GatewayPort) = (11_111, 11_111));
 
     [Fact]
     public Task A_silo_that_is_to_trace_its_stages_without_the_package_fails_and_names_it() => NamesAsync(
