@@ -74,10 +74,14 @@ internal sealed class MeshPollers : IDisposable
     public void Assign(Link link) => Control.Post(
         () =>
         {
-            // Posted so that no read of this link is under way; under the gate so that Set misses no link.
+            // Posted so that no read of this link is under way; under the gate so that Set misses no link. At the end the link stays
+            // with the control poller, which is disposed last and closes it.
             lock (_gate)
             {
-                Control.TryMove(link, PollerOf(link));
+                if (!_disposed)
+                {
+                    Control.TryMove(link, PollerOf(link));
+                }
             }
         },
         link);

@@ -113,6 +113,18 @@ public class FailureTests
     }
 
     [Fact]
+    public void A_node_that_ends_while_a_link_is_to_change_its_poller_closes_it()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (a, b) = (mesh.Add("a"), mesh.Add("b"));
+        var peer = a.Mesh.Connect(b.EndPoint);
+        mesh.Until(() => peer.State == PeerState.Connected);
+        a.Mesh.Dispose();
+        mesh.Until(() => b.Mesh.LinkCount == 0);
+        Assert.Equal(0, a.Mesh.LinkCount);
+    }
+
+    [Fact]
     public void A_node_that_stops_dials_nobody_any_more()
     {
         using var mesh = new TestMesh(Wire.Memory);
