@@ -5,14 +5,19 @@ namespace ActOp.Mesh;
 
 /// <summary>
 /// One frame of the handshake: magic (8 bytes), kind (1), lowest and highest protocol version (2 each), then fields as tag (1), length (2),
-/// bytes. All numbers are little-endian. Unknown tags are skipped, so that later versions may add fields.
-/// <para>The acceptor sends the first frame. So the dialler knows the node before it proposes a session, and both ends can decide about
-/// sessions that cross (see <see cref="Peer"/>) by identity.</para>
+/// bytes. All numbers are little-endian. Unknown tags are skipped, so that later versions may add fields. The proof, if there is one, is
+/// the last field, so that it can cover all others (<see cref="HandshakeTranscript"/>).
+/// <para>The acceptor sends the first frame, a nonce. Its identity follows only after the dialler has shown that it knows the ids, and the
+/// secret if there is one. Then the dialler knows the node before it claims a session, and both ends can decide about sessions that cross
+/// (see <see cref="Peer"/>) by identity.</para>
 /// </summary>
-internal sealed record HandshakeFrame
+internal sealed class HandshakeFrame
 {
-    public const ushort LowestVersion = 1;
-    public const ushort HighestVersion = 1;
+    public const ushort LowestVersion = 2;
+    public const ushort HighestVersion = 2;
+
+    /// <summary>The field of the proof, with its head.</summary>
+    public const int ProofFieldBytes = 3 + HandshakeTranscript.HashBytes;
 
     private const int HeaderBytes = 13;
 
@@ -29,6 +34,9 @@ internal sealed record HandshakeFrame
         Supersedes = 9,
         Reason = 10,
         KeepAlive = 11,
+        Nonce = 12,
+        Token = 13,
+        Proof = 14,
     }
 
     private static ReadOnlySpan<byte> Magic => "ActOpM\r\n"u8;
@@ -39,11 +47,13 @@ internal sealed record HandshakeFrame
 
     public ushort MaxVersion { get; set; } = HighestVersion;
 
-    public string Cluster { get; set; } = "";
+    /// <summary>What only a node of the same cluster id can have made; see <see cref="HandshakeTranscript.Mark"/>.</summary>
+    public byte[] Cluster { get; set; } = [];
 
-    public string Service { get; set; } = "";
+    /// <summary>The same for the service id.</summary>
+    public byte[] Service { get; set; } = [];
 
-    public NodeKind NodeKind { get; set; } = NodeKind.Silo;
+    public NodeKind NodeKind { get; set; }
 
     public string Name { get; set; } = "";
 
@@ -65,12 +75,22 @@ internal sealed record HandshakeFrame
     /// <summary>Milliseconds between two keep-alives of the sender, 0 for none; null if it does not know them.</summary>
     public int? KeepAlive { get; set; }
 
+    /// <summary>Random, fresh for each connection.</summary>
+    public byte[] Nonce { get; set; } = [];
+
+    /// <summary>Shows that the sender is the process that has used its name before; see <see cref="NameOwners"/>.</summary>
+    public byte[] Token { get; set; } = [];
+
+    /// <summary>Covers this frame and all before it; empty without a secret.</summary>
+    public byte[] Proof { get; private set; } = [];
+
     public NodeId Node => new(Name, NodeKind);
 
     /// <summary>The version to speak, or 0 if there is none in common.</summary>
     public int CommonVersion
         => Math.Min(MaxVersion, HighestVersion) is var version && version >= Math.Max(MinVersion, LowestVersion) ? version : 0;
 
+    /// <summary>The frame without a proof.</summary>
     public byte[] Encode()
     {
         var buffer = new byte[WireLimits.HandshakeBytes];
@@ -79,36 +99,53 @@ internal sealed record HandshakeFrame
         BinaryPrimitives.WriteUInt16LittleEndian(buffer.AsSpan(9), MinVersion);
         BinaryPrimitives.WriteUInt16LittleEndian(buffer.AsSpan(11), MaxVersion);
         var at = HeaderBytes;
-        Put(buffer, ref at, Tag.Cluster, Cluster);
-        Put(buffer, ref at, Tag.Service, Service);
-        Put(buffer, ref at, Tag.Kind, (ulong)NodeKind, 1);
-        Put(buffer, ref at, Tag.Name, Name);
-        if (KeepAlive is { } milliseconds)
+        switch (Kind)
         {
-            Put(buffer, ref at, Tag.KeepAlive, (ulong)milliseconds, 4);
-        }
-
-        if (Kind == HandshakeKind.Hello)
-        {
-            Put(buffer, ref at, Tag.Session, Session, 8);
-            Put(buffer, ref at, Tag.Channel, (ulong)Channel, 1);
-            Put(buffer, ref at, Tag.Index, Index, 2);
-            Put(buffer, ref at, Tag.Links, Links, 2);
-            Put(buffer, ref at, Tag.Supersedes, Supersedes, 8);
-        }
-
-        if (Kind == HandshakeKind.Refusal)
-        {
-            Put(buffer, ref at, Tag.Reason, (ulong)Reason, 1);
+            case HandshakeKind.Greeting:
+                Put(buffer, ref at, Tag.Nonce, Nonce);
+                break;
+            case HandshakeKind.Hello:
+                Put(buffer, ref at, Tag.Nonce, Nonce);
+                PutNode(buffer, ref at);
+                Put(buffer, ref at, Tag.Cluster, Cluster);
+                Put(buffer, ref at, Tag.Service, Service);
+                break;
+            case HandshakeKind.Answer:
+                PutNode(buffer, ref at);
+                break;
+            case HandshakeKind.Claim:
+                Put(buffer, ref at, Tag.Session, Session, 8);
+                Put(buffer, ref at, Tag.Channel, (ulong)Channel, 1);
+                Put(buffer, ref at, Tag.Index, Index, 2);
+                Put(buffer, ref at, Tag.Links, Links, 2);
+                Put(buffer, ref at, Tag.Supersedes, Supersedes, 8);
+                Put(buffer, ref at, Tag.Token, Token);
+                break;
+            case HandshakeKind.Welcome:
+                Put(buffer, ref at, Tag.Token, Token);
+                break;
+            case HandshakeKind.Refusal:
+                Put(buffer, ref at, Tag.Reason, (ulong)Reason, 1);
+                break;
         }
 
         return buffer[..at];
     }
 
+    /// <summary>An encoded frame with its proof.</summary>
+    public static byte[] WithProof(byte[] frame, byte[] proof)
+    {
+        var buffer = new byte[frame.Length + ProofFieldBytes];
+        frame.CopyTo(buffer, 0);
+        var at = frame.Length;
+        Put(buffer, ref at, Tag.Proof, proof);
+        return buffer;
+    }
+
     /// <summary>Null if the bytes are not a well-formed handshake frame.</summary>
     public static HandshakeFrame? Decode(ReadOnlySpan<byte> bytes)
     {
-        if (bytes.Length < HeaderBytes || !bytes.StartsWith(Magic)
+        if (bytes.Length is < HeaderBytes or > WireLimits.HandshakeBytes || !bytes.StartsWith(Magic)
             || bytes[8] is < (byte)HandshakeKind.Greeting or > (byte)HandshakeKind.Refusal)
         {
             return null;
@@ -122,7 +159,8 @@ internal sealed record HandshakeFrame
         };
         for (bytes = bytes[HeaderBytes..]; !bytes.IsEmpty;)
         {
-            if (bytes.Length < 3 || bytes.Length - 3 < BinaryPrimitives.ReadUInt16LittleEndian(bytes[1..]))
+            // Nothing follows a proof: it would not be covered.
+            if (frame.Proof.Length > 0 || bytes.Length < 3 || bytes.Length - 3 < BinaryPrimitives.ReadUInt16LittleEndian(bytes[1..]))
             {
                 return null;
             }
@@ -132,20 +170,30 @@ internal sealed record HandshakeFrame
             bytes = bytes[(3 + length)..];
         }
 
-        return frame.IsSound ? frame : null;
+        // Of a version that is not known here only the version itself is looked at.
+        return frame.CommonVersion == 0 || frame.IsSound ? frame : null;
     }
 
-    private bool IsSound
-        => NodeKind is NodeKind.Silo or NodeKind.Client && WireLimits.IsName(Name, NodeId.MaxNameBytes)
-        && Links is >= 1 and <= WireLimits.LinksPerPeer
-        && (Channel == Channel.Control ? Index == 0 : Channel == Channel.Data && Index < Links);
+    private bool IsSound => Kind switch
+    {
+        HandshakeKind.Greeting => Nonce.Length == HandshakeTranscript.NonceBytes,
+        HandshakeKind.Hello => Nonce.Length == HandshakeTranscript.NonceBytes && IsNode
+            && Cluster.Length == HandshakeTranscript.HashBytes && Service.Length == HandshakeTranscript.HashBytes,
+        HandshakeKind.Answer => IsNode,
+        HandshakeKind.Claim => Token.Length == HandshakeTranscript.TokenBytes && Links is >= 1 and <= WireLimits.LinksPerPeer
+            && (Channel == Channel.Control ? Index == 0 : Channel == Channel.Data && Index < Links),
+        HandshakeKind.Welcome => Token.Length == HandshakeTranscript.TokenBytes,
+        _ => true,
+    } && Proof.Length is 0 or HandshakeTranscript.HashBytes;
+
+    private bool IsNode => NodeKind is NodeKind.Silo or NodeKind.Client && WireLimits.IsName(Name, NodeId.MaxNameBytes);
 
     private void Take(Tag tag, ReadOnlySpan<byte> value)
     {
         switch (tag)
         {
-            case Tag.Cluster: Cluster = Encoding.UTF8.GetString(value); break;
-            case Tag.Service: Service = Encoding.UTF8.GetString(value); break;
+            case Tag.Cluster: Cluster = value.ToArray(); break;
+            case Tag.Service: Service = value.ToArray(); break;
             case Tag.Kind: NodeKind = (NodeKind)Number(value); break;
             case Tag.Name: Name = Encoding.UTF8.GetString(value); break;
             case Tag.Session: Session = Number(value); break;
@@ -155,6 +203,19 @@ internal sealed record HandshakeFrame
             case Tag.Supersedes: Supersedes = Number(value); break;
             case Tag.KeepAlive: KeepAlive = (int)Math.Min(Number(value), int.MaxValue); break;
             case Tag.Reason: Reason = (DisconnectReason)Number(value); break;
+            case Tag.Nonce: Nonce = value.ToArray(); break;
+            case Tag.Token: Token = value.ToArray(); break;
+            case Tag.Proof: Proof = value.ToArray(); break;
+        }
+    }
+
+    private void PutNode(byte[] buffer, ref int at)
+    {
+        Put(buffer, ref at, Tag.Kind, (ulong)NodeKind, 1);
+        Put(buffer, ref at, Tag.Name, Encoding.UTF8.GetBytes(Name));
+        if (KeepAlive is { } milliseconds)
+        {
+            Put(buffer, ref at, Tag.KeepAlive, (ulong)milliseconds, 4);
         }
     }
 
@@ -169,11 +230,11 @@ internal sealed record HandshakeFrame
         return number;
     }
 
-    private static void Put(byte[] buffer, ref int at, Tag tag, string text)
+    private static void Put(byte[] buffer, ref int at, Tag tag, ReadOnlySpan<byte> value)
     {
-        var length = Encoding.UTF8.GetBytes(text, buffer.AsSpan(at + 3));
-        PutHead(buffer, ref at, tag, length);
-        at += length;
+        PutHead(buffer, ref at, tag, value.Length);
+        value.CopyTo(buffer.AsSpan(at));
+        at += value.Length;
     }
 
     private static void Put(byte[] buffer, ref int at, Tag tag, ulong number, int length)
@@ -193,20 +254,26 @@ internal sealed record HandshakeFrame
     }
 }
 
-/// <summary>The frames of a handshake in their order: acceptor, dialler, acceptor.</summary>
+/// <summary>The frames of a handshake in their order: acceptor, dialler, acceptor, dialler, acceptor.</summary>
 internal enum HandshakeKind : byte
 {
-    /// <summary>The acceptor sends its identity.</summary>
+    /// <summary>The acceptor sends a nonce and nothing about itself.</summary>
     Greeting = 1,
 
-    /// <summary>The dialler sends its identity, the session and the number of the link in it.</summary>
+    /// <summary>The dialler sends its identity and shows that it knows the ids and the secret.</summary>
     Hello = 2,
 
+    /// <summary>The acceptor sends its identity and shows that it knows the secret.</summary>
+    Answer = 3,
+
+    /// <summary>The dialler, which now knows whom it has reached, sends the session and the number of the link in it.</summary>
+    Claim = 4,
+
     /// <summary>The acceptor accepts the link.</summary>
-    Welcome = 3,
+    Welcome = 5,
 
     /// <summary>Either end sends the reason of a refusal and closes.</summary>
-    Refusal = 4,
+    Refusal = 6,
 }
 
 /// <summary>The fixed sizes of the wire format.</summary>
@@ -221,8 +288,8 @@ internal static class WireLimits
     public const uint KeepAliveMark = 0xFFFF_FFFE;
 
     /// <summary>
-    /// The longest handshake body. Three names (512 + 512 + 1024) and the fixed fields take less than 2.2 KiB; ASCII text such as an
-    /// HTTP request read as a length is at least 0x20202020, far above, so that a foreign client is detected by its first four bytes.
+    /// The longest handshake body, and so what a connection can make this node store before it is known. A name (1024) and the fixed
+    /// fields take less than 1.3 KiB, the rest is for later versions; ASCII text such as an HTTP request read as a length is at least 0x20202020, far above, so that a foreign client is detected by its first four bytes.
     /// </summary>
     public const int HandshakeBytes = 4096;
 

@@ -1,3 +1,4 @@
+using System.Security.Cryptography;
 using ActOp.Mesh.Transports;
 
 namespace ActOp.Mesh;
@@ -5,11 +6,15 @@ namespace ActOp.Mesh;
 /// <summary>
 /// The handshakes of one <see cref="MeshNode"/>: from a byte stream to a link of a session. Owns the accepted connections that have not
 /// finished theirs (<see cref="PendingHandshakes"/>); <see cref="Peer"/> describes which session remains when both ends dial.
+/// <para>Who says what when: an acceptor tells its identity only to a dialler that has reached the listener of its kind, that knows the
+/// ids, and that has proved the secret if there is one. A dialler commits only to an acceptor that has proved it too. Until the claim,
+/// nothing is kept of a dialler but its link and its place among the pending handshakes; a refusal, an exception, or the deadline closes
+/// the link, which gives both back.</para>
 /// <para>Threads: control thread, except <see cref="Accepted"/> (any).</para>
 /// </summary>
 internal sealed class Handshakes(
     NodeId self, MeshOptions options, TimeProvider time, MeshTables tables, Poller control, Sessions sessions, MeshReports reports,
-    MeshEvents events)
+    MeshEvents events, HandshakeKeys keys, NameOwners owners)
     : IDisposable
 {
     public PendingHandshakes Pending { get; } = new(options, time);
@@ -18,24 +23,52 @@ internal sealed class Handshakes(
     public void Received(Link link, ReadOnlySpan<byte> body)
     {
         var frame = HandshakeFrame.Decode(body);
-        switch (link.Phase, frame?.Kind)
+        if (frame is null)
         {
-            case (LinkPhase.AwaitGreeting or LinkPhase.AwaitHello or LinkPhase.AwaitWelcome, HandshakeKind.Refusal):
-                Refuse(link, frame.Reason is DisconnectReason.None ? DisconnectReason.Garbage : frame.Reason, tell: false);
-                break;
-            case (LinkPhase.AwaitGreeting, HandshakeKind.Greeting) when Agrees(link, frame):
-                OnGreeting(link, frame);
-                break;
-            case (LinkPhase.AwaitHello, HandshakeKind.Hello) when Agrees(link, frame):
-                OnHello(link, frame);
-                break;
-            case (LinkPhase.AwaitWelcome, HandshakeKind.Welcome):
-                OnWelcome(link);
-                break;
-            case (_, null) or (LinkPhase.AwaitGreeting, not HandshakeKind.Greeting):
-            case (LinkPhase.AwaitHello, not HandshakeKind.Hello) or (LinkPhase.AwaitWelcome, _):
-                RefuseGarbage(link);
-                break;
+            RefuseGarbage(link);
+            return;
+        }
+
+        link.ProtocolVersion = frame.CommonVersion;
+        if (frame.Kind == HandshakeKind.Refusal)
+        {
+            Refuse(link, frame.Reason is DisconnectReason.None ? DisconnectReason.Garbage : frame.Reason, tell: false);
+        }
+        else if (frame.CommonVersion == 0)
+        {
+            Refuse(link, DisconnectReason.WrongVersion, tell: true);
+        }
+        else
+        {
+            Take(link, frame, body);
+        }
+    }
+
+    /// <summary>Each phase has one frame that it waits for; every other one is garbage.</summary>
+    private void Take(Link link, HandshakeFrame frame, ReadOnlySpan<byte> body)
+    {
+        var reason = DisconnectReason.Garbage;
+        switch (link.Phase, frame.Kind)
+        {
+            case (LinkPhase.AwaitGreeting, HandshakeKind.Greeting):
+                link.Transcript!.Add(body);
+                OnGreeting(link);
+                return;
+            case (LinkPhase.AwaitHello, HandshakeKind.Hello) when (reason = CheckHello(link, frame, body)) == DisconnectReason.None:
+                OnHello(link, frame, body);
+                return;
+            case (LinkPhase.AwaitAnswer, HandshakeKind.Answer) when (reason = CheckAnswer(link, frame, body)) == DisconnectReason.None:
+                OnAnswer(link, frame, body);
+                return;
+            case (LinkPhase.AwaitClaim, HandshakeKind.Claim) when (reason = CheckProof(link, frame, body)) == DisconnectReason.None:
+                OnClaim(link, frame, body);
+                return;
+            case (LinkPhase.AwaitWelcome, HandshakeKind.Welcome) when (reason = CheckProof(link, frame, body)) == DisconnectReason.None:
+                OnWelcome(link, frame);
+                return;
+            default:
+                Refuse(link, reason, tell: reason != DisconnectReason.Garbage);
+                return;
         }
     }
 
@@ -58,7 +91,7 @@ internal sealed class Handshakes(
                 return;
             }
 
-            link.SendHandshake(NewFrame(HandshakeKind.Greeting).Encode());
+            Send(link, new HandshakeFrame { Kind = HandshakeKind.Greeting, Nonce = keys.NewNonce() });
             control.Post(() => control.Attach(link), link);
         }
         catch
@@ -81,31 +114,111 @@ internal sealed class Handshakes(
 
     public void Dispose() => Pending.Dispose();
 
+    /// <summary>A dialler shows what it knows. It does not know yet whom it has reached.</summary>
+    private void OnGreeting(Link link)
+    {
+        var transcript = link.Transcript!;
+        transcript.Key = keys.Of(self.Kind).FirstOrDefault();
+        var nonce = keys.NewNonce();
+        link.Enter(LinkPhase.AwaitAnswer);
+        Send(link, new HandshakeFrame
+        {
+            Kind = HandshakeKind.Hello,
+            Nonce = nonce,
+            Cluster = transcript.Mark("cluster", options.ClusterId, nonce),
+            Service = transcript.Mark("service", options.ServiceId, nonce),
+            NodeKind = self.Kind,
+            Name = self.Name,
+            KeepAlive = KeepAlive,
+        });
+    }
+
+    /// <summary>What an acceptor refuses; it has said nothing about itself yet, and keeps nothing about the dialler.</summary>
+    private DisconnectReason CheckHello(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)
+    {
+        if (hello.NodeKind != link.Accepts)
+        {
+            return DisconnectReason.WrongRole;
+        }
+
+        var transcript = link.Transcript!;
+        var accepted = keys.Of(link.Accepts);
+        var isProven = accepted.Length == 0 && transcript.IsProven(hello, body, null);
+        foreach (var key in accepted)
+        {
+            if (transcript.IsProven(hello, body, key))
+            {
+                transcript.Key = key;
+                isProven = true;
+                break;
+            }
+        }
+
+        return !isProven ? DisconnectReason.NotAuthenticated
+            : !IsMark(hello.Cluster, transcript.Mark("cluster", options.ClusterId, hello.Nonce)) ? DisconnectReason.WrongCluster
+            : !IsMark(hello.Service, transcript.Mark("service", options.ServiceId, hello.Nonce)) ? DisconnectReason.WrongService
+            : CheckNode(hello.Node);
+    }
+
+    private void OnHello(Link link, HandshakeFrame hello, ReadOnlySpan<byte> body)
+    {
+        var transcript = link.Transcript!;
+        transcript.Add(body);
+        transcript.Node = hello.Node;
+        transcript.KeepAlive = hello.KeepAlive;
+        Pending.Spoke(link);
+        link.Enter(LinkPhase.AwaitClaim);
+        Send(link, new HandshakeFrame
+        {
+            Kind = HandshakeKind.Answer,
+            NodeKind = self.Kind,
+            Name = self.Name,
+            KeepAlive = KeepAlive,
+        });
+    }
+
+    private DisconnectReason CheckAnswer(Link link, HandshakeFrame answer, ReadOnlySpan<byte> body)
+        => answer.NodeKind != link.Accepts ? DisconnectReason.WrongRole
+            : CheckProof(link, answer, body) is not DisconnectReason.None and var reason ? reason
+            : CheckNode(answer.Node);
+
+    private static DisconnectReason CheckProof(Link link, HandshakeFrame frame, ReadOnlySpan<byte> body)
+        => link.Transcript is { } transcript && transcript.IsProven(frame, body, transcript.Key)
+            ? DisconnectReason.None
+            : DisconnectReason.NotAuthenticated;
+
+    private DisconnectReason CheckNode(NodeId node)
+        => node == self ? DisconnectReason.Self : events.AcceptsName(node) ? DisconnectReason.None : DisconnectReason.WrongName;
+
     /// <summary>A dialler's decision: now it knows which node it has reached.</summary>
-    private void OnGreeting(Link link, HandshakeFrame greeting)
+    private void OnAnswer(Link link, HandshakeFrame answer, ReadOnlySpan<byte> body)
     {
         var session = link.Session!;
-        if (!session.IsCommitted && !TryCommit(session, greeting.Node))
+        if (!session.IsCommitted && !TryCommit(session, answer.Node))
         {
             return;
         }
 
-        if (session.Peer.Id != greeting.Node)
+        if (session.Peer.Id != answer.Node)
         {
             // The node at the endpoint changed between two links of one dial.
             session.Abort(DisconnectReason.WrongNode);
             return;
         }
 
-        session.Announced ??= greeting.KeepAlive;
-        var hello = NewFrame(HandshakeKind.Hello);
-        hello.Session = session.Number;
-        hello.Channel = link.Channel;
-        hello.Index = (ushort)link.Index;
-        hello.Links = (ushort)session.DataLinks;
-        hello.Supersedes = session.Peer.LastAccepted;
+        session.Announced ??= answer.KeepAlive;
+        link.Transcript!.Add(body);
         link.Enter(LinkPhase.AwaitWelcome);
-        link.SendHandshake(hello.Encode());
+        Send(link, new HandshakeFrame
+        {
+            Kind = HandshakeKind.Claim,
+            Session = session.Number,
+            Channel = link.Channel,
+            Index = (ushort)link.Index,
+            Links = (ushort)session.DataLinks,
+            Supersedes = session.Peer.LastAccepted,
+            Token = keys.TokenFor(answer.Node),
+        });
     }
 
     private bool TryCommit(Session session, NodeId id)
@@ -131,28 +244,39 @@ internal sealed class Handshakes(
     }
 
     /// <summary>An acceptor's decision; see <see cref="Peer"/>, when both ends dial.</summary>
-    private void OnHello(Link link, HandshakeFrame hello)
+    private void OnClaim(Link link, HandshakeFrame claim, ReadOnlySpan<byte> body)
     {
-        var peer = tables.PeerOf(hello.Node);
-        var session = SessionFor(peer, hello);
-        session?.Announced ??= hello.KeepAlive;
-        if (session is null || !session.TryJoin(link, hello.Channel, hello.Index))
+        var transcript = link.Transcript!;
+        var node = transcript.Node!;
+        if (owners.Check(node, claim.Token) is not DisconnectReason.None and var reason)
+        {
+            Refuse(link, reason, tell: true);
+            return;
+        }
+
+        var peer = tables.PeerOf(node);
+        var session = SessionFor(peer, claim);
+        session?.Announced ??= transcript.KeepAlive;
+        if (session is null || !session.TryJoin(link, claim.Channel, claim.Index))
         {
             Refuse(link, DisconnectReason.Duplicate, tell: true);
             tables.ForgetIfUnused(peer);
             return;
         }
 
+        owners.Take(node, claim.Token);
         Pending.Leave(link);
-        // Held before the welcome leaves: after it frames may arrive, which wait until the session is complete.
+        transcript.Add(body);
+        // Made before the transcript goes; held before it leaves: after it frames may arrive, which wait until the session is complete.
+        var welcome = transcript.Seal(new HandshakeFrame { Kind = HandshakeKind.Welcome, Token = keys.TokenFor(node) });
         link.Enter(LinkPhase.Held);
         session.Welcomed++;
         // Sent before the session opens, so that no frame of this end overtakes it.
-        link.SendHandshake(NewFrame(HandshakeKind.Welcome).Encode());
+        link.SendHandshake(welcome);
         sessions.TryPromote(peer);
     }
 
-    private Session? SessionFor(Peer peer, HandshakeFrame hello)
+    private Session? SessionFor(Peer peer, HandshakeFrame claim)
     {
         if (tables.IsStopping)
         {
@@ -163,16 +287,16 @@ internal sealed class Handshakes(
         {
             if (arriving.IsDialled)
             {
-                if (self.CompareTo(hello.Node) < 0)
+                if (self.CompareTo(peer.Id) < 0)
                 {
                     return null;
                 }
 
                 arriving.Abort(DisconnectReason.Duplicate);
             }
-            else if (arriving.Number >= hello.Session)
+            else if (arriving.Number >= claim.Session)
             {
-                return arriving.Number == hello.Session && arriving.DataLinks == hello.Links ? arriving : null;
+                return arriving.Number == claim.Session && arriving.DataLinks == claim.Links ? arriving : null;
             }
             else
             {
@@ -181,7 +305,7 @@ internal sealed class Handshakes(
         }
         else if (peer.Current is { IsEnding: false } current)
         {
-            if (current.Number > (current.IsDialled ? hello.Supersedes : hello.Session - 1))
+            if (current.Number > (current.IsDialled ? claim.Supersedes : claim.Session - 1))
             {
                 return null;
             }
@@ -189,36 +313,39 @@ internal sealed class Handshakes(
             current.Abort(DisconnectReason.Superseded);
         }
 
-        var session = new Session(peer, hello.Session, dialled: false, hello.Links);
+        var session = new Session(peer, claim.Session, dialled: false, claim.Links);
         peer.Arriving = session;
         sessions.Limit(session);
         return session;
     }
 
-    private void OnWelcome(Link link)
+    private void OnWelcome(Link link, HandshakeFrame welcome)
     {
         var session = link.Session!;
+        var node = session.Peer.Id!;
+        if (owners.Check(node, welcome.Token) is not DisconnectReason.None and var reason)
+        {
+            Refuse(link, reason, tell: false);
+            return;
+        }
+
+        owners.Take(node, welcome.Token);
         link.Enter(LinkPhase.Held);
         session.Welcomed++;
         sessions.TryPromote(session.Peer);
     }
 
-    private bool Agrees(Link link, HandshakeFrame frame)
-    {
-        link.ProtocolVersion = frame.CommonVersion;
-        var reason = frame.CommonVersion == 0 ? DisconnectReason.WrongVersion
-            : frame.Cluster != options.ClusterId ? DisconnectReason.WrongCluster
-            : frame.Service != options.ServiceId ? DisconnectReason.WrongService
-            : frame.Node == self ? DisconnectReason.Self
-            : frame.NodeKind != link.Accepts ? DisconnectReason.WrongRole
-            : !events.AcceptsName(frame.Node) ? DisconnectReason.WrongName
-            : DisconnectReason.None;
-        if (reason != DisconnectReason.None)
-        {
-            Refuse(link, reason, tell: true);
-        }
+    private int KeepAlive => (int)options.KeepAliveInterval.TotalMilliseconds;
 
-        return reason == DisconnectReason.None;
+    private static bool IsMark(byte[] mark, byte[] expected) => CryptographicOperations.FixedTimeEquals(mark, expected);
+
+    /// <summary>Sends a frame that belongs to the transcript.</summary>
+    private static void Send(Link link, HandshakeFrame frame)
+    {
+        var transcript = link.Transcript!;
+        var bytes = transcript.Seal(frame);
+        transcript.Add(bytes);
+        link.SendHandshake(bytes);
     }
 
     /// <summary>Ends a handshake. A dial's end is logged once by the dial, an accepted link's here (by <see cref="Closed"/>).</summary>
@@ -226,21 +353,9 @@ internal sealed class Handshakes(
     {
         if (tell)
         {
-            var refusal = NewFrame(HandshakeKind.Refusal);
-            refusal.Reason = reason;
-            link.SendHandshake(refusal.Encode());
+            link.SendHandshake(new HandshakeFrame { Kind = HandshakeKind.Refusal, Reason = reason }.Encode());
         }
 
         control.CloseNow(link, reason);
     }
-
-    private HandshakeFrame NewFrame(HandshakeKind kind) => new()
-    {
-        Kind = kind,
-        Cluster = options.ClusterId,
-        Service = options.ServiceId,
-        NodeKind = self.Kind,
-        Name = self.Name,
-        KeepAlive = (int)options.KeepAliveInterval.TotalMilliseconds,
-    };
 }

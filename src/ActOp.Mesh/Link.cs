@@ -84,6 +84,8 @@ public sealed class Link
 
     internal LinkPhase Phase => _phase;
 
+    internal bool IsInHandshake => _phase < LinkPhase.Held;
+
     internal Session? Session { get; private set; }
 
     /// <summary>The kind that the other end must have: that of the listener, or silo if this end dialled.</summary>
@@ -106,6 +108,9 @@ public sealed class Link
     /// read, which causes no further report. Guarded by the poller's gate.
     /// </summary>
     internal bool ReadsToTheEnd { get; set; }
+
+    /// <summary>Of its handshake; null when that is over. Control thread.</summary>
+    internal HandshakeTranscript? Transcript { get; set; } = new();
 
     /// <summary>The place among the pending handshakes while it has one, and since when; guarded by their gate.</summary>
     internal LinkedListNode<Link>? Handshake { get; set; }
@@ -154,7 +159,11 @@ public sealed class Link
     }
 
     /// <summary>Sets the next phase of the handshake. Control thread.</summary>
-    internal void Enter(LinkPhase phase) => _phase = phase;
+    internal void Enter(LinkPhase phase)
+    {
+        _phase = phase;
+        Transcript = phase == LinkPhase.Held ? null : Transcript;
+    }
 
     /// <summary>Frames may flow from now on. Control thread; the poller that is to read it is assigned after this.</summary>
     internal void Open()
@@ -203,16 +212,22 @@ public sealed class Link
     }
 }
 
-/// <summary>The phase of a link: one of the first three, then Held, Open, Closed. Any phase may be followed by Closed.</summary>
+/// <summary>The phase of a link: one of the first five, then Held, Open, Closed. Any phase may be followed by Closed.</summary>
 internal enum LinkPhase
 {
     /// <summary>This end dialled and waits for the other end's greeting.</summary>
     AwaitGreeting,
 
+    /// <summary>This end dialled, sent its hello and waits for the answer.</summary>
+    AwaitAnswer,
+
     /// <summary>This end accepted and waits for the dialler's hello.</summary>
     AwaitHello,
 
-    /// <summary>This end dialled, sent its hello and waits for the welcome.</summary>
+    /// <summary>This end accepted, has sent its answer and waits for the dialler's claim.</summary>
+    AwaitClaim,
+
+    /// <summary>This end dialled, sent its claim and waits for the welcome.</summary>
     AwaitWelcome,
 
     /// <summary>The handshake is over; waits for the other links of its session. Nothing is read.</summary>

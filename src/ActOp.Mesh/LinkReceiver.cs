@@ -195,7 +195,7 @@ internal sealed class LinkReceiver
     /// </summary>
     private void SliceHandshake(ReadOnlySpan<byte> bytes)
     {
-        while (_link.Phase is LinkPhase.AwaitGreeting or LinkPhase.AwaitHello or LinkPhase.AwaitWelcome && !_link.IsAborted)
+        while (_link.IsInHandshake && !_link.IsAborted)
         {
             if (bytes.Length < WireLimits.PrefixBytes)
             {

@@ -112,4 +112,13 @@ public enum DisconnectReason : byte
 
     /// <summary>The name of the node cannot belong to a node of its kind (<see cref="MeshEvents.AcceptsName"/>).</summary>
     WrongName = 22,
+
+    /// <summary>One end did not prove that it knows the secret, or only one end has one.</summary>
+    NotAuthenticated = 23,
+
+    /// <summary>The name belongs to another process, which has used it before.</summary>
+    NameTaken = 24,
+
+    /// <summary>Too many nodes are known (<see cref="MeshOptions.MaxPeers"/>).</summary>
+    TooManyPeers = 25,
 }

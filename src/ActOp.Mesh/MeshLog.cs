@@ -70,12 +70,12 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
     }
 
     /// <summary>Counts a handshake that has failed.</summary>
-    public void HandshakeFailed() => metrics.HandshakeFailures.Add(1);
+    public void HandshakeFailed(DisconnectReason reason) => metrics.HandshakeFailures.Add(1, new KeyValuePair<string, object?>("reason", reason.ToString()));
 
     /// <summary>An accepted link was closed before it joined a session.</summary>
     public void LinkRefused(Link link)
     {
-        HandshakeFailed();
+        HandshakeFailed(link.AbortReason);
         log.LinkRefused(link.RemoteEndPoint, link.AbortReason);
     }
 

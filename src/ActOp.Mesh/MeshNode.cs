@@ -52,8 +52,10 @@ public sealed class MeshNode : IDisposable
         _pollers = new MeshPollers(index => new Poller(this, transport.CreateReadiness(), index), _tables);
         _metrics = new MeshMetrics(this);
         var reports = new MeshReports(events, _metrics, Log);
-        _sessions = new Sessions(_tables, _pollers, options, time, reports, transport);
-        _handshakes = new Handshakes(id, options, time, _tables, _pollers.Control, _sessions, reports, events);
+        var owners = new NameOwners(options, time);
+        _sessions = new Sessions(_tables, _pollers, options, time, reports, transport, owners);
+        _handshakes = new Handshakes(id, options, time, _tables, _pollers.Control, _sessions, reports, events,
+            new HandshakeKeys(options), owners);
     }
 
     /// <summary>The identity of this node.</summary>

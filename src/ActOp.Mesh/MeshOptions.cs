@@ -1,3 +1,5 @@
+using System.Security.Cryptography;
+
 namespace ActOp.Mesh;
 
 /// <summary>Limits and times of one mesh node. Sizes in bytes.</summary>
@@ -84,6 +86,31 @@ public sealed class MeshOptions
     /// </summary>
     public TimeSpan KeepAliveTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
+    /// <summary>
+    /// The secrets of silos: both ends of a connection between silos prove in the handshake that they know one. The first one is used to
+    /// dial, all are accepted, so that a secret can be replaced without a stop. Each at least 16 bytes. Empty: none is asked for.
+    /// </summary>
+    public IReadOnlyList<byte[]> SiloSecrets { get; set; } = [];
+
+    /// <summary>
+    /// The secrets of clients, as <see cref="SiloSecrets"/>. They prove nothing at a listener for silos, even if they have the same bytes.
+    /// </summary>
+    public IReadOnlyList<byte[]> ClientSecrets { get; set; } = [];
+
+    /// <summary>The source of nonces and tokens. Any thread. Default: the random numbers of the operating system.</summary>
+    public RandomBytes Random { get; set; } = RandomNumberGenerator.Fill;
+
+    /// <summary>
+    /// Names of other nodes that are remembered: those with a session, and those whose session ended within
+    /// <see cref="NameReservation"/>. Beyond it, a new node is refused.
+    /// </summary>
+    public int MaxPeers { get; set; } = 65_536;
+
+    /// <summary>
+    /// How long a name without a session stays reserved for the process that has used it. Default 30 s: longer than a reconnect takes.
+    /// </summary>
+    public TimeSpan NameReservation { get; set; } = TimeSpan.FromSeconds(30);
+
     /// <summary>Seed of the reconnect jitter (each wait is drawn from [half, whole]).</summary>
     public int Seed { get; set; }
 
@@ -111,11 +138,17 @@ public sealed class MeshOptions
         var isInterval = KeepAliveInterval >= TimeSpan.Zero && KeepAliveInterval.TotalMilliseconds <= int.MaxValue;
         Check(isInterval, nameof(KeepAliveInterval), "must be zero (never) or up to 24 days");
         Check(KeepAliveTimeout >= TimeSpan.Zero, nameof(KeepAliveTimeout), "must not be negative");
+        Check(SiloSecrets.All(IsLong), nameof(SiloSecrets), "must have at least 16 bytes each");
+        Check(ClientSecrets.All(IsLong), nameof(ClientSecrets), "must have at least 16 bytes each");
+        Check(MaxPeers > 0, nameof(MaxPeers), "must be positive");
+        Check(NameReservation >= TimeSpan.Zero, nameof(NameReservation), "must not be negative");
         Check(MaxPendingHandshakes > 0, nameof(MaxPendingHandshakes), "must be positive");
         Check(ReconnectMin > TimeSpan.Zero, nameof(ReconnectMin), "must be positive");
         Check(SearchMax >= ReconnectMin, nameof(SearchMax), "must not be less than ReconnectMin");
         Check(ReconnectMax >= ReconnectMin, nameof(ReconnectMax), "must not be less than ReconnectMin");
     }
+
+    private static bool IsLong(byte[] secret) => secret.Length >= 16;
 
     private static void Check(bool valid, string option, string rule)
     {

@@ -26,7 +26,7 @@ internal sealed class Session
     /// <summary>Dialled by this node, not accepted.</summary>
     public bool IsDialled { get; }
 
-    /// <summary>Of a dialled session: a hello has been sent, so the other end may have accepted it.</summary>
+    /// <summary>Of a dialled session: a claim has been sent, so the other end may have accepted it.</summary>
     public bool IsCommitted { get; set; }
 
     /// <summary>The reason of its end; None while it has not begun.</summary>
@@ -141,17 +141,20 @@ internal sealed class Sessions : IDisposable
     private readonly MeshOptions _options;
     private readonly TimeProvider _time;
     private readonly MeshReports _reports;
+    private readonly NameOwners _owners;
     private readonly ITimer? _keepAlive;
     private int _isKeepAliveDue;
 
     public Sessions(
-        MeshTables tables, MeshPollers pollers, MeshOptions options, TimeProvider time, MeshReports reports, Transport transport)
+        MeshTables tables, MeshPollers pollers, MeshOptions options, TimeProvider time, MeshReports reports, Transport transport,
+        NameOwners owners)
     {
         _tables = tables;
         _pollers = pollers;
         _options = options;
         _time = time;
         _reports = reports;
+        _owners = owners;
         Dials = new Dials(this, tables, pollers.Control, options, time, reports, transport);
         if (options.KeepAlivePeriod is { } period)
         {
@@ -243,6 +246,11 @@ internal sealed class Sessions : IDisposable
 
         peer.Arriving = peer.Arriving == session ? null : peer.Arriving;
         peer.Dial = peer.Dial == session ? null : peer.Dial;
+        if (peer.Id is { } name && (peer.Current ?? peer.Arriving) is null)
+        {
+            _owners.Release(name);
+        }
+
         TryPromote(peer);
         if (session.IsDialled && !wasCurrent)
         {
@@ -409,7 +417,7 @@ internal sealed class Dials(
         }
 
         peer.Failures++;
-        reports.HandshakeFailed();
+        reports.HandshakeFailed(reason);
         reports.DialFailed(peer, reason, Schedule(peer));
     }
 

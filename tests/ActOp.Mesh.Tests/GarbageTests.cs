@@ -18,8 +18,11 @@ public class GarbageTests
         { "empty frame", [0, 0, 0, 0] },
         { "no magic", [13, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 2, 1, 0, 1, 0] },
         { "field beyond the frame", [18, 0, 0, 0, .. "ActOpM\r\n"u8, 2, 1, 0, 1, 0, 4, 200, 0, 65, 65] },
-        { "version", Frame(new HandshakeFrame { Kind = HandshakeKind.Hello, Name = "x", Cluster = "default", Service = "default", MinVersion = 9, MaxVersion = 12 }) },
-        { "greeting by a dialler", Frame(new HandshakeFrame { Kind = HandshakeKind.Greeting, Name = "x" }) },
+        { "version", Frame(new HandshakeFrame { Kind = HandshakeKind.Hello, Name = "x", MinVersion = 9, MaxVersion = 12 }) },
+        { "greeting by a dialler", Frame(new HandshakeFrame { Kind = HandshakeKind.Greeting, Nonce = new byte[32] }) },
+        { "claim without a hello", Frame(new HandshakeFrame { Kind = HandshakeKind.Claim, Token = new byte[16] }) },
+        { "hello of another cluster", Frame(Hello()) },
+        { "hello without a nonce", Frame(new HandshakeFrame { Kind = HandshakeKind.Hello, Name = "x", NodeKind = NodeKind.Silo }) },
         { "nothing", [] },
     };
 
@@ -46,27 +49,39 @@ public class GarbageTests
     [Fact]
     public void A_handshake_frame_survives_its_encoding_and_unknown_fields_are_skipped()
     {
-        var frame = new HandshakeFrame
+        var hello = Hello();
+        var decoded = HandshakeFrame.Decode([.. hello.Encode(), 200, 2, 0, 1, 2])!;
+        Assert.Equal((hello.Kind, hello.Node, hello.KeepAlive), (decoded.Kind, decoded.Node, decoded.KeepAlive));
+        Assert.Equal([hello.Nonce, hello.Cluster, hello.Service, []], [decoded.Nonce, decoded.Cluster, decoded.Service, decoded.Proof]);
+        var claim = new HandshakeFrame
         {
-            Kind = HandshakeKind.Hello,
-            Cluster = "c",
-            Service = "s",
-            NodeKind = NodeKind.Client,
-            Name = "n",
+            Kind = HandshakeKind.Claim,
             Session = ulong.MaxValue,
             Channel = Channel.Data,
             Index = 3,
             Links = 4,
             Supersedes = 77,
+            Token = Bytes(16, 9),
         };
-        Assert.Equal(frame, HandshakeFrame.Decode([.. frame.Encode(), 200, 2, 0, 1, 2]));
+        decoded = HandshakeFrame.Decode(HandshakeFrame.WithProof(claim.Encode(), Bytes(32, 8)))!;
+        Assert.Equal((claim.Session, claim.Channel, claim.Index, claim.Links, claim.Supersedes),
+            (decoded.Session, decoded.Channel, decoded.Index, decoded.Links, decoded.Supersedes));
+        Assert.Equal([claim.Token, Bytes(32, 8)], [decoded.Token, decoded.Proof]);
+    }
+
+    [Fact]
+    public void Nothing_may_follow_a_proof_because_it_would_not_be_covered()
+    {
+        var proven = HandshakeFrame.WithProof(Hello().Encode(), Bytes(32, 8));
+        Assert.NotNull(HandshakeFrame.Decode(proven));
+        Assert.Null(HandshakeFrame.Decode([.. proven, 200, 0, 0]));
     }
 
     [Fact]
     public void Random_bytes_behind_a_good_header_never_throw()
     {
         var random = new Random(5);
-        var good = new HandshakeFrame { Kind = HandshakeKind.Hello, Name = "n", Cluster = "c", Service = "s" }.Encode();
+        var good = Hello().Encode();
         for (var i = 0; i < 20_000; i++)
         {
             var bytes = good.ToArray();
@@ -74,6 +89,19 @@ public class GarbageTests
             HandshakeFrame.Decode(bytes.AsSpan(0, random.Next(bytes.Length + 1)));
         }
     }
+
+    private static HandshakeFrame Hello() => new()
+    {
+        Kind = HandshakeKind.Hello,
+        Nonce = Bytes(32, 1),
+        Cluster = Bytes(32, 2),
+        Service = Bytes(32, 3),
+        NodeKind = NodeKind.Silo,
+        Name = "n",
+        KeepAlive = 5,
+    };
+
+    private static byte[] Bytes(int count, byte value) => [.. Enumerable.Repeat(value, count)];
 
     private static byte[] Frame(HandshakeFrame frame)
     {

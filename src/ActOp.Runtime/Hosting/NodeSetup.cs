@@ -212,7 +212,20 @@ internal static class SetupReader
             LocationCacheSize = Math.Max(1024, Option<GrainDirectoryOptions>(services).CacheSize),
             Seed = address.GetHashCode(),
         };
-        return services.GetService<NodeSeams>() is { } seams ? setup with { Driver = seams.Driver, NewId = seams.NewId } : setup;
+        if (services.GetService<NodeSeams>() is not { } seams)
+            return setup;
+        setup.Mesh.Random = bytes => Fill(bytes, seams.NewId);
+        return setup with { Driver = seams.Driver, NewId = seams.NewId };
+    }
+
+    /// <summary>Bytes of a deterministic run: never the same again, but not secret.</summary>
+    private static void Fill(Span<byte> bytes, Func<Guid> newId)
+    {
+        for (Span<byte> id = stackalloc byte[16]; !bytes.IsEmpty; bytes = bytes[Math.Min(16, bytes.Length)..])
+        {
+            newId().TryWriteBytes(id);
+            id[..Math.Min(16, bytes.Length)].CopyTo(bytes);
+        }
     }
 
     private static SiloAddress NextClient()

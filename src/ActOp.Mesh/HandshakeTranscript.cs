@@ -1,0 +1,130 @@
+using System.Buffers.Binary;
+using System.Security.Cryptography;
+using System.Text;
+
+namespace ActOp.Mesh;
+
+/// <summary>
+/// What the two ends of one connection have said in their handshake, as a running hash, and the key of their proofs. Each end computes it
+/// from the bytes that it has sent and received. A proof is a keyed hash over all frames before it and its own frame, so it covers both
+/// nonces, both identities, the role, the ids (by their marks), the versions, the session, the channel and the number of the link. A frame
+/// that was changed, taken out of another connection, or sent back to its sender proves nothing.
+/// <para>Owned by the link until its handshake is over. Threads: control thread; the accepting thread before the link is attached.</para>
+/// </summary>
+internal sealed class HandshakeTranscript
+{
+    public const int HashBytes = SHA256.HashSizeInBytes;
+    public const int NonceBytes = 32;
+    public const int TokenBytes = 16;
+
+    private readonly byte[] _hash = new byte[HashBytes];
+
+    /// <summary>The key that both ends proved to have; null without a secret.</summary>
+    public byte[]? Key { get; set; }
+
+    /// <summary>The other end; null until its identity was checked.</summary>
+    public NodeId? Node { get; set; }
+
+    /// <summary>Milliseconds between two keep-alives of the other end; see <see cref="HandshakeFrame.KeepAlive"/>.</summary>
+    public int? KeepAlive { get; set; }
+
+    /// <summary>A frame was sent or received.</summary>
+    public void Add(ReadOnlySpan<byte> frame)
+    {
+        using var hash = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
+        hash.AppendData(_hash);
+        hash.AppendData(frame);
+        hash.GetHashAndReset(_hash);
+    }
+
+    /// <summary>
+    /// Shows knowledge of an id without telling it: who connects, and does not know the id, learns nothing, because the dialler sends it.
+    /// </summary>
+    /// <param name="what">Which id.</param>
+    /// <param name="id">The id.</param>
+    /// <param name="nonce">The dialler's nonce.</param>
+    public byte[] Mark(string what, string id, ReadOnlySpan<byte> nonce)
+    {
+        using var hash = IncrementalHash.CreateHMAC(HashAlgorithmName.SHA256, Key ?? []);
+        hash.AppendData(_hash);
+        hash.AppendData(nonce);
+        Span<byte> length = stackalloc byte[4];
+        BinaryPrimitives.WriteInt32LittleEndian(length, what.Length);
+        hash.AppendData(length);
+        hash.AppendData(Encoding.UTF8.GetBytes(what + id));
+        return hash.GetHashAndReset();
+    }
+
+    /// <summary>The frame to send: with a proof if there is a key.</summary>
+    public byte[] Seal(HandshakeFrame frame)
+    {
+        var bytes = frame.Encode();
+        return Key is null ? bytes : HandshakeFrame.WithProof(bytes, Proof(Key, bytes));
+    }
+
+    /// <summary>Whether a received frame proves the key, or there is neither key nor proof.</summary>
+    /// <param name="frame">The frame.</param>
+    /// <param name="bytes">Its bytes, as received; not added yet.</param>
+    /// <param name="key">The key; null without a secret.</param>
+    public bool IsProven(HandshakeFrame frame, ReadOnlySpan<byte> bytes, byte[]? key)
+    {
+        if (key is null || frame.Proof.Length == 0)
+        {
+            return key is null && frame.Proof.Length == 0;
+        }
+
+        return CryptographicOperations.FixedTimeEquals(Proof(key, bytes[..^HandshakeFrame.ProofFieldBytes]), frame.Proof);
+    }
+
+    private byte[] Proof(byte[] key, ReadOnlySpan<byte> bytes)
+    {
+        using var hash = IncrementalHash.CreateHMAC(HashAlgorithmName.SHA256, key);
+        hash.AppendData(_hash);
+        hash.AppendData(bytes);
+        return hash.GetHashAndReset();
+    }
+}
+
+/// <summary>
+/// The secrets of one node: the keys of each role, and the key of its tokens, which is random for each run of the process. Immutable.
+/// </summary>
+internal sealed class HandshakeKeys
+{
+    private readonly byte[][] _silo;
+    private readonly byte[][] _client;
+    private readonly RandomBytes _random;
+    private readonly byte[] _process = new byte[HandshakeTranscript.HashBytes];
+
+    public HandshakeKeys(MeshOptions options)
+    {
+        // Each role has keys of its own: who knows the key of clients proves nothing at the listener for silos.
+        _silo = [.. options.SiloSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, silo"u8))];
+        _client = [.. options.ClientSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, client"u8))];
+        _random = options.Random;
+        _random(_process);
+    }
+
+    /// <summary>The accepted keys of a role, that of this node's own dials first.</summary>
+    public byte[][] Of(NodeKind role) => role == NodeKind.Silo ? _silo : _client;
+
+    public byte[] NewNonce()
+    {
+        var nonce = new byte[HandshakeTranscript.NonceBytes];
+        _random(nonce);
+        return nonce;
+    }
+
+    /// <summary>
+    /// What shows another node that this process is the one that it has met before. Different for each node, so that no node can use what
+    /// it was told at another one.
+    /// </summary>
+    public byte[] TokenFor(NodeId other)
+    {
+        byte[] text = [(byte)other.Kind, .. Encoding.UTF8.GetBytes(other.Name)];
+        return HMACSHA256.HashData(_process, text)[..HandshakeTranscript.TokenBytes];
+    }
+}
+
+/// <summary>Fills a buffer with bytes that nobody else can foresee. Any thread.</summary>
+/// <param name="bytes">The buffer.</param>
+public delegate void RandomBytes(Span<byte> bytes);

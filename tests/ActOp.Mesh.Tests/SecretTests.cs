@@ -1,0 +1,199 @@
+using System.Text;
+
+namespace ActOp.Mesh.Tests;
+
+/// <summary>Both ends prove that they know the secret, and nobody tells it.</summary>
+public class SecretTests
+{
+    private static readonly byte[] One = Encoding.UTF8.GetBytes("the first secret of this cluster");
+    private static readonly byte[] Other = Encoding.UTF8.GetBytes("another secret that is long enough");
+
+    [Theory, InlineData(1), InlineData(4)]
+    public void Nodes_that_know_the_secret_connect(int links)
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var (a, b, peer, _) = mesh.Pair(options => (options.SiloSecrets, options.LinksPerPeer) = ([One], links));
+        peer.GetLink(0)!.TryAppend(TestNode.Number(1));
+        mesh.Until(() => b.AllFrames.Any());
+        Assert.Equal(["+b"], a.Events);
+    }
+
+    public static TheoryData<byte[]?, byte[]?> Unequal => new() { { One, Other }, { null, One }, { One, null } };
+
+    [Theory, MemberData(nameof(Unequal))]
+    public void A_wrong_or_missing_secret_is_refused_by_name_at_both_ends(byte[]? ofDialler, byte[]? ofAcceptor)
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a", options => options.SiloSecrets = ofDialler is null ? [] : [ofDialler]);
+        var b = mesh.Add("b", options => options.SiloSecrets = ofAcceptor is null ? [] : [ofAcceptor]);
+        a.Mesh.Connect(b.EndPoint);
+        mesh.Until(() => a.Events.Contains("!NotAuthenticated") && b.Mesh.LinkCount == 0 && b.Log.Count == 2);
+        Assert.All(b.Log, line => Assert.Contains("NotAuthenticated", line));
+        Assert.Empty(b.Events);
+        Assert.Empty(b.Mesh.Peers());
+    }
+
+    [Fact]
+    public void An_acceptor_that_proves_nothing_is_refused()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a", options => options.SiloSecrets = [One]);
+        var b = mesh.Add("b", options => options.SiloSecrets = [One]);
+        var relay = new Relay(mesh, b.EndPoint)
+        {
+            // The answer without its proof.
+            Change = static (_, frame) => frame[8] == (byte)HandshakeKind.Answer ? frame[..^HandshakeFrame.ProofFieldBytes] : frame,
+        };
+        a.Mesh.Connect(relay.EndPoint);
+        mesh.Until(() => Step(relay) && a.Events.Contains("!NotAuthenticated"));
+        Assert.Empty(a.Connected);
+    }
+
+    [Theory, InlineData(NodeKind.Silo), InlineData(NodeKind.Client)]
+    public void Each_byte_of_each_frame_is_covered_by_a_proof(NodeKind kind)
+    {
+        for (var frameKind = HandshakeKind.Greeting; frameKind <= HandshakeKind.Welcome; frameKind++)
+        {
+            for (var at = 9; at < 80; at += 7)
+            {
+                using var mesh = new TestMesh(Wire.Memory);
+                var a = mesh.Add("a", options => (options.SiloSecrets, options.ClientSecrets) = ([One], [Other]), false, kind);
+                var b = mesh.Add("b", options => (options.SiloSecrets, options.ClientSecrets) = ([One], [Other]), accepts: kind);
+                var changed = 0;
+                var relay = new Relay(mesh, b.EndPoint);
+                relay.Change = (_, frame) =>
+                {
+                    if (frame[8] == (byte)frameKind)
+                    {
+                        changed++;
+                        frame[Math.Min(at, frame.Length - 1)] ^= 0x40;
+                    }
+
+                    return frame;
+                };
+                a.Mesh.Connect(relay.EndPoint);
+                mesh.Until(() => Step(relay) && (a.Events.Count > 0 || b.Log.Count > 0), frameKind + " " + at);
+                Assert.True(changed > 0);
+                Assert.Empty(a.Connected);
+            }
+        }
+    }
+
+    [Fact]
+    public void Who_knows_the_clients_secret_passes_at_the_gateway_and_never_at_the_port_of_the_silos()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        Action<MeshOptions> secrets = options => (options.SiloSecrets, options.ClientSecrets) = ([One], [Other]);
+        var silos = mesh.Add("silos", secrets);
+        var gateway = mesh.Add("gateway", secrets, accepts: NodeKind.Client);
+        var client = mesh.Add("client", options => options.ClientSecrets = [Other], false, NodeKind.Client);
+        client.Mesh.Connect(gateway.EndPoint);
+        mesh.Until(() => gateway.Connected.Count == 1);
+        var liar = mesh.Add("liar", options => (options.SiloSecrets, options.ClientSecrets) = ([Other], [Other]));
+        liar.Mesh.Connect(silos.EndPoint);
+        mesh.Until(() => liar.Events.Contains("!NotAuthenticated"));
+        client.Mesh.Connect(silos.EndPoint);
+        mesh.Until(() => client.Events.Contains("!WrongRole"));
+        Assert.Empty(silos.Events);
+    }
+
+    [Fact]
+    public void A_secret_is_replaced_while_old_and_new_nodes_connect()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        byte[][][] steps = [[One], [One, Other], [Other, One], [Other]];
+        for (var i = 0; i + 1 < steps.Length; i++)
+        {
+            var (older, newer) = (steps[i], steps[i + 1]);
+            var a = mesh.Add("a" + i, options => options.SiloSecrets = older);
+            var b = mesh.Add("b" + i, options => options.SiloSecrets = newer);
+            var c = mesh.Add("c" + i, options => options.SiloSecrets = older);
+            a.Mesh.Connect(b.EndPoint);
+            b.Mesh.Connect(c.EndPoint);
+            mesh.Until(() => a.Connected.Count == 1 && b.Connected.Count == 2 && c.Connected.Count == 1, "step " + i);
+        }
+    }
+
+    [Fact]
+    public void What_was_recorded_proves_nothing_on_another_connection()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a", options => options.SiloSecrets = [One]);
+        var b = mesh.Add("b", options => options.SiloSecrets = [One]);
+        var relay = new Relay(mesh, b.EndPoint);
+        var peer = a.Mesh.Connect(relay.EndPoint);
+        mesh.Until(() => Step(relay) && peer.State == PeerState.Connected);
+        var lines = b.Log.Count;
+        using var thief = RawEnd.Dial(mesh, b.EndPoint);
+        foreach (var (fromDialler, frame) in relay.Frames.ToArray())
+        {
+            if (fromDialler)
+            {
+                thief.SendFrame(frame);
+                mesh.Rounds(3);
+            }
+        }
+
+        mesh.Until(() => b.Log.Count > lines);
+        Assert.Contains("NotAuthenticated", b.Log[lines]);
+        Assert.Equal(["+a"], b.Events);
+    }
+
+    [Theory, InlineData(true), InlineData(false)]
+    public void Neither_the_secret_nor_the_ids_are_on_the_wire_and_a_stranger_is_told_no_name(bool hasSecret)
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        void Configure(MeshOptions options)
+        {
+            (options.ClusterId, options.ServiceId) = ("id of the cluster", "id of the service");
+            options.SiloSecrets = hasSecret ? [One] : [];
+        }
+
+        var (a, b) = (mesh.Add("name of a", Configure), mesh.Add("name of b", Configure));
+        var relay = new Relay(mesh, b.EndPoint);
+        var peer = a.Mesh.Connect(relay.EndPoint);
+        mesh.Until(() => Step(relay) && peer.State == PeerState.Connected);
+        foreach (var (_, frame) in relay.Frames)
+        {
+            var text = Encoding.Latin1.GetString(frame);
+            Assert.DoesNotContain("id of", text);
+            Assert.DoesNotContain("secret", text);
+        }
+
+        using var stranger = RawEnd.Dial(mesh, b.EndPoint);
+        stranger.SendFrame(new HandshakeFrame
+        {
+            Kind = HandshakeKind.Hello,
+            Nonce = new byte[32],
+            Cluster = new byte[32],
+            Service = new byte[32],
+            NodeKind = NodeKind.Silo,
+            Name = "stranger",
+        }.Encode());
+        var told = new List<byte[]>();
+        mesh.Until(() =>
+        {
+            while (stranger.Next() is { } frame)
+            {
+                told.Add(frame);
+            }
+
+            return stranger.IsOver;
+        });
+        Assert.Equal([HandshakeKind.Greeting, HandshakeKind.Refusal], told.Select(frame => (HandshakeKind)frame[8]));
+        Assert.All(told, frame => Assert.DoesNotContain("name of", Encoding.Latin1.GetString(frame)));
+    }
+
+    [Fact]
+    public void A_short_secret_fails_by_its_name()
+    {
+        var error = Assert.Throws<ArgumentException>(() => new MeshOptions { SiloSecrets = [new byte[15]] }.Validate());
+        Assert.Contains("MeshOptions.SiloSecrets", error.Message);
+    }
+
+    private static bool Step(Relay relay)
+    {
+        relay.Pump();
+        return true;
+    }
+}
