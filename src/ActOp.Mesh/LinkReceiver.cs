@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using ActOp.Mesh.Transports;
+using ActOp.Mesh.Transports.Tls;
 
 namespace ActOp.Mesh;
 
@@ -93,6 +94,11 @@ internal sealed class LinkReceiver
     {
         if (result == ByteStream.WouldBlock)
         {
+            if (_link.Phase == LinkPhase.AwaitHello && _stream.HasHeard)
+            {
+                _node.PendingHandshakes.Spoke(_link);
+            }
+
             return;
         }
 
@@ -206,6 +212,11 @@ internal sealed class LinkReceiver
             var body = BinaryPrimitives.ReadUInt32LittleEndian(bytes);
             if (body > WireLimits.HandshakeBytes)
             {
+                if (TlsWire.LooksLikeTls(bytes))
+                {
+                    _node.Log.TlsWithoutTls(_link.RemoteEndPoint);
+                }
+
                 _node.RefuseGarbage(_link);
                 return;
             }

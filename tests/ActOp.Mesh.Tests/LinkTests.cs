@@ -15,9 +15,7 @@ public class LinkTests
 
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
 
-    public static TheoryData<Wire> Wires => [Wire.Memory, Wire.Tcp, Wire.PortableTcp];
-
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void Frames_of_all_sizes_arrive_whole_and_in_order(Wire wire)
     {
         using var mesh = new TestMesh(wire, pipeBytes: 5000);
@@ -38,7 +36,7 @@ public class LinkTests
         Assert.Equal(sent, b.AllFrames);
     }
 
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void Frames_appended_before_a_flush_leave_in_one_send(Wire wire)
     {
         using var mesh = new TestMesh(wire);
@@ -99,7 +97,7 @@ public class LinkTests
         Assert.Equal(ByteStream.Failed, stream.Send(bytes));
     }
 
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void A_full_link_pushes_back_and_tells_when_there_is_room(Wire wire)
     {
         using var mesh = new TestMesh(wire, pipeBytes: 5000);
@@ -124,7 +122,7 @@ public class LinkTests
         Assert.Equal(Enumerable.Range(0, accepted + 1), b.AllFrames.Select(frame => Number(frame)));
     }
 
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void A_flush_that_does_not_fit_goes_on_when_the_network_takes_more(Wire wire)
     {
         using var mesh = new TestMesh(wire, pipeBytes: 5000);
@@ -189,7 +187,7 @@ public class LinkTests
         Assert.Contains(b.Log, line => line.StartsWith("1005"));
     }
 
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void Closing_a_peer_sends_what_was_accepted_first(Wire wire)
     {
         using var mesh = new TestMesh(wire, pipeBytes: 5000);
@@ -229,7 +227,7 @@ public class LinkTests
         Assert.Contains(b.Log, line => line.StartsWith("1006"));
     }
 
-    [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp)]
+    [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp), InlineData(Wire.TlsMemory), InlineData(Wire.TlsTcp)]
     public void Steady_traffic_allocates_nothing(Wire wire)
     {
         using var mesh = new TestMesh(wire);

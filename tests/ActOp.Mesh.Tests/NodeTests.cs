@@ -5,9 +5,7 @@ namespace ActOp.Mesh.Tests;
 
 public class NodeTests
 {
-    public static TheoryData<Wire> Wires => [Wire.Memory, Wire.Tcp, Wire.PortableTcp];
-
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void Nodes_that_dial_each_other_at_once_keep_one_session_and_lose_nothing(Wire wire)
     {
         using var mesh = new TestMesh(wire);
@@ -30,7 +28,7 @@ public class NodeTests
         Assert.Equal(2, b.Mesh.LinkCount);
     }
 
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void A_node_of_another_cluster_is_refused(Wire wire)
     {
         using var mesh = new TestMesh(wire);
@@ -42,12 +40,12 @@ public class NodeTests
         Assert.Empty(a.Connected);
     }
 
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void A_dial_that_finds_nobody_is_repeated_after_the_back_off(Wire wire)
     {
         using var mesh = new TestMesh(wire);
-        var (a, b) = (mesh.Add("a"), mesh.Add("b", listen: wire == Wire.Memory));
-        EndPoint target = wire == Wire.Memory ? new IPEndPoint(IPAddress.Loopback, 99) : new IPEndPoint(IPAddress.Loopback, 1);
+        var (a, b) = (mesh.Add("a"), mesh.Add("b", listen: wire.IsMemory));
+        EndPoint target = wire.IsMemory ? new IPEndPoint(IPAddress.Loopback, 99) : new IPEndPoint(IPAddress.Loopback, 1);
         var peer = a.Mesh.Connect(target);
         mesh.Until(() => a.Events.Count == 1);
         Assert.Equal(["!ConnectRefused"], a.Events);
@@ -55,7 +53,7 @@ public class NodeTests
         Assert.Single(a.Events);
         mesh.Clock.Advance(TimeSpan.FromMilliseconds(100));
         mesh.Until(() => a.Events.Count == 2);
-        if (wire == Wire.Memory)
+        if (wire.IsMemory)
         {
             b.Mesh.Listen(target, NodeKind.Silo);
             mesh.Clock.Advance(TimeSpan.FromMilliseconds(200));
@@ -144,7 +142,7 @@ public class NodeTests
         Assert.Equal(1, Number(b.Frames.Single(pair => pair.Key.Channel == Channel.Control).Value[0]));
     }
 
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void Changing_the_pollers_under_load_loses_and_reorders_nothing(Wire wire)
     {
         using var mesh = new TestMesh(wire, pipeBytes: 5000);

@@ -7,9 +7,7 @@ public class ReadingTests
 {
     private const int Limit = 2048;
 
-    public static TheoryData<Wire> Wires => [Wire.Memory, Wire.Tcp, Wire.PortableTcp];
-
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void A_poll_reads_about_as_much_as_the_limit_and_the_rest_comes_in_order(Wire wire)
     {
         using var mesh = new TestMesh(wire);
@@ -65,7 +63,7 @@ public class ReadingTests
         Assert.Equal(order.Take(4).Where(name => name != "a3"), order.Skip(4).Take(3));
     }
 
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void A_frame_beyond_the_limit_is_read_whole(Wire wire)
     {
         using var mesh = new TestMesh(wire, pipeBytes: 1 << 20);
@@ -80,7 +78,7 @@ public class ReadingTests
     }
 
     /// <summary>The end of the stream makes no report of its own when data came with it.</summary>
-    [Theory, MemberData(nameof(Wires))]
+    [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void The_end_behind_what_one_poll_does_not_read_is_found(Wire wire)
     {
         using var mesh = new TestMesh(wire);

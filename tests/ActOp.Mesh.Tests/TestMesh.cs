@@ -20,10 +20,15 @@ internal sealed class TestMesh(Wire wire, int pipeBytes = 64 << 10) : IDisposabl
     public TestNode Add(string name, Action<MeshOptions>? configure = null, bool listen = true, NodeKind kind = NodeKind.Silo, Func<Transport, Transport>? wrap = null,
         NodeKind accepts = NodeKind.Silo)
     {
-        var local = new IPEndPoint(IPAddress.Loopback, wire == Wire.Memory ? _nextPort++ : 0);
-        var transport = wire == Wire.Memory
+        var local = new IPEndPoint(IPAddress.Loopback, wire.IsMemory ? _nextPort++ : 0);
+        var transport = wire.IsMemory
             ? Network.CreateTransport(local)
-            : new TcpTransport(new TcpOptions { Portable = wire == Wire.PortableTcp, SendBufferBytes = Math.Max(pipeBytes, 16 << 10) }, Clock);
+            : new TcpTransport(new TcpOptions { Portable = wire.IsPortable, SendBufferBytes = Math.Max(pipeBytes, 16 << 10) }, Clock);
+        if (wire.IsTls)
+        {
+            transport = Tls(name, wire == Wire.TlsTcp).Wrap(transport);
+        }
+
         var node = new TestNode(name, wrap?.Invoke(transport) ?? transport, Clock, configure, kind) { EndPoint = local };
         if (listen)
         {
@@ -34,11 +39,18 @@ internal sealed class TestMesh(Wire wire, int pipeBytes = 64 << 10) : IDisposabl
         return node;
     }
 
+    /// <summary>Settings under which all nodes trust each other; on request with handshakes on the thread pool.</summary>
+    public static TestTls Tls(string name, bool onPool = false) => new()
+    {
+        Certificate = TestRoot.Default.Issue(name),
+        Run = onPool ? static step => ThreadPool.QueueUserWorkItem(_ => step()) : null,
+    };
+
     public void Round()
     {
         foreach (var node in _nodes)
         {
-            node.Pump(wire == Wire.Memory ? 0 : 1);
+            node.Pump(wire.IsMemory ? 0 : 1);
         }
     }
 

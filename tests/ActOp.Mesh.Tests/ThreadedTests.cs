@@ -5,7 +5,7 @@ namespace ActOp.Mesh.Tests;
 
 public class ThreadedTests
 {
-    [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp)]
+    [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp), InlineData(Wire.TlsMemory), InlineData(Wire.TlsTcp)]
     public void Many_threads_send_while_pollers_change_and_each_keeps_its_order(Wire wire)
     {
         const int Senders = 3;

@@ -63,6 +63,11 @@ public abstract class ByteStream : IDisposable
     /// </summary>
     public virtual bool TakesReserve => false;
 
+    /// <summary>
+    /// Whether the other end has sent bytes that the stream itself consumes (the handshake of TLS), so that it is not silent.
+    /// </summary>
+    public virtual bool HasHeard => false;
+
     /// <summary>The object that the readiness report leads to (the mesh keeps its link here).</summary>
     internal object? Owner { get; set; }
 
