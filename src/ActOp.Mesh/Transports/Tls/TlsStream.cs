@@ -50,6 +50,7 @@ internal sealed class TlsStream : ByteStream
     private ValueTask<int> _peek;
     private bool _isPeeking;
     private bool _hasEnded;
+    private bool _hasRead;
     private int _encrypted;
     private bool _isFinished;
     private int _stage;
@@ -162,6 +163,11 @@ internal sealed class TlsStream : ByteStream
             _wire.Append(Alert);
         }
 
+        if (Volatile.Read(ref _stage) == Established && !_hasRead)
+        {
+            ReadAlert();
+        }
+
         AnnounceEnd();
         _wire.Drain();
         _wire.CloseInner();
@@ -189,6 +195,20 @@ internal sealed class TlsStream : ByteStream
         // Output of the handshake, and records that the reader has written, are sent by Receive.
         var drains = (kinds & ReadyKinds.Write) != 0 && (_wire.HasOutput || Volatile.Read(ref _stage) == Shaking);
         return drains ? kinds | ReadyKinds.Read : kinds;
+    }
+
+    /// <summary>
+    /// Logs why the other end refuses this one. It checks the certificate after its part of the handshake, so its alert may be found only
+    /// here: sending fails first.
+    /// </summary>
+    private void ReadAlert()
+    {
+        Span<byte> one = stackalloc byte[1];
+        _wire.BecameReadable(toTheEnd: true);
+        if (Receive(one) == WouldBlock)
+        {
+            _log.Broke(null, RemoteEndPoint, "closed before anything was received.");
+        }
     }
 
     private unsafe int Read(Span<byte> buffer)
@@ -230,6 +250,7 @@ internal sealed class TlsStream : ByteStream
             }
 
             total += read;
+            _hasRead = true;
         }
 
         return total;
@@ -400,7 +421,8 @@ internal sealed class TlsStream : ByteStream
 
     private int Fail(Exception exception)
     {
-        if (Interlocked.Exchange(ref _stage, Broken) != Broken && _wire.Failure == 0)
+        // What the network breaks is logged by the mesh. Without a byte of it, the other end may have refused the certificate.
+        if (Interlocked.Exchange(ref _stage, Broken) != Broken && (_wire.Failure == 0 || !_hasRead))
         {
             _log.Broke(Unexpected(exception), RemoteEndPoint, Text(exception));
         }
