@@ -112,8 +112,12 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
 
         foreach (var silo in _touched)
         {
-            _tops[silo].Offer(_pull[silo] - inside);
-            _cut[silo] += _pull[silo];
+            if (traits.CanMoveTo(table.KeyOf(vertex), silo))
+            {
+                _tops[silo].Offer(_pull[silo] - inside);
+                _cut[silo] += _pull[silo];
+            }
+
             _pull[silo] = 0;
         }
 
@@ -171,7 +175,7 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
         {
             // Not a number: no candidate, or chosen.
             _scores[vertex] = double.NaN;
-            if (!IsMovable(vertex))
+            if (!IsMovable(vertex) || !traits.CanMoveTo(table.KeyOf(vertex), target))
                 continue;
             var score = Score(vertex, target, out var tied);
             if (grow || score > 0)

@@ -113,6 +113,8 @@ internal sealed class PromisedTraits<TVertex>(IVertexTraits<TVertex> inner, Prom
 {
     public bool CanMove(TVertex vertex) => !promises.IsUnderWay(vertex) && inner.CanMove(vertex);
 
+    public bool CanMoveTo(TVertex vertex, int silo) => inner.CanMoveTo(vertex, silo);
+
     public double SizeOf(TVertex vertex) => inner.SizeOf(vertex);
 }
 

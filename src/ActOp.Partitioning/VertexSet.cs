@@ -12,6 +12,12 @@ public interface IVertexTraits<TVertex>
     /// <returns>Whether the vertex may move.</returns>
     bool CanMove(TVertex vertex);
 
+    /// <summary>False if a silo cannot take the vertex, though others might.</summary>
+    /// <param name="vertex">A vertex that may move.</param>
+    /// <param name="silo">Another silo.</param>
+    /// <returns>Whether the vertex may move there.</returns>
+    bool CanMoveTo(TVertex vertex, int silo) => true;
+
     /// <summary>The size that counts for the candidate set's size limit, the migration cost and, if so chosen, the balance.</summary>
     /// <param name="vertex">A vertex that the table places on this silo.</param>
     /// <returns>A size above zero in any unit, for instance bytes of state; 1 where all are alike.</returns>

@@ -133,8 +133,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         SiloAddress? target = null;
         try
         {
-            target = await activation.Parts.Placement.PlaceAsync(
-                activation.Class, activation.GrainId, activation.Parts.Local.Address, _context);
+            (target, _) = await activation.Parts.Placement.PlaceAsync(activation.GrainId, default, _context);
             if (target.Equals(activation.Parts.Local.Address))
                 target = null;
         }

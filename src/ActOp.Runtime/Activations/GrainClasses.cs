@@ -1,9 +1,15 @@
 using System.Collections.Concurrent;
+using System.Collections.Frozen;
+using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
+using System.Globalization;
 using System.Reflection;
-using ActOp.Runtime.Placement;
+using ActOp.Runtime.Cluster;
 using ActOp.Serialization;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
 using Orleans;
+using Orleans.Configuration;
 using Orleans.Metadata;
 using Orleans.Placement;
 using Orleans.Runtime;
@@ -11,45 +17,73 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Activations;
 
 /// <summary>
-/// Which class implements which grain interface. Filled at start from the type manifest; any thread.
+/// Which class implements which grain interface: the classes that this silo hosts, and the entries of all classes of the cluster, which a
+/// silo takes from the manifests of the silos, and a client from a silo.
 /// </summary>
-internal sealed class GrainClasses
+/// <remarks>
+/// Any thread. The hosted classes are read once at start. The known entries are replaced as a whole; an interface that was resolved with
+/// older entries is then resolved again.
+/// </remarks>
+internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy defaultPlacement, bool hasClasses)
 {
     private readonly ConcurrentDictionary<GrainType, GrainClass> _byGrainType = new();
-    private readonly ConcurrentDictionary<(Type, string?), GrainType> _byInterface = new();
-    private readonly PlacementStrategy _defaultPlacement;
-    private readonly bool _hasClasses;
-    private volatile GrainTypeEntry[] _entries = [];
+    private readonly Lock _gate = new();
+    private volatile Resolutions _known = new([]);
+    private FrozenDictionary<GrainType, HostedClass> _hosted = FrozenDictionary<GrainType, HostedClass>.Empty;
+    private FrozenDictionary<string, ushort> _versions = FrozenDictionary<string, ushort>.Empty;
 
-    internal GrainClasses(PlacementStrategy defaultPlacement, bool hasClasses)
+    /// <summary>All classes of the cluster that are known, for clients that have only the interfaces.</summary>
+    internal GrainTypeEntry[] Entries => _known.Entries;
+
+    /// <summary>Reads what this process has and what of it this silo hosts.</summary>
+    /// <exception cref="OrleansConfigurationException">Two classes have the same grain type, or the properties of one cannot be
+    /// read.</exception>
+    internal SiloManifest LoadLocal()
     {
-        _defaultPlacement = defaultPlacement;
-        _hasClasses = hasClasses;
+        var options = services.GetService<IOptions<GrainTypeOptions>>()?.Value;
+        var interfaces = TypeManifest.Interfaces.Where(entry => options is null || options.Interfaces.Contains(entry.Type))
+            .OrderBy(static entry => entry.Name, StringComparer.Ordinal).Select(ReadInterface).ToArray();
+        _versions = interfaces.DistinctBy(static entry => entry.Name)
+            .ToFrozenDictionary(static entry => entry.Name, static entry => entry.Version, StringComparer.Ordinal);
+        if (!hasClasses)
+            return new SiloManifest { Interfaces = interfaces };
+        var classes = TypeManifest.GrainClasses.Where(entry => options is null || options.Classes.Contains(entry.Type));
+        var hosted = Unique(classes.OrderBy(static entry => entry.GrainType, StringComparer.Ordinal).ToArray()).Select(ReadClass).ToArray();
+        _hosted = hosted.ToFrozenDictionary(static one => GrainType.Create(one.Entry.GrainType));
+        return new SiloManifest { Grains = [.. hosted.Select(static one => one.Entry)], Interfaces = interfaces };
     }
 
-    /// <summary>What this process hosts, for clients that have only the interfaces.</summary>
-    internal GrainTypeEntry[] Entries => _entries;
-
-    /// <summary>Reads the manifest of this process.</summary>
-    /// <exception cref="OrleansConfigurationException">Two classes have the same grain type.</exception>
-    internal void LoadLocal() => Add(Unique(TypeManifest.GrainClasses).Select(entry => new GrainTypeEntry(
-        entry.GrainType,
-        entry.Type.FullName!,
-        [.. entry.Interfaces.Select(type => TypeManifest.TryGetInterface(type.IsGenericType ? type.GetGenericTypeDefinition() : type, out var found) ? found.Name : type.FullName!)],
-        entry.Type.IsGenericTypeDefinition)));
-
-    /// <summary>Adds what another silo of the cluster hosts.</summary>
-    internal void Add(IEnumerable<GrainTypeEntry> entries)
+    /// <summary>Replaces the entries of the classes of the cluster. Entries of one grain type are merged.</summary>
+    internal void SetKnown(IEnumerable<GrainTypeEntry> entries)
     {
-        _entries = [.. _entries.Concat(entries).DistinctBy(entry => entry.GrainType).OrderBy(entry => entry.GrainType,
-            StringComparer.Ordinal)];
-        _byInterface.Clear();
+        lock (_gate)
+        {
+            GrainTypeEntry[] merged = [.. entries.GroupBy(static entry => entry.GrainType, StringComparer.Ordinal)
+                .OrderBy(static same => same.Key, StringComparer.Ordinal).Select(static same => GrainTypeEntry.Merge([.. same]))];
+            if (!merged.AsSpan().SequenceEqual(_known.Entries, GrainTypeEntry.Meaning))
+                _known = new Resolutions(merged);
+        }
     }
+
+    /// <summary>Adds entries to the known ones.</summary>
+    internal void AddKnown(IEnumerable<GrainTypeEntry> entries) => SetKnown(entries.Concat(_known.Entries));
 
     /// <summary>The grain type that a call through <paramref name="interfaceType"/> means.</summary>
     /// <exception cref="ArgumentException">No class or several classes implement the interface.</exception>
-    internal GrainType Resolve(Type interfaceType, string? classNamePrefix) =>
-        _byInterface.TryGetValue((interfaceType, classNamePrefix), out var found) ? found : _byInterface.GetOrAdd((interfaceType, classNamePrefix), Find(interfaceType, classNamePrefix));
+    internal GrainType Resolve(Type interfaceType, string? classNamePrefix) => _known.Resolve(interfaceType, classNamePrefix);
+
+    /// <summary>The interfaces of a grain type, by their names; none if the type is not known.</summary>
+    internal string[] InterfacesOf(GrainType grainType)
+    {
+        var name = WithoutArguments(grainType.ToString()!);
+        return Array.Find(_known.Entries, entry => entry.GrainType == name)?.Interfaces ?? [];
+    }
+
+    /// <summary>The version of an interface in this process; 0 if it has none.</summary>
+    internal ushort VersionOf(string interfaceName) =>
+        _versions.TryGetValue(interfaceName, out var version) ? version
+        : interfaceName.IndexOf('<', StringComparison.Ordinal) is > 0 and var end ? _versions.GetValueOrDefault(interfaceName[..end])
+        : (ushort)0;
 
     internal GrainClass Get(GrainId id) => Get(id.Type);
 
@@ -59,18 +93,47 @@ internal sealed class GrainClasses
             "No grain class of this silo has the grain type " + grainType +
                 ". Is its assembly referenced, and was the source generator run on it?");
 
+    /// <summary>The class of the grain type, if this silo hosts it.</summary>
     internal bool TryGet(GrainType grainType, [NotNullWhen(true)] out GrainClass? found)
     {
         if (_byGrainType.TryGetValue(grainType, out found))
             return true;
-        if (!_hasClasses || FindClass(grainType.ToString()!) is not { } type)
+        if (FindClass(grainType, out var type) is not { } hosted)
             return false;
-        found = _byGrainType.GetOrAdd(grainType, new GrainClass(grainType, type, PlacementOf(type)));
+        found = _byGrainType.GetOrAdd(grainType, new GrainClass(grainType, type!, hosted.Placement));
         return true;
     }
 
     internal bool TryGetWorker(GrainId id, [NotNullWhen(true)] out GrainClass? found) =>
         TryGet(id.Type, out found) && found.Worker is not null;
+
+    /// <summary>
+    /// The placement strategy of a grain type, with its properties. Null if this process has no class for the name of the strategy.
+    /// </summary>
+    /// <param name="definition">The grain type, without type arguments.</param>
+    /// <param name="entry">The class as a silo that hosts it describes it.</param>
+    internal PlacementStrategy? PlacementOf(GrainType definition, GrainTypeEntry entry)
+    {
+        if (_hosted.TryGetValue(definition, out var hosted))
+            return hosted.Placement;
+        var name = entry.Properties.GetValueOrDefault(WellKnownGrainTypeProperties.PlacementStrategy);
+        if (name is null || name == defaultPlacement.GetType().Name)
+            return defaultPlacement;
+        var strategy = services.GetKeyedService<PlacementStrategy>(name) ?? BuiltInPlacement(name);
+        strategy?.Initialize(new GrainProperties(entry.Properties.ToImmutableDictionary()));
+        return strategy;
+    }
+
+    private static PlacementStrategy? BuiltInPlacement(string name) => name switch
+    {
+        nameof(RandomPlacement) => new RandomPlacement(),
+        nameof(PreferLocalPlacement) => new PreferLocalPlacement(),
+        nameof(HashBasedPlacement) => new HashBasedPlacement(),
+        nameof(ActivationCountBasedPlacement) => new ActivationCountBasedPlacement(),
+        nameof(ResourceOptimizedPlacement) => new ResourceOptimizedPlacement(),
+        nameof(StatelessWorkerPlacement) => new StatelessWorkerPlacement(),
+        _ => null,
+    };
 
     private static IEnumerable<ActOp.Serialization.GrainClass> Unique(IEnumerable<ActOp.Serialization.GrainClass> classes)
     {
@@ -88,12 +151,111 @@ internal sealed class GrainClasses
         return classes;
     }
 
-    private PlacementStrategy PlacementOf(Type type)
+    private static string WithoutArguments(string grainType) =>
+        grainType.IndexOf("[[", StringComparison.Ordinal) is >= 0 and var arguments ? grainType[..arguments] : grainType;
+
+    private HostedClass ReadClass(ActOp.Serialization.GrainClass entry)
     {
-        var strategy = type.GetCustomAttribute<PlacementAttribute>(inherit: true)?.PlacementStrategy ?? _defaultPlacement;
-        strategy.Initialize(new GrainProperties(System.Collections.Immutable.ImmutableDictionary<string, string>.Empty));
-        return strategy;
+        var type = entry.Type;
+        var grainType = GrainType.Create(entry.GrainType);
+        string[] interfaces = [.. entry.Interfaces.Select(NameOf).Distinct(StringComparer.Ordinal)];
+        var properties = new Dictionary<string, string>(StringComparer.Ordinal)
+        {
+            [WellKnownGrainTypeProperties.TypeName] = type.Name,
+            [WellKnownGrainTypeProperties.FullTypeName] = type.FullName!,
+        };
+        try
+        {
+            for (var i = 0; i < interfaces.Length; i++)
+            {
+                properties[WellKnownGrainTypeProperties.ImplementedInterfacePrefix + i.ToString(CultureInfo.InvariantCulture)] =
+                    interfaces[i];
+            }
+
+            foreach (var provider in services.GetServices<IGrainPropertiesProvider>())
+                provider.Populate(type, grainType, properties);
+            foreach (var attribute in type.GetCustomAttributes(inherit: true))
+                (attribute as IGrainPropertiesProviderAttribute)?.Populate(services, type, grainType, properties);
+            var placement = type.GetCustomAttribute<PlacementAttribute>(inherit: true)?.PlacementStrategy;
+            if (placement is null)
+                properties.TryAdd(WellKnownGrainTypeProperties.PlacementStrategy, defaultPlacement.GetType().Name);
+            else
+                placement.Initialize(new GrainProperties(properties.ToImmutableDictionary()));
+            return new HostedClass(
+                type, new GrainTypeEntry(entry.GrainType, type.FullName!, interfaces, type.IsGenericTypeDefinition, properties),
+                placement ?? defaultPlacement);
+        }
+        catch (Exception exception)
+        {
+            throw new OrleansConfigurationException(
+                "The properties of the grain class " + type + " could not be read: " + exception.Message, exception);
+        }
     }
+
+    private InterfaceEntry ReadInterface(GrainInterface entry)
+    {
+        var properties = new Dictionary<string, string>(StringComparer.Ordinal);
+        try
+        {
+            foreach (var attribute in entry.Type.GetCustomAttributes(inherit: false))
+            {
+                (attribute as IGrainInterfacePropertiesProviderAttribute)?.Populate(
+                    services, entry.Type, GrainInterfaceType.Create(entry.Name), properties);
+            }
+
+            foreach (var provider in services.GetServices<IGrainInterfacePropertiesProvider>())
+                provider.Populate(entry.Type, GrainInterfaceType.Create(entry.Name), properties);
+            var version = properties.TryGetValue(WellKnownGrainInterfaceProperties.Version, out var text)
+                ? ushort.Parse(text, NumberStyles.None, CultureInfo.InvariantCulture)
+                : (ushort)0;
+            return new InterfaceEntry(entry.Name, version);
+        }
+        catch (Exception exception)
+        {
+            throw new OrleansConfigurationException(
+                "The properties of the grain interface " + entry.Type + " could not be read: " + exception.Message, exception);
+        }
+    }
+
+    private static string NameOf(Type interfaceType) =>
+        TypeManifest.TryGetInterface(interfaceType.IsGenericType ? interfaceType.GetGenericTypeDefinition() : interfaceType, out var found)
+            ? found.Name
+            : interfaceType.FullName!;
+
+    private HostedClass? FindClass(GrainType grainType, out Type? type)
+    {
+        type = null;
+        if (_hosted.TryGetValue(grainType, out var found))
+        {
+            type = found.Type;
+            return found;
+        }
+
+        if (grainType.AsSpan().IndexOf("[["u8) < 0)
+            return null;
+        var name = grainType.ToString()!;
+        var definition = WithoutArguments(name);
+        if (!_hosted.TryGetValue(GrainType.Create(definition), out found))
+            return null;
+        type = found.Type.MakeGenericType(TypeManifest.ParseArguments(name[(definition.Length + 2)..^2]));
+        return found;
+    }
+
+    /// <summary>A class that this silo hosts.</summary>
+    private sealed record HostedClass(Type Type, GrainTypeEntry Entry, PlacementStrategy Placement);
+}
+
+/// <summary>The classes that are known at one time, and the interfaces that were resolved with them. Any thread.</summary>
+internal sealed class Resolutions(GrainTypeEntry[] entries)
+{
+    private readonly ConcurrentDictionary<(Type, string?), GrainType> _byInterface = new();
+
+    internal GrainTypeEntry[] Entries => entries;
+
+    internal GrainType Resolve(Type interfaceType, string? classNamePrefix) =>
+        _byInterface.TryGetValue((interfaceType, classNamePrefix), out var found)
+            ? found
+            : _byInterface.GetOrAdd((interfaceType, classNamePrefix), Find(interfaceType, classNamePrefix));
 
     private GrainType Find(Type interfaceType, string? prefix)
     {
@@ -103,7 +265,7 @@ internal sealed class GrainClasses
             throw new ArgumentException("The interface " + interfaceType + " is not a grain interface that generated code has registered. Does its project reference ActOp (with the source generator)?");
         }
 
-        var candidates = _entries.Where(candidate => candidate.Interfaces.Contains(entry.Name)).ToArray();
+        var candidates = entries.Where(candidate => candidate.Interfaces.Contains(entry.Name)).ToArray();
         if (prefix is not null)
             candidates = ByPrefix(candidates, prefix, interfaceType);
         var chosen = candidates.Length switch
@@ -145,16 +307,6 @@ internal sealed class GrainClasses
         new("The grain interface " + interfaceType + " is ambiguous: " +
             string.Join(", ", candidates.Select(candidate => candidate.ClassName)) +
                 " implement it. Say which with [DefaultGrainType] or a class name prefix.");
-
-    private static Type? FindClass(string grainType)
-    {
-        var arguments = grainType.IndexOf("[[", StringComparison.Ordinal);
-        var name = arguments < 0 ? grainType : grainType[..arguments];
-        var entry = TypeManifest.GrainClasses.FirstOrDefault(candidate => candidate.GrainType == name);
-        if (entry is null || arguments < 0)
-            return entry?.Type;
-        return entry.Type.MakeGenericType(TypeManifest.ParseArguments(grainType[(arguments + 2)..^2]));
-    }
 }
 
 /// <summary>One grain class of a silo, as it is sent to other processes.</summary>
@@ -162,5 +314,24 @@ internal sealed class GrainClasses
 /// <param name="ClassName">The class's full name.</param>
 /// <param name="Interfaces">Names of the grain interfaces it implements.</param>
 /// <param name="IsGeneric">It is an open generic class: the grain type of a grain names the arguments.</param>
+/// <param name="Properties">Its properties: placement strategy, filters, and what attributes have added.</param>
 [GenerateSerializer]
-internal sealed record GrainTypeEntry([property: Id(0)] string GrainType, [property: Id(1)] string ClassName, [property: Id(2)] string[] Interfaces, [property: Id(3)] bool IsGeneric);
+internal sealed record GrainTypeEntry(
+    [property: Id(0)] string GrainType, [property: Id(1)] string ClassName, [property: Id(2)] string[] Interfaces,
+    [property: Id(3)] bool IsGeneric, [property: Id(4)] Dictionary<string, string> Properties)
+{
+    /// <summary>Compares what matters for the resolution of interfaces.</summary>
+    internal static IEqualityComparer<GrainTypeEntry> Meaning { get; } = EqualityComparer<GrainTypeEntry>.Create(
+        static (a, b) => ReferenceEquals(a, b) || (a is not null && b is not null && a.GrainType == b.GrainType
+            && a.ClassName == b.ClassName && a.IsGeneric == b.IsGeneric && a.Interfaces.AsSpan().SequenceEqual(b.Interfaces)));
+
+    /// <summary>One entry for the same class in several builds: with the interfaces of all.</summary>
+    internal static GrainTypeEntry Merge(GrainTypeEntry[] same) =>
+        same.Length == 1 || Array.TrueForAll(same, entry => entry.Interfaces.AsSpan().SequenceEqual(same[0].Interfaces))
+            ? same[0]
+            : same[0] with
+            {
+                Interfaces = [.. same.SelectMany(static entry => entry.Interfaces).Distinct(StringComparer.Ordinal)
+                    .Order(StringComparer.Ordinal)],
+            };
+}

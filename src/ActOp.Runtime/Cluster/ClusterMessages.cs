@@ -29,12 +29,21 @@ internal interface IClusterTarget : ISystemTarget
     /// <summary>The table as this silo knows it: what a client needs.</summary>
     ValueTask<TableSnapshot> GetTable();
 
-    /// <summary>The grain classes this silo hosts.</summary>
-    ValueTask<GrainTypeEntry[]> GetGrainTypes();
+    /// <summary>The grain classes of the cluster, as far as this silo knows: what a client needs.</summary>
+    ValueTask<GrainTypesReply> GetGrainTypes();
+
+    /// <summary>What this silo hosts, for the other silos.</summary>
+    ValueTask<SiloManifest> GetManifest();
 
     /// <summary>How many activations this silo has.</summary>
     ValueTask<int> GetActivationCount();
 }
+
+/// <summary>The grain classes of the cluster.</summary>
+/// <param name="Entries">One per grain type.</param>
+/// <param name="IsComplete">The silo knows the manifests of all active silos.</param>
+[Orleans.GenerateSerializer]
+internal readonly record struct GrainTypesReply(GrainTypeEntry[] Entries, bool IsComplete);
 
 /// <summary>A probe: the receiver replies if it is alive. Sent over the control channel.</summary>
 /// <param name="Id">Number that the reply repeats.</param>

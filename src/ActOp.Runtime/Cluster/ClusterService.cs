@@ -20,6 +20,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly PeerTable _peers;
     private readonly GrainFactory _factory;
     private readonly GrainClasses _classes;
+    private readonly ClusterManifests _manifests;
     private readonly ActivationTable _activations;
     private readonly IClusterTable _table;
     private readonly MembershipOptions _options;
@@ -36,6 +37,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         PeerTable peers,
         GrainFactory factory,
         GrainClasses classes,
+        ClusterManifests manifests,
         ActivationTable activations,
         IClusterTable table,
         MembershipProtocol protocol,
@@ -46,6 +48,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         _peers = peers;
         _factory = factory;
         _classes = classes;
+        _manifests = manifests;
         _activations = activations;
         _table = table;
         _protocol = protocol;
@@ -131,7 +134,9 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 
     public ValueTask<TableSnapshot> GetTable() => new(_protocol.Table);
 
-    public ValueTask<GrainTypeEntry[]> GetGrainTypes() => new(_classes.Entries);
+    public ValueTask<GrainTypesReply> GetGrainTypes() => new(new GrainTypesReply(_classes.Entries, _manifests.Known.Unknown.Length == 0));
+
+    public ValueTask<SiloManifest> GetManifest() => new(_manifests.Own);
 
     public ValueTask<int> GetActivationCount() => new(_activations.Count);
 

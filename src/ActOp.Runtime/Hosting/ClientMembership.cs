@@ -115,7 +115,7 @@ internal sealed class ClientMembership : IDisposable
         await (await Task.WhenAny(_gateways.Select(_peers.FindAsync)).ConfigureAwait(false)).ConfigureAwait(false);
 
     /// <summary>Reads without changing state, so that a late reply has no effect.</summary>
-    private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> FetchAsync(SiloAddress silo)
+    private async Task<(GrainTypesReply Types, TableSnapshot Table)> FetchAsync(SiloAddress silo)
     {
         var target = _factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo);
         return (await target.GetGrainTypes().ConfigureAwait(false), await target.GetTable().ConfigureAwait(false));
@@ -125,9 +125,9 @@ internal sealed class ClientMembership : IDisposable
     /// Sends the request to one silo after the other, a period apart, until one replies. An unresponsive silo delays nothing, and a slow
     /// one may still reply.
     /// </summary>
-    private async Task<(GrainTypeEntry[] Types, TableSnapshot Table)> FetchFromAnyAsync()
+    private async Task<(GrainTypesReply Types, TableSnapshot Table)> FetchFromAnyAsync()
     {
-        var asked = new List<Task<(GrainTypeEntry[] Types, TableSnapshot Table)>>();
+        var asked = new List<Task<(GrainTypesReply Types, TableSnapshot Table)>>();
         while (true)
         {
             var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _local.TaskTime).ConfigureAwait(false);
@@ -178,9 +178,13 @@ internal sealed class ClientMembership : IDisposable
     /// <summary>A silo of the view that is connected.</summary>
     private SiloAddress? Connected() => _peers.FindConnected(_cluster.Active, _turn);
 
-    private void Take((GrainTypeEntry[] Types, TableSnapshot Table) answer)
+    private void Take((GrainTypesReply Types, TableSnapshot Table) answer)
     {
-        _classes.Add(answer.Types);
+        // A silo that has just started does not know all classes yet.
+        if (answer.Types.IsComplete && answer.Table.TableId != 0)
+            _classes.SetKnown(answer.Types.Entries);
+        else
+            _classes.AddKnown(answer.Types.Entries);
         // The silo is still starting.
         if (answer.Table.TableId == 0)
             return;

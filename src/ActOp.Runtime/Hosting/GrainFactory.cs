@@ -137,9 +137,10 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     /// <summary>A reference without an interface: it must be cast before calls.</summary>
     internal GrainReference CreateUntyped(GrainId id)
     {
-        var entry = classes.TryGet(id.Type, out var grainClass) ? FirstInterface(grainClass.Type) : null;
+        var entry = classes.TryGet(id.Type, out var grainClass) ? FirstInterface(grainClass.Type) : FirstInterface(id.Type);
         return entry is null
-            ? throw new ArgumentException("No grain class of this process has the grain type " + id.Type + ".")
+            ? throw new ArgumentException("No grain class of the cluster with an interface of this process has the grain type " + id.Type
+                + ".")
             : Create(id, entry);
     }
 
@@ -152,6 +153,18 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     }
 
     private static Type? FirstInterface(Type grainClass) => grainClass.GetInterfaces().FirstOrDefault(TypeManifest.IsGrainInterface);
+
+    /// <summary>An interface of a class that other silos host.</summary>
+    private Type? FirstInterface(GrainType grainType)
+    {
+        foreach (var name in classes.InterfacesOf(grainType))
+        {
+            if (TypeManifest.TryGetInterface(name, out var found) && !found.Type.IsGenericTypeDefinition)
+                return found.Type;
+        }
+
+        return null;
+    }
 
     private static IdSpan StringKey(string key)
     {

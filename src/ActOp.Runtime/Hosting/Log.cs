@@ -134,6 +134,10 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(512, LogLevel.Warning, "A handler of connection events of the application failed.")]
     private static partial void ConnectionHandlerFailed(ILogger logger, Exception exception);
 
+    [LoggerMessage(513, LogLevel.Warning,
+        "{silo} does not say which grain classes it hosts; it gets no grains from this silo until it does. It is asked again.")]
+    private static partial void ManifestMissing(ILogger logger, SiloAddress silo, Exception exception);
+
     [LoggerMessage(600, LogLevel.Information,
         "Exchange with {partner}: {moved} grains moved, {skipped} skipped; messages to other silos {before:F0}/s -> {after:F0}/s.")]
     private static partial void Exchanged(ILogger logger, SiloAddress partner, int moved, int skipped, double before, double after);
@@ -235,6 +239,8 @@ internal sealed partial class Log(ILogger logger)
     internal void DeclaredDead(SiloAddress silo, string reason) => DeclaredDead(logger, silo, reason);
 
     internal void TableFailed(Exception exception) => TableFailed(logger, exception);
+
+    internal void ManifestMissing(SiloAddress silo, Exception exception) => ManifestMissing(logger, silo, exception);
 
     internal void LeaseLost(SiloAddress silo) => LeaseLost(logger, silo);
 

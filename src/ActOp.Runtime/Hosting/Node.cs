@@ -92,10 +92,11 @@ internal sealed class Node : IDisposable
             Activations = new ActivationTable(parts);
             SizedStages = Stages.SizedWith(() => Peers!);
             Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages.All);
-            Classes = new GrainClasses(setup.DefaultPlacement, IsSilo);
+            Classes = new GrainClasses(setup.Services, setup.DefaultPlacement, IsSilo);
             Abandoned = new AbandonedRequests(Local.Clock, Metrics);
             Calls = new CallSender(Local, Metrics);
             Factory = new GrainFactory(Classes, Activations, Calls);
+            Manifests = new ClusterManifests(Local, ClusterView, Classes, Factory);
             Filters = new CallFilters(Calls);
             Locations = new LocationCache(setup.LocationCacheSize);
             Sweep = new CallSweep(Local, Calls, ClusterView, Metrics, Stages.Control);
@@ -105,13 +106,13 @@ internal sealed class Node : IDisposable
             var fence = new RegistrationFence();
             DirectoryService = new DirectoryService(Local, Activations, Factory, setup.Directory, fence);
             Directory = new DirectoryClient(Local, ClusterView, Activations, Factory, DirectoryService, fence);
-            Placement = new GrainPlacement(Local, ClusterView, Classes, Locations, Hints, Directory, Factory);
+            Placement = new GrainPlacement(Local, ClusterView, Manifests, Locations, Hints, Directory, Factory);
             Router = new Router(
-                Local, Activations, Classes, ClusterView, Locations, Placement, Directory, Writer, Peers, Edges, Abandoned, Stages.Work,
+                Local, Activations, Classes, ClusterView, Manifests, Locations, Placement, Directory, Writer, Peers, Edges, Abandoned, Stages.Work,
                 (setup.Messaging as SiloMessagingOptions)?.MaxForwardCount ?? 2);
             GrainRuntime = new GrainRuntime(Local, Factory, setup.Time);
             Collector = new Collector(Activations, setup.Collection, Local.Clock);
-            Locality = new LocalityService(Local, ClusterView, Activations, Edges, Locations, Hints, Factory, Metrics.Meter,
+            Locality = new LocalityService(Local, ClusterView, Activations, Edges, Manifests, Locations, Hints, Factory, Metrics.Meter,
                 setup.Locality);
             Migrations = new Migrations(Local, Activations, Classes, Factory, Calls, Locality);
             TieCycles(parts);
@@ -150,6 +151,9 @@ internal sealed class Node : IDisposable
     internal RuntimeMetrics Metrics { get; } = null!;
 
     internal GrainClasses Classes { get; } = null!;
+
+    /// <summary>What the silos of the view host.</summary>
+    internal ClusterManifests Manifests { get; } = null!;
 
     internal AbandonedRequests Abandoned { get; } = null!;
 
@@ -239,10 +243,11 @@ internal sealed class Node : IDisposable
     {
         Filters.Load(Local.Services);
         Local.Clock.Start();
-        Classes.LoadLocal();
+        var manifest = Classes.LoadLocal();
         Peers.Start(_setup.Stages.ReceiveThreads ?? StageOptions.DefaultThreads);
         if (!IsSilo)
             return;
+        Manifests.Open(manifest);
         Cluster = NewClusterService();
         Cluster.Host = Activations.AddSystemTarget(ClusterService.Name, Cluster);
         DirectoryService.Host = Activations.AddSystemTarget(DirectoryService.Name, DirectoryService);
@@ -256,7 +261,7 @@ internal sealed class Node : IDisposable
     {
         var table = _setup.Table!(new ClusterTableParts(Local, Peers, Factory, () => Cluster!.RefreshTable()));
         var protocol = new MembershipProtocol(Address, _setup.Name, Gateway, _setup.Membership);
-        var cluster = new ClusterService(Local, ClusterView, Peers, Factory, Classes, Activations, table, protocol, _setup.Membership);
+        var cluster = new ClusterService(Local, ClusterView, Peers, Factory, Classes, Manifests, Activations, table, protocol, _setup.Membership);
         cluster.ViewChanged += OnView;
         cluster.LeaseChanged += SetLease;
         cluster.Died += Die;
@@ -280,6 +285,8 @@ internal sealed class Node : IDisposable
     /// <summary>The last step of the start: from here on, other silos may place grains here.</summary>
     internal async Task ActivateAsync(CancellationToken cancellationToken)
     {
+        // Otherwise it would place all grains here until it knows what the others host.
+        await Manifests.SettleAsync(cancellationToken).ConfigureAwait(false);
         await Cluster!.ActivateAsync(cancellationToken).ConfigureAwait(false);
         Local.Log.SiloStatus(Address, "active");
         Locality.Start();
@@ -408,6 +415,7 @@ internal sealed class Node : IDisposable
         Factory.OnView(view);
         if (IsSilo)
         {
+            Manifests.OnView(view);
             DirectoryService.OnView(view);
             if (_setup.Locality.Enabled)
                 Locality.OnView();

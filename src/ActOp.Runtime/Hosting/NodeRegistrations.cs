@@ -1,6 +1,7 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Timers;
+using ActOp.Serialization;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -49,6 +50,12 @@ internal static class NodeRegistrations
         services.AddSerializer();
         services.TryAddSingleton(TimeProvider.System);
         services.AddOptions<ClusterOptions>().Bind(configuration.GetSection("Orleans"));
+        services.AddOptions<GrainTypeOptions>().Configure(static options =>
+        {
+            TypeManifest.LoadApplication();
+            options.Classes.UnionWith(TypeManifest.GrainClasses.Select(static entry => entry.Type));
+            options.Interfaces.UnionWith(TypeManifest.Interfaces.Select(static entry => entry.Type));
+        });
         services.AddOptions<StageOptions>();
         services.AddOptions<LocalityOptions>();
         services.AddSingleton<IGrainFactory>(static provider => provider.GetRequiredService<Node>().Factory);

@@ -1,18 +1,21 @@
 using ActOp.Configuration;
 using ActOp.Partitioning;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
 
 /// <summary>
 /// Which grains of this silo may move: by default those that lose no state. A grain loses no state if it, or a part such as persistent
-/// state, takes part in migration, if its class is known to hold no state, or if it is marked as movable. All grains count equally: sizes
-/// are not measured.
+/// state, takes part in migration, if its class is known to hold no state, or if it is marked as movable. A grain moves only to silos that
+/// host its class. All grains count equally: sizes are not measured.
 /// </summary>
 /// <remarks><see cref="CanMove"/> is called on the locality turn. The other members may be called on any thread and return a snapshot that
 /// may be outdated.</remarks>
-internal sealed class GrainTraits(ActivationTable activations, LocalityOptions options, Action<Type> tellUnmovable) : IVertexTraits<GrainId>
+internal sealed class GrainTraits(
+    ActivationTable activations, LocalityOptions options, ClusterManifests manifests, SiloNumbers silos, Action<Type> tellUnmovable)
+    : IVertexTraits<GrainId>
 {
     private readonly HashSet<Type> _told = [];
 
@@ -27,7 +30,12 @@ internal sealed class GrainTraits(ActivationTable activations, LocalityOptions o
         return false;
     }
 
+    public bool CanMoveTo(GrainId vertex, int silo) => IsHostedBy(silos.SiloOf(silo), vertex);
+
     public double SizeOf(GrainId vertex) => 1;
+
+    /// <summary>Whether the silo is known to host the class of the grain.</summary>
+    internal bool IsHostedBy(SiloAddress silo, GrainId grain) => manifests.Known is var known && (known.AreAlike || known.Hosts(silo, grain.Type));
 
     internal bool MayMove(Activation activation) => IsMovedByLocality(activation) && !LosesState(activation);
 

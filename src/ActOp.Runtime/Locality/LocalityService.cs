@@ -57,6 +57,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         ClusterView cluster,
         ActivationTable activations,
         EdgeCounters edges,
+        ClusterManifests manifests,
         LocationCache locations,
         PlacementHints hints,
         GrainFactory factory,
@@ -74,7 +75,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         _partitioning = options.ToPartitioning();
         _silos = new SiloNumbers(local.Address, cluster.IsUsable);
         _table = new HeavyEdgeTable<GrainId>(_partitioning.EdgeCapacity, _silos.NumberOf(local.Address));
-        _traits = new GrainTraits(activations, options, type => local.Log.Unmovable(type));
+        _traits = new GrainTraits(activations, options, manifests, _silos, type => local.Log.Unmovable(type));
         _protocol = new ExchangeProtocol<GrainId>(_table, _traits, _partitioning, OriginOf(local.Address), local.Address.Generation);
         _period = new RoundPeriod(_partitioning);
         _metrics = new LocalityMetrics(meter);
@@ -299,7 +300,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         {
             var request = new MigrationRequest(target, _options.Migration == MigrationMode.Live);
             requests.Add((grain, request));
-            if (_activations.TryGet(grain, out var activation))
+            if (_activations.TryGet(grain, out var activation) && _traits.IsHostedBy(target, grain))
                 activation.TryMigrate(request);
             else
                 request.Report(MigrationOutcome.Busy);

@@ -36,7 +36,8 @@ internal sealed class Migrations(
 
     public async ValueTask<Location> Accept(Registration previous, Dictionary<string, byte[]> values)
     {
-        if (!local.AcceptsActivations)
+        // A silo that does not host the class keeps nothing: the grain continues where it is.
+        if (!local.AcceptsActivations || !classes.TryGet(previous.Grain.Type, out var grainClass))
             return default;
         var state = new MigrationState(calls, previous, values) { Context = RequestContext.Current };
         // If the sender has given up meanwhile, the grain may have been activated elsewhere.
@@ -44,7 +45,7 @@ internal sealed class Migrations(
         var asked = local.Clock.Update();
         while (true)
         {
-            var activation = activations.GetOrCreate(previous.Grain, classes.Get(previous.Grain), withFirstRequest: false, out var created);
+            var activation = activations.GetOrCreate(previous.Grain, grainClass, withFirstRequest: false, out var created);
             if (created)
             {
                 activation.Begin(state);

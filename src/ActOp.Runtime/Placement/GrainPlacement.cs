@@ -1,19 +1,22 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
-using ActOp.Runtime.Activations;
+using ActOp.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
+using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime;
 using Orleans.Runtime.Placement;
 
 namespace ActOp.Runtime.Placement;
 
-/// <summary>Finds a grain in the directory. If it is not registered, chooses a silo for it. Any thread.</summary>
+/// <summary>
+/// Finds a grain in the directory. If it is not registered, chooses a silo for it among those that host its class. Any thread.
+/// </summary>
 internal sealed class GrainPlacement(
-    LocalNode local, ClusterView cluster, GrainClasses classes, LocationCache locations, PlacementHints hints, DirectoryClient directory,
-        GrainFactory factory)
+    LocalNode local, ClusterView cluster, ClusterManifests manifests, LocationCache locations, PlacementHints hints,
+    DirectoryClient directory, GrainFactory factory)
 {
     private readonly ConcurrentDictionary<GrainId, Task<(SiloAddress Silo, bool IsNew)>> _lookups = new();
     private readonly ConcurrentDictionary<Type, IPlacementDirector> _directors = new();
@@ -21,14 +24,14 @@ internal sealed class GrainPlacement(
     /// <summary>
     /// The silo of the grain, and whether it was chosen just now and does not have the grain yet. Concurrent callers share one lookup.
     /// </summary>
-    internal Task<(SiloAddress Silo, bool IsNew)> LocateAsync(GrainId grain, RequestContextData? context)
+    internal Task<(SiloAddress Silo, bool IsNew)> LocateAsync(GrainId grain, in CalledAs called, RequestContextData? context)
     {
         if (_lookups.TryGetValue(grain, out var running))
             return running;
         var source = new TaskCompletionSource<(SiloAddress, bool)>(TaskCreationOptions.RunContinuationsAsynchronously);
         running = _lookups.GetOrAdd(grain, source.Task);
         if (ReferenceEquals(running, source.Task))
-            _ = AnswerAsync(grain, context, source);
+            _ = AnswerAsync(grain, called, context, source);
         return running;
     }
 
@@ -37,13 +40,14 @@ internal sealed class GrainPlacement(
     /// is under way, and the director is built in. Two concurrent callers may choose different silos for a new grain; the directory then
     /// registers one of them.
     /// </summary>
-    internal bool TryLocate(GrainId grain, RequestContextData? context, [NotNullWhen(true)] out SiloAddress? silo, out bool isNew)
+    internal bool TryLocate(
+        GrainId grain, in CalledAs called, RequestContextData? context, [NotNullWhen(true)] out SiloAddress? silo, out bool isNew)
     {
         (silo, isNew) = (null, false);
         if (_lookups.ContainsKey(grain) || !directory.TryLookup(grain, out var location))
             return false;
         isNew = location.IsNone;
-        if (isNew && !TryPlace(grain, context, out location))
+        if (isNew && !TryPlace(grain, called, context, out location))
             return false;
         silo = location.Silo;
         // A grain of this silo is in the table of activations.
@@ -52,42 +56,106 @@ internal sealed class GrainPlacement(
         return true;
     }
 
-    private bool TryPlace(GrainId grain, RequestContextData? context, out Location location)
+    private bool TryPlace(GrainId grain, in CalledAs called, RequestContextData? context, out Location location)
     {
         location = default;
-        var silos = cluster.Placeable;
-        var strategy = classes.Get(grain).Placement;
-        if (silos.Length == 0 || DirectorOf(strategy) is not OwnDirector director)
+        if (manifests.Known.HostsOf(grain.Type) is not { Placement: { } strategy } hosts || DirectorOf(strategy) is not OwnDirector director)
             return false;
-        var silo = hints.TryTake(grain, out var hint) && cluster.IsActive(hint)
-            ? hint
-            : IPlacementDirector.GetPlacementHint(context?.Values, silos) ?? director.Choose(grain, silos, local.Address);
+        var silos = Compatible(hosts, called);
+        if (silos.Length == 0)
+            return false;
+        var silo = TakeHint(grain, silos)
+            ?? IPlacementDirector.GetPlacementHint(context?.Values, silos) ?? director.Choose(grain, silos, local.Address);
         location = new Location(silo, default, 0);
         return true;
     }
 
-    /// <summary>A silo for a grain of this class, by its placement strategy; a hint in the request context wins.</summary>
-    internal async Task<SiloAddress> PlaceAsync(GrainClass grainClass, GrainId grain, SiloAddress requester, RequestContextData? context)
+    /// <summary>The silos that may get the grain. Shared; must not be modified. Without this silo once it is stopping.</summary>
+    private SiloAddress[] Compatible(GrainHosts hosts, in CalledAs called)
     {
-        var target = new PlacementTarget(grain, context?.Values ?? [], default, 0);
-        var silos = cluster.Placeable;
-        if (silos.Length == 0)
-            throw new OrleansException("No active silo can host " + grain + ".");
+        _ = called;
+        var silos = hosts.Silos;
+        return local.IsStopping && hosts.Contains(local.Address) ? [.. silos.Where(silo => !silo.Equals(local.Address))] : silos;
+    }
+
+    private SiloAddress? TakeHint(GrainId grain, SiloAddress[] silos) =>
+        hints.TryTake(grain, out var hint) && Array.IndexOf(silos, hint) >= 0 ? hint : null;
+
+    /// <summary>A silo for a grain, by the placement strategy of its class; a hint in the request context wins.</summary>
+    /// <returns>The silo, and whether it must activate the grain; otherwise it chooses a silo itself.</returns>
+    /// <exception cref="OrleansException">No silo hosts the class.</exception>
+    internal async Task<(SiloAddress Silo, bool IsChosen)> PlaceAsync(
+        GrainId grain, CalledAs called, RequestContextData? context, SiloAddress? expected = null)
+    {
+        var hosts = await FindHostsAsync(grain, called).ConfigureAwait(false);
+        var silos = Compatible(hosts, called);
+        var target = new PlacementTarget(
+            grain, context?.Values ?? [], called.Interface is { } name ? GrainInterfaceType.Create(name) : default, called.Version);
+        if (expected is not null && Array.IndexOf(silos, expected) >= 0)
+            return (expected, true);
         if (IPlacementDirector.GetPlacementHint(target.RequestContextData, silos) is { } hint)
-            return hint;
-        var director = DirectorOf(grainClass.Placement);
+            return (hint, true);
+
+        // A strategy of the application that only the silos of the class have: one of them chooses.
+        if (hosts.Placement is not { } strategy)
+            return (silos[local.Random.Next(silos.Length)], false);
+        var director = DirectorOf(strategy);
+        SiloAddress chosen;
         try
         {
-            return await director.OnAddActivation(grainClass.Placement, target,
-                new PlacementContext(cluster, requester)).ConfigureAwait(false);
+            chosen = await director.OnAddActivation(strategy, target,
+                new PlacementContext(cluster, local.Address, manifests.Known, this)).ConfigureAwait(false);
         }
         catch (Exception exception) when (exception is not OrleansException)
         {
             throw new OrleansException("The placement director " + director.GetType() + " failed for " + grain + ".", exception);
         }
+
+        return Array.IndexOf(silos, chosen) >= 0 || !manifests.Known.Manifests.ContainsKey(chosen)
+            ? (chosen, true)
+            : throw new OrleansException("The placement director " + director.GetType() + " chose " + chosen + " for " + grain
+                + ", which cannot run it. " + Describe(grain, called));
     }
 
-    private async Task AnswerAsync(GrainId grain, RequestContextData? context, TaskCompletionSource<(SiloAddress, bool)> source)
+    /// <summary>The silos that the grain may be placed on.</summary>
+    /// <exception cref="OrleansException">There is none.</exception>
+    internal SiloAddress[] CompatibleSilos(GrainId grain, in CalledAs called) =>
+        manifests.Known.HostsOf(grain.Type) is { } hosts && Compatible(hosts, called) is { Length: > 0 } silos
+            ? silos
+            : throw NoHost(grain, called);
+
+    /// <summary>Waits for missing manifests only if no known silo can run the grain.</summary>
+    private async ValueTask<GrainHosts> FindHostsAsync(GrainId grain, CalledAs called)
+    {
+        while (true)
+        {
+            var known = manifests.Known;
+            if (known.HostsOf(grain.Type) is { } hosts && Compatible(hosts, called).Length > 0)
+                return hosts;
+            if (known.Unknown.Length == 0 && ReferenceEquals(known, manifests.Known))
+                throw NoHost(grain, called);
+            if (!await manifests.SettleAsync(local.Background.Stopping).ConfigureAwait(false))
+                throw NoHost(grain, called);
+        }
+    }
+
+    private OrleansException NoHost(GrainId grain, in CalledAs called) =>
+        new("No active silo can run " + grain + ". " + Describe(grain, called));
+
+    /// <summary>What a reader needs to know why no silo, or another one, may run a grain.</summary>
+    private string Describe(GrainId grain, in CalledAs called)
+    {
+        var known = manifests.Known;
+        var hosts = known.HostsOf(grain.Type)?.Silos ?? [];
+        return "Grain type " + grain.Type + (called.Interface is { } name ? ", called through " + name + " version " + called.Version : "")
+            + "; hosted by " + List(hosts) + "; active silos: " + List(known.Active)
+            + (known.Unknown.Length == 0 ? "." : ", of which these have not said what they host: " + List(known.Unknown) + ".");
+    }
+
+    private static string List(SiloAddress[] silos) => silos.Length == 0 ? "none" : string.Join(", ", silos.AsEnumerable());
+
+    private async Task AnswerAsync(
+        GrainId grain, CalledAs called, RequestContextData? context, TaskCompletionSource<(SiloAddress, bool)> source)
     {
         try
         {
@@ -95,9 +163,8 @@ internal sealed class GrainPlacement(
             var isNew = location.IsNone;
             if (isNew)
             {
-                var silo = hints.TryTake(grain, out var hint) && cluster.IsActive(hint)
-                    ? hint
-                    : await PlaceAsync(classes.Get(grain), grain, local.Address, context).ConfigureAwait(false);
+                hints.TryTake(grain, out var expected);
+                (var silo, isNew) = await PlaceAsync(grain, called, context, expected).ConfigureAwait(false);
                 location = new Location(silo, default, 0);
             }
 
@@ -126,17 +193,37 @@ internal sealed class GrainPlacement(
                 + "; add one with AddPlacementDirector."));
 }
 
+/// <summary>Through which interface a grain is called.</summary>
+/// <param name="Interface">Its name; null if it is not known.</param>
+/// <param name="Version">Its version at the caller; 0 if it has none.</param>
+internal readonly record struct CalledAs(string? Interface, ushort Version)
+{
+    /// <summary>The interface of the caller's reference; for a request from the wire, the one that declares the method.</summary>
+    internal static CalledAs Of(Call call) => call.Reference is { } reference
+        ? new CalledAs(reference.InterfaceName, reference.InterfaceVersion)
+        : new CalledAs(TypeManifest.TryGetInterface(call.Method.InterfaceType, out var found) ? found.Name : null, 0);
+}
+
 /// <summary>The context of a placement director.</summary>
-internal sealed class PlacementContext(ClusterView cluster, SiloAddress requester) : IPlacementContext
+internal sealed class PlacementContext(ClusterView cluster, SiloAddress requester, KnownManifests known, GrainPlacement placement)
+    : IPlacementContext
 {
     public SiloAddress LocalSilo => requester;
 
     public SiloStatus LocalSiloStatus => cluster.View.StatusOf(requester);
 
-    public SiloAddress[] GetCompatibleSilos(PlacementTarget target) => [.. cluster.Placeable];
+    public SiloAddress[] GetCompatibleSilos(PlacementTarget target) =>
+        [.. placement.CompatibleSilos(target.GrainIdentity, CalledBy(target))];
 
-    public IReadOnlyDictionary<ushort, SiloAddress[]> GetCompatibleSilosWithVersions(PlacementTarget target) =>
-        new Dictionary<ushort, SiloAddress[]> { [0] = GetCompatibleSilos(target) };
+    public IReadOnlyDictionary<ushort, SiloAddress[]> GetCompatibleSilosWithVersions(PlacementTarget target)
+    {
+        var called = CalledBy(target);
+        return placement.CompatibleSilos(target.GrainIdentity, called).GroupBy(silo => known.VersionOf(silo, called.Interface))
+            .ToDictionary(static same => same.Key, static same => same.ToArray());
+    }
+
+    private static CalledAs CalledBy(PlacementTarget target) =>
+        new(target.InterfaceType == default ? null : target.InterfaceType.ToString(), target.InterfaceVersion);
 }
 
 /// <summary>

@@ -26,6 +26,7 @@ internal sealed class Router(
     ActivationTable activations,
     GrainClasses classes,
     ClusterView cluster,
+    ClusterManifests manifests,
     LocationCache locations,
     GrainPlacement placement,
     DirectoryClient directory,
@@ -136,8 +137,12 @@ internal sealed class Router(
         if (call.PlacedHere && local.AcceptsActivations)
         {
             call.PlacedHere = false;
-            EnterOrBegin(call, target, classes.Get(target));
-            return;
+            // Otherwise this silo does not host the class, and places the grain elsewhere.
+            if (classes.TryGet(target.Type, out var grainClass))
+            {
+                EnterOrBegin(call, target, grainClass);
+                return;
+            }
         }
 
         if (call.Forwards < TrustedForwards && locations.Find(target) is { } found && MayTrust(found.Silo))
@@ -254,6 +259,13 @@ internal sealed class Router(
             return;
         }
 
+        if (manifests.Known.HostsOf(target.Type) is { AreWorkers: true } hosts)
+        {
+            // A stateless worker that this silo does not host: it is on any of the silos that do.
+            ToSilo(call, hosts.Silos[local.Random.Next(hosts.Silos.Length)], counted);
+            return;
+        }
+
         if (TryIsolate(call) && !TryGoNow(call, target, counted))
             _ = LocateAsync(call, target, counted);
     }
@@ -275,7 +287,7 @@ internal sealed class Router(
     {
         try
         {
-            return placement.TryLocate(target, call.Context, out var silo, out var isNew) && TryGo(call, target, silo, isNew, counted);
+            return placement.TryLocate(target, CalledAs.Of(call), call.Context, out var silo, out var isNew) && TryGo(call, target, silo, isNew, counted);
         }
         catch (Exception exception)
         {
@@ -284,7 +296,9 @@ internal sealed class Router(
         }
     }
 
-    /// <summary>False if the grain should be here, but this silo is stopping and no longer has it.</summary>
+    /// <summary>
+    /// False if the grain should be here, but this silo does not have it and is stopping or does not host its class.
+    /// </summary>
     private bool TryGo(Call call, GrainId target, SiloAddress silo, bool isNew, bool counted)
     {
         call.PlacedHere = isNew;
@@ -294,9 +308,12 @@ internal sealed class Router(
             return true;
         }
 
-        if (!local.AcceptsActivations && !activations.TryGet(target, out _))
+        if (activations.TryGet(target, out var activation))
+            EnterLocal(call, activation);
+        else if (local.AcceptsActivations && classes.TryGet(target.Type, out var grainClass))
+            EnterOrBegin(call, target, grainClass);
+        else
             return false;
-        EnterOrBegin(call, target, classes.Get(target));
         return true;
     }
 
@@ -306,7 +323,7 @@ internal sealed class Router(
         {
             while (true)
             {
-                var (silo, isNew) = await placement.LocateAsync(target, call.Context).ConfigureAwait(false);
+                var (silo, isNew) = await placement.LocateAsync(target, CalledAs.Of(call), call.Context).ConfigureAwait(false);
                 if (TryGo(call, target, silo, isNew, counted))
                     return;
                 // The activation that the directory lists is gone already.

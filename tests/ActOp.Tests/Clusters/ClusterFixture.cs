@@ -14,7 +14,7 @@ public abstract class ClusterFixture(short silos) : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         var builder = new InProcessTestClusterBuilder(silos);
-        builder.ConfigureSilo((_, silo) => ConfigureSilo(silo));
+        builder.ConfigureSilo((options, silo) => ConfigureSilo(options.SiloName, silo));
         builder.ConfigureClient(ConfigureClient);
         Configure(builder.Options);
         Cluster = builder.Build();
@@ -37,6 +37,11 @@ public abstract class ClusterFixture(short silos) : IAsyncLifetime
     protected virtual void Configure(InProcessTestClusterOptions options)
     {
     }
+
+    /// <summary>Configures one silo.</summary>
+    /// <param name="name">Silo_ and its number.</param>
+    /// <param name="silo">The silo.</param>
+    protected virtual void ConfigureSilo(string name, ISiloBuilder silo) => ConfigureSilo(silo);
 
     protected virtual void ConfigureSilo(ISiloBuilder silo)
     {

@@ -41,12 +41,13 @@ public class PlacementTests(PlacementTests.FourSilos cluster) : IClassFixture<Pl
         {
             var node = silos.NodeOf(0);
             var director = new ActivationCountDirector(node.Local, node.ClusterView, node.Factory);
-            var context = new PlacementContext(node.ClusterView, silos.AddressOf(0));
-            Assert.True(director.OnAddActivation(new ActivationCountBasedPlacement(), default, context).IsCompletedSuccessfully);
+            var context = new PlacementContext(node.ClusterView, silos.AddressOf(0), node.Manifests.Known, node.Placement);
+            var target = new PlacementTarget(silos.Grains.GetGrain<ICounted>(0).GetGrainId(), [], default, 0);
+            Assert.True(director.OnAddActivation(new ActivationCountBasedPlacement(), target, context).IsCompletedSuccessfully);
             await silos.PassAsync(TimeSpan.FromSeconds(2), 0);
             for (var grain = 0; grain < 50; grain++)
             {
-                var seat = director.OnAddActivation(new ActivationCountBasedPlacement(), default, context);
+                var seat = director.OnAddActivation(new ActivationCountBasedPlacement(), target, context);
                 Assert.True(seat.IsCompletedSuccessfully);
                 Assert.Equal(silos.AddressOf(0), await seat);
             }

@@ -108,3 +108,17 @@ public class ActivationCountBasedPlacementOptions
     /// <summary>How many silos, chosen at random, are compared. Default: 2.</summary>
     public int ChooseOutOf { get; set; } = DEFAULT_ACTIVATION_COUNT_PLACEMENT_CHOOSE_OUT_OF;
 }
+
+/// <summary>Which grain classes and interfaces a silo has.</summary>
+/// <remarks>
+/// Both sets are filled with all that the generated code of the process has registered. A class that is removed here is not hosted by this
+/// silo: its grains run on the other silos that have it.
+/// </remarks>
+public class GrainTypeOptions
+{
+    /// <summary>The grain classes that the silo hosts; generic ones as open types.</summary>
+    public HashSet<Type> Classes { get; } = [];
+
+    /// <summary>The grain interfaces whose versions the silo tells the others; generic ones as open types.</summary>
+    public HashSet<Type> Interfaces { get; } = [];
+}

@@ -38,6 +38,16 @@ public interface IGrainPropertiesProviderAttribute
     void Populate(IServiceProvider services, Type grainClass, GrainType grainType, Dictionary<string, string> properties);
 }
 
+/// <summary>A service that adds to the properties of every grain interface.</summary>
+public interface IGrainInterfacePropertiesProvider
+{
+    /// <summary>Adds to <paramref name="properties"/>.</summary>
+    /// <param name="interfaceType">The grain interface.</param>
+    /// <param name="grainInterfaceType">The interface's name.</param>
+    /// <param name="properties">The properties so far.</param>
+    void Populate(Type interfaceType, GrainInterfaceType grainInterfaceType, Dictionary<string, string> properties);
+}
+
 /// <summary>An attribute of grain interfaces that adds to the properties of the interface.</summary>
 public interface IGrainInterfacePropertiesProviderAttribute
 {
@@ -102,6 +112,9 @@ public static class WellKnownGrainTypeProperties
     /// <summary>The method that says which calls may run beside others.</summary>
     public const string MayInterleavePredicate = "may-interleave-predicate";
 
+    /// <summary>The names of the placement filters, separated by commas.</summary>
+    public const string PlacementFilter = "placement-filter";
+
     /// <summary>The placement strategy's name.</summary>
     public const string PlacementStrategy = "placement-strategy";
 
@@ -113,8 +126,14 @@ public static class WellKnownGrainTypeProperties
 }
 
 /// <summary>Keys of the properties of grain interfaces.</summary>
-internal static class WellKnownGrainInterfaceProperties
+public static class WellKnownGrainInterfaceProperties
 {
     /// <summary>The grain type that the interface means when several classes implement it.</summary>
-    internal const string DefaultGrainType = "primary-grain-type";
+    public const string DefaultGrainType = "primary-grain-type";
+
+    /// <summary>The interface's name.</summary>
+    public const string TypeName = "type-name";
+
+    /// <summary>The interface's version, a number.</summary>
+    public const string Version = "version";
 }
