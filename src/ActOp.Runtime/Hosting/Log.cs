@@ -4,8 +4,8 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 6xx locality, 7xx stages, 8xx
-/// background work.
+/// The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 6xx locality, from 640 on
+/// options, 7xx stages, 8xx background work.
 /// </summary>
 internal sealed partial class Log(ILogger logger)
 {
@@ -147,6 +147,9 @@ internal sealed partial class Log(ILogger logger)
             + "to carry the state, mark the class [Movable] if the state may be lost, or [Immovable] if it must stay.")]
     private static partial void Unmovable(ILogger logger, Type grainClass);
 
+    [LoggerMessage(640, LogLevel.Warning, "The option {option} is set and has no effect: {reason}. See docs/migration.md.")]
+    private static partial void OptionWithoutEffect(ILogger logger, string option, string reason);
+
     [LoggerMessage(700, LogLevel.Information,
         "The {controller} controller sets the threads of the stages. Source of measurements: {source} ({reason}). It has {processors} "
             + "processors.")]
@@ -231,6 +234,8 @@ internal sealed partial class Log(ILogger logger)
     internal void PeerConnected(SiloAddress peer) => PeerConnected(logger, peer);
 
     internal void PeerDisconnected(SiloAddress peer, string reason) => PeerDisconnected(logger, peer, reason);
+
+    internal void OptionWithoutEffect(string option, string reason) => OptionWithoutEffect(logger, option, reason);
 
     internal void SiloStatus(SiloAddress silo, string status) => SiloStatus(logger, silo, status);
 

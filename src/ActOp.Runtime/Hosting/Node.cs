@@ -241,6 +241,7 @@ internal sealed class Node : IDisposable
     /// <summary>Opens the network: threads, listeners, system targets.</summary>
     internal void Open()
     {
+        OptionReport.Write(Local.Services, _setup.Messaging, Local.Log);
         Filters.Load(Local.Services);
         Local.Clock.Start();
         var manifest = Classes.LoadLocal();

@@ -1,0 +1,119 @@
+using System.Reflection;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+using Orleans.Configuration;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>An option that compiles and changes nothing here.</summary>
+/// <param name="Name">Class and property.</param>
+/// <param name="Reason">Why it changes nothing.</param>
+internal sealed record OptionWithoutEffect(string Name, string Reason);
+
+/// <summary>
+/// The options that exist for source compatibility and have no effect. A start that finds one set away from its default logs it, once.
+/// docs/migration.md lists them; a House test compares both lists with the options that the code reads.
+/// </summary>
+/// <remarks>Holds nothing. Called once for each node, on the thread that starts it.</remarks>
+internal static class OptionReport
+{
+    private const string NoCancellation = "cancellation of a running call is not supported yet";
+
+    private const string NotYet = "it is not implemented";
+
+    private static readonly Entry[] All =
+    [
+        For<MessagingOptions>(nameof(MessagingOptions.CancelRequestOnTimeout), NoCancellation),
+        For<MessagingOptions>(nameof(MessagingOptions.CancelUnknownRequestOnStatusUpdate), NoCancellation),
+        For<MessagingOptions>(nameof(MessagingOptions.WaitForCancellationAcknowledgement), NoCancellation),
+        For<ClientMessagingOptions>(nameof(ClientMessagingOptions.ClientSenderBuckets),
+            "a client sends all calls to a silo over the links of ConnectionOptions.ConnectionsPerEndpoint, in order for each grain"),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.ClientDropTimeout),
+            "a client is forgotten when its connection ends, and the address in the ids of its observers finds it when it returns"),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.ClientRegistrationRefresh),
+            "clients are in no directory: the id of an observer contains its client's address"),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.AssumeHomogenousSilosForTesting),
+            "silos always tell each other which grain classes they host"),
+        For<GrainDirectoryOptions>(nameof(GrainDirectoryOptions.LazyDeregistrationDelay),
+            "an activation registers before its hooks run, so that no end can arrive before its registration"),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.DeathVoteExpirationTimeout),
+            "a silo withdraws its vote when the suspected silo answers again, and votes of silos that are gone do not count"),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.DefunctSiloCleanupPeriod), NotYet),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.DefunctSiloExpiration), NotYet),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.EnableConnectionLivenessCheck), NotYet),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.EvictWhenMaxJoinAttemptTimeExceeded), NotYet),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.IAmAliveTablePublishTimeout), NotYet),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.LocalHealthDegradationMonitoringPeriod), NotYet),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.MaxProbeTimeout), NotYet),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.MinProbeTimeout), NotYet),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.NumMissedTableIAmAliveLimit), NotYet),
+        For<GrainDirectoryOptions>(nameof(GrainDirectoryOptions.CachingStrategy), NotYet),
+        For<GrainDirectoryOptions>(nameof(GrainDirectoryOptions.MaximumCacheTTL), NotYet),
+        For<GrainCollectionOptions>(nameof(GrainCollectionOptions.EnableActivationSheddingOnMemoryPressure), NotYet),
+        For<GrainCollectionOptions>(nameof(GrainCollectionOptions.MemoryUsageLimitPercentage), NotYet),
+        For<GrainCollectionOptions>(nameof(GrainCollectionOptions.MemoryUsagePollingPeriod), NotYet),
+        For<GrainCollectionOptions>(nameof(GrainCollectionOptions.MemoryUsageTargetPercentage), NotYet),
+        For<SchedulingOptions>(nameof(SchedulingOptions.ActivationSchedulingQuantum), NotYet),
+        For<SchedulingOptions>(nameof(SchedulingOptions.DelayWarningThreshold), NotYet),
+        For<SchedulingOptions>(nameof(SchedulingOptions.MaxPendingWorkItemsSoftLimit), NotYet),
+        For<SchedulingOptions>(nameof(SchedulingOptions.StoppedActivationWarningInterval), NotYet),
+        For<StatelessWorkerOptions>(nameof(StatelessWorkerOptions.IdleWorkersInspectionPeriod), NotYet),
+        For<StatelessWorkerOptions>(nameof(StatelessWorkerOptions.MinIdleCyclesBeforeRemoval), NotYet),
+        For<StatelessWorkerOptions>(nameof(StatelessWorkerOptions.RemoveIdleWorkers), NotYet),
+        For<MessagingOptions>(nameof(MessagingOptions.DropExpiredMessages), NotYet),
+        For<MessagingOptions>(nameof(MessagingOptions.MaxMessageHeaderSize), NotYet),
+        For<MessagingOptions>(nameof(MessagingOptions.ResponseTimeoutWithDebugger), NotYet),
+        For<ClientMessagingOptions>(nameof(ClientMessagingOptions.LocalAddress), NotYet),
+        For<ClientMessagingOptions>(nameof(ClientMessagingOptions.NetworkInterfaceName), NotYet),
+        For<ClientMessagingOptions>(nameof(ClientMessagingOptions.PreferredFamily), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.ClientGatewayShutdownNotificationTimeout), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.GatewaySenderQueues), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.GrainWorkloadAnalysisPeriod), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.MaxEnqueuedRequestsHardLimit), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.MaxEnqueuedRequestsHardLimit_StatelessWorker), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.MaxEnqueuedRequestsSoftLimit), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.MaxEnqueuedRequestsSoftLimit_StatelessWorker), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.MaxRequestProcessingTime), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.RequestProcessingWarningTime), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.RequestQueueDelayWarningTime), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.SiloSenderQueues), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.SystemResponseTimeout), NotYet),
+        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.WaitForMessageToBeQueuedForOutboundTime), NotYet),
+        For<ConnectionOptions>(nameof(ConnectionOptions.ConnectionRetryDelay), NotYet),
+        For<ConnectionOptions>(nameof(ConnectionOptions.OpenConnectionTimeout), NotYet),
+        For<GatewayOptions>(nameof(GatewayOptions.GatewayListRefreshPeriod), NotYet),
+        For<GatewayOptions>(nameof(GatewayOptions.PreferredGatewayIndex), NotYet),
+        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.UseLivenessGossip), NotYet),
+    ];
+
+    /// <summary>The options without effect.</summary>
+    internal static IEnumerable<OptionWithoutEffect> Entries => All.Select(static entry => entry.Option);
+
+    /// <summary>Logs the options without effect that the application has set.</summary>
+    /// <param name="services">The application's.</param>
+    /// <param name="messaging">Those of this node: of a silo or of a client.</param>
+    /// <param name="log">Gets one line for each.</param>
+    internal static void Write(IServiceProvider services, MessagingOptions messaging, Log log)
+    {
+        foreach (var entry in All.Where(entry => entry.IsSet(services, messaging)))
+            log.OptionWithoutEffect(entry.Option.Name, entry.Option.Reason);
+        foreach (var option in services.GetServices<OptionWithoutEffect>())
+            log.OptionWithoutEffect(option.Name, option.Reason);
+    }
+
+    private static Entry For<TOptions>(string option, string reason)
+        where TOptions : class => new(
+            new OptionWithoutEffect(typeof(TOptions).Name + "." + option, reason),
+            typeof(TOptions).GetProperty(option)!,
+            static (services, messaging) => messaging is TOptions own ? own
+                : typeof(TOptions).IsAssignableTo(typeof(MessagingOptions)) ? null
+                : services.GetService<IOptions<TOptions>>()?.Value);
+
+    private sealed record Entry(
+        OptionWithoutEffect Option, PropertyInfo Property, Func<IServiceProvider, MessagingOptions, object?> OptionsIn)
+    {
+        internal bool IsSet(IServiceProvider services, MessagingOptions messaging) =>
+            OptionsIn(services, messaging) is { } options
+            && !Equals(Property.GetValue(options), Property.GetValue(Activator.CreateInstance(options.GetType())));
+    }
+}
