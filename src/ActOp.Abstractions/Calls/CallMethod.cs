@@ -39,6 +39,9 @@ public sealed class CallMethod(Type interfaceType, string interfaceName, string 
     /// <summary>The method's own response timeout, or null for the configured one.</summary>
     public TimeSpan? ResponseTimeout { get; } = responseTimeout;
 
+    /// <summary>The interface is one of the runtime's own.</summary>
+    internal bool IsSystem { get; } = interfaceType.IsAssignableTo(typeof(Orleans.ISystemTarget));
+
     /// <summary>Type arguments of a generic interface or method, in the manifest's notation, or null; travels with requests.</summary>
     public string? TypeArguments { get; init; }
 

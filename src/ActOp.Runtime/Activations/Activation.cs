@@ -60,8 +60,8 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
 
     internal GrainClass Class => _home.Class;
 
-    /// <inheritdoc cref="ActivationHome.HasLimit"/>
-    internal bool HasLimit => _home.HasLimit;
+    /// <inheritdoc cref="ActivationHome.Limit"/>
+    internal int Limit => _home.Limit;
 
     internal object? Instance { get; private set; }
 
@@ -233,15 +233,15 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     /// </summary>
     internal void EnqueueRequest(Call call)
     {
-        if (_home.HasLimit && _mailbox.ArrivedCount >= Parts.MailboxLimit)
+        if (_mailbox.ArrivedCount >= _home.Limit)
             Refuse(call);
         else
             Enqueue(call);
     }
 
     internal void Refuse(Call call) => Fail(call, new LimitExceededException(
-        "The mailbox of " + GrainId + " is full: " + Parts.MailboxLimit + " requests wait. The call " + call.Method.ActivityName
-        + " was refused."));
+        "The mailbox of " + GrainId + " is full: " + Limit + " requests wait (" + Parts.Limits.NameOf(Class) + "). The call "
+        + call.Method.ActivityName + " was refused."));
 
     /// <summary>On a turn, drops the waiting requests that were abandoned. Any thread.</summary>
     internal void DropAbandoned()

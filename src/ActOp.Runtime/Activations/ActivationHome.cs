@@ -35,8 +35,8 @@ internal sealed class ActivationParts
 
     internal required GrainCollectionOptions Collection { get; init; }
 
-    /// <summary>Requests that may wait for one activation.</summary>
-    internal required int MailboxLimit { get; init; }
+    /// <summary>How many requests may wait for one activation.</summary>
+    internal required RequestLimits Limits { get; init; }
 
     /// <summary>A turn that takes longer than this, in milliseconds, is logged.</summary>
     internal required long LongTurnMs { get; init; }
@@ -76,6 +76,23 @@ internal sealed class ActivationHome(ActivationParts parts, GrainClass grainClas
     /// <summary>The stage on which their turns run.</summary>
     internal Stage Stage { get; } = stage;
 
-    /// <summary>Whether the mailbox is limited. System targets have no limit, because a refused registration would be lost.</summary>
-    internal bool HasLimit { get; } = !ReferenceEquals(stage, parts.Stages.Control);
+    /// <summary>
+    /// Requests that may wait for one activation. System targets have no limit, because a refused registration would be lost.
+    /// </summary>
+    internal int Limit { get; } = ReferenceEquals(stage, parts.Stages.Control) ? int.MaxValue : parts.Limits.HardOf(grainClass);
+}
+
+/// <summary>How many requests may wait for one activation. Immutable; any thread.</summary>
+/// <param name="Mailbox">The limit that always holds, <see cref="ActOp.Configuration.StageOptions.MailboxLimit"/>.</param>
+/// <param name="Hard">The application's limit, at most <paramref name="Mailbox"/>; 0 for none.</param>
+/// <param name="HardOfWorkers">The same for stateless workers.</param>
+internal sealed record RequestLimits(int Mailbox, int Hard, int HardOfWorkers)
+{
+    internal int HardOf(GrainClass grainClass) =>
+        (grainClass.Worker is null ? Hard : HardOfWorkers) is > 0 and var hard ? Math.Min(hard, Mailbox) : Mailbox;
+
+    /// <summary>The option that sets the limit of a class.</summary>
+    internal string NameOf(GrainClass grainClass) => HardOf(grainClass) == Mailbox ? "StageOptions.MailboxLimit"
+        : grainClass.Worker is null ? "SiloMessagingOptions.MaxEnqueuedRequestsHardLimit"
+        : "SiloMessagingOptions.MaxEnqueuedRequestsHardLimit_StatelessWorker";
 }

@@ -91,7 +91,7 @@ internal struct Admission
             parts.Abandoned.Drops(first);
         }
 
-        if (_waitingCount >= parts.MailboxLimit && activation.HasLimit && call is not TimerCall && !MakeRoom(activation))
+        if (_waitingCount >= activation.Limit && call is not TimerCall && !MakeRoom(activation))
         {
             activation.Refuse(call);
             return;
@@ -227,7 +227,7 @@ internal struct Admission
             return false;
         activation.Extras.LastDrop = now;
         DropAbandoned(activation);
-        return _waitingCount < activation.Parts.MailboxLimit;
+        return _waitingCount < activation.Limit;
     }
 
     private void Unlink(Activation activation, Call call, MailboxItem? before)

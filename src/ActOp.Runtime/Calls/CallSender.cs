@@ -26,6 +26,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     private CallFilters _filters = null!;
 
     private readonly long _timeoutMs = Milliseconds(local.ResponseTimeout);
+    private readonly long _systemTimeoutMs = Milliseconds(local.SystemResponseTimeout);
 
     /// <summary>Calls that wait for their answers; 0 in a quiet node. Visits all slots: for tests and diagnosis.</summary>
     internal int InFlight => Registry.InFlight;
@@ -62,7 +63,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
         if ((call.Flags & InvokeMethodOptions.OneWay) != 0)
             call.Origin = CallOrigin.Nobody;
         else
-            call.Deadline = DeadlineOf(call.Method.ResponseTimeout is { } own ? Milliseconds(own) : _timeoutMs);
+            call.Deadline = DeadlineOf(TimeoutOf(call.Method));
         if (!TryBegin(call))
             return;
         if (_filters.HasOutgoing || CallTrace.IsOn)
@@ -128,6 +129,10 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     /// <summary>The deadline of a call that has so many milliseconds left.</summary>
     internal long DeadlineOf(long milliseconds) =>
         milliseconds < CallRegistry.NoDeadline ? local.Clock.Now + milliseconds : CallRegistry.NoDeadline;
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private long TimeoutOf(CallMethod method) =>
+        method.ResponseTimeout is { } own ? Milliseconds(own) : method.IsSystem ? _systemTimeoutMs : _timeoutMs;
 
     private static long Milliseconds(TimeSpan timeout) =>
         timeout < TimeSpan.Zero ? CallRegistry.NoDeadline : (long)timeout.TotalMilliseconds;

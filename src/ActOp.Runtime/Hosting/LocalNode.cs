@@ -47,6 +47,12 @@ internal sealed class LocalNode
 
     internal required TimeSpan ResponseTimeout { get; init; }
 
+    /// <summary>Time limit of calls to system targets; as <see cref="ResponseTimeout"/> on a client.</summary>
+    internal required TimeSpan SystemResponseTimeout { get; init; }
+
+    /// <summary>The most bytes of a request before its arguments.</summary>
+    internal required int MaxHeaderBytes { get; init; }
+
     /// <summary>The largest message, in bytes.</summary>
     internal required int MaxFrameBytes { get; init; }
 

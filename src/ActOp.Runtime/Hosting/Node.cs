@@ -68,7 +68,9 @@ internal sealed class Node : IDisposable
             Log = log,
             Background = new Background(time, taskTime, log, End),
             NewId = setup.NewId,
-            ResponseTimeout = setup.Messaging.ResponseTimeout,
+            ResponseTimeout = setup.ResponseTimeout,
+            SystemResponseTimeout = (setup.Messaging as SiloMessagingOptions)?.SystemResponseTimeout ?? setup.ResponseTimeout,
+            MaxHeaderBytes = setup.Messaging.MaxMessageHeaderSize,
             MaxFrameBytes = setup.Messaging.MaxMessageBodySize,
         };
         _clockPart = Local.Background.Part("clock");
@@ -86,14 +88,14 @@ internal sealed class Node : IDisposable
                 Hints = Hints,
                 ClusterView = ClusterView,
                 Collection = setup.Collection,
-                MailboxLimit = setup.Stages.MailboxLimit,
+                Limits = setup.Limits,
                 LongTurnMs = (long)setup.Scheduling.TurnWarningLengthThreshold.TotalMilliseconds,
             };
             Activations = new ActivationTable(parts);
             SizedStages = Stages.SizedWith(() => Peers!);
             Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages.All);
             Classes = new GrainClasses(setup.Services, setup.DefaultPlacement, IsSilo);
-            Abandoned = new AbandonedRequests(Local.Clock, Metrics);
+            Abandoned = new AbandonedRequests(Local.Clock, Metrics, runsExpired: !setup.Messaging.DropExpiredMessages);
             Calls = new CallSender(Local, Metrics);
             Factory = new GrainFactory(Classes, Activations, Calls);
             Manifests = new ClusterManifests(Local, ClusterView, Classes, Factory);

@@ -4,6 +4,7 @@ using ActOp.Configuration;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
 using ActOp.Mesh.Transports.Tcp;
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Staging;
@@ -25,6 +26,9 @@ namespace ActOp.Runtime.Hosting;
 /// <param name="NewId">Makes ids that are unique in the cluster.</param>
 internal sealed record NodeSeams(StageDriver Driver, int Generation, Func<Guid> NewId);
 
+/// <summary>Whether a debugger is attached when the node starts; in the container only if a test says so.</summary>
+internal sealed record DebuggerSeam(bool IsAttached);
+
 /// <summary>The validated inputs of a <see cref="Node"/>.</summary>
 internal sealed record NodeSetup
 {
@@ -39,6 +43,13 @@ internal sealed record NodeSetup
     internal required ILoggerFactory Loggers { get; init; }
 
     internal required MessagingOptions Messaging { get; init; }
+
+    /// <summary>How long a caller waits: longer while a debugger holds the process.</summary>
+    internal required TimeSpan ResponseTimeout { get; init; }
+
+    internal RequestLimits Limits => Messaging is SiloMessagingOptions silo
+        ? new(Stages.MailboxLimit, silo.MaxEnqueuedRequestsHardLimit, silo.MaxEnqueuedRequestsHardLimit_StatelessWorker)
+        : new(Stages.MailboxLimit, 0, 0);
 
     internal required GrainCollectionOptions Collection { get; init; }
 
@@ -179,12 +190,15 @@ internal static class SetupReader
         var locality = Option<LocalityOptions>(services);
         locality.Validate();
         var cluster = Option<ClusterOptions>(services);
-        if (messaging.ResponseTimeout <= TimeSpan.Zero)
-        {
-            throw new OrleansConfigurationException("MessagingOptions.ResponseTimeout must be positive, but is " + messaging.ResponseTimeout
-                + ".");
-        }
-
+        OptionRules.Check(messaging);
+        var collection = Option<GrainCollectionOptions>(services);
+        OptionRules.Check(collection);
+        var scheduling = Option<SchedulingOptions>(services);
+        OptionRules.Check(scheduling);
+        var connections = Option<ConnectionOptions>(services);
+        OptionRules.Check(connections);
+        var directory = Option<GrainDirectoryOptions>(services);
+        OptionRules.Check(directory);
         var time = services.GetRequiredService<TimeProvider>();
         var setup = new NodeSetup
         {
@@ -194,22 +208,25 @@ internal static class SetupReader
             Time = time,
             Loggers = services.GetRequiredService<ILoggerFactory>(),
             Messaging = messaging,
-            Collection = Option<GrainCollectionOptions>(services),
-            Scheduling = Option<SchedulingOptions>(services),
+            ResponseTimeout = (services.GetService<DebuggerSeam>()?.IsAttached ?? System.Diagnostics.Debugger.IsAttached)
+                ? messaging.ResponseTimeoutWithDebugger
+                : messaging.ResponseTimeout,
+            Collection = collection,
+            Scheduling = scheduling,
             Stages = stages,
             Locality = locality,
             Mesh = new MeshOptions
             {
                 ClusterId = cluster.ClusterId,
                 ServiceId = cluster.ServiceId,
-                LinksPerPeer = Math.Max(1, Option<ConnectionOptions>(services).ConnectionsPerEndpoint),
+                LinksPerPeer = connections.ConnectionsPerEndpoint,
                 MaxFrameBytes = messaging.MaxMessageBodySize,
                 Spin = stages.ReceiveSpin,
                 Seed = address.GetHashCode(),
             },
             Transport = services.GetService<Transport>() ?? new TcpTransport(new TcpOptions(), time),
             DefaultPlacement = services.GetService<PlacementStrategy>() ?? new ResourceOptimizedPlacement(),
-            LocationCacheSize = Math.Max(1024, Option<GrainDirectoryOptions>(services).CacheSize),
+            LocationCacheSize = directory.CacheSize,
             Seed = address.GetHashCode(),
         };
         if (services.GetService<NodeSeams>() is not { } seams)

@@ -31,7 +31,7 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
     internal void SendRequest(Call call, SiloAddress target)
     {
         var ticket = call.Ticket;
-        if (abandoned.Drops(call))
+        if (abandoned.DropsUnsent(call))
             return;
         var scratch = Scratch.Rent(calls);
         try
@@ -171,8 +171,20 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
 
         if (call.Trace is { } trace)
             TraceHeader.Write(ref writer, trace);
+        if (call.Context is not null)
+            CheckHeader(call, ref writer);
 
         call.WriteArguments(ref writer);
+    }
+
+    /// <summary>Of all that precedes the arguments, only the values of the request context can be long.</summary>
+    private void CheckHeader(Call call, ref WireWriter writer)
+    {
+        if (writer.Position > local.MaxHeaderBytes)
+        {
+            throw new LimitExceededException("The request context of the call " + call.Method.ActivityName + " and the rest of its header have "
+                + writer.Position + " bytes; MaxMessageHeaderSize is " + local.MaxHeaderBytes + ".");
+        }
     }
 
     private void WriteReply(ref WireWriter writer, Call call, Exception? error)

@@ -12,19 +12,25 @@ public abstract class MessagingOptions
     /// <summary>Whether a call that the callee's silo does not know any more is failed. Default: true.</summary>
     public bool CancelUnknownRequestOnStatusUpdate { get; set; } = true;
 
-    /// <summary>Whether calls whose caller no longer waits are dropped before they run. Default: true.</summary>
+    /// <summary>
+    /// Whether a request whose caller no longer waits is dropped before it runs. Default: true. If false, it runs, and its result is
+    /// discarded.
+    /// </summary>
     public bool DropExpiredMessages { get; set; } = true;
 
     /// <summary>The most bytes of the arguments or the result of one call. Default: 100 MiB.</summary>
     public int MaxMessageBodySize { get; set; } = 100 * 1024 * 1024;
 
-    /// <summary>The most bytes of what is sent beside them. Default: 10 MiB.</summary>
+    /// <summary>
+    /// Maximum size in bytes of the part of a request before its arguments. Its variable part are the values of the request context. A
+    /// request beyond it fails with a LimitExceededException. Default: 10 MiB.
+    /// </summary>
     public int MaxMessageHeaderSize { get; set; } = 10 * 1024 * 1024;
 
     /// <summary>How long a caller waits for an answer. Default: 30 s.</summary>
     public TimeSpan ResponseTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>The same while a debugger is attached. Default: 30 min.</summary>
+    /// <summary>Maximum time that a caller waits if a debugger is attached when the node starts. Default: 30 min.</summary>
     public TimeSpan ResponseTimeoutWithDebugger { get; set; } = TimeSpan.FromMinutes(30);
 
     /// <summary>Whether a cancelled call waits until the callee has ended. Default: false.</summary>
@@ -98,10 +104,13 @@ public class SiloMessagingOptions : MessagingOptions
     /// <summary>How often the calls that run are looked at. Default: 5 s.</summary>
     public TimeSpan GrainWorkloadAnalysisPeriod { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Calls waiting for one activation above which more are refused; 0 for no limit. Default: 0.</summary>
+    /// <summary>
+    /// Maximum number of requests that wait for one activation, and as many that arrived during its current turn. Further requests fail
+    /// with a LimitExceededException. 0: <c>StageOptions.MailboxLimit</c> alone, which also holds if it is lower. Default: 0.
+    /// </summary>
     public int MaxEnqueuedRequestsHardLimit { get; set; } = DEFAULT_MAX_ENQUEUED_REQUESTS_HARD_LIMIT;
 
-    /// <summary>The same for stateless workers. Default: 0.</summary>
+    /// <summary>As <see cref="MaxEnqueuedRequestsHardLimit"/>, for one activation of a stateless worker. Default: 0.</summary>
     public int MaxEnqueuedRequestsHardLimit_StatelessWorker { get; set; } = DEFAULT_MAX_ENQUEUED_REQUESTS_STATELESS_WORKER_HARD_LIMIT;
 
     /// <summary>Calls waiting for one activation above which a warning is logged; 0 for none. Default: 0.</summary>
@@ -125,7 +134,7 @@ public class SiloMessagingOptions : MessagingOptions
     /// <summary>Senders to silos. Default: one per processor.</summary>
     public int SiloSenderQueues { get; set; } = Environment.ProcessorCount;
 
-    /// <summary>How long calls between parts of the runtime wait. Default: 30 s.</summary>
+    /// <summary>Maximum time that a call between parts of the runtime waits for its answer. Default: 30 s.</summary>
     public TimeSpan SystemResponseTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>How long a silo that stops waits for what is still to be sent. Default: 10 s.</summary>
