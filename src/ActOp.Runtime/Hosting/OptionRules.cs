@@ -1,0 +1,107 @@
+using System.Runtime.CompilerServices;
+using Orleans.Configuration;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>The values that the options may have. A start with another value fails with the name of the option. Holds nothing.</summary>
+internal static class OptionRules
+{
+    private static readonly TimeSpan Longest = TimeSpan.FromMilliseconds(int.MaxValue);
+
+    internal static void Check(MessagingOptions options)
+    {
+        var rule = new Rule(nameof(MessagingOptions));
+        rule.Time(options.ResponseTimeout, mayBeInfinite: true);
+        rule.Time(options.ResponseTimeoutWithDebugger, mayBeInfinite: true);
+        rule.AtLeast(1024, options.MaxMessageBodySize);
+        rule.AtLeast(256, options.MaxMessageHeaderSize);
+        if (options is SiloMessagingOptions silo)
+            CheckSilo(silo);
+        if (options is ClientMessagingOptions client)
+            CheckClient(client);
+    }
+
+    internal static void Check(GrainCollectionOptions options)
+    {
+        var rule = new Rule(nameof(GrainCollectionOptions));
+        rule.Time(options.CollectionAge, mayBeInfinite: true);
+        rule.Time(options.CollectionQuantum);
+        rule.Time(options.ActivationTimeout, mayBeInfinite: true);
+        rule.Time(options.DeactivationTimeout, mayBeInfinite: true);
+        foreach (var (grainClass, age) in options.ClassSpecificCollectionAge)
+            rule.Time(age, mayBeInfinite: true, name: nameof(options.ClassSpecificCollectionAge) + "[" + grainClass + "]");
+    }
+
+    internal static void Check(SchedulingOptions options)
+    {
+        var rule = new Rule(nameof(SchedulingOptions));
+        rule.Time(options.TurnWarningLengthThreshold);
+        rule.Time(options.ActivationSchedulingQuantum);
+        rule.Time(options.DelayWarningThreshold);
+        rule.Time(options.StoppedActivationWarningInterval);
+        rule.AtLeast(0, options.MaxPendingWorkItemsSoftLimit);
+    }
+
+    internal static void Check(ConnectionOptions options)
+    {
+        var rule = new Rule(nameof(ConnectionOptions));
+        rule.Between(1, 64, options.ConnectionsPerEndpoint);
+    }
+
+    internal static void Check(GrainDirectoryOptions options)
+    {
+        var rule = new Rule(nameof(GrainDirectoryOptions));
+        rule.AtLeast(1, options.CacheSize);
+    }
+
+    private static void CheckSilo(SiloMessagingOptions options)
+    {
+        var rule = new Rule(nameof(SiloMessagingOptions));
+        rule.Time(options.SystemResponseTimeout, mayBeInfinite: true);
+        rule.AtLeast(0, options.MaxForwardCount);
+        rule.Time(options.GrainWorkloadAnalysisPeriod);
+        rule.Time(options.MaxRequestProcessingTime);
+        rule.Time(options.RequestProcessingWarningTime);
+        rule.Time(options.RequestQueueDelayWarningTime);
+        rule.AtLeast(0, options.MaxEnqueuedRequestsSoftLimit);
+        rule.AtLeast(0, options.MaxEnqueuedRequestsSoftLimit_StatelessWorker);
+        rule.AtLeast(0, options.MaxEnqueuedRequestsHardLimit);
+        rule.AtLeast(0, options.MaxEnqueuedRequestsHardLimit_StatelessWorker);
+    }
+
+    private static void CheckClient(ClientMessagingOptions options)
+    {
+    }
+
+    /// <summary>Checks the options of one class. The name of an option is the text of the argument behind the dot.</summary>
+    private readonly struct Rule(string options)
+    {
+        internal void Time(
+            TimeSpan value, bool mayBeInfinite = false, bool mayBeZero = false, [CallerArgumentExpression(nameof(value))] string name = "")
+        {
+            var isRight = (value > TimeSpan.Zero && value <= Longest) || (mayBeZero && value == TimeSpan.Zero)
+                || (mayBeInfinite && (value == Timeout.InfiniteTimeSpan || value == TimeSpan.MaxValue));
+            Check(isRight, name, (mayBeZero ? "zero or positive" : "positive") + ", up to 24 days" + (mayBeInfinite ? ", or infinite" : ""),
+                value);
+        }
+
+        internal void AtLeast(int least, int value, [CallerArgumentExpression(nameof(value))] string name = "") =>
+            Check(value >= least, name, "at least " + least, value);
+
+        internal void Between(int least, int most, int value, [CallerArgumentExpression(nameof(value))] string name = "") =>
+            Check(value >= least && value <= most, name, least + " to " + most, value);
+
+        internal void Is(bool isRight, string rule, object? value, [CallerArgumentExpression(nameof(value))] string name = "") =>
+            Check(isRight, name, rule, value);
+
+        private void Check(bool isRight, string name, string rule, object? value)
+        {
+            if (!isRight)
+            {
+                throw new OrleansConfigurationException(options + "." + name[(name.IndexOf('.', StringComparison.Ordinal) + 1)..]
+                    + " must be " + rule + ", but is " + value + ".");
+            }
+        }
+    }
+}
