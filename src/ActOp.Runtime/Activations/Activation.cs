@@ -152,7 +152,8 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     internal bool HasEndHooks => _extras?.Lifecycle is not null || Class.HasDeactivationHook;
 
     /// <summary>The instance or the scope of its services must be disposed.</summary>
-    internal bool HasToDispose => PublishedExtras?.Scope is not null || Instance is IAsyncDisposable or IDisposable;
+    internal bool HasToDispose => PublishedExtras?.Scope is not null || Instance is IAsyncDisposable or IDisposable
+        || (Instance is not null && Class.Construction is { IsCustom: true });
 
     private GrainLifecycle Lifecycle => Extras.Lifecycle ??= new GrainLifecycle();
 
@@ -181,6 +182,8 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
             return this;
         if (_extras?.Components is { } components && components.TryGetValue(componentType, out var component))
             return component;
+        if (Class.Construction?.Components.GetComponent(componentType) is { } shared)
+            return shared;
         return componentType.IsInstanceOfType(Instance) ? Instance : ActivationServices.GetService(componentType);
     }
 
@@ -438,10 +441,8 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
 
     internal async Task DisposeInstanceAsync()
     {
-        if (Instance is IAsyncDisposable asyncDisposable)
-            await asyncDisposable.DisposeAsync();
-        else
-            (Instance as IDisposable)?.Dispose();
+        if (Instance is { } instance && Class.Construction is { } construction)
+            await construction.DisposeAsync(this, instance);
     }
 
     /// <summary>

@@ -1,9 +1,11 @@
+using System.Collections.Immutable;
 using System.Reflection;
 using ActOp.Calls;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Concurrency;
+using Orleans.Metadata;
 using Orleans.Placement;
 using Orleans.Runtime;
 using Orleans.Serialization.Invocation;
@@ -61,6 +63,9 @@ internal sealed class GrainClass
     /// <summary>A part of the runtime that other nodes call. It is reentrant, and neither filters nor traces see its calls.</summary>
     internal bool IsSystemTarget { get; private init; }
 
+    /// <summary>What the silo tells others of the class.</summary>
+    internal ImmutableDictionary<string, string> Properties { get; init; } = ImmutableDictionary<string, string>.Empty;
+
     internal GrainType GrainType { get; }
 
     internal Type Type { get; }
@@ -101,11 +106,22 @@ internal sealed class GrainClass
 
     /// <summary>How instances are constructed. Created for the first instance, because system targets and observers need none.</summary>
     internal GrainConstruction ConstructionOn(IServiceProvider services) =>
-        _construction ??= new GrainConstruction(Type, services.GetService<ServiceLifetimes>());
+        _construction ??= new GrainConstruction(Type, services.GetService<ServiceLifetimes>(), ConfiguredBy(services));
+
+    /// <summary>As <see cref="ConstructionOn"/>; null before the first instance.</summary>
+    internal GrainConstruction? Construction => _construction;
 
     internal bool UsesDirectory => Worker is null;
 
     internal bool MayInterleave(Call call, object? instance) => _mayInterleave is not null && _mayInterleave(call, instance);
+
+    private GrainTypeSharedContext ConfiguredBy(IServiceProvider services)
+    {
+        var shared = new GrainTypeSharedContext(Type);
+        foreach (var configurator in services.GetServices<IConfigureGrainTypeComponents>())
+            configurator.Configure(GrainType, new GrainProperties(Properties), shared);
+        return shared;
+    }
 
     /// <summary>Whether the class overrides the hook. Those of <see cref="Grain"/> and of the interface do nothing.</summary>
     private static bool HasHook(Type type, string name)

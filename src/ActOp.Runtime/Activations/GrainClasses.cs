@@ -100,7 +100,10 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
             return true;
         if (FindClass(grainType, out var type) is not { } hosted)
             return false;
-        found = _byGrainType.GetOrAdd(grainType, new GrainClass(grainType, type!, hosted.Placement));
+        found = _byGrainType.GetOrAdd(grainType, new GrainClass(grainType, type!, hosted.Placement)
+        {
+            Properties = hosted.Entry.Properties.ToImmutableDictionary(),
+        });
         return true;
     }
 

@@ -4,14 +4,29 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 
-/// <summary>How instances of one grain class are made: its constructors are read once.</summary>
+/// <summary>
+/// How instances of one grain class are made and disposed: by the activator of the application, if the class has one as a component, or by
+/// the constructor with services of the container. The constructors are read once.
+/// </summary>
+/// <remarks>
+/// Immutable; any thread. If a configurator of components throws, the activation fails with its exception and the next one calls it again.
+/// </remarks>
 internal sealed class GrainConstruction
 {
-    private readonly ObjectFactory _factory;
+    private readonly IGrainActivator? _activator;
+    private readonly ObjectFactory? _factory;
     private readonly bool _takesContext;
 
-    internal GrainConstruction(Type type, ServiceLifetimes? lifetimes)
+    internal GrainConstruction(Type type, ServiceLifetimes? lifetimes, GrainTypeSharedContext components)
     {
+        Components = components;
+        _activator = components.GetComponent<IGrainActivator>();
+        if (_activator is not null)
+        {
+            NeedsScope = true;
+            return;
+        }
+
         var parameters = type.GetConstructors().SelectMany(static constructor => constructor.GetParameters()).ToArray();
         _takesContext = Array.Exists(parameters, static parameter => parameter.ParameterType == typeof(IGrainContext));
         NeedsScope = Array.Exists(
@@ -20,13 +35,33 @@ internal sealed class GrainConstruction
         _factory = ActivatorUtilities.CreateFactory(type, _takesContext ? [typeof(IGrainContext)] : []);
     }
 
+    /// <summary>What the application has added to the class.</summary>
+    internal GrainTypeSharedContext Components { get; }
+
+    /// <summary>Whether the application makes and disposes the instances.</summary>
+    internal bool IsCustom => _activator is not null;
+
     /// <summary>Whether a constructor may want something of the service provider that is not the same for all.</summary>
     internal bool NeedsScope { get; }
 
     private static bool IsSingleton(ParameterInfo parameter, ServiceLifetimes? lifetimes) =>
         lifetimes is not null && !parameter.IsDefined(typeof(FromKeyedServicesAttribute)) && lifetimes.IsSingleton(parameter.ParameterType);
 
-    internal object Make(IServiceProvider services, Activation activation) => _factory(services, _takesContext ? [activation] : []);
+    internal object Make(IServiceProvider services, Activation activation) => _factory is not null
+        ? _factory(services, _takesContext ? [activation] : [])
+        : _activator!.CreateInstance(activation)
+            ?? throw new InvalidOperationException(_activator.GetType() + " made no instance for " + activation.GrainId + ".");
+
+    /// <summary>Disposes an instance that <see cref="Make"/> has returned.</summary>
+    internal async ValueTask DisposeAsync(Activation activation, object instance)
+    {
+        if (_activator is not null)
+            await _activator.DisposeInstance(activation, instance);
+        else if (instance is IAsyncDisposable asyncDisposable)
+            await asyncDisposable.DisposeAsync();
+        else
+            (instance as IDisposable)?.Dispose();
+    }
 }
 
 /// <summary>

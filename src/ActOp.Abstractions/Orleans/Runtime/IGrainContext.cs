@@ -1,3 +1,4 @@
+using Orleans.Metadata;
 using Orleans.Serialization.Invocation;
 using Orleans.Timers;
 
@@ -99,7 +100,10 @@ public interface IGrainRuntime
     void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan);
 }
 
-/// <summary>Makes the objects of grains and takes them back.</summary>
+/// <summary>
+/// Makes the objects of grains and takes them back. Set as a component of a grain class by an <see cref="IConfigureGrainTypeComponents"/>.
+/// Both methods run on turns of the activation.
+/// </summary>
 public interface IGrainActivator
 {
     /// <summary>Makes the object of an activation.</summary>
@@ -107,6 +111,49 @@ public interface IGrainActivator
 
     /// <summary>Disposes of the object of an activation that has ended.</summary>
     ValueTask DisposeInstance(IGrainContext context, object instance);
+}
+
+/// <summary>
+/// A service that adds components to grain classes, such as an <see cref="IGrainActivator"/>. Called once per class and silo, before its
+/// first activation.
+/// </summary>
+public interface IConfigureGrainTypeComponents
+{
+    /// <summary>Adds to <paramref name="shared"/>.</summary>
+    /// <param name="grainType">The grain's type.</param>
+    /// <param name="properties">What the cluster knows of the grain's type.</param>
+    /// <param name="shared">The components that all activations of the class share.</param>
+    void Configure(GrainType grainType, GrainProperties properties, GrainTypeSharedContext shared);
+}
+
+/// <summary>
+/// The components that all activations of a grain class on a silo share. Set while the class is configured, then only read, by any thread.
+/// </summary>
+public sealed class GrainTypeSharedContext
+{
+    private readonly Dictionary<Type, object> _components = [];
+
+    internal GrainTypeSharedContext(Type grainClass) => GrainTypeName = grainClass.FullName ?? grainClass.Name;
+
+    /// <summary>The full name of the grain class.</summary>
+    public string GrainTypeName { get; }
+
+    /// <summary>The component of that type, or null.</summary>
+    public object? GetComponent(Type componentType) => _components.GetValueOrDefault(componentType);
+
+    /// <summary>The component of that type, or null.</summary>
+    public TComponent? GetComponent<TComponent>()
+        where TComponent : class => (TComponent?)GetComponent(typeof(TComponent));
+
+    /// <summary>Sets the component of that type, or removes it.</summary>
+    public void SetComponent<TComponent>(TComponent? instance)
+        where TComponent : class
+    {
+        if (instance is null)
+            _components.Remove(typeof(TComponent));
+        else
+            _components[typeof(TComponent)] = instance;
+    }
 }
 
 /// <summary>Marks an interface that can be added to activations beside the grain's own.</summary>
