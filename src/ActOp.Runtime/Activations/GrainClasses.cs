@@ -75,8 +75,19 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
     /// <summary>The interfaces of a grain type, by their names; none if the type is not known.</summary>
     internal string[] InterfacesOf(GrainType grainType)
     {
-        var name = WithoutArguments(grainType.ToString()!);
-        return Array.Find(_known.Entries, entry => entry.GrainType == name)?.Interfaces ?? [];
+        var text = grainType.ToString()!;
+        var name = WithoutArguments(text);
+        if (Array.Find(_known.Entries, entry => entry.GrainType == name) is not { } found)
+            return [];
+        string[] arguments = name.Length == text.Length
+            ? []
+            : [.. TypeManifest.ParseArguments(text[(name.Length + 2)..^2]).Select(static type => TypeManifest.NameArguments(type))];
+        var constructed = found.Constructed.Select(ConstructedInterface.Parse).ToArray();
+        return
+        [
+            .. found.Interfaces.Where(one => !Array.Exists(constructed, generic => generic.Definition == one)),
+            .. constructed.Select(generic => generic.NameFor(arguments)),
+        ];
     }
 
     /// <summary>The version of an interface in this process; 0 if it has none.</summary>
@@ -185,7 +196,13 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
             else
                 placement.Initialize(new GrainProperties(properties.ToImmutableDictionary()));
             return new HostedClass(
-                type, new GrainTypeEntry(entry.GrainType, type.FullName!, interfaces, type.IsGenericTypeDefinition, properties),
+                type,
+                new GrainTypeEntry(entry.GrainType, type.FullName!, interfaces, type.IsGenericTypeDefinition, properties)
+                {
+                    GenericArity = type.IsGenericTypeDefinition ? type.GetGenericArguments().Length : 0,
+                    Constructed = [.. entry.Interfaces.Where(static one => one.IsGenericType)
+                        .Select(static one => ConstructedInterface.Of(NameOf(one), one).ToString()).Order(StringComparer.Ordinal)],
+                },
                 placement ?? defaultPlacement);
         }
         catch (Exception exception)
@@ -269,6 +286,9 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
         }
 
         var candidates = entries.Where(candidate => candidate.Interfaces.Contains(entry.Name)).ToArray();
+        var arguments = interfaceType.IsGenericType ? ConstructedInterface.Of(entry.Name, interfaceType) : null;
+        if (arguments is not null)
+            candidates = arguments.Fitting(candidates);
         if (prefix is not null)
             candidates = ByPrefix(candidates, prefix, interfaceType);
         var chosen = candidates.Length switch
@@ -277,9 +297,8 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
             1 => candidates[0],
             _ => Primary(candidates, interfaceType),
         };
-        if (!chosen.IsGeneric)
-            return GrainType.Create(chosen.GrainType);
-        return GrainType.Create(chosen.GrainType + "[[" + TypeManifest.NameArguments(interfaceType.GetGenericArguments()) + "]]");
+        return GrainType.Create(
+            chosen.IsGeneric && arguments is not null ? chosen.GrainType + "[[" + arguments.OfClass(chosen) + "]]" : chosen.GrainType);
     }
 
     private static GrainTypeEntry[] ByPrefix(GrainTypeEntry[] candidates, string prefix, Type interfaceType)
@@ -312,6 +331,76 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
                 " implement it. Say which with [DefaultGrainType] or a class name prefix.");
 }
 
+/// <summary>
+/// A generic interface with its type arguments, by their names: either a constructed one that is resolved, or the form in which a class
+/// implements it, where <c>!0</c> is the first type parameter of the class. Immutable; any thread.
+/// </summary>
+/// <param name="Definition">The name of the generic interface.</param>
+/// <param name="Arguments">The names of the arguments.</param>
+internal sealed record ConstructedInterface(string Definition, string[] Arguments)
+{
+    /// <summary>The interface as it is resolved, or as a class implements it.</summary>
+    internal static ConstructedInterface Of(string definition, Type type) => new(definition, [.. type.GetGenericArguments().Select(NameOf)]);
+
+    internal static ConstructedInterface Parse(string text)
+    {
+        var parts = text.Split(Separator);
+        return new ConstructedInterface(parts[0], parts[1..]);
+    }
+
+    /// <summary>The text that <see cref="Parse"/> reads.</summary>
+    public override string ToString() => string.Join(Separator, [Definition, .. Arguments]);
+
+    /// <summary>
+    /// The classes that implement this interface with these arguments. Those that implement exactly this one have precedence over generic
+    /// classes, as in Orleans.
+    /// </summary>
+    internal GrainTypeEntry[] Fitting(GrainTypeEntry[] candidates)
+    {
+        var exact = Array.FindAll(candidates, candidate => !candidate.IsGeneric && FormOf(candidate) is not null);
+        return exact.Length > 0 ? exact : Array.FindAll(candidates, candidate => candidate.IsGeneric && TryBind(candidate, out _));
+    }
+
+    /// <summary>The type arguments of a generic class that <see cref="Fitting"/> has returned.</summary>
+    internal string OfClass(GrainTypeEntry candidate) =>
+        TryBind(candidate, out var bound) ? string.Join(',', bound) : throw new InvalidOperationException(candidate.GrainType);
+
+    /// <summary>The name of the interface that a class with these type arguments implements.</summary>
+    internal string NameFor(string[] arguments) => Definition + "<" + string.Join(',', Arguments.Select(one =>
+        one[0] == '!' ? arguments.ElementAtOrDefault(int.Parse(one.AsSpan(1), CultureInfo.InvariantCulture)) : one)) + ">";
+
+    private const char Separator = '\t';
+
+    private static string NameOf(Type argument) => argument.IsGenericParameter
+        ? "!" + argument.GenericParameterPosition.ToString(CultureInfo.InvariantCulture)
+        : TypeManifest.NameArguments(argument);
+
+    /// <summary>The form in which the class implements the interface, with arguments that fit.</summary>
+    private ConstructedInterface? FormOf(GrainTypeEntry candidate) =>
+        candidate.Constructed.Select(Parse).FirstOrDefault(form => form.Definition == Definition
+            && form.Arguments.Length == Arguments.Length
+            && form.Arguments.Zip(Arguments).All(static pair => pair.First[0] == '!' || pair.First == pair.Second));
+
+    /// <summary>False if a type parameter of the class does not follow from the arguments of the interface.</summary>
+    private bool TryBind(GrainTypeEntry candidate, out string[] bound)
+    {
+        bound = new string[candidate.GenericArity];
+        if (FormOf(candidate) is not { } form)
+            return false;
+        for (var i = 0; i < Arguments.Length; i++)
+        {
+            if (form.Arguments[i][0] != '!')
+                continue;
+            ref var known = ref bound[int.Parse(form.Arguments[i].AsSpan(1), CultureInfo.InvariantCulture)];
+            if (known is not null && known != Arguments[i])
+                return false;
+            known = Arguments[i];
+        }
+
+        return Array.TrueForAll(bound, static argument => argument is not null);
+    }
+}
+
 /// <summary>One grain class of a silo, as it is sent to other processes.</summary>
 /// <param name="GrainType">Its grain type.</param>
 /// <param name="ClassName">The class's full name.</param>
@@ -323,18 +412,29 @@ internal sealed record GrainTypeEntry(
     [property: Id(0)] string GrainType, [property: Id(1)] string ClassName, [property: Id(2)] string[] Interfaces,
     [property: Id(3)] bool IsGeneric, [property: Id(4)] Dictionary<string, string> Properties)
 {
+    /// <summary>Its generic interfaces with their type arguments, see <see cref="ConstructedInterface"/>.</summary>
+    [Id(5)]
+    public string[] Constructed { get; init; } = [];
+
+    /// <summary>The number of its type parameters.</summary>
+    [Id(6)]
+    public int GenericArity { get; init; }
+
     /// <summary>Compares what matters for the resolution of interfaces.</summary>
     internal static IEqualityComparer<GrainTypeEntry> Meaning { get; } = EqualityComparer<GrainTypeEntry>.Create(
         static (a, b) => ReferenceEquals(a, b) || (a is not null && b is not null && a.GrainType == b.GrainType
-            && a.ClassName == b.ClassName && a.IsGeneric == b.IsGeneric && a.Interfaces.AsSpan().SequenceEqual(b.Interfaces)));
+            && a.ClassName == b.ClassName && a.IsGeneric == b.IsGeneric && a.Interfaces.AsSpan().SequenceEqual(b.Interfaces)
+            && a.Constructed.AsSpan().SequenceEqual(b.Constructed)));
 
     /// <summary>One entry for the same class in several builds: with the interfaces of all.</summary>
     internal static GrainTypeEntry Merge(GrainTypeEntry[] same) =>
-        same.Length == 1 || Array.TrueForAll(same, entry => entry.Interfaces.AsSpan().SequenceEqual(same[0].Interfaces))
+        same.Length == 1 || Array.TrueForAll(same, entry => Meaning.Equals(entry, same[0]))
             ? same[0]
             : same[0] with
             {
                 Interfaces = [.. same.SelectMany(static entry => entry.Interfaces).Distinct(StringComparer.Ordinal)
+                    .Order(StringComparer.Ordinal)],
+                Constructed = [.. same.SelectMany(static entry => entry.Constructed).Distinct(StringComparer.Ordinal)
                     .Order(StringComparer.Ordinal)],
             };
 }
