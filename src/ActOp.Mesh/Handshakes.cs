@@ -14,7 +14,7 @@ namespace ActOp.Mesh;
 /// </summary>
 internal sealed class Handshakes(
     NodeId self, MeshOptions options, TimeProvider time, MeshTables tables, Poller control, Sessions sessions, MeshReports reports,
-    MeshEvents events, HandshakeKeys keys, NameOwners owners)
+    MeshEvents events, HandshakeKeys keys, NameOwners owners, ConnectionCounts counts)
     : IDisposable
 {
     public PendingHandshakes Pending { get; } = new(options, time);
@@ -76,13 +76,35 @@ internal sealed class Handshakes(
     public void RefuseGarbage(Link link) => Refuse(link, DisconnectReason.Garbage, tell: false);
 
     /// <summary>A listener has accepted a connection.</summary>
-    public void Accepted(ByteStream stream, NodeKind accepts)
+    public void Accepted(ByteStream stream, ListenerPlace place)
     {
-        if (tables.TryAddLink(stream, LinkPhase.AwaitHello, accepts) is not { } link)
+        if (counts.TryEnter(place, stream) is not DisconnectReason.None and var reason)
         {
+            Turn(stream, reason);
             return;
         }
 
+        Link? link = null;
+        try
+        {
+            link = tables.TryAddLink(stream, LinkPhase.AwaitHello, place);
+        }
+        finally
+        {
+            if (link is null)
+            {
+                counts.Leave(place, stream);
+            }
+        }
+
+        if (link is not null)
+        {
+            Begin(link);
+        }
+    }
+
+    private void Begin(Link link)
+    {
         try
         {
             if (!Pending.Enter(link))
@@ -99,6 +121,17 @@ internal sealed class Handshakes(
             // The node owns the stream; the listener logs the exception and continues.
             link.Abort(DisconnectReason.InternalError);
             throw;
+        }
+    }
+
+    /// <summary>Closes a connection for which there is no link, with the reason if the stream takes it at once.</summary>
+    private void Turn(ByteStream stream, DisconnectReason reason)
+    {
+        using (stream)
+        {
+            var refusal = new HandshakeFrame { Kind = HandshakeKind.Refusal, Reason = reason }.Encode();
+            stream.Send([.. BitConverter.GetBytes(refusal.Length), .. refusal]);
+            reports.ConnectionRefused(stream.RemoteEndPoint, reason);
         }
     }
 

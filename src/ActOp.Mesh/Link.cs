@@ -30,12 +30,12 @@ public sealed class Link
     private volatile LinkPhase _phase;
     private int _abortReason;
 
-    internal Link(MeshNode node, ByteStream stream, LinkPhase phase, NodeKind accepts, long sequence)
+    internal Link(MeshNode node, ByteStream stream, LinkPhase phase, ListenerPlace? place, long sequence)
     {
         _node = node;
         _stream = stream;
         _phase = phase;
-        Accepts = accepts;
+        Place = place;
         Sequence = sequence;
         Poller = node.ControlPoller;
         _sender = new LinkSender(this, node, stream);
@@ -89,7 +89,13 @@ public sealed class Link
     internal Session? Session { get; private set; }
 
     /// <summary>The kind that the other end must have: that of the listener, or silo if this end dialled.</summary>
-    internal NodeKind Accepts { get; }
+    internal NodeKind Accepts => Place?.Accepts ?? NodeKind.Silo;
+
+    /// <summary>The listener that has accepted it; null if this end dialled.</summary>
+    internal ListenerPlace? Place { get; }
+
+    /// <inheritdoc cref="LinkReceiver.UnfinishedBytes"/>
+    internal long UnfinishedBytes => _receiver.UnfinishedBytes;
 
     /// <summary>Spreads links over pollers; set once.</summary>
     internal long Sequence { get; }

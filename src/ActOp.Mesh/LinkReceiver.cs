@@ -20,6 +20,10 @@ internal sealed class LinkReceiver
     private readonly LinkSender _sender;
     private byte[] _tail = [];
     private int _tailCount;
+
+    /// <summary>What is counted of the tail's buffer; see <see cref="UnfinishedFrames"/>.</summary>
+    private long _counted;
+    private readonly int _maxBodyBytes;
     private long _framesReceived;
     private long _bytesReceived;
 
@@ -29,15 +33,17 @@ internal sealed class LinkReceiver
         _node = node;
         _stream = stream;
         _sender = sender;
+        _maxBodyBytes = link.Accepts == NodeKind.Client ? node.Options.ClientFrameBytes : node.Options.MaxFrameBytes;
     }
+
+    /// <summary>Memory held for a frame whose end has not arrived, beyond what every link may have.</summary>
+    public long UnfinishedBytes => Volatile.Read(ref _counted);
 
     /// <inheritdoc cref="Link.FramesReceived"/>
     public long FramesReceived => Volatile.Read(ref _framesReceived);
 
     /// <inheritdoc cref="Link.BytesReceived"/>
     public long BytesReceived => Volatile.Read(ref _bytesReceived);
-
-    private int MaxBodyBytes => _link.Phase is LinkPhase.Open ? _node.Options.MaxFrameBytes : WireLimits.HandshakeBytes;
 
     /// <summary>
     /// Reads and delivers the available bytes, up to the limit of the poller. Returns true if there may be more to read without a new
@@ -139,6 +145,7 @@ internal sealed class LinkReceiver
         if (_tailCount == _tail.Length)
         {
             PooledBuffer.Grow(ref _tail, _tailCount, (int)Math.Min(need, Math.Max(2L * _tailCount, LargeStepBytes)));
+            CountTail();
         }
 
         // Never beyond this frame: its end is the end of the tail, and what follows goes through the shared buffer again.
@@ -153,7 +160,7 @@ internal sealed class LinkReceiver
                 var frame = _tail.AsSpan(0, need);
                 _tailCount = 0;
                 Deliver(frame, 1);
-                PooledBuffer.GiveBackIfLarge(ref _tail, _node.Options.RetainedBufferBytes);
+                ReturnTail();
             }
         }
 
@@ -171,7 +178,7 @@ internal sealed class LinkReceiver
 
         while (true)
         {
-            var good = FrameBatch.Measure(bytes, MaxBodyBytes, out var frames, out var length);
+            var good = FrameBatch.Measure(bytes, _maxBodyBytes, out var frames, out var length);
             var rest = bytes[length..];
             var isMark = !good && BinaryPrimitives.ReadUInt32LittleEndian(rest) == WireLimits.KeepAliveMark;
             KeepTail(isMark ? default : rest);
@@ -264,14 +271,34 @@ internal sealed class LinkReceiver
         if (_tail.Length < bytes.Length)
         {
             PooledBuffer.Grow(ref _tail, 0, bytes.Length);
+            CountTail();
         }
 
         bytes.CopyTo(_tail);
         _tailCount = bytes.Length;
         if (_tailCount == 0)
         {
-            PooledBuffer.GiveBackIfLarge(ref _tail, _node.Options.RetainedBufferBytes);
+            ReturnTail();
         }
+    }
+
+    /// <summary>The tail is empty: keeps only a small buffer, so that what is counted belongs to frames under way.</summary>
+    private void ReturnTail()
+    {
+        if (_tail.Length > UnfinishedFrames.FreeBytes)
+        {
+            PooledBuffer.GiveBack(ref _tail);
+            CountTail();
+        }
+    }
+
+    /// <summary>The buffer of the tail has changed. May abort this link, which then reads no more.</summary>
+    private void CountTail()
+    {
+        var bytes = _tail.Length > UnfinishedFrames.FreeBytes ? _tail.Length : 0L;
+        var more = bytes - _counted;
+        Volatile.Write(ref _counted, bytes);
+        _node.Unfinished.Add(_link, more);
     }
 
     /// <summary>Releases the tail. Under the gate of the poller.</summary>
@@ -279,5 +306,6 @@ internal sealed class LinkReceiver
     {
         PooledBuffer.GiveBack(ref _tail);
         _tailCount = 0;
+        CountTail();
     }
 }

@@ -71,7 +71,8 @@ public enum DisconnectReason : byte
     /// <summary>The bytes received do not belong to this protocol.</summary>
     Garbage = 8,
 
-    /// <summary>A frame announced more than <see cref="MeshOptions.MaxFrameBytes"/>.</summary>
+    /// <summary>A frame announced more than <see cref="MeshOptions.MaxFrameBytes"/>, or
+    /// <see cref="MeshOptions.MaxClientFrameBytes"/> from a client.</summary>
     FrameTooLarge = 9,
 
     /// <summary>The two nodes already have, or are making, another session.</summary>
@@ -121,4 +122,16 @@ public enum DisconnectReason : byte
 
     /// <summary>Too many nodes are known (<see cref="MeshOptions.MaxPeers"/>).</summary>
     TooManyPeers = 25,
+
+    /// <summary>The listener has too many connections (<see cref="MeshOptions.MaxConnections"/>).</summary>
+    TooManyConnections = 26,
+
+    /// <summary>The remote address has too many connections (<see cref="MeshOptions.MaxConnectionsPerAddress"/>).</summary>
+    TooManyConnectionsOfAddress = 27,
+
+    /// <summary>
+    /// Frames that have begun to arrive take too much memory, and the address of this link holds most of it
+    /// (<see cref="MeshOptions.MaxUnfinishedBytes"/>, <see cref="MeshOptions.MaxUnfinishedClientBytes"/>).
+    /// </summary>
+    TooManyUnfinishedBytes = 28,
 }

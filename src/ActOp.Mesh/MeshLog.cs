@@ -35,14 +35,25 @@ internal static partial class MeshLog
 
     [LoggerMessage(1010, LogLevel.Warning, "Dialling {Peer} threw")]
     public static partial void DialThrew(this ILogger logger, Exception exception, string peer);
+
+    [LoggerMessage(1012, LogLevel.Warning, "{Count} more handshakes were refused and not logged")]
+    public static partial void RefusalsNotLogged(this ILogger logger, long count);
 }
 
 /// <summary>
 /// Reports the sessions of one <see cref="MeshNode"/> to the runtime, the meter and the log. An event handler that throws is logged here,
-/// so that it does not interrupt the mesh. Control thread.
+/// so that it does not interrupt the mesh. Control thread, except <see cref="ConnectionRefused"/> (any).
+/// <para>Refusals are counted all, and logged up to <see cref="RefusalLines"/> in a second: strangers must not fill the log.</para>
 /// </summary>
-internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogger log)
+internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogger log, TimeProvider time)
 {
+    /// <summary>Lines of refusals in a second; enough to see what happens.</summary>
+    private const int RefusalLines = 20;
+
+    private readonly Lock _refusals = new();
+    private long _secondBegan = time.GetTimestamp();
+    private long _refused;
+
     /// <summary>A session is open. False if the event threw.</summary>
     public bool Connected(Peer peer, Session session)
     {
@@ -75,12 +86,45 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
     /// <summary>An accepted link was closed before it joined a session.</summary>
     public void LinkRefused(Link link)
     {
-        HandshakeFailed(link.AbortReason);
-        log.LinkRefused(link.RemoteEndPoint, link.AbortReason);
+        ConnectionRefused(link.RemoteEndPoint, link.AbortReason);
     }
 
+    /// <summary>A connection was closed without a session. Any thread.</summary>
+    public void ConnectionRefused(EndPoint? remote, DisconnectReason reason)
+    {
+        HandshakeFailed(reason);
+        long notLogged = 0;
+        lock (_refusals)
+        {
+            if (time.GetElapsedTime(_secondBegan) >= TimeSpan.FromSeconds(1))
+            {
+                notLogged = Math.Max(0, _refused - RefusalLines);
+                (_secondBegan, _refused) = (time.GetTimestamp(), 0);
+            }
+
+            if (++_refused > RefusalLines)
+            {
+                return;
+            }
+        }
+
+        if (notLogged > 0)
+        {
+            log.RefusalsNotLogged(notLogged);
+        }
+
+        log.LinkRefused(remote, reason);
+    }
+
+    /// <summary>A dial waits, because there were too many in this second.</summary>
+    public void DialDelayed() => metrics.DialsDelayed.Add(1);
+
     /// <summary>A link of an open session was lost.</summary>
-    public void LinkBroke(Link link) => log.LinkBroke(link.Peer.Name, link.Channel, link.Index, link.AbortReason);
+    public void LinkBroke(Link link)
+    {
+        metrics.LinksBroken.Add(1, new KeyValuePair<string, object?>("reason", link.AbortReason.ToString()));
+        log.LinkBroke(link.Peer.Name, link.Channel, link.Index, link.AbortReason);
+    }
 
     /// <summary>A dial threw.</summary>
     public void DialThrew(Exception exception, Peer peer) => log.DialThrew(exception, peer.Name);

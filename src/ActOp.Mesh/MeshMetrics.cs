@@ -27,6 +27,12 @@ internal sealed class MeshMetrics : IDisposable
         _meter.CreateObservableCounter("actop.mesh.looks", () => _node.Pollers.Sum(static poller => poller.Spin.Looks), "{look}");
         _meter.CreateObservableUpDownCounter("actop.mesh.links", () => _node.LinkCount, "{link}");
         _meter.CreateObservableUpDownCounter("actop.mesh.send_queue", QueuedBytes, "By");
+        _meter.CreateObservableUpDownCounter("actop.mesh.connections", Connections, "{connection}");
+        _meter.CreateObservableUpDownCounter("actop.mesh.handshakes", () => _node.PendingHandshakes.Count, "{handshake}");
+        _meter.CreateObservableUpDownCounter("actop.mesh.names", () => _node.NamesKnown, "{name}");
+        _meter.CreateObservableUpDownCounter("actop.mesh.unfinished", () => _node.Unfinished.All, "By");
+        DialsDelayed = _meter.CreateCounter<long>("actop.mesh.dials.delayed", "{dial}");
+        LinksBroken = _meter.CreateCounter<long>("actop.mesh.links.broken", "{link}");
         HandshakeFailures = _meter.CreateCounter<long>("actop.mesh.handshake.failures", "{handshake}");
         Sessions = _meter.CreateCounter<long>("actop.mesh.sessions", "{session}");
     }
@@ -43,6 +49,10 @@ internal sealed class MeshMetrics : IDisposable
     public Counter<long> HandshakeFailures { get; }
 
     public Counter<long> Sessions { get; }
+
+    public Counter<long> DialsDelayed { get; }
+
+    public Counter<long> LinksBroken { get; }
 
     /// <summary>Adds the counts of a link that is closed to the totals.</summary>
     public void Fold(Link link)
@@ -75,6 +85,12 @@ internal sealed class MeshMetrics : IDisposable
 
         return sum;
     }
+
+    private IEnumerable<Measurement<int>> Connections() =>
+        [
+            new(_node.ConnectionsOf(NodeKind.Silo), new KeyValuePair<string, object?>("role", "silo")),
+            new(_node.ConnectionsOf(NodeKind.Client), new KeyValuePair<string, object?>("role", "client")),
+        ];
 
     private long QueuedBytes()
     {

@@ -22,6 +22,8 @@ public sealed class MeshNode : IDisposable
     private readonly MeshPollers _pollers;
     private readonly Sessions _sessions;
     private readonly Handshakes _handshakes;
+    private readonly ConnectionCounts _counts;
+    private readonly NameOwners _owners;
 
     /// <summary>Creates a node that neither listens nor dials yet.</summary>
     /// <param name="id">The identity of this node; another run of the same process needs another name.</param>
@@ -46,16 +48,18 @@ public sealed class MeshNode : IDisposable
         Options = options;
         Events = events;
         Log = logger ?? NullLogger<MeshNode>.Instance;
+        Unfinished = new UnfinishedFrames(this);
         _transport = transport;
         _time = time;
         _tables = new MeshTables(this);
+        _counts = new ConnectionCounts(options);
+        _owners = new NameOwners(options, time);
         _pollers = new MeshPollers(index => new Poller(this, transport.CreateReadiness(), index), _tables);
         _metrics = new MeshMetrics(this);
-        var reports = new MeshReports(events, _metrics, Log);
-        var owners = new NameOwners(options, time);
-        _sessions = new Sessions(_tables, _pollers, options, time, reports, transport, owners);
+        var reports = new MeshReports(events, _metrics, Log, time);
+        _sessions = new Sessions(_tables, _pollers, options, time, reports, transport, _owners);
         _handshakes = new Handshakes(id, options, time, _tables, _pollers.Control, _sessions, reports, events,
-            new HandshakeKeys(options), owners);
+            new HandshakeKeys(options), _owners, _counts);
     }
 
     /// <summary>The identity of this node.</summary>
@@ -73,6 +77,13 @@ public sealed class MeshNode : IDisposable
     internal PendingHandshakes PendingHandshakes => _handshakes.Pending;
 
     internal IReadOnlyList<Poller> Pollers => _pollers.Data;
+
+    internal int NamesKnown => _owners.Count;
+
+    internal int ConnectionsOf(NodeKind kind) => _counts.Of(kind);
+
+    /// <summary>The memory of frames that have begun to arrive.</summary>
+    internal UnfinishedFrames Unfinished { get; }
 
     internal MeshOptions Options { get; }
 
@@ -109,8 +120,9 @@ public sealed class MeshNode : IDisposable
             throw new InvalidOperationException("A client does not listen.");
         }
 
+        var place = _counts.Add(accepts);
         var listener = _transport.Listen(
-            endPoint, stream => _handshakes.Accepted(stream, accepts), exception => Log.AcceptFailed(exception, endPoint));
+            endPoint, stream => _handshakes.Accepted(stream, place), exception => Log.AcceptFailed(exception, endPoint));
         if (_tables.TryAdd(listener))
         {
             return listener.EndPoint;
@@ -192,6 +204,11 @@ public sealed class MeshNode : IDisposable
     {
         if (_tables.Remove(link))
         {
+            if (link.Place is { } place)
+            {
+                _counts.Leave(place, link.Stream);
+            }
+
             _metrics.Fold(link);
             ControlPoller.Post(() =>
             {

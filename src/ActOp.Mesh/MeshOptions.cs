@@ -23,6 +23,30 @@ public sealed class MeshOptions
     /// <summary>The largest frame body either way; a longer one that arrives closes the link.</summary>
     public int MaxFrameBytes { get; set; } = 100 << 20;
 
+    /// <summary>The largest frame body from a client; a longer one closes its link. Null: <see cref="MaxFrameBytes"/>.</summary>
+    public int? MaxClientFrameBytes { get; set; }
+
+    /// <summary>
+    /// The memory for frames that have begun to arrive, over all links. Beyond it, the remote address that holds most of it loses the link
+    /// that holds most. At least <see cref="MaxFrameBytes"/>. Default 512 MiB.
+    /// </summary>
+    public long MaxUnfinishedBytes { get; set; } = 512L << 20;
+
+    /// <summary>The part of <see cref="MaxUnfinishedBytes"/> for links of clients. Default 256 MiB.</summary>
+    public long MaxUnfinishedClientBytes { get; set; } = 256L << 20;
+
+    /// <summary>Open connections of each listener, those in their handshake included; further ones are refused.</summary>
+    public int MaxConnections { get; set; } = 16_384;
+
+    /// <summary>Open accepted connections of each remote address; further ones are refused.</summary>
+    public int MaxConnectionsPerAddress { get; set; } = 4_096;
+
+    /// <summary>
+    /// Dials in a second, each of one session with all its links. Further ones wait. Default 500: a dial costs both ends little, and more
+    /// are needed only by mistake.
+    /// </summary>
+    public int MaxDialsPerSecond { get; set; } = 500;
+
     /// <summary>Size of each poller's receive buffer; a longer frame is collected in a buffer of its link.</summary>
     public int ReceiveBufferBytes { get; set; } = 256 << 10;
 
@@ -114,6 +138,9 @@ public sealed class MeshOptions
     /// <summary>Seed of the reconnect jitter (each wait is drawn from [half, whole]).</summary>
     public int Seed { get; set; }
 
+    /// <summary>The largest frame body that is received from a client.</summary>
+    internal int ClientFrameBytes => MaxClientFrameBytes ?? MaxFrameBytes;
+
     /// <summary>How often a node sends and checks keep-alives; null if both are disabled.</summary>
     internal TimeSpan? KeepAlivePeriod
         => KeepAliveInterval > TimeSpan.Zero ? KeepAliveInterval : KeepAliveTimeout > TimeSpan.Zero ? KeepAliveTimeout / 4 : null;
@@ -126,6 +153,13 @@ public sealed class MeshOptions
         Check(LinksPerPeer is >= 1 and <= WireLimits.LinksPerPeer, nameof(LinksPerPeer), "must be 1 to 64");
         Check(SendQueueBytes is >= 1024 and <= 1 << 30, nameof(SendQueueBytes), "must be 1 KiB to 1 GiB");
         Check(MaxFrameBytes is >= 64 and <= 1 << 30, nameof(MaxFrameBytes), "must be 64 bytes to 1 GiB");
+        var isClientFrame = ClientFrameBytes >= 64 && ClientFrameBytes <= MaxFrameBytes;
+        Check(isClientFrame, nameof(MaxClientFrameBytes), "must be 64 bytes to MaxFrameBytes");
+        Check(MaxUnfinishedBytes >= MaxFrameBytes, nameof(MaxUnfinishedBytes), "must be at least MaxFrameBytes");
+        Check(MaxUnfinishedClientBytes >= ClientFrameBytes, nameof(MaxUnfinishedClientBytes), "must be at least MaxClientFrameBytes");
+        Check(MaxConnections > 0, nameof(MaxConnections), "must be positive");
+        Check(MaxConnectionsPerAddress > 0, nameof(MaxConnectionsPerAddress), "must be positive");
+        Check(MaxDialsPerSecond > 0, nameof(MaxDialsPerSecond), "must be positive");
         // A handshake frame must fit one read so that it never needs the large-frame path.
         var isBuffer = ReceiveBufferBytes is >= 2 * WireLimits.HandshakeBytes and <= 64 << 20;
         Check(isBuffer, nameof(ReceiveBufferBytes), "must be 8 KiB to 64 MiB");

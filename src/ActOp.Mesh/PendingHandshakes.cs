@@ -27,6 +27,18 @@ internal sealed class PendingHandshakes : IDisposable
         _timer = time.CreateTimer(_ => EndExpired(), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
     }
 
+    /// <summary>Handshakes under way.</summary>
+    public int Count
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _silent.Count + _speaking.Count;
+            }
+        }
+    }
+
     /// <summary>
     /// Takes a place. False if there is none: the link has one of the last descriptors, and no silent connection can be replaced.
     /// </summary>

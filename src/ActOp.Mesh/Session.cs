@@ -362,12 +362,18 @@ internal sealed class Dials(
     Sessions sessions, MeshTables tables, Poller control, MeshOptions options, TimeProvider time, MeshReports reports, Transport transport)
 {
     private readonly Random _jitter = new(options.Seed);
+    private readonly long _start = time.GetTimestamp();
+
+    // When the next dial would be due if all were spread evenly, as time since the start.
+    private TimeSpan _next;
 
     // Numbers rise over restarts too, as far as the clock does.
     private ulong _lastSession = (ulong)time.GetUtcNow().UtcTicks;
 
-    /// <summary>Dials a peer, unless it has a session or is not to be dialled.</summary>
-    public void Start(Peer peer)
+    /// <summary>Dials a peer, now or when it is its turn, unless it has a session or is not to be dialled.</summary>
+    /// <param name="peer">The peer.</param>
+    /// <param name="hasTurn">It has waited for its turn.</param>
+    public void Start(Peer peer, bool hasTurn = false)
     {
         peer.Redial?.Dispose();
         peer.Redial = null;
@@ -377,6 +383,26 @@ internal sealed class Dials(
             return;
         }
 
+        if (!hasTurn && TakeTurn() is var wait && wait > TimeSpan.Zero)
+        {
+            reports.DialDelayed();
+            peer.Redial = time.CreateTimer(_ => control.Post(() => Start(peer, hasTurn: true)), null, wait, Timeout.InfiniteTimeSpan);
+            return;
+        }
+
+        Dial(peer);
+    }
+
+    /// <summary>How long the next dial must wait; those of one second may go at once.</summary>
+    private TimeSpan TakeTurn()
+    {
+        var now = time.GetElapsedTime(_start);
+        _next = (_next > now ? _next : now) + (TimeSpan.FromSeconds(1) / options.MaxDialsPerSecond);
+        return _next - now - TimeSpan.FromSeconds(1);
+    }
+
+    private void Dial(Peer peer)
+    {
         _lastSession++;
         var session = new Session(peer, _lastSession, dialled: true, options.LinksPerPeer);
         peer.Dial = session;
@@ -385,7 +411,7 @@ internal sealed class Dials(
         {
             for (var i = -1; i < session.DataLinks; i++)
             {
-                if (tables.TryAddLink(transport.Dial(peer.EndPoint), LinkPhase.AwaitGreeting, NodeKind.Silo) is not { } link)
+                if (tables.TryAddLink(transport.Dial(peer.EndPoint!), LinkPhase.AwaitGreeting, null) is not { } link)
                 {
                     return;
                 }

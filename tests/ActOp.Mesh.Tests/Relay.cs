@@ -8,7 +8,9 @@ namespace ActOp.Mesh.Tests;
 internal sealed class RawEnd(ByteStream stream) : IDisposable
 {
     private readonly List<byte> _unread = [];
-    private readonly byte[] _buffer = new byte[64 << 10];
+
+    [ThreadStatic]
+    private static byte[]? s_buffer;
 
     /// <summary>Whether the other end has closed the connection.</summary>
     public bool IsOver { get; private set; }
@@ -23,10 +25,10 @@ internal sealed class RawEnd(ByteStream stream) : IDisposable
     /// <summary>The next whole frame that has arrived, or null.</summary>
     public byte[]? Next()
     {
-        for (int read; !IsOver && (read = stream.Receive(_buffer)) != ByteStream.WouldBlock;)
+        for (int read; !IsOver && (read = stream.Receive(s_buffer ??= new byte[64 << 10])) != ByteStream.WouldBlock;)
         {
             IsOver = read <= 0;
-            _unread.AddRange(_buffer.AsSpan(0, Math.Max(0, read)));
+            _unread.AddRange(s_buffer.AsSpan(0, Math.Max(0, read)));
         }
 
         if (_unread.Count < 4)
@@ -87,4 +89,70 @@ internal sealed class Relay
             to.SendFrame(frame);
         }
     }
+}
+
+/// <summary>A client that does the handshake by hand, and then what it likes. It knows the ids.</summary>
+internal sealed class Liar : IDisposable
+{
+    private readonly RawEnd[] _ends;
+
+    private Liar(RawEnd[] ends) => _ends = ends;
+
+    /// <summary>The data link.</summary>
+    public RawEnd Data => _ends[1];
+
+    public static Liar Connect(TestMesh mesh, TestNode node, string name, IPAddress from)
+    {
+        var transport = mesh.Network.CreateTransport(new IPEndPoint(from, 9));
+        var liar = new Liar([new RawEnd(transport.Dial(node.EndPoint)), new RawEnd(transport.Dial(node.EndPoint))]);
+        node.Pump(0);
+        var transcripts = liar._ends.Select(end => Hello(end, name)).ToArray();
+        node.Pump(0);
+        for (ushort i = 0; i < 2; i++)
+        {
+            transcripts[i].Add(liar._ends[i].Next()!);
+            liar._ends[i].SendFrame(transcripts[i].Seal(new HandshakeFrame
+            {
+                Kind = HandshakeKind.Claim,
+                Session = 1,
+                Channel = i == 0 ? Channel.Control : Channel.Data,
+                Token = new byte[16],
+            }));
+        }
+
+        for (var i = 0; i < 4; i++)
+        {
+            node.Pump(0);
+        }
+
+        return liar;
+    }
+
+    public static HandshakeTranscript Hello(RawEnd end, string name, NodeKind kind = NodeKind.Client)
+    {
+        var transcript = new HandshakeTranscript();
+        transcript.Add(end.Next()!);
+        var nonce = new byte[32];
+        var hello = transcript.Seal(new HandshakeFrame
+        {
+            Kind = HandshakeKind.Hello,
+            Nonce = nonce,
+            Cluster = transcript.Mark("cluster", "default", nonce),
+            Service = transcript.Mark("service", "default", nonce),
+            NodeKind = kind,
+            Name = name,
+        });
+        transcript.Add(hello);
+        end.SendFrame(hello);
+        return transcript;
+    }
+
+    /// <summary>Announces a frame on the data link, and sends a part of it.</summary>
+    public void Begin(int length, int sent)
+    {
+        Data.Send(BitConverter.GetBytes(length));
+        Data.Send(new byte[sent]);
+    }
+
+    public void Dispose() => Array.ForEach(_ends, end => end.Dispose());
 }
