@@ -36,6 +36,11 @@ internal static partial class MeshLog
     [LoggerMessage(1010, LogLevel.Warning, "Dialling {Peer} threw")]
     public static partial void DialThrew(this ILogger logger, Exception exception, string peer);
 
+    [LoggerMessage(1011, LogLevel.Warning,
+        "ANY PROCESS THAT REACHES {EndPoint} IS TRUSTED AS A {Kind}: it listens beyond loopback with neither a secret "
+            + "(UseClusterSecret) nor TLS (UseTls)")]
+    public static partial void Unprotected(this ILogger logger, EndPoint endPoint, NodeKind kind);
+
     [LoggerMessage(1012, LogLevel.Warning, "{Count} more handshakes were refused and not logged")]
     public static partial void RefusalsNotLogged(this ILogger logger, long count);
 }

@@ -120,6 +120,12 @@ public sealed class MeshNode : IDisposable
             throw new InvalidOperationException("A client does not listen.");
         }
 
+        var secrets = accepts == NodeKind.Silo ? Options.SiloSecrets : Options.ClientSecrets;
+        if (endPoint is IPEndPoint ip && !IPAddress.IsLoopback(ip.Address) && secrets.Count == 0 && !_transport.IsProtected(endPoint))
+        {
+            Log.Unprotected(endPoint, accepts);
+        }
+
         var place = _counts.Add(accepts);
         var listener = _transport.Listen(
             endPoint, stream => _handshakes.Accepted(stream, place), exception => Log.AcceptFailed(exception, endPoint));

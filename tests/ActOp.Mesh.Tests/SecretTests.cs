@@ -1,3 +1,4 @@
+using System.Net;
 using System.Text;
 
 namespace ActOp.Mesh.Tests;
@@ -182,6 +183,16 @@ public class SecretTests
         });
         Assert.Equal([HandshakeKind.Greeting, HandshakeKind.Refusal], told.Select(frame => (HandshakeKind)frame[8]));
         Assert.All(told, frame => Assert.DoesNotContain("name of", Encoding.Latin1.GetString(frame)));
+    }
+
+    [Theory, InlineData("10.0.0.7", false, true), InlineData("0.0.0.0", false, true), InlineData("10.0.0.7", true, false)]
+    [InlineData("127.0.0.1", false, false), InlineData("::1", false, false)]
+    public void A_node_that_lets_in_whoever_comes_from_elsewhere_says_so_loudly(string address, bool hasSecret, bool isWarned)
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a", options => options.ClientSecrets = hasSecret ? [One] : [], listen: false);
+        a.Mesh.Listen(new IPEndPoint(IPAddress.Parse(address), 30_000), NodeKind.Client);
+        Assert.Equal(isWarned, a.Log.Any(line => line.StartsWith("1011") && line.Contains(address) && line.Contains("UseClusterSecret")));
     }
 
     [Fact]

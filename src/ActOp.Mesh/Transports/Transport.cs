@@ -22,6 +22,13 @@ public abstract class Transport
     /// <exception cref="System.Net.Sockets.SocketException">The endpoint cannot be bound.</exception>
     public abstract Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed);
 
+    /// <summary>
+    /// Whether the transport itself encrypts the connections that it accepts at an endpoint, and lets only known processes in. Default
+    /// false: any process that reaches the endpoint can connect.
+    /// </summary>
+    /// <param name="endPoint">The endpoint as given to <see cref="Listen"/>.</param>
+    public virtual bool IsProtected(EndPoint endPoint) => false;
+
     /// <summary>A new set of streams that one thread can wait on.</summary>
     public abstract Readiness CreateReadiness();
 }

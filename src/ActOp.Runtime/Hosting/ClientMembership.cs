@@ -105,7 +105,7 @@ internal sealed class ClientMembership : IDisposable
         {
             throw new ConnectionFailedException("No silo answered at " + string.Join(", ", _gateways.AsEnumerable()) + " within "
                 + ConnectTimeout
-                    + ". Check the addresses, the cluster id and the service id.", exception);
+                    + ". Check the addresses, the ids of the cluster and the service, and the secret.", exception);
         }
 
         Take(await FetchAsync(silo).ConfigureAwait(false));

@@ -56,6 +56,8 @@ internal static class NodeRegistrations
             options.Classes.UnionWith(TypeManifest.GrainClasses.Select(static entry => entry.Type));
             options.Interfaces.UnionWith(TypeManifest.Interfaces.Select(static entry => entry.Type));
         });
+        services.AddOptions<ClusterSecurityOptions>().Bind(configuration.GetSection("ActOp:Security"));
+        services.AddOptions<ConnectionLimitOptions>().Bind(configuration.GetSection("ActOp:Limits"));
         services.AddOptions<StageOptions>();
         services.AddOptions<LocalityOptions>();
         services.AddSingleton<IGrainFactory>(static provider => provider.GetRequiredService<Node>().Factory);

@@ -229,6 +229,8 @@ internal static class SetupReader
             LocationCacheSize = directory.CacheSize,
             Seed = address.GetHashCode(),
         };
+        Option<ClusterSecurityOptions>(services).Apply(setup.Mesh);
+        Option<ConnectionLimitOptions>(services).Apply(setup.Mesh);
         if (services.GetService<NodeSeams>() is not { } seams)
             return setup;
         setup.Mesh.Random = bytes => Fill(bytes, seams.NewId);

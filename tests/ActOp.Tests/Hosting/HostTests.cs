@@ -1,4 +1,5 @@
 using ActOp.Configuration;
+using ActOp.Hosting;
 using ActOp.Staging.Measuring;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Hosting;
@@ -41,6 +42,12 @@ public class HostTests
         await NamesAsync(
             "MessagingOptions.ResponseTimeout", silo =>
                 silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = TimeSpan.Zero));
+        await NamesAsync("ClusterSecurityOptions.Secret", silo => silo.UseClusterSecret("too short"));
+        await NamesAsync("ClusterSecurityOptions.ClientSecret", silo => silo.UseClusterSecret(new string('x', 32), "too short"));
+        await NamesAsync("ConnectionLimitOptions.MaxConnections", silo =>
+            silo.Configure<ConnectionLimitOptions>(options => options.MaxConnections = 0));
+        await NamesAsync("ConnectionLimitOptions.MaxUnfinishedBytes", silo =>
+            silo.Configure<ConnectionLimitOptions>(options => options.MaxUnfinishedBytes = 1000));
         await NamesAsync("EndpointOptions.GatewayPort and EndpointOptions.SiloPort", SamePorts);
         await NamesAsync(
             "LocalityOptions.MaxRoundPeriod", silo => silo.Configure<LocalityOptions>(options => options.MaxRoundPeriod = TimeSpan.Zero));

@@ -1,0 +1,66 @@
+using System.Text;
+using ActOp.Mesh;
+using Orleans.Runtime;
+
+namespace ActOp.Configuration;
+
+/// <summary>
+/// The secret of a cluster: whoever connects proves in the handshake that it knows it, and so does the other end. It is never sent. It
+/// keeps strangers out; it does not encrypt, so who can change what is on the wire can take over a connection (use TLS against that).
+/// Configuration section: <c>ActOp:Security</c>.
+/// </summary>
+public sealed class ClusterSecurityOptions
+{
+    /// <summary>The least length of a secret in UTF-8 bytes. It should be random: 32 random bytes in Base64 are a good one.</summary>
+    public const int MinSecretBytes = 16;
+
+    /// <summary>
+    /// The secret between silos, and between clients and silos unless there is a <see cref="ClientSecret"/>. Null (default): none.
+    /// </summary>
+    public string? Secret { get; set; }
+
+    /// <summary>
+    /// The secret between clients and silos, so that clients need not know that of the silos. Who knows only this one is never accepted as
+    /// a silo. Null (default): <see cref="Secret"/>, by a key of its own.
+    /// </summary>
+    public string? ClientSecret { get; set; }
+
+    /// <summary>
+    /// Secrets that are accepted too, but not used to connect. To replace a secret without a stop: add the new one here on all nodes, then
+    /// exchange both on all nodes, then remove the old one.
+    /// </summary>
+    public IList<string> AcceptedSecrets { get; } = [];
+
+    /// <summary>As <see cref="AcceptedSecrets"/>, for <see cref="ClientSecret"/>.</summary>
+    public IList<string> AcceptedClientSecrets { get; } = [];
+
+    internal void Apply(MeshOptions mesh)
+    {
+        mesh.SiloSecrets = Keys(Secret, nameof(Secret), AcceptedSecrets, nameof(AcceptedSecrets));
+        mesh.ClientSecrets = ClientSecret is null && AcceptedClientSecrets.Count == 0
+            ? mesh.SiloSecrets
+            : Keys(ClientSecret ?? Secret, nameof(ClientSecret), AcceptedClientSecrets, nameof(AcceptedClientSecrets));
+    }
+
+    private static List<byte[]> Keys(string? first, string name, IList<string> others, string otherName)
+    {
+        if (first is null)
+        {
+            return others.Count == 0
+                ? []
+                : throw new OrleansConfigurationException("ClusterSecurityOptions." + otherName + " is set, but ClusterSecurityOptions."
+                    + name + " is not.");
+        }
+
+        return [Key(first, name), .. others.Select(other => Key(other, otherName))];
+    }
+
+    private static byte[] Key(string secret, string name)
+    {
+        var bytes = Encoding.UTF8.GetBytes(secret);
+        return bytes.Length >= MinSecretBytes
+            ? bytes
+            : throw new OrleansConfigurationException("ClusterSecurityOptions." + name + " must have at least " + MinSecretBytes
+                + " bytes, but one has " + bytes.Length + ".");
+    }
+}
