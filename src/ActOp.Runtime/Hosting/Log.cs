@@ -33,6 +33,12 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(107, LogLevel.Warning, "{count} one-way calls did not run. The last one was {method} to {grain}.")]
     private static partial void OneWayLost(ILogger logger, long count, string method, GrainId grain, Exception exception);
 
+    [LoggerMessage(113, LogLevel.Warning, "The certificate of TLS in {source} could not be read; {subject} remains in use.")]
+    private static partial void CertificateKept(ILogger logger, string subject, string source, Exception exception);
+
+    [LoggerMessage(114, LogLevel.Information, "The certificate of TLS was read again from {source}: {subject}, valid until {until}.")]
+    private static partial void CertificateRead(ILogger logger, string subject, DateTime until, string source);
+
     [LoggerMessage(200, LogLevel.Warning,
         "A turn of {grain} took {milliseconds} ms: it blocked a thread of the work stage. Move long computations and blocking calls out "
             + "of grains.")]
@@ -193,6 +199,11 @@ internal sealed partial class Log(ILogger logger)
 
     internal void OneWayLost(long count, string method, GrainId grain, Exception exception) =>
         OneWayLost(logger, count, method, grain, exception);
+
+    internal void CertificateKept(string subject, string source, Exception exception) =>
+        CertificateKept(logger, subject, source, exception);
+
+    internal void CertificateRead(string subject, DateTime until, string source) => CertificateRead(logger, subject, until, source);
 
     internal void LongTurn(GrainId grain, long milliseconds) => LongTurn(logger, grain, milliseconds);
 

@@ -8,6 +8,7 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Staging;
+using ActOp.Runtime.Hosting.Tls;
 using ActOp.Staging.Measuring;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -231,10 +232,13 @@ internal static class SetupReader
         };
         Option<ClusterSecurityOptions>(services).Apply(setup.Mesh);
         Option<ConnectionLimitOptions>(services).Apply(setup.Mesh);
-        if (services.GetService<NodeSeams>() is not { } seams)
-            return setup;
-        setup.Mesh.Random = bytes => Fill(bytes, seams.NewId);
-        return setup with { Driver = seams.Driver, NewId = seams.NewId };
+        if (services.GetService<NodeSeams>() is { } seams)
+        {
+            setup.Mesh.Random = bytes => Fill(bytes, seams.NewId);
+            setup = setup with { Driver = seams.Driver, NewId = seams.NewId };
+        }
+
+        return services.GetService<NodeTls>()?.Applied(setup) ?? setup;
     }
 
     /// <summary>Bytes of a deterministic run: never the same again, but not secret.</summary>

@@ -1,0 +1,174 @@
+#pragma warning disable RS0030 // Callbacks of the application, which may block, run on the thread pool and not on threads of the silo.
+using System.Globalization;
+using System.IO.Pipelines;
+using System.Net;
+using System.Net.Security;
+using System.Runtime.CompilerServices;
+using System.Security.Cryptography.X509Certificates;
+using ActOp.Mesh.Transports.Tls;
+using Microsoft.AspNetCore.Connections;
+using Microsoft.AspNetCore.Http.Features;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
+using Orleans.Configuration;
+using Orleans.Connections.Security;
+
+namespace ActOp.Runtime.Hosting.Tls;
+
+/// <summary>
+/// The TLS of a node: turns <see cref="TlsOptions"/> into the options of each handshake. Registered by <c>UseTls</c>; without it nothing
+/// of this exists.
+/// <para>Owns nothing but the contexts of certificates (built once for each, because that searches the chain), which live as long as their
+/// certificates. Handshakes call it on pool threads, many at a time; a node with a <see cref="NodeSeams.Driver"/> calls it on its own.</para>
+/// </summary>
+internal sealed class NodeTls(TlsOptions options)
+{
+    private readonly ConditionalWeakTable<X509Certificate2, SslStreamCertificateContext> _contexts = [];
+    private TimeProvider _time = TimeProvider.System;
+    private Log _log = null!;
+    private int _gatewayPort;
+    private bool _isSilo;
+
+    /// <summary>The setup of a node over TLS.</summary>
+    internal NodeSetup Applied(NodeSetup setup)
+    {
+        _time = setup.Time;
+        _log = new Log(setup.Loggers.CreateLogger("ActOp.Runtime"));
+        _isSilo = setup.Address.Generation > 0;
+        var endpoints = setup.Services.GetRequiredService<IOptions<EndpointOptions>>().Value;
+        var gateway = endpoints.GatewayListeningEndpoint?.Port ?? endpoints.GatewayPort;
+        // A port that serves silos too has the rules of the silo port.
+        _gatewayPort = gateway == (endpoints.SiloListeningEndpoint?.Port ?? endpoints.SiloPort) ? 0 : gateway;
+        setup.Mesh.HandshakeTimeout = options.HandshakeTimeout > TimeSpan.Zero ? options.HandshakeTimeout : TimeSpan.FromDays(24);
+        var settings = new TlsSettings
+        {
+            Server = Server,
+            Client = Client,
+            Run = setup.Driver is null ? static step => ThreadPool.UnsafeQueueUserWorkItem(static step => step(), step, preferLocal: false) : null,
+        };
+        return setup with { Transport = new TlsTransport(setup.Transport, settings, setup.Loggers.CreateLogger<TlsTransport>()) };
+    }
+
+    private SslServerAuthenticationOptions Server(TlsConnection connection)
+    {
+        var context = new TlsConnectionContext(connection);
+        var isGateway = connection.ListenEndPoint is IPEndPoint { Port: > 0 and var port } && port == _gatewayPort;
+        var mode = options.ClientModeSet ?? (isGateway ? RemoteCertificateMode.AllowCertificate : RemoteCertificateMode.RequireCertificate);
+        var ssl = new SslServerAuthenticationOptions
+        {
+            ClientCertificateRequired = mode != RemoteCertificateMode.NoCertificate,
+            EnabledSslProtocols = options.SslProtocols,
+            CertificateRevocationCheckMode = Revocation,
+            // A resumed session would skip the check of certificates, and be one with the certificate before.
+            AllowTlsResume = false,
+            AllowRenegotiation = false,
+            RemoteCertificateValidationCallback =
+                (_, certificate, chain, errors) => IsGood(connection, mode, certificate, chain, errors),
+        };
+        if (options.LocalServerCertificateSelector is { } select)
+            ssl.ServerCertificateSelectionCallback = (_, host) => select(context, host);
+        else
+            ssl.ServerCertificateContext = Local();
+        options.OnAuthenticateAsServer?.Invoke(context, new TlsServerAuthenticationOptions(ssl));
+        return ssl;
+    }
+
+    private SslClientAuthenticationOptions Client(TlsConnection connection)
+    {
+        var context = new TlsConnectionContext(connection);
+        var ssl = new SslClientAuthenticationOptions
+        {
+            TargetHost = connection.RemoteEndPoint switch
+            {
+                DnsEndPoint named => named.Host,
+                IPEndPoint address => address.Address.ToString(),
+                _ => "",
+            },
+            EnabledSslProtocols = options.SslProtocols,
+            CertificateRevocationCheckMode = Revocation,
+            AllowTlsResume = false,
+            AllowRenegotiation = false,
+            RemoteCertificateValidationCallback =
+                (_, certificate, chain, errors) => IsGood(connection, options.RemoteCertificateMode, certificate, chain, errors),
+        };
+        if (options.LocalClientCertificateSelector is { } select)
+        {
+            ssl.LocalCertificateSelectionCallback =
+                (sender, host, locals, remote, issuers) => select(sender, host, locals, remote, issuers)!;
+        }
+        else if (_isSilo && options.LocalServerCertificateSelector is { } selectServer)
+        {
+            ssl.ClientCertificateContext = ContextOf(selectServer(context, null));
+        }
+        else
+        {
+            ssl.ClientCertificateContext = Local();
+        }
+
+        options.OnAuthenticateAsClient?.Invoke(context, new TlsClientAuthenticationOptions(ssl));
+        return ssl;
+    }
+
+    private X509RevocationMode Revocation
+        => options.CheckCertificateRevocation ? X509RevocationMode.Online : X509RevocationMode.NoCheck;
+
+    private SslStreamCertificateContext? Local()
+        => options.Source is { } source ? source.Current(_time, _log)
+            : options.LocalCertificate is { } certificate ? ContextOf(certificate)
+            : null;
+
+    private SslStreamCertificateContext ContextOf(X509Certificate2 certificate)
+        => _contexts.GetValue(certificate, static certificate => SslStreamCertificateContext.Create(certificate, null, offline: true));
+
+    private bool IsGood(
+        TlsConnection connection, RemoteCertificateMode mode, X509Certificate? certificate, X509Chain? chain, SslPolicyErrors errors)
+    {
+        if (certificate is not X509Certificate2 remote)
+        {
+            connection.Refusal = "the other end has shown no certificate.";
+            return mode != RemoteCertificateMode.RequireCertificate;
+        }
+
+        var good = options.RemoteCertificateValidation is { } validate ? validate(remote, chain, errors) : errors == SslPolicyErrors.None;
+        if (!good)
+        {
+            connection.Refusal = "the certificate " + remote.Subject + " was refused"
+                + (errors == SslPolicyErrors.None ? " by TlsOptions.RemoteCertificateValidation." : ": " + Describe(remote, chain, errors));
+        }
+
+        return good;
+    }
+
+    private static string Describe(X509Certificate2 certificate, X509Chain? chain, SslPolicyErrors errors)
+    {
+        var chainErrors = chain?.ChainStatus.Select(static status => status.Status.ToString()).Distinct() ?? [];
+        return errors + " (" + string.Join(", ", chainErrors) + "), valid until "
+            + certificate.NotAfter.ToUniversalTime().ToString("u", CultureInfo.InvariantCulture) + ".";
+    }
+}
+
+/// <summary>
+/// A connection as the callbacks of <see cref="TlsOptions"/> see it: its ends and a number. Bytes do not pass through it.
+/// </summary>
+internal sealed class TlsConnectionContext(TlsConnection connection) : ConnectionContext
+{
+    private static long s_last;
+
+    public override string ConnectionId { get; set; }
+        = Interlocked.Increment(ref s_last).ToString(CultureInfo.InvariantCulture);
+
+    public override IFeatureCollection Features { get; } = new FeatureCollection();
+
+    public override IDictionary<object, object?> Items { get; set; } = new Dictionary<object, object?>();
+
+    public override IDuplexPipe Transport
+    {
+        get => throw new NotSupportedException("The bytes of a connection cannot be read or written by callbacks of TlsOptions.");
+        set => throw new NotSupportedException("The bytes of a connection cannot be read or written by callbacks of TlsOptions.");
+    }
+
+    public override EndPoint? LocalEndPoint { get; set; } = connection.ListenEndPoint;
+
+    public override EndPoint? RemoteEndPoint { get; set; } = connection.RemoteEndPoint;
+}
