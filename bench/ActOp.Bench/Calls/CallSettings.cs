@@ -4,7 +4,8 @@ namespace ActOp.Bench.Calls;
 /// <param name="Runs">Runs of each, after one warm-up.</param>
 /// <param name="Milliseconds">Length of one run.</param>
 /// <param name="Count">For measurements that create a number of things instead; null for none.</param>
-internal sealed record CallSettings(int Runs, int Milliseconds, int? Count = null)
+/// <param name="Tls">Whether remote calls are measured over TLS too.</param>
+internal sealed record CallSettings(int Runs, int Milliseconds, int? Count = null, bool Tls = false)
 {
     internal TimeSpan Duration => TimeSpan.FromMilliseconds(Milliseconds);
 }

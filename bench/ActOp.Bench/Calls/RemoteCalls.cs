@@ -10,6 +10,9 @@ internal static class RemoteCalls
     /// <summary>About what a request and its answer take on the wire on average.</summary>
     private const int FrameBytes = 50;
 
+    /// <summary>The share of the calls per second that TLS may cost with 128 callers, in percent.</summary>
+    private const double MostLoss = 35;
+
     private static readonly int[] Callers = [1, 8, 128, 1024];
 
     internal static async Task Measure(CallSettings settings, Action<Row> report)
@@ -18,8 +21,45 @@ internal static class RemoteCalls
         using var second = SiloProcess.Start(first.Port);
         await using var client = await BenchHost.StartClient(first.Gateway);
         var pairs = await Split(client.Grains, Callers[^1]);
+        if (settings.Tls)
+        {
+            await MeasureTls(client.Grains, pairs, settings, report);
+            return;
+        }
+
         foreach (var callers in Callers)
             await Measure(client, [first, second], pairs[..callers], settings, report);
+    }
+
+    /// <summary>The same calls between silos with TLS, each run beside one without.</summary>
+    private static async Task MeasureTls(IGrainFactory plain, (long, long)[] plainPairs, CallSettings settings, Action<Row> report)
+    {
+        using var certificate = BenchCertificate.Create();
+        using var first = SiloProcess.Start(null, certificate.Path);
+        using var second = SiloProcess.Start(first.Port, certificate.Path);
+        await using var client = await BenchHost.StartClient(first.Gateway, certificate.Path);
+        var pairs = await Split(client.Grains, Callers[^1]);
+        foreach (var callers in Callers)
+        {
+            var rates = new double[settings.Runs];
+            var plainRates = new double[settings.Runs];
+            var losses = new double[settings.Runs];
+            await Pairs.Run(plain, plainPairs[..callers], settings.Milliseconds, LoopTiming.None);
+            await Pairs.Run(client.Grains, pairs[..callers], settings.Milliseconds, LoopTiming.None);
+            for (var run = 0; run < settings.Runs; run++)
+            {
+                plainRates[run] = (await Pairs.Run(plain, plainPairs[..callers], settings.Milliseconds, LoopTiming.None)).Rate;
+                rates[run] = (await Pairs.Run(client.Grains, pairs[..callers], settings.Milliseconds, LoopTiming.None)).Rate;
+                losses[run] = 100 * (1 - (rates[run] / plainRates[run]));
+            }
+
+            var name = callers + (callers == 1 ? " caller" : " callers");
+            var loss = Spread.Of(losses);
+            report(new Row("remote, " + name, "calls/s", Spread.Of(plainRates)));
+            report(new Row("remote over TLS, " + name, "calls/s", Spread.Of(rates)));
+            report(new Row(
+                "TLS costs, " + name, "%", loss, null, callers == 128 ? "at most 35" : null, callers == 128 ? loss.Median <= MostLoss : null));
+        }
     }
 
     private static async Task Measure(

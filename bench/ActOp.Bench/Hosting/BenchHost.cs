@@ -19,7 +19,8 @@ internal sealed class BenchHost : IAsyncDisposable
 
     internal Node Node => _host.Services.GetRequiredService<Node>();
 
-    internal static async Task<BenchHost> StartSilo(int port, int gateway, int? primary, bool locality, Action<StageOptions>? stages = null)
+    internal static async Task<BenchHost> StartSilo(
+        int port, int gateway, int? primary, bool locality, Action<StageOptions>? stages = null, string? tls = null)
     {
         var builder = QuietHost.CreateBuilder();
         builder.UseOrleans(silo =>
@@ -27,6 +28,8 @@ internal sealed class BenchHost : IAsyncDisposable
             silo.UseLocalhostClustering(port, gateway, primary is { } other ? new IPEndPoint(IPAddress.Loopback, other) : null);
             silo.Configure<LocalityOptions>(options => options.Enabled = locality);
             silo.Configure(stages ?? (static _ => { }));
+            if (tls is not null)
+                silo.UseTls(options => BenchCertificate.Use(options, tls));
         });
         return await Start(builder);
     }
@@ -37,10 +40,15 @@ internal sealed class BenchHost : IAsyncDisposable
         return StartSilo(ports[0], ports[1], null, locality, stages);
     }
 
-    internal static async Task<BenchHost> StartClient(int gateway)
+    internal static async Task<BenchHost> StartClient(int gateway, string? tls = null)
     {
         var builder = QuietHost.CreateBuilder();
-        builder.UseOrleansClient(client => client.UseLocalhostClustering([gateway]));
+        builder.UseOrleansClient(client =>
+        {
+            client.UseLocalhostClustering([gateway]);
+            if (tls is not null)
+                client.UseTls(options => BenchCertificate.Use(options, tls));
+        });
         return await Start(builder);
     }
 

@@ -27,11 +27,11 @@ internal sealed class SiloProcess : IDisposable
     /// <summary>CPU time of the process so far.</summary>
     internal TimeSpan Cpu => _process.Cpu;
 
-    internal static SiloProcess Start(int? primary)
+    internal static SiloProcess Start(int? primary, string? tls = null)
     {
         var ports = Ports.FindFree(2);
         string[] command = [.. ChildProcess.ThisProgram, Command, "--port", Text(ports[0]), "--gateway", Text(ports[1]), "--primary",
-            Text(primary ?? 0)];
+            Text(primary ?? 0), .. tls is null ? Array.Empty<string>() : ["--tls", tls]];
         var said = new Transcript();
         var process = ChildProcess.StartCommand("silo", command, said.Take);
         said.WaitForAsync(static line => line == Ready).WaitAsync(StartLimit).GetAwaiter().GetResult();
@@ -39,10 +39,10 @@ internal sealed class SiloProcess : IDisposable
     }
 
     /// <summary>The silo process itself: runs until standard input ends.</summary>
-    internal static async Task<int> RunAsync(int port, int gateway, int primary)
+    internal static async Task<int> RunAsync(int port, int gateway, int primary, string? tls)
     {
         var ended = ParentWatch.Start();
-        await using var host = await BenchHost.StartSilo(port, gateway, primary == 0 ? null : primary, locality: false);
+        await using var host = await BenchHost.StartSilo(port, gateway, primary == 0 ? null : primary, locality: false, tls: tls);
         Console.Out.WriteLine(Ready);
         Console.Out.Flush();
         await Task.Delay(Timeout.InfiniteTimeSpan, ended).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
