@@ -1,17 +1,23 @@
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.Concurrency;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;
 
-/// <summary>Membership messages between silos, and from clients to silos. Sent over the control channel.</summary>
+/// <summary>
+/// Membership messages between silos, and from clients to silos. Sent over the control channel. <see cref="CallersAttribute"/> opens methods
+/// to clients and to silos that join; the others are for members of the view.
+/// </summary>
 internal interface IClusterTarget : ISystemTarget
 {
     [OneWay]
+    [Callers(Callers.Silos)]
     ValueTask Probe(Probe probe);
 
     [OneWay]
+    [Callers(Callers.Silos)]
     ValueTask ProbeReply(ProbeReply reply);
 
     [OneWay]
@@ -21,18 +27,23 @@ internal interface IClusterTarget : ISystemTarget
     ValueTask IndirectProbeReply(IndirectProbeReply reply);
 
     [OneWay]
+    [Callers(Callers.Silos)]
     ValueTask Gossip(TableSnapshot table);
 
     /// <summary>The seed silo's table (embedded membership).</summary>
+    [Callers(Callers.Silos)]
     ValueTask<TableReply> UseTable(TableRequest request);
 
     /// <summary>The table as this silo knows it: what a client needs.</summary>
+    [Callers(Callers.Everyone)]
     ValueTask<TableSnapshot> GetTable();
 
     /// <summary>The grain classes of the cluster, as far as this silo knows: what a client needs.</summary>
+    [Callers(Callers.Everyone)]
     ValueTask<GrainTypesReply> GetGrainTypes();
 
     /// <summary>What this silo hosts, for the other silos.</summary>
+    [Callers(Callers.Silos)]
     ValueTask<SiloManifest> GetManifest();
 
     /// <summary>How many activations this silo has.</summary>

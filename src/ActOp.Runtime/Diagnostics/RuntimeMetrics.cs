@@ -21,7 +21,7 @@ internal sealed class RuntimeMetrics : IDisposable
     private long _dropped;
     private long _lost;
 
-    internal RuntimeMetrics(Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages)
+    internal RuntimeMetrics(Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages, Func<Refusals> refusals)
     {
         _meter.CreateObservableCounter("actop.grain.messages.local", () => edges.Totals().Local,
             description: "Requests and answers between grains of one silo.");
@@ -37,6 +37,8 @@ internal sealed class RuntimeMetrics : IDisposable
             description: "Requests that did not run because no caller waited for the reply any more.");
         _meter.CreateObservableCounter("actop.calls.lost", () => Lost,
             description: "One-way calls that did not run: refused by a limit, or without a way to their grain.");
+        _meter.CreateObservableCounter("actop.refused", () => Refused(refusals()),
+            description: "Frames of peers that were refused: not allowed to the peer, unknown, damaged, or beyond a limit.");
         foreach (var stage in sized)
             Add(stage);
         foreach (var stage in stages)
@@ -46,6 +48,12 @@ internal sealed class RuntimeMetrics : IDisposable
             _meter.CreateObservableCounter("actop.stage.wakes", () => new Measurement<long>(stage.Counters.Wakes, tag));
             _meter.CreateObservableCounter("actop.stage.empty_wakes", () => new Measurement<long>(stage.Counters.EmptyWakes, tag));
         }
+    }
+
+    private static IEnumerable<Measurement<long>> Refused(Refusals refusals)
+    {
+        for (var reason = (Refusal)0; (int)reason < Refusals.Reasons; reason++)
+            yield return new Measurement<long>(refusals[reason], new KeyValuePair<string, object?>("reason", Refusals.NameOf(reason)));
     }
 
     private void Add(SizedStage stage)

@@ -4,8 +4,8 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 6xx locality, from 640 on
-/// options, 7xx stages, 8xx background work.
+/// The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 600 to 609 locality, 610 to
+/// 639 refusals, from 640 on options, 7xx stages, 8xx background work.
 /// </summary>
 internal sealed partial class Log(ILogger logger)
 {
@@ -17,9 +17,6 @@ internal sealed partial class Log(ILogger logger)
 
     [LoggerMessage(102, LogLevel.Warning, "A reply for {origin} could not be relayed.")]
     private static partial void RelayFailed(ILogger logger, SiloAddress origin, Exception exception);
-
-    [LoggerMessage(103, LogLevel.Warning, "A request from {origin} to {grain} names a method that this process does not know.")]
-    private static partial void UnknownMethod(ILogger logger, GrainId grain, SiloAddress origin, Exception exception);
 
     [LoggerMessage(104, LogLevel.Warning, "{count} calls received no reply within their response timeout.")]
     private static partial void CallsExpired(ILogger logger, int count);
@@ -93,9 +90,6 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(303, LogLevel.Warning, "No target silo could be chosen for the migration of {grain}; it is not moved.")]
     private static partial void NoTarget(ILogger logger, GrainId grain, Exception exception);
 
-    [LoggerMessage(400, LogLevel.Warning, "{peer} sent a frame of unknown kind {kind}; it is ignored.")]
-    private static partial void UnknownFrame(ILogger logger, SiloAddress peer, byte kind);
-
     [LoggerMessage(401, LogLevel.Information, "Connected to {peer}.")]
     private static partial void PeerConnected(ILogger logger, SiloAddress peer);
 
@@ -153,6 +147,9 @@ internal sealed partial class Log(ILogger logger)
             + "to carry the state, mark the class [Movable] if the state may be lost, or [Immovable] if it must stay.")]
     private static partial void Unmovable(ILogger logger, Type grainClass);
 
+    [LoggerMessage(610, LogLevel.Warning, "Refused {count} frames of {peer} ({reason}). The last one: {what}.")]
+    private static partial void Refused(ILogger logger, long count, SiloAddress peer, string reason, string what, Exception? exception);
+
     [LoggerMessage(640, LogLevel.Warning, "The option {option} is set and has no effect: {reason}. See docs/migration.md.")]
     private static partial void OptionWithoutEffect(ILogger logger, string option, string reason);
 
@@ -188,8 +185,6 @@ internal sealed partial class Log(ILogger logger)
         ReplyLost(logger, method, grain, origin, exception);
 
     internal void RelayFailed(SiloAddress origin, Exception exception) => RelayFailed(logger, origin, exception);
-
-    internal void UnknownMethod(GrainId grain, SiloAddress origin, Exception exception) => UnknownMethod(logger, grain, origin, exception);
 
     internal void CallsExpired(int count) => CallsExpired(logger, count);
 
@@ -240,7 +235,8 @@ internal sealed partial class Log(ILogger logger)
 
     internal void RehydrationFailed(GrainId grain, Exception exception) => RehydrationFailed(logger, grain, exception);
 
-    internal void UnknownFrame(SiloAddress peer, byte kind) => UnknownFrame(logger, peer, kind);
+    internal void Refused(SiloAddress peer, string reason, long count, string what, Exception? exception) =>
+        Refused(logger, count, peer, reason, what, exception);
 
     internal void PeerConnected(SiloAddress peer) => PeerConnected(logger, peer);
 

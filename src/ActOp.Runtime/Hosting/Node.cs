@@ -93,7 +93,7 @@ internal sealed class Node : IDisposable
             };
             Activations = new ActivationTable(parts);
             SizedStages = Stages.SizedWith(() => Peers!);
-            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages.All);
+            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages.All, () => Refusals!);
             Classes = new GrainClasses(setup.Services, setup.DefaultPlacement, IsSilo);
             Abandoned = new AbandonedRequests(Local.Clock, Metrics, runsExpired: !setup.Messaging.DropExpiredMessages);
             Calls = new CallSender(Local, Metrics);
@@ -102,6 +102,7 @@ internal sealed class Node : IDisposable
             Filters = new CallFilters(Calls);
             Locations = new LocationCache(setup.LocationCacheSize);
             Sweep = new CallSweep(Local, Calls, ClusterView, Metrics, Stages.Control);
+            Refusals = new Refusals(Local);
             Peers = new PeerTable(Local, Stages, ClusterView, Calls, Sweep,
                 new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf));
             Writer = new FrameWriter(Local, Calls, Peers, ClusterView, Abandoned);
@@ -185,6 +186,9 @@ internal sealed class Node : IDisposable
 
     internal PeerTable Peers { get; } = null!;
 
+    /// <summary>What this node has refused of its peers.</summary>
+    internal Refusals Refusals { get; } = null!;
+
     internal DirectoryService DirectoryService { get; } = null!;
 
     internal DirectoryClient Directory { get; } = null!;
@@ -216,7 +220,9 @@ internal sealed class Node : IDisposable
         // The parts that send a call send calls themselves.
         Calls.Connect(Router, Writer, Factory, Filters);
         // The part that reads frames sends replies over the same links.
-        Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep);
+        Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep, Refusals);
+        // A silo that has joined speaks before the news of its join has arrived.
+        Peers.Reader.NewcomerSeen += () => Cluster?.RefreshTable();
         // A long turn delays frames that another thread can write.
         Stages.Held += () => Stages.Control.Post(new StageAction(Peers.FlushLate));
         // The directory detects an outdated view; the cluster service, which reads the new one, uses the same links.
@@ -442,6 +448,8 @@ internal sealed class Node : IDisposable
             if (!silo.Equals(Address))
                 Peers.Connect(silo);
         }
+
+        Peers.ReadHeld();
     }
 
     /// <summary>Pauses the grains while the membership is not confirmed. A silo that leaves or is dead is handled elsewhere.</summary>
@@ -494,6 +502,7 @@ internal sealed class Node : IDisposable
         _clockPart.Do(Sweep.Report);
         // A dial may reach a silo that is already connected by another endpoint, for which there is no event.
         _clockPart.Do(Peers.EndSearches);
+        _clockPart.Do(Peers.ReadHeld);
         if (now - _lastCollection < (long)_setup.Collection.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;

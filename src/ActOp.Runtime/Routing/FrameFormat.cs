@@ -1,6 +1,7 @@
 using System.Net;
 using ActOp.Wire;
 using Orleans.Runtime;
+using Orleans.Serialization;
 
 namespace ActOp.Runtime.Routing;
 
@@ -20,6 +21,12 @@ internal enum FrameKind : byte
     /// A request was forwarded. Tells the caller's node which silo must reply now, so that the call fails at once if that silo dies.
     /// </summary>
     Forwarded = 4,
+
+    /// <summary>
+    /// A reply of a client's observer to another client: the client that replies, as the silo that relays it knows, and the reply without its
+    /// kind.
+    /// </summary>
+    ClientReply = 5,
 }
 
 /// <summary>The second byte of a frame: its optional parts.</summary>
@@ -31,11 +38,7 @@ internal enum FrameFlags : byte
     /// <summary>Request: one-way, no reply.</summary>
     OneWay = 1,
 
-    /// <summary>Request: may interleave with other read-only requests.</summary>
-    ReadOnly = 2,
-
-    /// <summary>Request: may interleave with any request.</summary>
-    AlwaysInterleave = 4,
+    // 2 and 4 have said what the receiver now reads in its own manifest: whether the method is read-only or always interleaves.
 
     /// <summary>A request context follows.</summary>
     HasContext = 8,
@@ -71,11 +74,14 @@ internal static class Addresses
         writer.WriteVarInt32(address.Generation);
     }
 
+    /// <exception cref="SerializerException">It is no address.</exception>
     internal static SiloAddress Read(ref WireReader reader)
     {
-        var address = new IPAddress(reader.ReadBytes());
-        var port = (int)reader.ReadVarUInt32();
-        return SiloAddress.New(address, port, reader.ReadVarInt32());
+        var address = reader.ReadBytes();
+        var port = reader.ReadVarUInt32();
+        if (address.Length is not (4 or 16) || port > IPEndPoint.MaxPort)
+            throw new SerializerException("A frame has an address of " + address.Length + " bytes and the port " + port + ".");
+        return SiloAddress.New(new IPAddress(address), (int)port, reader.ReadVarInt32());
     }
 }
 

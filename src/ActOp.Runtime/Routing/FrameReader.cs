@@ -12,38 +12,60 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>
-/// Reads frames and delivers requests and replies. Runs on the receive stage. Malformed frames throw a
-/// <see cref="Orleans.Serialization.SerializerException"/>; failures of delivery may throw other exceptions. The caller closes the link.
+/// Reads frames, checks what their sender may say, and delivers requests and replies. Runs on the receive stage, and on the control stage for
+/// frames that have waited (<see cref="HeldFrames"/>).
 /// </summary>
+/// <remarks>
+/// <para>The rights of a frame come from its link only: <see cref="Sender.Role"/>. A frame that its sender may not send, or that names
+/// something unknown, is refused: counted and logged (<see cref="Refusals"/>), and a waiting caller gets an error.</para>
+/// <para>Malformed frames throw a <see cref="Orleans.Serialization.SerializerException"/>, and the caller closes the link. Whatever else goes
+/// wrong while a frame is delivered ends only its call.</para>
+/// </remarks>
 internal sealed class FrameReader(
     LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers,
-    CallSweep sweep)
+    CallSweep sweep, Refusals refusals)
 {
-    internal void Read(SiloAddress peer, ReadOnlySpan<byte> frame)
+    /// <summary>Raised when frames of a silo wait for a view that lists it: the table should be read now.</summary>
+    internal event Action? NewcomerSeen;
+
+    internal void Read(Sender sender, ReadOnlySpan<byte> frame) => Read(sender, sender.Role, frame);
+
+    /// <param name="sender">Where the frame comes from.</param>
+    /// <param name="role">What it may say; not <see cref="PeerRole.Newcomer"/> for frames that have waited.</param>
+    /// <param name="frame">The frame.</param>
+    internal void Read(Sender sender, PeerRole role, ReadOnlySpan<byte> frame)
     {
         var scratch = Scratch.Rent(calls);
         var reader = new WireReader(frame, scratch.Session);
         switch ((FrameKind)reader.ReadByte())
         {
             case FrameKind.Request:
-                ReadRequest(peer, ref reader);
+                ReadRequest(sender, role, ref reader, frame);
                 break;
             case FrameKind.Reply:
-                ReadReply(ref reader);
+                ReadReply(sender, role, null, ref reader, frame);
                 break;
             case FrameKind.RelayedReply:
-                Relay(ref reader, frame);
+                if (role == PeerRole.Client)
+                    RelayOfClient(sender, ref reader, frame);
+                else if (IsMember(sender, role, frame, "a relayed reply"))
+                    Relay(Addresses.Read(ref reader), frame[reader.Position..]);
+                break;
+            case FrameKind.ClientReply:
+                if (IsMember(sender, role, frame, "a reply of a client"))
+                    ReadReplyOfClient(sender, role, ref reader, frame);
                 break;
             case FrameKind.Forwarded:
-                ReadForwarded(peer, ref reader);
+                if (IsMember(sender, role, frame, "a note about a forwarded call"))
+                    ReadForwarded(sender.Address, ref reader);
                 break;
             default:
-                local.Log.UnknownFrame(peer, frame[0]);
+                refusals.Add(sender, Refusal.Frame, "a frame of the unknown kind " + frame[0]);
                 break;
         }
     }
 
-    private void ReadRequest(SiloAddress peer, ref WireReader reader)
+    private void ReadRequest(Sender sender, PeerRole role, ref WireReader reader, ReadOnlySpan<byte> frame)
     {
         var flags = (FrameFlags)reader.ReadByte();
         var forwards = reader.ReadByte();
@@ -57,7 +79,7 @@ internal sealed class FrameReader(
         var sourceHash = reader.ReadFixed32();
         var sourceType = reader.ReadBytes();
         var sourceKey = reader.ReadBytes();
-        var origin = peer;
+        var origin = sender.Address;
         SiloAddress? via = null;
         if ((flags & FrameFlags.HasOrigin) != 0)
         {
@@ -70,6 +92,17 @@ internal sealed class FrameReader(
             ? reader.ReadVarUInt32() + (long)Clock.Period.TotalMilliseconds
             : CallRegistry.NoDeadline);
         var typeArguments = (flags & FrameFlags.HasTypeArguments) != 0 ? reader.ReadString() : null;
+        if (role != PeerRole.Member
+            && Forbids(sender, role, new Claim(flags, forwards, methodId, target, sender.Owns(sourceType, sourceKey))) is { } refusal)
+        {
+            if (refusal.Reason == Refusal.View && TryHold(sender, role, frame))
+                return;
+            refusals.Add(sender, refusal.Reason, refusal.What);
+            if ((flags & FrameFlags.OneWay) == 0)
+                Refuse(sender.Address, replyTo, target, refusal.ToException(local.Address));
+            return;
+        }
+
         Call call;
         try
         {
@@ -78,22 +111,23 @@ internal sealed class FrameReader(
         catch (Exception exception)
         {
             // Replies with an error without the call class, so that the caller need not wait for its timeout.
-            RefuseUnknown(origin, replyTo, target, flags, exception);
+            refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", exception);
+            if ((flags & FrameFlags.OneWay) == 0)
+                Refuse(origin, replyTo, target, exception);
             return;
         }
 
         call.Runtime = calls;
         call.Origin = (flags & FrameFlags.OneWay) != 0 ? CallOrigin.Nobody : CallOrigin.Remote;
-        call.Flags = call.Method.Options
-            | ((flags & FrameFlags.OneWay) != 0 ? InvokeMethodOptions.OneWay : 0)
-            | ((flags & FrameFlags.ReadOnly) != 0 ? InvokeMethodOptions.ReadOnly : 0)
-            | ((flags & FrameFlags.AlwaysInterleave) != 0 ? InvokeMethodOptions.AlwaysInterleave : 0);
+        // Everything but one-way is a fact of the method, and never taken from the wire.
+        call.Flags = call.Method.Options | ((flags & FrameFlags.OneWay) != 0 ? InvokeMethodOptions.OneWay : 0);
         call.Remote = origin;
         call.Via = via;
         call.ReplyTo = replyTo;
         call.RemoteTarget = target;
         call.SetRemoteSource(sourceHash, sourceType, sourceKey);
-        call.Forwards = (byte)(forwards & ~FrameWriter.PlacedHereBit);
+        // The first hop of a client's request is the client's.
+        call.Forwards = role == PeerRole.Client ? (byte)0 : (byte)(forwards & ~FrameWriter.PlacedHereBit);
         call.Deadline = deadline;
         call.PlacedHere = (forwards & FrameWriter.PlacedHereBit) != 0;
         call.ArgumentsIsolated = true;
@@ -107,23 +141,87 @@ internal sealed class FrameReader(
         }
         catch (Exception exception)
         {
+            refusals.Add(sender, Refusal.Data, "the arguments of " + call.Method.ActivityName + " for " + target, exception);
             Activation.Fail(call, exception);
             return;
         }
 
-        router.RouteArrived(call, activation);
+        Deliver(call, activation);
     }
 
-    private void ReadReply(ref WireReader reader)
+    private void Deliver(Call call, Activation? activation)
+    {
+        try
+        {
+            router.RouteArrived(call, activation);
+        }
+        catch (Exception exception)
+        {
+            // Such as a grain class that this silo lacks. The link, with the calls of all others, stays.
+            Activation.Fail(call, exception);
+        }
+    }
+
+    /// <summary>What a sender that is no member may not request.</summary>
+    private Forbidden? Forbids(Sender sender, PeerRole role, in Claim claim)
+    {
+        var isClient = role == PeerRole.Client;
+        if ((claim.Flags & FrameFlags.HasOrigin) != 0)
+            return new(isClient ? Refusal.Origin : Refusal.View, "a forwarded call of " + claim.Target);
+        if ((claim.Forwards & FrameWriter.PlacedHereBit) != 0)
+            return new(isClient ? Refusal.Origin : Refusal.View, "a call that places " + claim.Target + " here");
+        if (isClient && !claim.OwnsSource)
+            return new(Refusal.Source, "a call of " + claim.Target + " in the name of another node");
+        if (!SystemGrainIds.IsControl(claim.Target))
+            return null;
+        if (isClient && !(SystemGrainIds.TryGetAddress(claim.Target, out var place) && place.Equals(local.Address)))
+            return new(Refusal.Origin, "a call of " + claim.Target + ", which is not here");
+        return SystemRights.Allows(claim.MethodId, role)
+            ? null
+            : new(isClient ? Refusal.Method : Refusal.View, "a call of " + claim.Target + ": "
+                + (ActOp.Serialization.TypeManifest.FindMethod(claim.MethodId)?.Name ?? "unknown method"));
+    }
+
+    /// <summary>True for members. A frame of a newcomer waits, and others are refused.</summary>
+    private bool IsMember(Sender sender, PeerRole role, ReadOnlySpan<byte> frame, string what)
+    {
+        if (role == PeerRole.Member)
+            return true;
+        if (!TryHold(sender, role, frame))
+            refusals.Add(sender, role == PeerRole.Client ? Refusal.Origin : Refusal.View, what);
+        return false;
+    }
+
+    /// <summary>Keeps a frame of a silo until a view lists the silo. False if it must be refused now.</summary>
+    private bool TryHold(Sender sender, PeerRole role, ReadOnlySpan<byte> frame)
+    {
+        if (role != PeerRole.Newcomer || !peers.TryHold(sender, frame, out var isFirst))
+            return false;
+        if (isFirst)
+            NewcomerSeen?.Invoke();
+        return true;
+    }
+
+    private void ReadReply(Sender sender, PeerRole role, SiloAddress? client, ref WireReader reader, ReadOnlySpan<byte> frame)
     {
         var flags = (FrameFlags)reader.ReadByte();
         var id = (long)reader.ReadFixed64();
         var location = default(Location);
         if ((flags & FrameFlags.HasLocation) != 0)
             location = new Location(Addresses.Read(ref reader), default, reader.ReadVarInt64());
-        if (calls.Registry.Find(id) is not { } call || !call.TryClaim(id))
+        if (calls.Registry.Find(id) is not { } call)
             return;
-        if (!location.IsNone)
+        // A member may answer what was sent to another: it relays, or the call was forwarded to it. Of others the call must expect the answer.
+        if ((role != PeerRole.Member || client is not null) && !Expects(call, id, client ?? sender.Address, client is not null))
+        {
+            if (!TryHold(sender, role, frame))
+                refusals.Add(sender, Refusal.Reply, "an answer to a call of another node");
+            return;
+        }
+
+        if (!call.TryClaim(id))
+            return;
+        if (!location.IsNone && role != PeerRole.Client && client is null)
             locations.Put(call.TargetId, location);
         try
         {
@@ -134,10 +232,32 @@ internal sealed class FrameReader(
         }
         catch (Exception exception)
         {
+            refusals.Add(sender, Refusal.Data, "the result of " + call.Method.ActivityName, exception);
             call.Error = exception;
         }
 
-        call.Publish();
+        try
+        {
+            call.Publish();
+        }
+        catch (Exception exception)
+        {
+            // A synchronization context or task scheduler of the application.
+            local.Log.StageFailed("receive", exception);
+        }
+    }
+
+    /// <summary>
+    /// Whether the use <paramref name="id"/> of a call waits for the answer of a node: it was sent there, or, if a silo has relayed the
+    /// client's answer, it is a call of an observer of that client. Valid if the id is claimed afterwards: no id is used twice.
+    /// </summary>
+    private static bool Expects(Call call, long id, SiloAddress node, bool isRelayed)
+    {
+        if (call.Ticket != id)
+            return false;
+        return isRelayed
+            ? SystemGrainIds.TryGetAddress(call.TargetId, out var owner) && owner.Equals(node)
+            : node.Equals(ForwardedTo.Of(Volatile.Read(ref call.Remote), id));
     }
 
     private void ReadForwarded(SiloAddress peer, ref WireReader reader)
@@ -158,20 +278,38 @@ internal sealed class FrameReader(
         sweep.EndCallsIfDead(peer);
     }
 
-    private void Relay(ref WireReader reader, ReadOnlySpan<byte> frame)
+    private void Relay(SiloAddress origin, ReadOnlySpan<byte> reply)
     {
-        var origin = Addresses.Read(ref reader);
-        var failure = peers.Send(origin, default, frame[reader.Position..]);
+        var failure = peers.Send(origin, default, reply);
         if (failure is not null)
             local.Log.RelayFailed(origin, failure);
     }
 
-    private void RefuseUnknown(SiloAddress origin, ulong replyTo, GrainId target, FrameFlags flags, Exception exception)
+    /// <summary>
+    /// An observer of a client answers another client, which called it through this silo. This silo names the client that answers: the other
+    /// one believes silos only.
+    /// </summary>
+    private void RelayOfClient(Sender sender, ref WireReader reader, ReadOnlySpan<byte> frame)
     {
-        local.Log.UnknownMethod(target, origin, exception);
-        if ((flags & FrameFlags.OneWay) == 0)
-            Refuse(origin, replyTo, target, exception);
+        var origin = Addresses.Read(ref reader);
+        var reply = frame[reader.Position..];
+        if (!origin.IsClient || reply.IsEmpty || (FrameKind)reply[0] != FrameKind.Reply)
+        {
+            refusals.Add(sender, Refusal.Origin, "a relayed reply to " + origin);
+            return;
+        }
+
+        var scratch = Scratch.Rent(calls);
+        var writer = new WireWriter(scratch.Buffer, scratch.Session);
+        writer.WriteByte((byte)FrameKind.ClientReply);
+        Addresses.Write(ref writer, sender.Address);
+        writer.WriteRaw(reply[1..]);
+        writer.Commit();
+        Relay(origin, scratch.Buffer.Written);
     }
+
+    private void ReadReplyOfClient(Sender sender, PeerRole role, ref WireReader reader, ReadOnlySpan<byte> frame) =>
+        ReadReply(sender, role, Addresses.Read(ref reader), ref reader, frame);
 
     /// <summary>
     /// A frame that waited for a link was dropped. For a forwarded request, the caller's node is informed. Own calls are ended by the code
@@ -212,5 +350,17 @@ internal sealed class FrameReader(
         Codec<Exception>.Default.Write(ref writer, exception);
         writer.Commit();
         peers.Send(origin, target, scratch.Buffer.Written);
+    }
+
+    /// <summary>What a request says of itself that depends on the rights of its sender.</summary>
+    private readonly record struct Claim(FrameFlags Flags, byte Forwards, ulong MethodId, GrainId Target, bool OwnsSource);
+
+    /// <summary>Why a request is refused.</summary>
+    private readonly record struct Forbidden(Refusal Reason, string What)
+    {
+        /// <summary>A silo that is not known yet may repeat its call: it gets the exception on which callers do.</summary>
+        internal Exception ToException(SiloAddress here) => Reason == Refusal.View
+            ? new SiloUnavailableException("The silo " + here + " refused " + What + ": its view does not list the sender as a member.")
+            : new OrleansMessageRejectionException("The silo " + here + " refused " + What + ".");
     }
 }

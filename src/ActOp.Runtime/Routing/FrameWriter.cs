@@ -108,7 +108,7 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
 
         var origin = (SiloAddress)call.Remote!;
         var failure = peers.Send(origin, call.RemoteTarget, scratch.Buffer.Written);
-        if (failure is not null && origin.IsClient && RelayFor(call) is { } relay)
+        if (failure is not null && RelayFor(call) is { } relay)
             failure = peers.Send(relay, call.RemoteTarget, Relayed(scratch, origin));
         if (failure is not null)
             local.Log.ReplyLost(call.Method.ActivityName, call.RemoteTarget, origin, failure);
@@ -116,7 +116,7 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
     }
 
     /// <summary>
-    /// A silo that can reach a client without a connection to this one: the silo that forwarded the call, or any other if that one is gone.
+    /// A silo that can reach a node without a connection to this one: the silo that forwarded the call, or any other if that one is gone.
     /// </summary>
     private SiloAddress? RelayFor(Call call) =>
         call.Via is { } via && peers.IsConnected(via) ? via : peers.FindConnected(cluster.Active, 0);
@@ -139,8 +139,6 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
         var isForwarded = call.Origin == CallOrigin.Remote;
         var hasDeadline = call.Origin != CallOrigin.Nobody && call.Deadline < CallRegistry.NoDeadline;
         var flags = (call.IsOneWay || call.Origin == CallOrigin.Nobody ? FrameFlags.OneWay : 0)
-            | ((call.Flags & InvokeMethodOptions.ReadOnly) != 0 ? FrameFlags.ReadOnly : 0)
-            | ((call.Flags & InvokeMethodOptions.AlwaysInterleave) != 0 ? FrameFlags.AlwaysInterleave : 0)
             | (call.Context is null ? 0 : FrameFlags.HasContext)
             | (method.TypeArguments is null ? 0 : FrameFlags.HasTypeArguments)
             | (isForwarded ? FrameFlags.HasOrigin : 0)
@@ -152,7 +150,7 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
         writer.WriteFixed64(isForwarded ? call.ReplyTo : (ulong)ticket);
         writer.WriteFixed64(method.Id);
         IdIntern.Write(ref writer, call.TargetId);
-        IdIntern.Write(ref writer, call.SourceId);
+        IdIntern.Write(ref writer, SourceOf(call));
         if (isForwarded)
         {
             Addresses.Write(ref writer, (SiloAddress)call.Remote!);
@@ -186,6 +184,12 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
                 + writer.Position + " bytes; MaxMessageHeaderSize is " + local.MaxHeaderBytes + ".");
         }
     }
+
+    /// <summary>
+    /// Who calls. A client names nobody but itself: in a process with several nodes, a grain may call by a reference of the client.
+    /// </summary>
+    private GrainId SourceOf(Call call) =>
+        call.SourceId is var source && !local.IsSilo && !SystemGrainIds.IsSystemGrain(source) ? default : source;
 
     private void WriteReply(ref WireWriter writer, Call call, Exception? error)
     {

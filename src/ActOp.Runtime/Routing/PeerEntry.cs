@@ -9,7 +9,7 @@ namespace ActOp.Runtime.Routing;
 /// slow path. Owns the waiting frames, up to a limit of bytes, until they are sent or dropped with their link, dial or node; then the
 /// callers get an exception. At most one continuation waits for room in a link.
 /// </remarks>
-internal sealed class PeerEntry(PeerTable table, SiloAddress address)
+internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sender)
 {
     /// <summary>Bytes that may wait for one peer beyond its links' own queues.</summary>
     private const long MaxWaitingBytes = 64L << 20;
@@ -29,6 +29,9 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address)
     private bool _closed;
 
     internal SiloAddress Address => address;
+
+    /// <summary>The node as the sender of frames.</summary>
+    internal Sender Sender => sender;
 
     /// <summary>The entry was removed from the table: holders must look it up again.</summary>
     internal volatile bool IsRemoved;
@@ -80,6 +83,8 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address)
                 _peer = null;
             Drop();
         }
+
+        sender.Held.Clear();
     }
 
     internal void DialFailed()
@@ -106,6 +111,9 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address)
         if (_dialling is { } dialling && !ReferenceEquals(_last, dialling) && dialling.Tag is null)
             dialling.Close();
     }
+
+    /// <summary>Ends the session: the node has sent what is no frame.</summary>
+    internal void Break() => _peer?.Close();
 
     /// <summary>Writes frames whose flush is delayed by a long turn of the thread that appended them.</summary>
     internal void FlushLate()

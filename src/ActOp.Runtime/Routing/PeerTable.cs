@@ -47,7 +47,11 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     private readonly ConcurrentDictionary<EndPoint, EndPointSearch> _searches = new();
     private readonly PollStage _receive;
     private readonly PollStage _control;
+    private readonly Sender _self;
     private readonly Lock _sizing = new();
+
+    /// <summary>1 if frames of a newcomer may wait: then each tick looks for them.</summary>
+    private int _isHolding;
     private volatile bool _closing;
     private bool _isDisposed;
 
@@ -60,6 +64,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _calls = calls;
         _sweep = sweep;
         _endPointOf = setup.EndPointOf;
+        _self = NewSender(local.Address);
         Mesh = new MeshNode(IdOf(local.Address), setup.Mesh, setup.Transport, this, local.Time, setup.Logger);
         Action woken = () => _receive!.EndWait();
         _receive = new PollStage("receive", index => Receive(Mesh.GetPoller(index), woken), index => Mesh.GetPoller(index).Wake(),
@@ -177,7 +182,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (target.Equals(_local.Address))
         {
             // The reply to a call of this silo that was forwarded back, because the grain has moved here meanwhile.
-            Reader.Read(_local.Address, frame.ToArray());
+            Reader.Read(_self, PeerRole.Member, frame.ToArray());
             return null;
         }
 
@@ -205,7 +210,14 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     public override void PeerConnected(Peer peer)
     {
         var address = SiloAddress.Parse(peer.Id!.Name);
-        var entry = _entries.GetOrAdd(address, static (key, table) => new PeerEntry(table, key), this);
+        if (address.IsClient != (peer.Id.Kind == NodeKind.Client))
+        {
+            // It came as a client with the name of a silo, or the other way round: its rights would not be those of its port.
+            peer.Close();
+            return;
+        }
+
+        var entry = _entries.GetOrAdd(address, static (key, table) => table.NewEntry(key), this);
         peer.Tag = entry;
         peer.Keep = !address.IsClient;
         for (var index = 0u; index < peer.DataLinks; index++)
@@ -256,11 +268,55 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         try
         {
             foreach (var frame in frames)
-                Reader.Read(entry.Address, frame);
+                Reader.Read(entry.Sender, frame);
         }
         finally
         {
             _calls.Batches.EndRead();
+        }
+    }
+
+    /// <summary>Keeps a frame of a newcomer until <see cref="ReadHeld()"/>; see <see cref="HeldFrames"/>. Any thread.</summary>
+    internal bool TryHold(Sender sender, ReadOnlySpan<byte> frame, out bool isFirst)
+    {
+        var isHeld = sender.Held.TryAdd(frame, _local.Clock.Now, out isFirst);
+        Volatile.Write(ref _isHolding, 1);
+        return isHeld;
+    }
+
+    /// <summary>
+    /// Reads the frames of silos that the view lists now, and refuses those that have waited for too long. On the control stage, at each
+    /// view and each tick.
+    /// </summary>
+    internal void ReadHeld()
+    {
+        if (Interlocked.Exchange(ref _isHolding, 0) == 0)
+            return;
+        foreach (var (_, entry) in _entries)
+        {
+            if (!entry.Sender.Held.IsWaiting)
+                continue;
+            var role = entry.Sender.RoleByView;
+            if (role == PeerRole.Newcomer && _local.Clock.Now - entry.Sender.Held.Since < HeldFrames.LongestMs)
+                Volatile.Write(ref _isHolding, 1);
+            else
+                ReadHeld(entry, role == PeerRole.Newcomer ? PeerRole.Stranger : role);
+        }
+    }
+
+    private void ReadHeld(PeerEntry entry, PeerRole role)
+    {
+        try
+        {
+            while (entry.Sender.Held.Take() is { } frame)
+                Reader.Read(entry.Sender, role, frame);
+        }
+        catch (Exception exception)
+        {
+            // As for frames that do not wait: what follows a malformed one is not read.
+            _local.Log.StageFailed("control", exception);
+            entry.Sender.Held.Clear();
+            entry.Break();
         }
     }
 
@@ -361,8 +417,12 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         // To a silo without a gateway a client has no link, and will have none.
         if (address.IsClient || _closing || _cluster.IsDead(address) || _endPointOf(address) is null)
             return null;
-        return _entries.GetOrAdd(address, static (key, table) => new PeerEntry(table, key), this);
+        return _entries.GetOrAdd(address, static (key, table) => table.NewEntry(key), this);
     }
+
+    private PeerEntry NewEntry(SiloAddress address) => new(this, address, NewSender(address));
+
+    private Sender NewSender(SiloAddress address) => new(address, _cluster, _local.IsSilo);
 
     private PeerEntry? Present(SiloAddress address)
     {

@@ -10,6 +10,7 @@ using ActOp.Runtime.Placement;
 using ActOp.Serialization;
 using ActOp.Staging;
 using ActOp.Wire;
+using Orleans;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
@@ -122,9 +123,15 @@ internal sealed class Router(
             return;
         }
 
-        if (SystemGrainIds.TryGetAddress(target, out var fixedSilo))
+        if (SystemGrainIds.TryGetAddress(target, out var place))
         {
-            ToSilo(call, fixedSilo, counted);
+            // The observer of another client: silos are connected to it.
+            if (!local.IsSilo && place.IsClient && !place.Equals(local.Address))
+                Ask(call, target, counted);
+            else if (IsKnown(place) || typeof(ISystemTarget).IsAssignableFrom(call.Method.InterfaceType))
+                ToSilo(call, place, counted);
+            else
+                Activation.Fail(call, new SiloUnavailableException("The silo " + place + " of " + target + " is not a member of the cluster."));
             return;
         }
 
@@ -156,6 +163,13 @@ internal sealed class Router(
             Ask(call, target, counted);
         }
     }
+
+    /// <summary>
+    /// Such ids come from peers, in references too, and this node dials nobody because an id says so. Only the runtime itself calls the
+    /// methods of system targets; those of others are checked before they are routed.
+    /// </summary>
+    private bool IsKnown(SiloAddress place) =>
+        place.IsClient || place.Equals(local.Address) || peers.IsConnected(place) || cluster.View.Find(place) is not null;
 
     /// <summary>
     /// The grains of a stopping silo move, so a cached location there is looked up again. A client without a link to a silo uses another
