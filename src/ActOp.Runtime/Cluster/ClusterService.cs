@@ -25,6 +25,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly IClusterTable _table;
     private readonly MembershipOptions _options;
     private readonly MembershipProtocol _protocol;
+    private readonly BackgroundPart _tableUse;
     private readonly TaskCompletionSource _left = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource<string> _stoppedDead = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private ITimer? _timer;
@@ -53,6 +54,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         _table = table;
         _protocol = protocol;
         _options = options;
+        _tableUse = local.Background.Part("membership table");
     }
 
     /// <summary>
@@ -251,7 +253,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
                 Send(At(send.To).Gossip(send.Table));
                 break;
             case MembershipAction.UseTable use:
-                _ = UseTableAsync(use.Request);
+                _tableUse.Follow(UseTableAsync(use.Request));
                 break;
             case MembershipAction.Publish publish:
                 Publish(publish.View);
@@ -281,19 +283,21 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 
     private IClusterTarget At(SiloAddress silo) => _factory.GetSystemTarget<IClusterTarget>(Name, silo);
 
-    /// <summary>Never throws: a failed request is repeated.</summary>
+    /// <summary>A failed request is repeated. Ends within the time limit of the table, or with the node.</summary>
     private async Task UseTableAsync(TableRequest request)
     {
         try
         {
             using var timeout = new CancellationTokenSource(TimeSpan.FromMilliseconds(_options.TableTimeout), _local.TaskTime);
-            var reply = await _table.Execute(request, timeout.Token);
+            using var ended = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, _tableUse.Stopping);
+            var reply = await _table.Execute(request, ended.Token);
             _protocol.OnTableReply(reply, Now);
             Pump();
         }
         catch (Exception exception)
         {
-            _local.Log.TableFailed(exception);
+            if (!_tableUse.Stopping.IsCancellationRequested)
+                _local.Log.TableFailed(exception);
             _protocol.OnTableFailed(request.Id, Now);
         }
     }

@@ -3,8 +3,7 @@ using ActOp.Staging;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// Supervises work without a caller. Each failure is logged with the name of the part; the part then continues, is restarted, or ends the
-/// node.
+/// Supervises work without a caller. Each failure is logged with the name of the part; the part then continues.
 /// </summary>
 /// <remarks>
 /// Belongs to the node, which stops it. Owns the timers of its parts, their cancellation token and the count of running work. Any thread.
@@ -13,8 +12,7 @@ namespace ActOp.Runtime.Hosting;
 /// <param name="time">For steps that only post: <see cref="LocalNode.Time"/>.</param>
 /// <param name="taskTime">For pauses, and steps that do more: <see cref="LocalNode.TaskTime"/>.</param>
 /// <param name="log">Gets the failures.</param>
-/// <param name="endNode">Ends the node for the reason given.</param>
-internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log log, Action<string> endNode)
+internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log log)
 {
     private readonly CancellationTokenSource _stopping = new();
     private readonly List<BackgroundPart> _parts = [];
@@ -94,12 +92,6 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
         }
     }
 
-    internal void EndNode(string part, Exception exception)
-    {
-        log.PartGivenUp(part, exception);
-        endNode("The part " + part + " of the node failed: " + exception.Message);
-    }
-
     /// <summary>Completes when no work runs. Set after the cancellation; <see cref="End"/> checks it after it has counted.</summary>
     private Task IdleAsync()
     {
@@ -115,12 +107,6 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
 /// <summary>The background work of one part of a node, under the part's name. See <see cref="Background"/>.</summary>
 internal sealed class BackgroundPart(Background background, string name)
 {
-    /// <summary>Pause before the first restart of a loop. Long enough that a loop that fails at once costs little.</summary>
-    internal static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(100);
-
-    /// <summary>The pause doubles up to this; a loop that has run for longer starts at <see cref="FirstPause"/> again.</summary>
-    internal static readonly TimeSpan MaxPause = TimeSpan.FromSeconds(10);
-
     private readonly Background _background = background;
     private readonly List<Tick> _ticks = [];
     private int _running;
@@ -171,14 +157,6 @@ internal sealed class BackgroundPart(Background background, string name)
     /// <summary>Starts <paramref name="work"/> synchronously and observes it. Its exceptions are logged.</summary>
     /// <param name="work">Given <see cref="Stopping"/>.</param>
     internal void Run(Func<CancellationToken, Task> work) => Do(() => Follow(work(Stopping)));
-
-    /// <summary>
-    /// Keeps a loop running until the node stops. A loop that fails or returns is restarted after a pause that doubles from
-    /// <see cref="FirstPause"/> to <see cref="MaxPause"/>.
-    /// </summary>
-    /// <param name="loop">Given <see cref="Stopping"/>. The first start is synchronous, later ones are on a timer.</param>
-    /// <param name="isVital">True if the node cannot serve without the loop: then its failure ends the node.</param>
-    internal void Keep(Func<CancellationToken, Task> loop, bool isVital = false) => Follow(KeepAsync(loop, isVital));
 
     /// <summary>
     /// Calls <paramref name="step"/> every <paramref name="period"/> on the thread of all timers, so it must only post. Its exceptions are
@@ -242,38 +220,6 @@ internal sealed class BackgroundPart(Background background, string name)
         finally
         {
             End();
-        }
-    }
-
-    private async Task KeepAsync(Func<CancellationToken, Task> loop, bool isVital)
-    {
-        for (var pause = FirstPause; !Stopping.IsCancellationRequested;)
-        {
-            var began = _background.TaskTime.GetTimestamp();
-            Exception failure;
-            try
-            {
-                await loop(Stopping).ConfigureAwait(false);
-                failure = new InvalidOperationException("The loop returned.");
-            }
-            catch (Exception exception)
-            {
-                failure = exception;
-            }
-
-            if (Stopping.IsCancellationRequested)
-                return;
-            if (isVital)
-            {
-                _background.EndNode(name, failure);
-                return;
-            }
-
-            if (_background.TaskTime.GetElapsedTime(began) > MaxPause)
-                pause = FirstPause;
-            _background.Log.BackgroundRestarts(name, pause.TotalSeconds, failure);
-            await Task.Delay(pause, _background.TaskTime, Stopping).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            pause = pause * 2 < MaxPause ? pause * 2 : MaxPause;
         }
     }
 

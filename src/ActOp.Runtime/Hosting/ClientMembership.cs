@@ -40,6 +40,7 @@ internal sealed class ClientMembership : IDisposable
     private readonly Stage _control;
     private readonly EndPoint[] _gateways;
     private readonly ConnectionEvents _events;
+    private readonly BackgroundPart _refreshes;
     private ITimer? _timer;
     private volatile bool _isDisposed;
     private int _refreshing;
@@ -59,6 +60,7 @@ internal sealed class ClientMembership : IDisposable
         _control = control;
         _gateways = gateways;
         _events = new ConnectionEvents(local);
+        _refreshes = local.Background.Part("view");
     }
 
     /// <summary>Called with a newer view: previous view, new view, changes.</summary>
@@ -130,12 +132,12 @@ internal sealed class ClientMembership : IDisposable
         var asked = new List<Task<(GrainTypesReply Types, TableSnapshot Table)>>();
         while (true)
         {
-            var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _local.TaskTime).ConfigureAwait(false);
+            var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _local.TaskTime, _refreshes.Stopping).ConfigureAwait(false);
             asked.Add(FetchAsync(silo));
             try
             {
-                return await (await Task.WhenAny(asked).WaitAsync(RefreshPeriod,
-                    _local.TaskTime).ConfigureAwait(false)).ConfigureAwait(false);
+                return await (await Task.WhenAny(asked).WaitAsync(RefreshPeriod, _local.TaskTime,
+                    _refreshes.Stopping).ConfigureAwait(false)).ConfigureAwait(false);
             }
             catch (TimeoutException) when (asked.Count * RefreshPeriod < AnswerLimit)
             {
@@ -150,7 +152,7 @@ internal sealed class ClientMembership : IDisposable
     private void PostRefresh()
     {
         if (!_isDisposed && Interlocked.Exchange(ref _refreshing, 1) == 0)
-            _control.Post(new StageAction(() => _ = RefreshAsync()));
+            _control.Post(new StageAction(() => _refreshes.Follow(RefreshAsync())));
     }
 
     private async Task RefreshAsync()

@@ -164,12 +164,6 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(800, LogLevel.Error, "Background work of {part} failed.")]
     private static partial void BackgroundFailed(ILogger logger, string part, Exception exception);
 
-    [LoggerMessage(801, LogLevel.Error, "The loop of {part} ended; it is restarted in {seconds} s.")]
-    private static partial void BackgroundRestarts(ILogger logger, string part, double seconds, Exception exception);
-
-    [LoggerMessage(802, LogLevel.Critical, "The loop of {part} ended. The node cannot serve without it and stops.")]
-    private static partial void PartGivenUp(ILogger logger, string part, Exception exception);
-
     [LoggerMessage(803, LogLevel.Warning, "The node stopped while background work was still running: {parts}.")]
     private static partial void BackgroundLeft(ILogger logger, string parts);
 
@@ -283,11 +277,6 @@ internal sealed partial class Log(ILogger logger)
         StagesSized(logger, stages, before, after, reason);
 
     internal void BackgroundFailed(string part, Exception exception) => BackgroundFailed(logger, part, exception);
-
-    internal void BackgroundRestarts(string part, double seconds, Exception exception) =>
-        BackgroundRestarts(logger, part, seconds, exception);
-
-    internal void PartGivenUp(string part, Exception exception) => PartGivenUp(logger, part, exception);
 
     internal void BackgroundLeft(string parts) => BackgroundLeft(logger, parts);
 

@@ -66,7 +66,7 @@ internal sealed class Node : IDisposable
             Clock = new Clock(time, OnClockTick),
             Random = new SeededRandom(setup.Seed),
             Log = log,
-            Background = new Background(time, taskTime, log, End),
+            Background = new Background(time, taskTime, log),
             NewId = setup.NewId,
             ResponseTimeout = setup.ResponseTimeout,
             SystemResponseTimeout = (setup.Messaging as SiloMessagingOptions)?.SystemResponseTimeout ?? setup.ResponseTimeout,
@@ -111,8 +111,8 @@ internal sealed class Node : IDisposable
             Directory = new DirectoryClient(Local, ClusterView, Activations, Factory, DirectoryService, fence);
             Placement = new GrainPlacement(Local, ClusterView, Manifests, Locations, Hints, Directory, Factory);
             Router = new Router(
-                Local, Activations, Classes, ClusterView, Manifests, Locations, Placement, Directory, Writer, Peers, Edges, Abandoned, Stages.Work,
-                (setup.Messaging as SiloMessagingOptions)?.MaxForwardCount ?? 2);
+                Local, Activations, Classes, ClusterView, Manifests, Locations, Placement, Directory, Writer, Peers, Edges, Abandoned,
+                Stages.Work, Local.Background.Part("lookups"), (setup.Messaging as SiloMessagingOptions)?.MaxForwardCount ?? 2);
             GrainRuntime = new GrainRuntime(Local, Factory, setup.Time);
             Collector = new Collector(Activations, setup.Collection, Local.Clock);
             Locality = new LocalityService(Local, ClusterView, Activations, Edges, Manifests, Locations, Hints, Factory, Metrics.Meter,

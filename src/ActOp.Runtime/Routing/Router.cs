@@ -36,6 +36,7 @@ internal sealed class Router(
     EdgeCounters edges,
     AbandonedRequests abandoned,
     Stage workStage,
+    BackgroundPart lookups,
     int maxForwards)
 {
     /// <summary>A call that was forwarded this often is routed by the directory only, not by caches.</summary>
@@ -281,7 +282,7 @@ internal sealed class Router(
         }
 
         if (TryIsolate(call) && !TryGoNow(call, target, counted))
-            _ = LocateAsync(call, target, counted);
+            lookups.Follow(LocateAsync(call, target, counted));
     }
 
     /// <summary>

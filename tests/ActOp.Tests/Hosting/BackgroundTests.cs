@@ -9,10 +9,9 @@ public sealed class BackgroundTests
 {
     private readonly FakeClock _clock = new();
     private readonly LogCapture _log = new();
-    private readonly List<string> _ends = [];
     private readonly Background _background;
 
-    public BackgroundTests() => _background = new Background(_clock, _clock, new Log(_log), _ends.Add);
+    public BackgroundTests() => _background = new Background(_clock, _clock, new Log(_log));
 
     [Fact]
     public async Task A_followed_task_that_fails_is_logged_with_the_name_of_its_part()
@@ -125,58 +124,5 @@ public sealed class BackgroundTests
         var timer = _background.Part("ticks").Every(TimeSpan.FromSeconds(1), () => { });
         timer.Dispose();
         Assert.Equal(0, _clock.Waiting);
-    }
-
-    [Fact]
-    public void A_loop_that_fails_is_started_again_after_pauses_that_double()
-    {
-        var starts = new List<TimeSpan>();
-        var began = _clock.GetTimestamp();
-        _background.Part("loop").Keep(_ =>
-        {
-            starts.Add(_clock.GetElapsedTime(began));
-            throw new FormatException();
-        });
-        _clock.Advance(TimeSpan.FromSeconds(60));
-        Assert.Equal(
-            [0, 0.1, 0.3, 0.7, 1.5, 3.1, 6.3, 12.7, 22.7, 32.7, 42.7, 52.7], starts.Select(start => Math.Round(start.TotalSeconds, 3)));
-        Assert.Equal(starts.Count, _log.Lines(LogLevel.Error).Length);
-    }
-
-    [Fact]
-    public void A_loop_that_has_run_for_long_is_started_again_soon()
-    {
-        var starts = new List<TimeSpan>();
-        var began = _clock.GetTimestamp();
-        _background.Part("loop").Keep(async stopping =>
-        {
-            starts.Add(_clock.GetElapsedTime(began));
-            if (starts.Count > 3)
-                await Task.Delay(TimeSpan.FromSeconds(11), _clock, stopping);
-            throw new FormatException();
-        });
-        _clock.Advance(TimeSpan.FromSeconds(12));
-        Assert.Equal([0, 0.1, 0.3, 0.7, 11.8], starts.Select(start => Math.Round(start.TotalSeconds, 3)));
-    }
-
-    [Fact]
-    public async Task A_loop_ends_with_the_node()
-    {
-        _background.Part("loop").Keep(stopping => Task.Delay(Timeout.InfiniteTimeSpan, _clock, stopping));
-        await _background.StopAsync(TestContext.Current.CancellationToken);
-        Assert.Empty(_log.Lines(LogLevel.Information));
-        Assert.Empty(_ends);
-    }
-
-    [Fact]
-    public void The_failure_of_a_vital_loop_ends_the_node_and_says_why()
-    {
-        _background.Part("membership").Keep(_ => throw new FormatException("no table"), isVital: true);
-        var reason = Assert.Single(_ends);
-        Assert.Contains("membership", reason, StringComparison.Ordinal);
-        Assert.Contains("no table", reason, StringComparison.Ordinal);
-        Assert.Single(_log.Lines(LogLevel.Critical));
-        _clock.Advance(TimeSpan.FromMinutes(1));
-        Assert.Single(_ends);
     }
 }
