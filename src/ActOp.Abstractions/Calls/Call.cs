@@ -61,6 +61,11 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     /// <summary>For calls from the wire: the grain that is called. Calls of this process have it in <see cref="Reference"/>.</summary>
     internal GrainId RemoteTarget;
 
+    /// <summary>
+    /// For calls from the wire: the interface of the caller, if it is another one than this process would assume; otherwise null.
+    /// </summary>
+    internal CalledInterface? CalledThrough;
+
     internal InvokeMethodOptions Flags;
     internal CallOrigin Origin;
     internal CallStep Step;
@@ -303,6 +308,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
         Trace = null;
         Remote = null;
         Via = null;
+        CalledThrough = null;
         // Otherwise a later call from a client without an id would name this caller.
         _source.Clear();
         Error = null;
@@ -362,6 +368,11 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
         }
     }
 }
+
+/// <summary>The interface through which a grain is called.</summary>
+/// <param name="Name">Its name in the type manifest; null if it is not known.</param>
+/// <param name="Version">Its version at the caller; 0 if it has none.</param>
+internal sealed record CalledInterface(string? Name, ushort Version);
 
 /// <summary>Where the answer of a call goes to.</summary>
 internal enum CallOrigin : byte

@@ -3,6 +3,7 @@ using System.Collections.Frozen;
 using System.Diagnostics.CodeAnalysis;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Placement;
 using Orleans;
 using Orleans.Runtime;
 
@@ -62,6 +63,7 @@ internal sealed class ClusterManifests
     private readonly ClusterView _cluster;
     private readonly GrainClasses _classes;
     private readonly GrainFactory _factory;
+    private readonly InterfaceVersions _versions;
     private readonly BackgroundPart _work;
     private readonly Lock _gate = new();
     private readonly HashSet<SiloAddress> _asking = [];
@@ -70,13 +72,17 @@ internal sealed class ClusterManifests
 
     internal ClusterManifests(LocalNode local, ClusterView cluster, GrainClasses classes, GrainFactory factory)
     {
+        _versions = new InterfaceVersions(local.Services);
         _local = local;
         _cluster = cluster;
         _classes = classes;
         _factory = factory;
         _work = local.Background.Part("manifests");
-        _known = new KnownManifests(classes, [], FrozenDictionary<SiloAddress, HostedTypes>.Empty);
+        _known = new KnownManifests(classes, _versions, [], FrozenDictionary<SiloAddress, HostedTypes>.Empty);
     }
+
+    /// <summary>Decides which versions go together.</summary>
+    internal InterfaceVersions Versions => _versions;
 
     /// <summary>What is known now. Immutable.</summary>
     internal KnownManifests Known => _known;
@@ -89,6 +95,23 @@ internal sealed class ClusterManifests
     {
         Own = own;
         Take(_local.Address, own);
+    }
+
+    /// <summary>What a client knows: of each silo, the versions that are the same on all.</summary>
+    internal void TakeAsClient(GrainTypesReply reply)
+    {
+        lock (_gate)
+        {
+            if (_known.Manifests.Count == reply.Silos.Length && Array.TrueForAll(reply.Silos, _known.Manifests.ContainsKey)
+                && (reply.Silos.Length == 0
+                    || _known.Manifests[reply.Silos[0]].Manifest.Interfaces.AsSpan().SequenceEqual(reply.Common)))
+            {
+                return;
+            }
+
+            var types = new HostedTypes(new SiloManifest { Interfaces = reply.Common });
+            _known = new KnownManifests(_classes, _versions, [], reply.Silos.Distinct().ToFrozenDictionary(silo => silo, _ => types));
+        }
     }
 
     /// <summary>The view has changed: drops the manifests of silos that are gone, and asks new ones for theirs.</summary>
@@ -179,7 +202,7 @@ internal sealed class ClusterManifests
     {
         var active = _cluster.Active;
         _classes.SetKnown(manifests.OrderBy(static pair => pair.Key, SiloOrder.Instance).SelectMany(static pair => pair.Value.Manifest.Grains));
-        _known = new KnownManifests(_classes, active, manifests);
+        _known = new KnownManifests(_classes, _versions, active, manifests);
         var changed = _changed;
         _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         changed.TrySetResult();
@@ -204,16 +227,26 @@ internal sealed class HostedTypes(SiloManifest manifest)
     internal bool HostsSameAs(HostedTypes other) =>
         _grains.Count == other._grains.Count && _grains.Keys.All(other._grains.ContainsKey);
 
+    internal bool HasVersions { get; } = Array.Exists(manifest.Interfaces, static entry => entry.Version > 0);
+
     /// <summary>The version of an interface; 0 if it has none.</summary>
-    internal ushort VersionOf(string interfaceName) => _versions.GetValueOrDefault(interfaceName);
+    internal ushort VersionOf(string interfaceName) => _versions.GetValueOrDefault(WithoutArguments(interfaceName));
+
+    /// <summary>Whether the class of a grain type implements the interface here.</summary>
+    internal bool Implements(string grainType, string interfaceName) =>
+        _grains.TryGetValue(grainType, out var entry) && Array.IndexOf(entry.Interfaces, WithoutArguments(interfaceName)) >= 0;
+
+    private static string WithoutArguments(string interfaceName) =>
+        interfaceName.IndexOf('<', StringComparison.Ordinal) is > 0 and var end ? interfaceName[..end] : interfaceName;
 }
 
 /// <summary>The manifests as known at one time, and what follows from them. Any thread: immutable except for a cache.</summary>
 /// <param name="classes">Makes the strategies of grain types.</param>
+/// <param name="versions">Decides which versions go together.</param>
 /// <param name="active">The active silos of the view, shared with it.</param>
 /// <param name="manifests">The known manifests of the view's silos; not only active ones.</param>
 internal sealed class KnownManifests(
-    GrainClasses classes, SiloAddress[] active, FrozenDictionary<SiloAddress, HostedTypes> manifests)
+    GrainClasses classes, InterfaceVersions versions, SiloAddress[] active, FrozenDictionary<SiloAddress, HostedTypes> manifests)
 {
     /// <summary>By the grain type without type arguments, so that peers cannot fill it: only hosted types are stored.</summary>
     private readonly ConcurrentDictionary<GrainType, GrainHosts> _hosts = new();
@@ -225,6 +258,21 @@ internal sealed class KnownManifests(
 
     /// <summary>The active silos that have not answered yet.</summary>
     internal SiloAddress[] Unknown { get; } = [.. active.Where(silo => !manifests.ContainsKey(silo))];
+
+    /// <summary>Some interface has a version somewhere.</summary>
+    internal bool HasVersions { get; } = manifests.Values.Any(static types => types.HasVersions);
+
+    /// <summary>What a client needs to know.</summary>
+    internal GrainTypesReply ForClients(GrainTypeEntry[] entries)
+    {
+        InterfaceEntry[] common = manifests.Count == 0 ? [] : [.. manifests.Values[0].Manifest.Interfaces
+            .Where(entry => entry.Version > 0 && AllHave(entry.Name, entry.Version))];
+        return new GrainTypesReply(entries, Unknown.Length == 0, [.. manifests.Keys], common);
+    }
+
+    /// <summary>Whether all known silos have this version of the interface.</summary>
+    internal bool AllHave(string interfaceName, ushort version) =>
+        manifests.Values.All(types => types.VersionOf(interfaceName) == version);
 
     /// <summary>All active silos host the same classes.</summary>
     internal bool AreAlike { get; } = active.Length == 0 || (manifests.TryGetValue(active[0], out var first)
@@ -264,16 +312,30 @@ internal sealed class KnownManifests(
             return null;
         // The same array for all classes that all silos host.
         var hosting = silos.Count == active.Length ? active : silos.ToArray();
-        return _hosts.GetOrAdd(definition, new GrainHosts(entry, hosting, classes.PlacementOf(definition, entry)));
+        return _hosts.GetOrAdd(definition, new GrainHosts(this, versions, entry, hosting, classes.PlacementOf(definition, entry)));
     }
 }
 
-/// <summary>The active silos that host one grain type, and how one of them is chosen. Any thread: immutable.</summary>
+/// <summary>
+/// The active silos that host one grain type, and how one of them is chosen. Any thread: immutable except for a cache.
+/// </summary>
+/// <param name="known">The manifests.</param>
+/// <param name="versions">Decides which versions go together.</param>
 /// <param name="entry">The class, as the first of them describes it.</param>
 /// <param name="silos">The silos in the order of the view; not empty; must not be modified.</param>
 /// <param name="placement">The strategy; null if this silo does not have the strategy's class.</param>
-internal sealed class GrainHosts(GrainTypeEntry entry, SiloAddress[] silos, PlacementStrategy? placement)
+internal sealed class GrainHosts(
+    KnownManifests known, InterfaceVersions versions, GrainTypeEntry entry, SiloAddress[] silos, PlacementStrategy? placement)
 {
+    /// <summary>Interfaces and versions come from the wire: what is above this number is computed each time.</summary>
+    private const int MaxCached = 256;
+
+    private readonly ConcurrentDictionary<CalledAs, SiloAddress[]> _suitable = new();
+
+    /// <summary>On all these silos, the class has the same interfaces.</summary>
+    private readonly bool _isUniform = Array.TrueForAll(silos, silo =>
+        known.Manifests[silo].TryGetGrain(entry.GrainType, out var there) && there.Interfaces.AsSpan().SequenceEqual(entry.Interfaces));
+
     internal GrainTypeEntry Entry => entry;
 
     internal SiloAddress[] Silos => silos;
@@ -284,4 +346,29 @@ internal sealed class GrainHosts(GrainTypeEntry entry, SiloAddress[] silos, Plac
     internal bool AreWorkers => placement is { IsUsingGrainDirectory: false };
 
     internal bool Contains(SiloAddress silo) => Array.IndexOf(silos, silo) >= 0;
+
+    /// <summary>The silos that can serve a call through an interface of a version. Shared; may be empty.</summary>
+    internal SiloAddress[] Suitable(in CalledAs called)
+    {
+        if (called.Interface is not { } name || (called.Version == 0 && _isUniform))
+            return silos;
+        if (_suitable.TryGetValue(called, out var found))
+            return found;
+        var suitable = Select(name, called.Version);
+        return _suitable.Count >= MaxCached ? suitable : _suitable.GetOrAdd(called, suitable);
+    }
+
+    private SiloAddress[] Select(string name, ushort version)
+    {
+        var implementing = Array.FindAll(silos, silo => known.Manifests[silo].Implements(entry.GrainType, name));
+        // Such as an extension, which is not an interface of the class.
+        if (implementing.Length == 0)
+            implementing = silos;
+        if (version == 0)
+            return implementing.Length == silos.Length ? silos : implementing;
+        ushort[] available = [.. implementing.Select(silo => known.VersionOf(silo, name)).Distinct().Order()];
+        var selected = versions.Select(version, available);
+        var suitable = Array.FindAll(implementing, silo => Array.IndexOf(selected, known.VersionOf(silo, name)) >= 0);
+        return suitable.Length == silos.Length ? silos : suitable;
+    }
 }

@@ -53,8 +53,11 @@ internal interface IClusterTarget : ISystemTarget
 /// <summary>The grain classes of the cluster.</summary>
 /// <param name="Entries">One per grain type.</param>
 /// <param name="IsComplete">The silo knows the manifests of all active silos.</param>
+/// <param name="Silos">The silos whose manifests the silo knows.</param>
+/// <param name="Common">The interfaces with a version that is the same on all these silos.</param>
 [Orleans.GenerateSerializer]
-internal readonly record struct GrainTypesReply(GrainTypeEntry[] Entries, bool IsComplete);
+internal readonly record struct GrainTypesReply(
+    GrainTypeEntry[] Entries, bool IsComplete, SiloAddress[] Silos, InterfaceEntry[] Common);
 
 /// <summary>A probe: the receiver replies if it is alive. Sent over the control channel.</summary>
 /// <param name="Id">Number that the reply repeats.</param>

@@ -136,7 +136,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 
     public ValueTask<TableSnapshot> GetTable() => new(_protocol.Table);
 
-    public ValueTask<GrainTypesReply> GetGrainTypes() => new(new GrainTypesReply(_classes.Entries, _manifests.Known.Unknown.Length == 0));
+    public ValueTask<GrainTypesReply> GetGrainTypes() => new(_manifests.Known.ForClients(_classes.Entries));
 
     public ValueTask<SiloManifest> GetManifest() => new(_manifests.Own);
 

@@ -37,6 +37,7 @@ internal sealed class ClientMembership : IDisposable
     private readonly PeerTable _peers;
     private readonly GrainFactory _factory;
     private readonly GrainClasses _classes;
+    private readonly ClusterManifests _manifests;
     private readonly Stage _control;
     private readonly EndPoint[] _gateways;
     private readonly ConnectionEvents _events;
@@ -49,14 +50,15 @@ internal sealed class ClientMembership : IDisposable
     private int _turn;
 
     internal ClientMembership(
-        LocalNode local, ClusterView cluster, PeerTable peers, GrainFactory factory, GrainClasses classes, Stage control,
-        EndPoint[] gateways)
+        LocalNode local, ClusterView cluster, PeerTable peers, GrainFactory factory, GrainClasses classes,
+        ClusterManifests manifests, Stage control, EndPoint[] gateways)
     {
         _local = local;
         _cluster = cluster;
         _peers = peers;
         _factory = factory;
         _classes = classes;
+        _manifests = manifests;
         _control = control;
         _gateways = gateways;
         _events = new ConnectionEvents(local);
@@ -187,6 +189,7 @@ internal sealed class ClientMembership : IDisposable
             _classes.SetKnown(answer.Types.Entries);
         else
             _classes.AddKnown(answer.Types.Entries);
+        _manifests.TakeAsClient(answer.Types);
         // The silo is still starting.
         if (answer.Table.TableId == 0)
             return;

@@ -181,7 +181,9 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
             throw new ArgumentException(key.Interface + " is not an interface.");
         if (!TypeManifest.TryGetInterface(key.Interface, out var entry))
             throw new ArgumentException("The interface " + key.Interface + " is not a grain interface that generated code has registered.");
-        return (new GrainReferenceShared(key.Type, GrainInterfaceType.Create(entry.Name), entry.Name, calls), entry);
+        var shared = new GrainReferenceShared(
+            key.Type, GrainInterfaceType.Create(entry.Name), entry.Name, calls, classes.VersionOf(entry.Name), key.Interface);
+        return (shared, entry);
     }
 }
 

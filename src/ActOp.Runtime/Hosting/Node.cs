@@ -105,7 +105,7 @@ internal sealed class Node : IDisposable
             Refusals = new Refusals(Local);
             Peers = new PeerTable(Local, Stages, ClusterView, Calls, Sweep,
                 new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf));
-            Writer = new FrameWriter(Local, Calls, Peers, ClusterView, Abandoned);
+            Writer = new FrameWriter(Local, Calls, Peers, ClusterView, Manifests, Classes, Abandoned);
             var fence = new RegistrationFence();
             DirectoryService = new DirectoryService(Local, Activations, Factory, setup.Directory, fence);
             Directory = new DirectoryClient(Local, ClusterView, Activations, Factory, DirectoryService, fence);
@@ -280,7 +280,7 @@ internal sealed class Node : IDisposable
     /// <summary>Starts the membership of a client.</summary>
     internal ClientMembership NewClientMembership()
     {
-        var membership = new ClientMembership(Local, ClusterView, Peers, Factory, Classes, Stages.Control, _setup.Gateways);
+        var membership = new ClientMembership(Local, ClusterView, Peers, Factory, Classes, Manifests, Stages.Control, _setup.Gateways);
         membership.ViewChanged += OnView;
         return membership;
     }

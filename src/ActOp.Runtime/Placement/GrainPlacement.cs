@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
 using ActOp.Calls;
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
@@ -73,9 +74,8 @@ internal sealed class GrainPlacement(
     /// <summary>The silos that may get the grain. Shared; must not be modified. Without this silo once it is stopping.</summary>
     private SiloAddress[] Compatible(GrainHosts hosts, in CalledAs called)
     {
-        _ = called;
-        var silos = hosts.Silos;
-        return local.IsStopping && hosts.Contains(local.Address) ? [.. silos.Where(silo => !silo.Equals(local.Address))] : silos;
+        var silos = hosts.Suitable(called);
+        return local.IsStopping && Array.IndexOf(silos, local.Address) >= 0 ? [.. silos.Where(silo => !silo.Equals(local.Address))] : silos;
     }
 
     private SiloAddress? TakeHint(GrainId grain, SiloAddress[] silos) =>
@@ -198,10 +198,20 @@ internal sealed class GrainPlacement(
 /// <param name="Version">Its version at the caller; 0 if it has none.</param>
 internal readonly record struct CalledAs(string? Interface, ushort Version)
 {
-    /// <summary>The interface of the caller's reference; for a request from the wire, the one that declares the method.</summary>
-    internal static CalledAs Of(Call call) => call.Reference is { } reference
-        ? new CalledAs(reference.InterfaceName, reference.InterfaceVersion)
-        : new CalledAs(TypeManifest.TryGetInterface(call.Method.InterfaceType, out var found) ? found.Name : null, 0);
+    /// <summary>
+    /// The interface of the caller's reference; for a request from the wire, what it names, or else the interface that declares the method:
+    /// in the version of this process if a silo has sent it, without a version if a client has.
+    /// </summary>
+    internal static CalledAs Of(Call call, GrainClasses classes)
+    {
+        if (call.Reference is { } reference)
+            return new CalledAs(reference.InterfaceName, reference.InterfaceVersion);
+        var declaring = TypeManifest.TryGetInterface(call.Method.InterfaceType, out var found) ? found.Name : null;
+        if (call.CalledThrough is { } through)
+            return new CalledAs(through.Name ?? declaring, through.Version);
+        var isFromClient = call is { Via: null, Remote: SiloAddress { IsClient: true } };
+        return new CalledAs(declaring, declaring is null || isFromClient ? (ushort)0 : classes.VersionOf(declaring));
+    }
 }
 
 /// <summary>The context of a placement director.</summary>

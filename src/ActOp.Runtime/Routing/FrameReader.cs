@@ -69,6 +69,8 @@ internal sealed class FrameReader(
     {
         var flags = (FrameFlags)reader.ReadByte();
         var forwards = reader.ReadByte();
+        var namesInterface = (forwards & FrameWriter.InterfaceBit) != 0;
+        forwards &= 0xFF & ~FrameWriter.InterfaceBit;
         var replyTo = reader.ReadFixed64();
         var methodId = reader.ReadFixed64();
         var hash = reader.ReadFixed32();
@@ -91,6 +93,7 @@ internal sealed class FrameReader(
         var deadline = calls.DeadlineOf((flags & FrameFlags.HasDeadline) != 0
             ? reader.ReadVarUInt32() + (long)Clock.Period.TotalMilliseconds
             : CallRegistry.NoDeadline);
+        var called = namesInterface ? ReadInterface(ref reader) : null;
         var typeArguments = (flags & FrameFlags.HasTypeArguments) != 0 ? reader.ReadString() : null;
         if (role != PeerRole.Member
             && Forbids(sender, role, new Claim(flags, forwards, methodId, target, sender.Owns(sourceType, sourceKey))) is { } refusal)
@@ -108,6 +111,12 @@ internal sealed class FrameReader(
         {
             call = FrameWriter.CreateCall(methodId, typeArguments);
         }
+        catch (Exception exception) when (local.IsSilo && !SystemGrainIds.IsControl(target))
+        {
+            // Another silo may host the grain; if none does, the reply says why.
+            call = new OpaqueCall(methodId, typeArguments, exception);
+            called ??= new CalledInterface(null, 0);
+        }
         catch (Exception exception)
         {
             // Replies with an error without the call class, so that the caller need not wait for its timeout.
@@ -123,6 +132,7 @@ internal sealed class FrameReader(
         call.Flags = call.Method.Options | ((flags & FrameFlags.OneWay) != 0 ? InvokeMethodOptions.OneWay : 0);
         call.Remote = origin;
         call.Via = via;
+        call.CalledThrough = called;
         call.ReplyTo = replyTo;
         call.RemoteTarget = target;
         call.SetRemoteSource(sourceHash, sourceType, sourceKey);
@@ -133,9 +143,11 @@ internal sealed class FrameReader(
         call.ArgumentsIsolated = true;
         try
         {
-            if ((flags & FrameFlags.HasContext) != 0)
+            if (call is OpaqueCall opaque)
+                opaque.Take(flags, ref reader);
+            else if ((flags & FrameFlags.HasContext) != 0)
                 call.Context = new RequestContextData { ReentrancyId = reader.ReadGuid(), Values = ContextCodec.Read(ref reader) };
-            if ((flags & FrameFlags.HasTrace) != 0)
+            if ((flags & FrameFlags.HasTrace) != 0 && call is not OpaqueCall)
                 call.Trace = CallTrace.Arrived(TraceHeader.Read(ref reader));
             call.ReadArguments(ref reader);
         }
@@ -147,6 +159,16 @@ internal sealed class FrameReader(
         }
 
         Deliver(call, activation);
+    }
+
+    /// <summary>The interface of the caller; an empty name stands for the one that declares the method.</summary>
+    private static CalledInterface ReadInterface(ref WireReader reader)
+    {
+        var version = reader.ReadVarUInt32();
+        var name = reader.ReadString();
+        return version <= ushort.MaxValue
+            ? new CalledInterface(name.Length == 0 ? null : name, (ushort)version)
+            : throw new Orleans.Serialization.SerializerException("A request names the version " + version + " of an interface.");
     }
 
     private void Deliver(Call call, Activation? activation)

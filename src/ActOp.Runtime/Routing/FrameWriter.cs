@@ -4,6 +4,7 @@ using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Placement;
 using ActOp.Serialization;
 using ActOp.Wire;
 using Orleans.CodeGeneration;
@@ -15,10 +16,15 @@ namespace ActOp.Runtime.Routing;
 /// Encodes calls as frames. A request is encoded on the caller's turn and a reply on the callee's, without a copy of the objects.
 /// </summary>
 /// <remarks>Stateless; any thread. The counterpart is <see cref="FrameReader"/>.</remarks>
-internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable peers, ClusterView cluster, AbandonedRequests abandoned)
+internal sealed class FrameWriter(
+    LocalNode local, CallSender calls, PeerTable peers, ClusterView cluster, ClusterManifests manifests, GrainClasses classes,
+    AbandonedRequests abandoned)
 {
     /// <summary>Flag in the number of forwards: the receiver must activate the grain.</summary>
     internal const int PlacedHereBit = 0x80;
+
+    /// <summary>Flag in the number of forwards: the caller's interface follows, which the receiver would not assume.</summary>
+    internal const int InterfaceBit = 0x40;
 
     /// <summary>A call object of the method with this id, from its pool.</summary>
     /// <exception cref="OrleansMessageRejectionException">No generated code of this process has registered the method.</exception>
@@ -37,7 +43,7 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
         try
         {
             var writer = new WireWriter(scratch.Buffer, scratch.Session);
-            WriteRequest(ref writer, call, ticket);
+            WriteRequest(ref writer, call, ticket, target);
             writer.Commit();
         }
         catch (Exception exception)
@@ -133,8 +139,9 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
         return scratch.Buffer.Written;
     }
 
-    private void WriteRequest(ref WireWriter writer, Call call, long ticket)
+    private void WriteRequest(ref WireWriter writer, Call call, long ticket, SiloAddress target)
     {
+        var names = Differs(call, target, out var called);
         var method = call.Method;
         var isForwarded = call.Origin == CallOrigin.Remote;
         var hasDeadline = call.Origin != CallOrigin.Nobody && call.Deadline < CallRegistry.NoDeadline;
@@ -144,9 +151,11 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
             | (isForwarded ? FrameFlags.HasOrigin : 0)
             | (hasDeadline ? FrameFlags.HasDeadline : 0)
             | (call.Trace is null ? 0 : FrameFlags.HasTrace);
+        if (call is OpaqueCall opaque)
+            flags |= opaque.RestFlags;
         writer.WriteByte((byte)FrameKind.Request);
         writer.WriteByte((byte)flags);
-        writer.WriteByte((byte)(call.Forwards | (call.PlacedHere ? PlacedHereBit : 0)));
+        writer.WriteByte((byte)(call.Forwards | (call.PlacedHere ? PlacedHereBit : 0) | (names ? InterfaceBit : 0)));
         writer.WriteFixed64(isForwarded ? call.ReplyTo : (ulong)ticket);
         writer.WriteFixed64(method.Id);
         IdIntern.Write(ref writer, call.TargetId);
@@ -159,6 +168,12 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
 
         if (hasDeadline)
             writer.WriteVarUInt32((uint)Math.Clamp(call.Deadline - local.Clock.Now, 0, uint.MaxValue));
+        if (names)
+        {
+            writer.WriteVarUInt32(called.Version);
+            writer.WriteString(called.Interface ?? "");
+        }
+
         if (method.TypeArguments is { } typeArguments)
             writer.WriteString(typeArguments);
         if (call.Context is { } context)
@@ -190,6 +205,49 @@ internal sealed class FrameWriter(LocalNode local, CallSender calls, PeerTable p
     /// </summary>
     private GrainId SourceOf(Call call) =>
         call.SourceId is var source && !local.IsSilo && !SystemGrainIds.IsSystemGrain(source) ? default : source;
+
+    /// <summary>
+    /// Whether a request must say through which interface the grain is called. Without it, the receiver assumes the interface that declares
+    /// the method, in its own version if a silo has sent the request, and without a version if a client has.
+    /// </summary>
+    private bool Differs(Call call, SiloAddress target, out CalledAs called)
+    {
+        var known = manifests.Known;
+        called = default;
+        if (call.Reference is { } reference)
+        {
+            var shared = reference.Shared;
+            if (shared.InterfaceVersion == 0 && !known.HasVersions)
+                return false;
+            called = new CalledAs(shared.InterfaceName, shared.InterfaceVersion);
+            if (IsSameEverywhere(shared, known) && known.Manifests.ContainsKey(target) && shared.Type == call.Method.InterfaceType)
+                return false;
+            return local.IsSilo && shared.Type == call.Method.InterfaceType
+                ? !HasVersion(known, target, called)
+                : shared.InterfaceVersion > 0;
+        }
+
+        if (call.CalledThrough is null && !known.HasVersions)
+            return false;
+        called = CalledAs.Of(call, classes);
+        return called.Interface is not null && (call.CalledThrough is not null || !HasVersion(known, target, called));
+    }
+
+    private static bool HasVersion(KnownManifests known, SiloAddress silo, in CalledAs called) =>
+        known.Manifests.TryGetValue(silo, out var types) && types.VersionOf(called.Interface!) == called.Version;
+
+    /// <summary>Whether all known silos have this process's version of the interface; found once per change of the manifests.</summary>
+    private static bool IsSameEverywhere(GrainReferenceShared shared, KnownManifests known)
+    {
+        if (shared.VersionNote is VersionNote note && ReferenceEquals(note.Known, known))
+            return note.IsSame;
+        var made = new VersionNote(known, known.AllHave(shared.InterfaceName, shared.InterfaceVersion));
+        shared.VersionNote = made;
+        return made.IsSame;
+    }
+
+    /// <summary>What was found with these manifests.</summary>
+    private sealed record VersionNote(KnownManifests Known, bool IsSame);
 
     private void WriteReply(ref WireWriter writer, Call call, Exception? error)
     {

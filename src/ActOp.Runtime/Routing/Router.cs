@@ -43,12 +43,20 @@ internal sealed class Router(
     private const int TrustedForwards = 2;
 
     /// <summary>After this number of forwards, the call pauses before each further one.</summary>
-    private readonly int _freeForwards = TrustedForwards + maxForwards;
+    private readonly int _freeForwards = TrustedForwards + Math.Min(maxForwards, MostForwards);
+
+    /// <summary>The number of forwards has six bits in a frame.</summary>
+    private const int MostForwards = 32;
 
     /// <summary>Forwards with a pause before a call fails: half a second in total.</summary>
     private const int PausedForwards = 25;
 
+    /// <summary>Requests that wait for the end of activations that cannot serve them.</summary>
+    private const int MaxDiverted = 10_000;
+
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(20);
+
+    private int _diverted;
 
     private AbandonedRequests Abandoned => abandoned;
 
@@ -80,7 +88,11 @@ internal sealed class Router(
     internal void RouteArrived(Call call, Activation? known)
     {
         var target = call.RemoteTarget;
-        if (known is not null)
+        if (call.CalledThrough is not null)
+        {
+            RouteByTable(call, target, null);
+        }
+        else if (known is not null)
         {
             EnterLocal(call, known);
         }
@@ -116,6 +128,8 @@ internal sealed class Router(
     /// <param name="counted">The hop that may follow is counted already.</param>
     private void RouteByTable(Call call, GrainId target, GrainReference? reference, bool counted = false)
     {
+        if (call.CalledThrough is not null && TryDivert(call, target, counted))
+            return;
         if (activations.TryGet(target, out var activation) && activation.State != ActivationState.Gone)
         {
             if (reference is not null && activation.Accepts && activation.Class.UsesDirectory)
@@ -171,6 +185,79 @@ internal sealed class Router(
     /// </summary>
     private bool IsKnown(SiloAddress place) =>
         place.IsClient || place.Equals(local.Address) || peers.IsConnected(place) || cluster.View.Find(place) is not null;
+
+    /// <summary>
+    /// A request through an interface that this silo has in another version, or not at all. If it cannot run here, an activation of this
+    /// silo ends, and the grain is placed on a silo that can run it. False if it can run here.
+    /// </summary>
+    private bool TryDivert(Call call, GrainId target, bool counted)
+    {
+        var here = activations.TryGet(target, out var activation) && activation.State != ActivationState.Gone ? activation : null;
+        if (here is { Class.IsOrdinary: false } || !IsIncompatible(call))
+        {
+            if (call is not OpaqueCall opaque || (here is null && !call.PlacedHere))
+                return IsOfRemoteWorker(call, target, counted);
+            local.Log.UnknownMethod(target, (SiloAddress)call.Remote!, opaque.Reason);
+            Activation.Fail(call, opaque.Reason);
+            return true;
+        }
+
+        call.PlacedHere = false;
+        if (here is not null)
+            EndAndRoute(call, here);
+        else if (call.Forwards < TrustedForwards && locations.Find(target) is { } found && MayTrust(found.Silo))
+            ToSilo(call, found.Silo.Address, counted);
+        else
+            Ask(call, target, counted);
+        return true;
+    }
+
+    /// <summary>A stateless worker that is hosted here does not know an opaque request.</summary>
+    private bool IsOfRemoteWorker(Call call, GrainId target, bool counted)
+    {
+        if (call is not OpaqueCall || !classes.TryGetWorker(target, out _))
+            return false;
+        Ask(call, target, counted);
+        return true;
+    }
+
+    private bool IsIncompatible(Call call) => call.CalledThrough is not null && CalledAs.Of(call, classes) is { Version: > 0 } called
+        && !manifests.Versions.IsCompatible(called.Version, called.Interface is { } name ? classes.VersionOf(name) : (ushort)0);
+
+    /// <summary>
+    /// Ends an activation that cannot serve a request, and routes the request when it has ended. The activation ends when its running
+    /// requests have; a request that waits longer than its deadline is dropped then. More than <see cref="MaxDiverted"/> are refused.
+    /// </summary>
+    private void EndAndRoute(Call call, Activation activation)
+    {
+        if (Interlocked.Increment(ref _diverted) > MaxDiverted)
+        {
+            Interlocked.Decrement(ref _diverted);
+            activation.Refuse(call);
+            return;
+        }
+
+        var called = CalledAs.Of(call, classes);
+        activation.Deactivate(new DeactivationReason(DeactivationReasonCode.IncompatibleRequest, "A request for version " + called.Version
+            + " of " + called.Interface + " arrived; this silo has version " + classes.VersionOf(called.Interface!) + "."));
+        lookups.Follow(RouteAfterAsync(call, activation));
+    }
+
+    private async Task RouteAfterAsync(Call call, Activation ending)
+    {
+        await ending.Deactivated.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ForceYielding);
+        Interlocked.Decrement(ref _diverted);
+        if (abandoned.Drops(call))
+            return;
+        try
+        {
+            RouteByTable(call, call.TargetId, null);
+        }
+        catch (Exception exception)
+        {
+            Activation.Fail(call, exception);
+        }
+    }
 
     /// <summary>
     /// The grains of a stopping silo move, so a cached location there is looked up again. A client without a link to a silo uses another
@@ -274,15 +361,28 @@ internal sealed class Router(
             return;
         }
 
-        if (manifests.Known.HostsOf(target.Type) is { AreWorkers: true } hosts)
-        {
-            // A stateless worker that this silo does not host: it is on any of the silos that do.
-            ToSilo(call, hosts.Silos[local.Random.Next(hosts.Silos.Length)], counted);
-            return;
-        }
-
-        if (TryIsolate(call) && !TryGoNow(call, target, counted))
+        if (manifests.Known.HostsOf(target.Type) is { AreWorkers: true })
+            ToWorkers(call, target, counted);
+        else if (TryIsolate(call) && !TryGoNow(call, target, counted))
             lookups.Follow(LocateAsync(call, target, counted));
+    }
+
+    /// <summary>A stateless worker that cannot run here: it is on any of the silos that host it.</summary>
+    private void ToWorkers(Call call, GrainId target, bool counted)
+    {
+        try
+        {
+            var silos = placement.CompatibleSilos(target, CalledAs.Of(call, classes));
+            var others = Array.FindAll(silos, silo => !silo.Equals(local.Address));
+            if (others.Length > 0)
+                ToSilo(call, others[local.Random.Next(others.Length)], counted);
+            else
+                Activation.Fail(call, (call as OpaqueCall)?.Reason ?? new OrleansException("No other silo can run " + target + "."));
+        }
+        catch (OrleansException exception)
+        {
+            Activation.Fail(call, exception);
+        }
     }
 
     /// <summary>
@@ -302,7 +402,7 @@ internal sealed class Router(
     {
         try
         {
-            return placement.TryLocate(target, CalledAs.Of(call), call.Context, out var silo, out var isNew) && TryGo(call, target, silo, isNew, counted);
+            return placement.TryLocate(target, CalledAs.Of(call, classes), call.Context, out var silo, out var isNew) && TryGo(call, target, silo, isNew, counted);
         }
         catch (Exception exception)
         {
@@ -323,6 +423,8 @@ internal sealed class Router(
             return true;
         }
 
+        if (call.CalledThrough is not null && TryDivertPlaced(call, target, out var diverted))
+            return diverted;
         if (activations.TryGet(target, out var activation))
             EnterLocal(call, activation);
         else if (local.AcceptsActivations && classes.TryGet(target.Type, out var grainClass))
@@ -332,13 +434,27 @@ internal sealed class Router(
         return true;
     }
 
+    /// <summary>
+    /// As <see cref="TryDivert"/>, when the directory or the placement has named this silo. False in <paramref name="diverted"/> if the
+    /// location must be found again.
+    /// </summary>
+    private bool TryDivertPlaced(Call call, GrainId target, out bool diverted)
+    {
+        diverted = false;
+        if (!activations.TryGet(target, out _) && IsIncompatible(call))
+            return true;
+        // An opaque request would run in a new activation of this silo, which cannot.
+        call.PlacedHere |= call is OpaqueCall;
+        return diverted = TryDivert(call, target, counted: true);
+    }
+
     private async Task LocateAsync(Call call, GrainId target, bool counted)
     {
         try
         {
             while (true)
             {
-                var (silo, isNew) = await placement.LocateAsync(target, CalledAs.Of(call), call.Context).ConfigureAwait(false);
+                var (silo, isNew) = await placement.LocateAsync(target, CalledAs.Of(call, classes), call.Context).ConfigureAwait(false);
                 if (TryGo(call, target, silo, isNew, counted))
                     return;
                 // The activation that the directory lists is gone already.

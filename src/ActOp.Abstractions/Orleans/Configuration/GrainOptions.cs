@@ -122,3 +122,13 @@ public class GrainTypeOptions
     /// <summary>The grain interfaces whose versions the silo tells the others; generic ones as open types.</summary>
     public HashSet<Type> Interfaces { get; } = [];
 }
+
+/// <summary>How calls and activations of different versions of an interface go together (<c>[Version]</c>).</summary>
+public class GrainVersioningOptions
+{
+    /// <summary>The name of the <see cref="Orleans.Versions.Compatibility.CompatibilityStrategy"/>. Default: BackwardCompatible.</summary>
+    public string DefaultCompatibilityStrategy { get; set; } = nameof(Orleans.Versions.Compatibility.BackwardCompatible);
+
+    /// <summary>The name of the <see cref="Orleans.Versions.Selector.VersionSelectorStrategy"/>. Default: AllCompatibleVersions.</summary>
+    public string DefaultVersionSelectorStrategy { get; set; } = nameof(Orleans.Versions.Selector.AllCompatibleVersions);
+}

@@ -33,7 +33,7 @@ public class GrainReference : IAddressable, IEquatable<GrainReference>
     public GrainInterfaceType InterfaceType => Shared.InterfaceType;
 
     /// <summary>The interface's version.</summary>
-    public ushort InterfaceVersion => 0;
+    public ushort InterfaceVersion => Shared.InterfaceVersion;
 
     internal GrainReferenceShared Shared { get; }
 
@@ -68,8 +68,12 @@ public class GrainReference : IAddressable, IEquatable<GrainReference>
 /// <summary>What the references of one grain type and interface have in common.</summary>
 public class GrainReferenceShared
 {
-    internal GrainReferenceShared(GrainType grainType, GrainInterfaceType interfaceType, string interfaceName, CallRuntime runtime)
+    internal GrainReferenceShared(
+        GrainType grainType, GrainInterfaceType interfaceType, string interfaceName, CallRuntime runtime, ushort interfaceVersion = 0,
+        Type? type = null)
     {
+        InterfaceVersion = interfaceVersion;
+        Type = type;
         GrainType = grainType;
         InterfaceType = interfaceType;
         InterfaceName = interfaceName;
@@ -82,7 +86,16 @@ public class GrainReferenceShared
     /// <summary>The interface's type.</summary>
     public GrainInterfaceType InterfaceType { get; }
 
+    /// <summary>The version of the interface in this process; 0 if it has none.</summary>
+    public ushort InterfaceVersion { get; }
+
     internal string InterfaceName { get; }
+
+    /// <summary>The interface.</summary>
+    internal Type? Type { get; }
+
+    /// <summary>What the runtime has found out about the versions on other nodes. Any thread: replaced as a whole.</summary>
+    internal object? VersionNote { get; set; }
 
     internal CallRuntime CallRuntime { get; }
 }

@@ -1,0 +1,24 @@
+using System.Globalization;
+using Orleans.Metadata;
+using Orleans.Runtime;
+
+namespace Orleans.CodeGeneration;
+
+/// <summary>
+/// The version of a grain interface, for clusters whose silos run different builds: raised when a new build changes the interface. 0, as
+/// without the attribute, is compatible with every version.
+/// </summary>
+[AttributeUsage(AttributeTargets.Interface)]
+public sealed class VersionAttribute : Attribute, IGrainInterfacePropertiesProviderAttribute
+{
+    /// <summary>Sets the version.</summary>
+    public VersionAttribute(ushort version) => Version = version;
+
+    /// <summary>The version.</summary>
+    public ushort Version { get; }
+
+    /// <inheritdoc/>
+    void IGrainInterfacePropertiesProviderAttribute.Populate(
+        IServiceProvider services, Type interfaceType, GrainInterfaceType grainInterfaceType, Dictionary<string, string> properties) =>
+        properties[WellKnownGrainInterfaceProperties.Version] = Version.ToString(CultureInfo.InvariantCulture);
+}
