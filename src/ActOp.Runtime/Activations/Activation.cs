@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
@@ -25,8 +26,8 @@ namespace ActOp.Runtime.Activations;
 internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallChainReentrantGrainContext, IWorkItemScheduler
 {
     /// <summary>
-    /// Items that one visit of the stage runs. Then the activation goes to the back of the queue, so that a busy grain does not hold a
-    /// thread.
+    /// Items that one visit of the stage runs, unless SchedulingOptions.ActivationSchedulingQuantum ends it before. Then the activation
+    /// goes to the back of the queue, so that a busy grain does not hold a thread.
     /// </summary>
     private const int Quantum = 64;
 
@@ -212,7 +213,12 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
 
     void IWorkItemScheduler.QueueTask(Task task) => task.Start(this);
 
-    internal void RunTask(Task task) => TryExecuteTask(task);
+    internal void RunTask(Task task)
+    {
+        if (State == ActivationState.Gone)
+            Parts.LateWork.Ran(GrainId);
+        TryExecuteTask(task);
+    }
 
     /// <summary>Tasks and continuations of grain code run one at a time, on turns.</summary>
     protected override void QueueTask(Task task) => Enqueue(new TaskItem(task));
@@ -268,7 +274,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         currentTask = task;
         scheduler = this;
         var began = Parts.Local.Clock.Now;
-        var more = RunItems();
+        var more = RunItems(began + Parts.QuantumMs);
         scheduler = outerScheduler;
         currentTask = outerTask;
         Current = outer;
@@ -350,6 +356,18 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         Parts.Activations.Remove(this);
         Enqueue(new ActionItem(static state => ((Activation)state!).Life.State = ActivationState.Gone, this));
     }
+
+    /// <summary>A request of the activation goes on after its first turn. On the turns.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal void Watch()
+    {
+        if (!Life.IsWatched)
+            WatchNow();
+    }
+
+    /// <summary>Ends the activation although a request runs. Any thread.</summary>
+    internal void GiveUp(DeactivationReason reason) =>
+        Enqueue(new ActionItem(state => Life.GiveUp(this, (DeactivationReason)state!), reason));
 
     /// <summary>The other silos regard this one as dead: no turn of the activation runs any more. Any thread.</summary>
     internal void Stop()
@@ -456,7 +474,8 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     }
 
     /// <summary>True if the quantum ended before the mailbox was empty.</summary>
-    private bool RunItems()
+    /// <param name="end">Coarse time, in ms, at which the quantum ends in any case.</param>
+    private bool RunItems(long end)
     {
         for (var left = Quantum; left > 0; left--)
         {
@@ -465,6 +484,8 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
             RunItem(item);
             if (Admission.MustVisitWaiting)
                 Admission.RunWaiting(this);
+            if (Parts.Local.Clock.Now >= end)
+                return true;
         }
 
         return true;
@@ -549,6 +570,12 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         EndObserver();
         throw new OrleansMessageRejectionException(
             "The observer " + GrainId + " of " + Parts.Local.Address + " no longer exists: the application has not kept the object.");
+    }
+
+    private void WatchNow()
+    {
+        if (Class.IsOrdinary && Life.TryWatch())
+            Parts.Workload?.Watch(this);
     }
 
     private ActivationExtras MakeExtras()

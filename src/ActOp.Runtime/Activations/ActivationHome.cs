@@ -41,6 +41,14 @@ internal sealed class ActivationParts
     /// <summary>A turn that takes longer than this, in milliseconds, is logged.</summary>
     internal required long LongTurnMs { get; init; }
 
+    /// <summary>A visit of the stage ends after so many milliseconds.</summary>
+    internal required long QuantumMs { get; init; }
+
+    internal required LateWork LateWork { get; init; }
+
+    /// <summary>Null on a client, whose observers nobody gives up.</summary>
+    internal Workload? Workload { get; set; }
+
     internal ActivationTable Activations { get; set; } = null!;
 
     internal AbandonedRequests Abandoned { get; set; } = null!;

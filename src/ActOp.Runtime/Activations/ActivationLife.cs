@@ -8,7 +8,7 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Activations;
 
 /// <summary>The life of an activation, in order.</summary>
-internal enum ActivationState
+internal enum ActivationState : byte
 {
     /// <summary>Being constructed, registered and activated: requests wait.</summary>
     Activating,
@@ -48,6 +48,7 @@ internal struct ActivationLife
     private volatile bool _isStopped;
     private volatile bool _hasLateTimer;
     private volatile bool _isRegistered;
+    private bool _isWatched;
 
     /// <summary>Any thread; written on the turns.</summary>
     internal ActivationState State
@@ -61,6 +62,13 @@ internal struct ActivationLife
     {
         get => _isRegistered;
         set => _isRegistered = value;
+    }
+
+    /// <summary><see cref="Workload"/> has an entry of the activation. Any thread.</summary>
+    internal bool IsWatched
+    {
+        readonly get => _isWatched;
+        set => Volatile.Write(ref _isWatched, value);
     }
 
     /// <summary>
@@ -95,6 +103,9 @@ internal struct ActivationLife
     /// </summary>
     internal Location RegisteredAs(Activation activation) =>
         _isRegistered ? activation.Location : (Volatile.Read(ref _process) as Beginning)?.Kept ?? default;
+
+    /// <summary>True for the one that makes the entry. Any thread.</summary>
+    internal bool TryWatch() => !Interlocked.Exchange(ref _isWatched, true);
 
     /// <summary>No turn runs from now on. Any thread.</summary>
     internal void Stop() => _isStopped = true;
@@ -139,6 +150,20 @@ internal struct ActivationLife
         (_process as Beginning)?.Cancel();
         Departing?.Hurry();
         OnAtRest(activation);
+    }
+
+    /// <summary>
+    /// A request never ends: the activation ends beside it, and the requests that wait go to the next activation. A start and an end have
+    /// time limits of their own.
+    /// </summary>
+    internal void GiveUp(Activation activation, DeactivationReason reason)
+    {
+        if (_state != ActivationState.Active)
+            return;
+        var departure = DepartureOf(activation);
+        if (!departure.IsDecided)
+            departure.Decide(reason);
+        Leave(activation, departure);
     }
 
     /// <summary>Requests a migration to a silo that the placement of the grain chooses.</summary>

@@ -34,6 +34,12 @@ internal struct Admission
 
     internal readonly bool HasRunning => _runningCount > 0;
 
+    /// <summary>A running request that keeps others waiting. Any thread; the object may be in another use by now.</summary>
+    internal Call? Blocking => Volatile.Read(ref _blocking);
+
+    /// <summary>The request that waits for longest. Any thread, as <see cref="Blocking"/>.</summary>
+    internal Call? FirstWaiting => Volatile.Read(ref _waiting) as Call;
+
     internal bool HasWaiting => Volatile.Read(ref _waitingCount) > 0;
 
     /// <summary>As <see cref="HasWaiting"/>, on the turn.</summary>

@@ -52,6 +52,8 @@ internal static class RequestRun
 
         if (call.Start())
             Finish(activation, call);
+        else
+            activation.Watch();
     }
 
     /// <summary>The method has ended: answers the call and lets the activation go on.</summary>
@@ -76,6 +78,7 @@ internal static class RequestRun
 
     private static async void RunFiltered(Activation activation, Call call, Activity? activity)
     {
+        activation.Watch();
         await activation.Parts.Filters.RunIncoming(activation, call, activity);
         Finish(activation, call);
     }

@@ -30,6 +30,15 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(107, LogLevel.Warning, "{count} one-way calls did not run. The last one was {method} to {grain}.")]
     private static partial void OneWayLost(ILogger logger, long count, string method, GrainId grain, Exception exception);
 
+    [LoggerMessage(110, LogLevel.Warning, "{method} of {grain} has run for {seconds:F0} s.")]
+    private static partial void RequestRunsLong(ILogger logger, GrainId grain, string method, double seconds);
+
+    [LoggerMessage(111, LogLevel.Warning, "{method} has waited for {seconds:F0} s for {grain}, which has {count} requests.")]
+    private static partial void RequestWaitsLong(ILogger logger, GrainId grain, string method, double seconds, int count);
+
+    [LoggerMessage(112, LogLevel.Error, "{method} of {grain} has run for {seconds:F0} s: the activation is given up.")]
+    private static partial void ActivationStuck(ILogger logger, GrainId grain, string method, double seconds);
+
     [LoggerMessage(113, LogLevel.Warning, "The certificate of TLS in {source} could not be read; {subject} remains in use.")]
     private static partial void CertificateKept(ILogger logger, string subject, string source, Exception exception);
 
@@ -153,6 +162,18 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(640, LogLevel.Warning, "The option {option} is set and has no effect: {reason}. See docs/migration.md.")]
     private static partial void OptionWithoutEffect(ILogger logger, string option, string reason);
 
+    [LoggerMessage(641, LogLevel.Warning, "{grain} has {count} requests or items that wait or run: {option} is {limit}.")]
+    private static partial void LongQueue(ILogger logger, GrainId grain, int count, string option, int limit);
+
+    [LoggerMessage(642, LogLevel.Warning, "{count} more activations have requests that run or wait for long, or long queues.")]
+    private static partial void MoreWorkload(ILogger logger, int count);
+
+    [LoggerMessage(643, LogLevel.Warning, "Turns wait for a thread of the work stage for {seconds:F0} s.")]
+    private static partial void TurnsDelayed(ILogger logger, double seconds);
+
+    [LoggerMessage(644, LogLevel.Warning, "{count} tasks of activations that have ended ran, the last one of {grain}.")]
+    private static partial void LateWork(ILogger logger, long count, GrainId grain);
+
     [LoggerMessage(700, LogLevel.Information,
         "The {controller} controller sets the threads of the stages. Source of measurements: {source} ({reason}). It has {processors} "
             + "processors.")]
@@ -193,6 +214,21 @@ internal sealed partial class Log(ILogger logger)
         CertificateKept(logger, subject, source, exception);
 
     internal void CertificateRead(string subject, DateTime until, string source) => CertificateRead(logger, subject, until, source);
+
+    internal void RequestRunsLong(GrainId grain, string method, double seconds) => RequestRunsLong(logger, grain, method, seconds);
+
+    internal void RequestWaitsLong(GrainId grain, string method, double seconds, int count) =>
+        RequestWaitsLong(logger, grain, method, seconds, count);
+
+    internal void ActivationStuck(GrainId grain, string method, double seconds) => ActivationStuck(logger, grain, method, seconds);
+
+    internal void LongQueue(GrainId grain, int count, string option, int limit) => LongQueue(logger, grain, count, option, limit);
+
+    internal void MoreWorkload(int count) => MoreWorkload(logger, count);
+
+    internal void TurnsDelayed(double seconds) => TurnsDelayed(logger, seconds);
+
+    internal void LateWork(long count, GrainId grain) => LateWork(logger, count, grain);
 
     internal void LongTurn(GrainId grain, long milliseconds) => LongTurn(logger, grain, milliseconds);
 

@@ -89,6 +89,8 @@ internal sealed class Node : IDisposable
                 ClusterView = ClusterView,
                 Collection = setup.Collection,
                 Limits = setup.Limits,
+                QuantumMs = (long)setup.Scheduling.ActivationSchedulingQuantum.TotalMilliseconds,
+                LateWork = new LateWork(Local, setup.Scheduling.StoppedActivationWarningInterval),
                 LongTurnMs = (long)setup.Scheduling.TurnWarningLengthThreshold.TotalMilliseconds,
             };
             Activations = new ActivationTable(parts);
@@ -115,6 +117,8 @@ internal sealed class Node : IDisposable
                 Stages.Work, Local.Background.Part("lookups"), (setup.Messaging as SiloMessagingOptions)?.MaxForwardCount ?? 2);
             GrainRuntime = new GrainRuntime(Local, Factory, setup.Time);
             Collector = new Collector(Activations, setup.Collection, Local.Clock);
+            if (setup.Messaging is SiloMessagingOptions messaging)
+                parts.Workload = Workload = new Workload(Local, Activations, Stages.Work, messaging, setup.Scheduling);
             Locality = new LocalityService(Local, ClusterView, Activations, Edges, Manifests, Locations, Hints, Factory, Metrics.Meter,
                 setup.Locality);
             Migrations = new Migrations(Local, Activations, Classes, Factory, Calls, Locality);
@@ -181,6 +185,9 @@ internal sealed class Node : IDisposable
     internal CallSweep Sweep { get; } = null!;
 
     internal Collector Collector { get; } = null!;
+
+    /// <summary>Null on a client.</summary>
+    internal Workload? Workload { get; }
 
     internal Migrations Migrations { get; } = null!;
 
@@ -503,6 +510,8 @@ internal sealed class Node : IDisposable
         // A dial may reach a silo that is already connected by another endpoint, for which there is no event.
         _clockPart.Do(Peers.EndSearches);
         _clockPart.Do(Peers.ReadHeld);
+        if (Workload is not null)
+            _clockPart.Do(() => Workload.Tick(now));
         if (now - _lastCollection < (long)_setup.Collection.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;

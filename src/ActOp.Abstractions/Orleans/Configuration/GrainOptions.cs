@@ -61,19 +61,25 @@ public class SchedulingOptions
     /// <summary>The default of <see cref="TurnWarningLengthThreshold"/>.</summary>
     public static readonly TimeSpan DEFAULT_TURN_WARNING_THRESHOLD = TimeSpan.FromSeconds(1);
 
-    /// <summary>How long one activation may run turn after turn while others wait. Default: 100 ms.</summary>
+    /// <summary>
+    /// Maximum time that one activation runs turn after turn before others that wait for a thread get it; it ends with the turn that passes
+    /// it. Measured in steps of 50 ms. Default: 100 ms.
+    /// </summary>
     public TimeSpan ActivationSchedulingQuantum { get; set; } = DEFAULT_ACTIVATION_SCHEDULING_QUANTUM;
 
-    /// <summary>How long a turn may wait before a warning is logged. Default: 10 s.</summary>
+    /// <summary>Time that turns wait for a thread before a warning is logged. Default: 10 s.</summary>
     public TimeSpan DelayWarningThreshold { get; set; } = DEFAULT_DELAY_WARNING_THRESHOLD;
 
-    /// <summary>Turns waiting for one activation above which a warning is logged; 0 for none. Default: 0.</summary>
+    /// <summary>
+    /// Number of items that wait or run in one activation above which a warning is logged, every
+    /// <see cref="SiloMessagingOptions.GrainWorkloadAnalysisPeriod"/>; 0 for no warning. Above 0, all activations are visited. Default: 0.
+    /// </summary>
     public int MaxPendingWorkItemsSoftLimit { get; set; } = DEFAULT_MAX_PENDING_ITEMS_SOFT_LIMIT;
 
-    /// <summary>How often a warning is logged of work for activations that have ended. Default: 1 min.</summary>
+    /// <summary>Minimum time between two warnings about tasks of activations that have ended. Default: 1 min.</summary>
     public TimeSpan StoppedActivationWarningInterval { get; set; } = TimeSpan.FromMinutes(1);
 
-    /// <summary>How long a turn may run before a warning is logged. Default: 1 s.</summary>
+    /// <summary>Time that turns of one activation run without a pause before a warning is logged. Default: 1 s.</summary>
     public TimeSpan TurnWarningLengthThreshold { get; set; } = DEFAULT_TURN_WARNING_THRESHOLD;
 }
 

@@ -101,7 +101,7 @@ public class SiloMessagingOptions : MessagingOptions
     /// <summary>Senders to clients. Default: one per processor.</summary>
     public int GatewaySenderQueues { get; set; } = Environment.ProcessorCount;
 
-    /// <summary>How often the calls that run are looked at. Default: 5 s.</summary>
+    /// <summary>Time between two searches for requests that run or wait for too long, and for long queues. Default: 5 s.</summary>
     public TimeSpan GrainWorkloadAnalysisPeriod { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
@@ -113,22 +113,28 @@ public class SiloMessagingOptions : MessagingOptions
     /// <summary>As <see cref="MaxEnqueuedRequestsHardLimit"/>, for one activation of a stateless worker. Default: 0.</summary>
     public int MaxEnqueuedRequestsHardLimit_StatelessWorker { get; set; } = DEFAULT_MAX_ENQUEUED_REQUESTS_STATELESS_WORKER_HARD_LIMIT;
 
-    /// <summary>Calls waiting for one activation above which a warning is logged; 0 for none. Default: 0.</summary>
+    /// <summary>
+    /// Number of requests that run or wait in one activation above which each search (<see cref="GrainWorkloadAnalysisPeriod"/>) logs a
+    /// warning; 0 for no warning. Above 0, the search visits all activations. Default: 0.
+    /// </summary>
     public int MaxEnqueuedRequestsSoftLimit { get; set; } = DEFAULT_MAX_ENQUEUED_REQUESTS_SOFT_LIMIT;
 
-    /// <summary>The same for stateless workers. Default: 0.</summary>
+    /// <summary>As <see cref="MaxEnqueuedRequestsSoftLimit"/>, for one activation of a stateless worker. Default: 0.</summary>
     public int MaxEnqueuedRequestsSoftLimit_StatelessWorker { get; set; } = DEFAULT_MAX_ENQUEUED_REQUESTS_STATELESS_WORKER_SOFT_LIMIT;
 
     /// <summary>How often a call that reached the wrong silo is forwarded. Default: 2.</summary>
     public int MaxForwardCount { get; set; } = 2;
 
-    /// <summary>How long a call may run before its activation is given up. Default: 2 h.</summary>
+    /// <summary>
+    /// Maximum time that a request may run and keep others waiting. Then the activation ends with the reason ActivationUnresponsive, and the
+    /// requests that wait go to the next activation of the grain. An activation that blocks its thread cannot end. Default: 2 h.
+    /// </summary>
     public TimeSpan MaxRequestProcessingTime { get; set; } = DEFAULT_MAX_REQUEST_PROCESSING_TIME;
 
-    /// <summary>How long a call may run before a warning is logged. Default: 20 s.</summary>
+    /// <summary>Time that a request runs and keeps others waiting before a warning is logged. Default: 20 s.</summary>
     public TimeSpan RequestProcessingWarningTime { get; set; } = TimeSpan.FromSeconds(20);
 
-    /// <summary>How long a call may wait before a warning is logged. Default: 20 s.</summary>
+    /// <summary>Time that a request waits for others to end before a warning is logged. Default: 20 s.</summary>
     public TimeSpan RequestQueueDelayWarningTime { get; set; } = TimeSpan.FromSeconds(20);
 
     /// <summary>Senders to silos. Default: one per processor.</summary>
