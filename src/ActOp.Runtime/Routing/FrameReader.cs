@@ -114,7 +114,9 @@ internal sealed class FrameReader(
         catch (Exception exception) when (local.IsSilo && !SystemGrainIds.IsControl(target))
         {
             // Another silo may host the grain; if none does, the reply says why.
-            call = new OpaqueCall(methodId, typeArguments, exception);
+            call = new OpaqueCall(
+                methodId, typeArguments, exception,
+                () => refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", exception));
             called ??= new CalledInterface(null, 0);
         }
         catch (Exception exception)

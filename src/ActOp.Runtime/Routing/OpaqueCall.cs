@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Runtime.Activations;
 using ActOp.Wire;
 using Orleans.Runtime;
 using Orleans.Serialization.Invocation;
@@ -18,9 +19,16 @@ internal sealed class OpaqueCall : Call
     private readonly CallMethod _method;
     private byte[] _rest = [];
 
-    internal OpaqueCall(ulong methodId, string? typeArguments, Exception reason)
+    private readonly Action _refused;
+
+    /// <param name="methodId">The method.</param>
+    /// <param name="typeArguments">Its type arguments, or null.</param>
+    /// <param name="reason">Why the request cannot run here.</param>
+    /// <param name="refused">Reports that no silo can run it.</param>
+    internal OpaqueCall(ulong methodId, string? typeArguments, Exception reason, Action refused)
     {
         Reason = reason;
+        _refused = refused;
         _method = new CallMethod(typeof(IAddressable), "unknown interface", methodId.ToString("x16"), methodId, default, null,
             static () => throw new InvalidOperationException("The method is not known here."))
         { TypeArguments = typeArguments };
@@ -28,6 +36,13 @@ internal sealed class OpaqueCall : Call
 
     /// <summary>Why the request cannot run here.</summary>
     internal Exception Reason { get; }
+
+    /// <summary>The grain is here, and so the request runs nowhere.</summary>
+    internal void Refuse()
+    {
+        _refused();
+        Activation.Fail(this, Reason);
+    }
 
     /// <summary>The flags that say what the rest begins with.</summary>
     internal FrameFlags RestFlags { get; private set; }

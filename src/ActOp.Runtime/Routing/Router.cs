@@ -197,8 +197,7 @@ internal sealed class Router(
         {
             if (call is not OpaqueCall opaque || (here is null && !call.PlacedHere))
                 return IsOfRemoteWorker(call, target, counted);
-            local.Log.UnknownMethod(target, (SiloAddress)call.Remote!, opaque.Reason);
-            Activation.Fail(call, opaque.Reason);
+            opaque.Refuse();
             return true;
         }
 
