@@ -270,7 +270,7 @@ public static class CertificateLoader
         string subject, string storeName, StoreLocation storeLocation, bool allowInvalid, bool server)
     {
         using var store = new X509Store(storeName, storeLocation);
-        store.Open(OpenFlags.ReadOnly | OpenFlags.OpenExistingOnly);
+        store.Open(OpenFlags.ReadOnly);
         var found = store.Certificates.Find(X509FindType.FindBySubjectName, subject, !allowInvalid)
             .Where(certificate => certificate.HasPrivateKey && Allows(certificate, server ? ServerAuthentication : ClientAuthentication))
             .OrderByDescending(static certificate => certificate.NotAfter)
