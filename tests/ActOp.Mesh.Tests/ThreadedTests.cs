@@ -45,6 +45,50 @@ public class ThreadedTests
         Assert.Equal(0, wrong);
     }
 
+    [Theory, InlineData(Wire.Tcp), InlineData(Wire.TlsTcp)]
+    public void Both_ends_send_on_threads_of_their_own_while_one_closes(Wire wire)
+    {
+        for (var round = 0; round < 4; round++)
+        {
+            using var mesh = new TestMesh(wire);
+            var (a, b, peer, back) = mesh.Pair();
+            var (there, answer) = (peer.GetLink(0)!, back.GetLink(0)!);
+            var (accepted, delivered) = (0, 0);
+            a.Receiver = static (_, _) => { };
+            b.Receiver = (_, frames) => delivered += frames.Count;
+            var stop = false;
+            var sender = Start(() =>
+            {
+                while (there.TryAppend(Number(accepted, 500)) is var result && result != SendResult.Closed)
+                {
+                    accepted += result == SendResult.Accepted ? 1 : 0;
+                    there.Flush();
+                }
+
+                while (!Volatile.Read(ref stop))
+                {
+                    there.Flush();
+                }
+            });
+            var answers = Start(() =>
+            {
+                while (!Volatile.Read(ref stop))
+                {
+                    answer.TryAppend(Number(1, 500));
+                    answer.Flush();
+                }
+            });
+            mesh.Until(() => delivered > 100);
+            peer.Close();
+            mesh.Until(() => a.Mesh.LinkCount == 0 && b.Mesh.LinkCount == 0 && b.Events.Count == 2, "closed");
+            Volatile.Write(ref stop, true);
+            sender.Join();
+            answers.Join();
+            Assert.Equal(accepted, delivered);
+            Assert.Equal(["+a", "-a:PeerClosed"], b.Events);
+        }
+    }
+
     private static Thread Start(Action action)
     {
         var thread = new Thread(() => action()) { IsBackground = true };

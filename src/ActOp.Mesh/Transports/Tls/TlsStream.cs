@@ -52,7 +52,9 @@ internal sealed class TlsStream : ByteStream
     private bool _hasEnded;
     private bool _hasRead;
     private int _encrypted;
-    private bool _isFinished;
+    private bool _isAnnounced;
+    private bool _drains;
+    private int _finishes;
     private int _stage;
     private int _drive;
     private TlsReadiness? _set;
@@ -89,9 +91,16 @@ internal sealed class TlsStream : ByteStream
             }
         }
 
-        if (_wire.HasOutput)
+        if (Volatile.Read(ref _drains))
         {
+            Volatile.Write(ref _drains, false);
             _wire.Drain();
+        }
+
+        if (Volatile.Read(ref _finishes) == 1)
+        {
+            AnnounceEnd();
+            _wire.Finish();
         }
 
         if (Volatile.Read(ref _stage) == Broken)
@@ -151,8 +160,15 @@ internal sealed class TlsStream : ByteStream
 
     public override void FinishSending()
     {
-        AnnounceEnd();
-        _wire.Finish();
+        if (Volatile.Read(ref _stage) != Established)
+        {
+            _wire.Finish();
+            return;
+        }
+
+        // By the receiver, because a shutdown of an SslStream must not run beside a read. With a full fence, see EnterSet.
+        Interlocked.Exchange(ref _finishes, 1);
+        Volatile.Read(ref _set)?.Report(this, ReadyKinds.Read);
     }
 
     public override void Dispose()
@@ -192,9 +208,14 @@ internal sealed class TlsStream : ByteStream
             _wire.BecameReadable((kinds & ReadyKinds.Hangup) != 0);
         }
 
-        // Output of the handshake, and records that the reader has written, are sent by Receive.
-        var drains = (kinds & ReadyKinds.Write) != 0 && (_wire.HasOutput || Volatile.Read(ref _stage) == Shaking);
-        return drains ? kinds | ReadyKinds.Read : kinds;
+        // The rest of a handshake, and the announcement of the end, are sent by Receive.
+        if ((kinds & ReadyKinds.Write) == 0 || (!_wire.HasOutput && Volatile.Read(ref _stage) != Shaking))
+        {
+            return kinds;
+        }
+
+        Volatile.Write(ref _drains, true);
+        return kinds | ReadyKinds.Read;
     }
 
     /// <summary>
@@ -307,12 +328,12 @@ internal sealed class TlsStream : ByteStream
     /// <summary>Writes the message that announces the end, once.</summary>
     private void AnnounceEnd()
     {
-        if (_isFinished || Volatile.Read(ref _stage) != Established)
+        if (_isAnnounced || Volatile.Read(ref _stage) != Established)
         {
             return;
         }
 
-        _isFinished = true;
+        _isAnnounced = true;
         try
         {
             var shutdown = _ssl.ShutdownAsync();
@@ -421,6 +442,7 @@ internal sealed class TlsStream : ByteStream
 
     private int Fail(Exception exception)
     {
+        _wire.Drain();
         // What the network breaks is logged by the mesh. Without a byte of it, the other end may have refused the certificate.
         if (Interlocked.Exchange(ref _stage, Broken) != Broken && (_wire.Failure == 0 || !_hasRead))
         {

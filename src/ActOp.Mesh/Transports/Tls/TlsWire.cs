@@ -26,6 +26,7 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
     private int _outCount;
     private int _outSent;
     private bool _finishes;
+    private bool _isFinished;
     private bool _isClosed;
 
     /// <summary>The last result below zero of the encrypted stream other than "would block", or 0.</summary>
@@ -161,9 +162,9 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
             }
 
             GiveBack();
-            if (_finishes && !_isClosed)
+            if (_finishes && !_isFinished && !_isClosed)
             {
-                _finishes = false;
+                _isFinished = true;
                 inner.FinishSending();
             }
 
