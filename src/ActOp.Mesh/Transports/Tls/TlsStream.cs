@@ -250,7 +250,7 @@ internal sealed class TlsStream : ByteStream
             }
 
             _isPeeking = false;
-            _ = _peek.GetAwaiter().GetResult();
+            _peek.GetAwaiter().GetResult();
             int read;
             fixed (byte* start = buffer)
             {
