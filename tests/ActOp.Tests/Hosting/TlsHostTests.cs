@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Net;
 using System.Net.Security;
+using System.Security.Authentication;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using ActOp.Configuration;
@@ -146,6 +147,66 @@ public sealed class TlsHostTests : IDisposable
         Assert.True(shown >= 4);
         Assert.True(asked >= 4);
         Assert.All(ends, static both => Assert.True(both is (IPEndPoint, IPEndPoint)));
+    }
+
+    [Fact]
+    public async Task Handshakes_have_the_versions_the_revocation_check_and_the_client_certificate_of_the_options()
+    {
+        var certificate = Issue("silo");
+        var clients = new ConcurrentBag<string>();
+        var seen = new ConcurrentBag<(SslProtocols Protocols, X509RevocationMode Mode)>();
+        void Configure(TlsOptions options)
+        {
+            TrustRoot(options);
+            options.SslProtocols = SslProtocols.Tls12;
+            options.CheckCertificateRevocation = true;
+            options.OnAuthenticateAsServer = (_, tls) =>
+            {
+                seen.Add((tls.EnabledSslProtocols, tls.CertificateRevocationCheckMode));
+                tls.CertificateRevocationCheckMode = X509RevocationMode.NoCheck;
+            };
+            options.OnAuthenticateAsClient = (_, tls) =>
+            {
+                seen.Add((tls.EnabledSslProtocols, tls.CertificateRevocationCheckMode));
+                tls.CertificateRevocationCheckMode = X509RevocationMode.NoCheck;
+            };
+        }
+
+        await using var cluster = Cluster(
+            silo => silo.UseTls(certificate, options =>
+            {
+                Configure(options);
+                options.ClientCertificateMode = RemoteCertificateMode.RequireCertificate;
+            }),
+            client => client.UseTls(options =>
+            {
+                Configure(options);
+                options.LocalClientCertificateSelector = (_, host, _, _, _) =>
+                {
+                    clients.Add(host);
+                    return certificate;
+                };
+            }));
+        await WorksAsync(cluster);
+        Assert.Equal((SslProtocols.Tls12, X509RevocationMode.Online), Assert.Single(seen.Distinct()));
+        Assert.Equal("127.0.0.1", Assert.Single(clients.Distinct()));
+    }
+
+    [Fact]
+    public async Task The_handshake_timeout_limits_the_handshakes_of_the_node()
+    {
+        await using var cluster = Cluster(
+            silo => silo.UseTls(options =>
+            {
+                TrustRoot(options);
+                options.LocalCertificate = Issue("silo");
+                options.HandshakeTimeout = TimeSpan.FromSeconds(3);
+            }),
+            static _ => { },
+            silos: 1);
+        cluster.Options.InitializeClientOnDeploy = false;
+        await cluster.DeployAsync();
+        Assert.Equal(TimeSpan.FromSeconds(3), SetupReader.Silo(cluster.Silos[0].ServiceProvider).Mesh.HandshakeTimeout);
     }
 
     [Fact]
