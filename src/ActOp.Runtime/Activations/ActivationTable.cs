@@ -3,6 +3,7 @@ using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Routing;
 using Orleans;
+using Orleans.Configuration;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
@@ -102,6 +103,13 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
             // The last worker has just left: a new entry is needed.
             _workers.TryRemove(KeyValuePair.Create(id, workers));
         }
+    }
+
+    /// <summary>Requests the end of idle workers. On the control stage.</summary>
+    internal void EndIdleWorkers(long now, StatelessWorkerOptions options)
+    {
+        foreach (var (_, workers) in _workers)
+            workers.EndIdle(now, options);
     }
 
     /// <summary>Whether this silo has an entry for the workers of the grain.</summary>

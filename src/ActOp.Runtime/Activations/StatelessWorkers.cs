@@ -1,4 +1,6 @@
 using ActOp.Runtime.Hosting;
+using Orleans;
+using Orleans.Configuration;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
@@ -10,6 +12,9 @@ internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainC
     private readonly Lock _gate = new();
     private volatile Activation[] _workers = [];
     private bool _isClosed;
+
+    /// <summary>For how many inspections in a row a worker was idle; null while none is. On the control stage.</summary>
+    private Dictionary<Activation, int>? _idle;
 
     internal Activation[] Snapshot() => _workers;
 
@@ -29,6 +34,34 @@ internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainC
         }
 
         return Shortest(workers, out var living) is { } shortest && living >= grainClass.Worker!.MaxLocal ? shortest : Add(out created);
+    }
+
+    /// <summary>
+    /// Requests the end of all workers but one that had no request in so many periods in a row. On the control stage, once per period.
+    /// </summary>
+    internal void EndIdle(long now, StatelessWorkerOptions options)
+    {
+        var workers = _workers;
+        if (workers.Length < 2 || !grainClass.Worker!.RemoveIdleWorkers)
+            return;
+        var left = workers.Count(static worker => worker.State < ActivationState.Deactivating);
+        // The first one is picked first, so it stays.
+        foreach (var worker in workers.Reverse())
+        {
+            if (!worker.MayCollect(now, (long)options.IdleWorkersInspectionPeriod.TotalMilliseconds))
+            {
+                _idle?.Remove(worker);
+                continue;
+            }
+
+            var cycles = (_idle ??= []).GetValueOrDefault(worker) + 1;
+            _idle[worker] = cycles;
+            if (cycles < options.MinIdleCyclesBeforeRemoval || left < 2)
+                continue;
+            left--;
+            _idle.Remove(worker);
+            worker.Deactivate(new DeactivationReason(DeactivationReasonCode.ActivationIdle, "The other workers are enough."));
+        }
     }
 
     /// <summary>Removes a worker that has left. True if it was the last one: then this object is not used any more.</summary>

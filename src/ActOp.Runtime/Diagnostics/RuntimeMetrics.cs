@@ -20,6 +20,7 @@ internal sealed class RuntimeMetrics : IDisposable
     private long _expired;
     private long _dropped;
     private long _lost;
+    private long _refused;
 
     internal RuntimeMetrics(Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages, Func<Refusals> refusals)
     {
@@ -39,6 +40,8 @@ internal sealed class RuntimeMetrics : IDisposable
             description: "One-way calls that did not run: refused by a limit, or without a way to their grain.");
         _meter.CreateObservableCounter("actop.refused", () => Refused(refusals()),
             description: "Frames of peers that were refused: not allowed to the peer, unknown, damaged, or beyond a limit.");
+        _meter.CreateObservableCounter("actop.calls.refused", () => Interlocked.Read(ref _refused),
+            description: "Requests of clients that were refused because the silo was overloaded.");
         foreach (var stage in sized)
             Add(stage);
         foreach (var stage in stages)
@@ -99,6 +102,8 @@ internal sealed class RuntimeMetrics : IDisposable
     internal long Lost => Interlocked.Read(ref _lost);
 
     internal void RequestDropped() => Interlocked.Increment(ref _dropped);
+
+    internal void ClientRefused() => Interlocked.Increment(ref _refused);
 
     internal void CallLost() => Interlocked.Increment(ref _lost);
 

@@ -174,6 +174,16 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(644, LogLevel.Warning, "{count} tasks of activations that have ended ran, the last one of {grain}.")]
     private static partial void LateWork(ILogger logger, long count, GrainId grain);
 
+    [LoggerMessage(645, LogLevel.Warning,
+        "{count} idle activations are being deactivated: {usage:F0} % of the memory is in use, more than {limit:F0} %.")]
+    private static partial void ActivationsShed(ILogger logger, int count, double usage, double limit);
+
+    [LoggerMessage(646, LogLevel.Warning, "{silo} is overloaded and refuses clients: processors {cpu:F0} %, memory {memory:F0} %.")]
+    private static partial void Overloaded(ILogger logger, SiloAddress silo, double cpu, double memory);
+
+    [LoggerMessage(647, LogLevel.Information, "{silo} is not overloaded any more and accepts clients.")]
+    private static partial void OverloadEnded(ILogger logger, SiloAddress silo);
+
     [LoggerMessage(700, LogLevel.Information,
         "The {controller} controller sets the threads of the stages. Source of measurements: {source} ({reason}). It has {processors} "
             + "processors.")]
@@ -229,6 +239,12 @@ internal sealed partial class Log(ILogger logger)
     internal void TurnsDelayed(double seconds) => TurnsDelayed(logger, seconds);
 
     internal void LateWork(long count, GrainId grain) => LateWork(logger, count, grain);
+
+    internal void ActivationsShed(int count, double usage, double limit) => ActivationsShed(logger, count, usage, limit);
+
+    internal void Overloaded(SiloAddress silo, double cpu, double memory) => Overloaded(logger, silo, cpu, memory);
+
+    internal void OverloadEnded(SiloAddress silo) => OverloadEnded(logger, silo);
 
     internal void LongTurn(GrainId grain, long milliseconds) => LongTurn(logger, grain, milliseconds);
 

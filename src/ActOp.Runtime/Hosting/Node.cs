@@ -118,7 +118,7 @@ internal sealed class Node : IDisposable
             GrainRuntime = new GrainRuntime(Local, Factory, setup.Time);
             Collector = new Collector(Activations, setup.Collection, Local.Clock);
             if (setup.Messaging is SiloMessagingOptions messaging)
-                parts.Workload = Workload = new Workload(Local, Activations, Stages.Work, messaging, setup.Scheduling);
+                Upkeep = NewUpkeep(messaging, parts);
             Locality = new LocalityService(Local, ClusterView, Activations, Edges, Manifests, Locations, Hints, Factory, Metrics.Meter,
                 setup.Locality);
             Migrations = new Migrations(Local, Activations, Classes, Factory, Calls, Locality);
@@ -187,7 +187,7 @@ internal sealed class Node : IDisposable
     internal Collector Collector { get; } = null!;
 
     /// <summary>Null on a client.</summary>
-    internal Workload? Workload { get; }
+    internal Upkeep? Upkeep { get; }
 
     internal Migrations Migrations { get; } = null!;
 
@@ -204,6 +204,16 @@ internal sealed class Node : IDisposable
     internal ClusterService? Cluster { get; private set; }
 
     internal LocalityService Locality { get; } = null!;
+
+    private Upkeep NewUpkeep(SiloMessagingOptions messaging, ActivationParts parts)
+    {
+        var workload = parts.Workload = new Workload(Local, Activations, Stages.Work, messaging, _setup.Scheduling);
+        var memory = _setup.Collection.EnableActivationSheddingOnMemoryPressure
+            ? new MemoryShedding(Local, Activations, _setup.Statistics!, _setup.Collection)
+            : null;
+        Router.Overload = _setup.Shedding.LoadSheddingEnabled ? new Overload(Local, _setup.Statistics!, _setup.Shedding, Metrics) : null;
+        return new Upkeep(Activations, _setup.Workers, workload, memory, Router.Overload);
+    }
 
     /// <summary>Where this node dials a silo: clients at its gateway, if it has one, silos at its address.</summary>
     private EndPoint? EndPointOf(SiloAddress silo) => IsSilo ? silo.Endpoint : ClusterView.View.Find(silo)?.Gateway;
@@ -510,8 +520,8 @@ internal sealed class Node : IDisposable
         // A dial may reach a silo that is already connected by another endpoint, for which there is no event.
         _clockPart.Do(Peers.EndSearches);
         _clockPart.Do(Peers.ReadHeld);
-        if (Workload is not null)
-            _clockPart.Do(() => Workload.Tick(now));
+        foreach (var check in Upkeep?.Checks ?? [])
+            _clockPart.Do(() => check(now));
         if (now - _lastCollection < (long)_setup.Collection.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;

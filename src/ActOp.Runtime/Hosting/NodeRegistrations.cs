@@ -1,5 +1,6 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Timers;
 using ActOp.Serialization;
 using Microsoft.Extensions.Configuration;
@@ -10,6 +11,7 @@ using Orleans.Configuration;
 using Orleans.Hosting;
 using Orleans.Runtime;
 using Orleans.Serialization;
+using Orleans.Statistics;
 using Orleans.Timers;
 
 namespace ActOp.Runtime.Hosting;
@@ -24,6 +26,8 @@ internal static class NodeRegistrations
             return;
         AddCommon(services, configuration);
         services.TryAddSingleton<PlacementStrategy, ResourceOptimizedPlacement>();
+        services.TryAddSingleton<IEnvironmentStatisticsProvider>(static provider =>
+            new ProcessStatistics(provider.GetRequiredService<TimeProvider>()));
         services.AddOptions<EndpointOptions>();
         services.AddSingleton<SiloHost>();
         services.AddSingleton(static provider => provider.GetRequiredService<SiloHost>().Node);

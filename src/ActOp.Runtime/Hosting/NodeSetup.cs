@@ -16,6 +16,7 @@ using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
+using Orleans.Statistics;
 
 namespace ActOp.Runtime.Hosting;
 
@@ -55,6 +56,13 @@ internal sealed record NodeSetup
     internal required GrainCollectionOptions Collection { get; init; }
 
     internal required SchedulingOptions Scheduling { get; init; }
+
+    internal StatelessWorkerOptions Workers { get; init; } = new();
+
+    internal LoadSheddingOptions Shedding { get; init; } = new();
+
+    /// <summary>Not null on a silo.</summary>
+    internal IEnvironmentStatisticsProvider? Statistics { get; init; }
 
     internal required StageOptions Stages { get; init; }
 
@@ -131,8 +139,15 @@ internal static class SetupReader
         var lease = Option<ClusterLeaseOptions>(services);
         lease.Validate();
         var membership = MembershipOptions.From(Option<ClusterMembershipOptions>(services), lease.Duration);
+        var workers = Option<StatelessWorkerOptions>(services);
+        OptionRules.Check(workers);
+        var shedding = Option<LoadSheddingOptions>(services);
+        OptionRules.Check(shedding);
         return Common(services, address, Option<SiloMessagingOptions>(services)) with
         {
+            Workers = workers,
+            Shedding = shedding,
+            Statistics = services.GetRequiredService<IEnvironmentStatisticsProvider>(),
             Name = string.IsNullOrEmpty(name) ? "Silo_" + address : name,
             Gateway = gateway,
             Listens = listens,

@@ -29,8 +29,26 @@ internal static class OptionRules
         rule.Time(options.CollectionQuantum);
         rule.Time(options.ActivationTimeout, mayBeInfinite: true);
         rule.Time(options.DeactivationTimeout, mayBeInfinite: true);
+        rule.Time(options.MemoryUsagePollingPeriod);
+        rule.Is(options.MemoryUsageLimitPercentage is > 0 and <= 100, "above 0 to 100", options.MemoryUsageLimitPercentage);
+        rule.Is(options.MemoryUsageTargetPercentage > 0 && options.MemoryUsageTargetPercentage <= options.MemoryUsageLimitPercentage,
+            "above 0 to MemoryUsageLimitPercentage", options.MemoryUsageTargetPercentage);
         foreach (var (grainClass, age) in options.ClassSpecificCollectionAge)
             rule.Time(age, mayBeInfinite: true, name: nameof(options.ClassSpecificCollectionAge) + "[" + grainClass + "]");
+    }
+
+    internal static void Check(StatelessWorkerOptions options)
+    {
+        var rule = new Rule(nameof(StatelessWorkerOptions));
+        rule.Time(options.IdleWorkersInspectionPeriod);
+        rule.AtLeast(1, options.MinIdleCyclesBeforeRemoval);
+    }
+
+    internal static void Check(LoadSheddingOptions options)
+    {
+        var rule = new Rule(nameof(LoadSheddingOptions));
+        rule.Between(1, 100, options.CpuThreshold);
+        rule.Between(1, 100, options.MemoryThreshold);
     }
 
     internal static void Check(SchedulingOptions options)

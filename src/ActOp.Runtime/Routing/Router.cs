@@ -58,6 +58,9 @@ internal sealed class Router(
 
     private int _diverted;
 
+    /// <summary>Refuses requests of clients; null if it never does. Set before the start.</summary>
+    internal Overload? Overload { get; set; }
+
     private AbandonedRequests Abandoned => abandoned;
 
     private TimeProvider Time => local.Time;
@@ -87,6 +90,8 @@ internal sealed class Router(
     /// <param name="known">The activation that the bytes of its target's id have led to, if they have.</param>
     internal void RouteArrived(Call call, Activation? known)
     {
+        if (Overload is { IsOn: true } overload && overload.Refuses(call))
+            return;
         var target = call.RemoteTarget;
         if (call.CalledThrough is not null)
         {

@@ -42,7 +42,7 @@ public class WorkloadTests(WorkloadTests.Watching cluster) : IClassFixture<Workl
         Assert.Equal((1, 1), (Lines(grain, "has run for"), Lines(grain, "has waited for")));
         gate.Open();
         Assert.Equal(await running, await waiting);
-        await PassUntilAsync(() => Node.Workload!.Count == 0);
+        await PassUntilAsync(() => Node.Upkeep!.Workload.Count == 0);
     }
 
     [Fact]

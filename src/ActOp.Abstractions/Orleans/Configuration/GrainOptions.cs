@@ -33,16 +33,21 @@ public class GrainCollectionOptions
     /// </summary>
     public TimeSpan DeactivationTimeout { get; set; } = DEFAULT_DEACTIVATION_TIMEOUT;
 
-    /// <summary>Whether activations end when memory runs short. Default: false.</summary>
+    /// <summary>
+    /// Whether idle activations end, those that have been idle for longest first and with the reason HighMemoryPressure, while more memory
+    /// is in use than <see cref="MemoryUsageLimitPercentage"/>. Default: false.
+    /// </summary>
     public bool EnableActivationSheddingOnMemoryPressure { get; set; } = false;
 
-    /// <summary>Memory in use, in percent, above which they do. Default: 80.</summary>
+    /// <summary>Memory in use above which activations end, in percent of what the process may use. Default: 80.</summary>
     public double MemoryUsageLimitPercentage { get; set; } = 80;
 
-    /// <summary>How often memory is looked at. Default: 5 s.</summary>
+    /// <summary>Time between two measurements of the memory. Default: 5 s.</summary>
     public TimeSpan MemoryUsagePollingPeriod { get; set; } = TimeSpan.FromSeconds(5);
 
-    /// <summary>Memory in use, in percent, at which they stop to. Default: 75.</summary>
+    /// <summary>
+    /// Memory in use, in percent, that is aimed at: as large a share of the activations ends as memory is to be given back. Default: 75.
+    /// </summary>
     public double MemoryUsageTargetPercentage { get; set; } = 75;
 }
 
@@ -83,7 +88,7 @@ public class SchedulingOptions
     public TimeSpan TurnWarningLengthThreshold { get; set; } = DEFAULT_TURN_WARNING_THRESHOLD;
 }
 
-/// <summary>When activations of stateless workers that are not needed end.</summary>
+/// <summary>When activations of stateless workers that are not needed end. The last one of a grain ends by its collection age.</summary>
 public class StatelessWorkerOptions
 {
     /// <summary>The default of <see cref="IdleWorkersInspectionPeriod"/>.</summary>
@@ -95,13 +100,15 @@ public class StatelessWorkerOptions
     /// <summary>The default of <see cref="RemoveIdleWorkers"/>.</summary>
     public const bool DEFAULT_REMOVE_IDLE_WORKERS = true;
 
-    /// <summary>How often they are looked for. Default: 500 ms.</summary>
+    /// <summary>Time between two searches for idle activations. Measured in steps of 250 ms. Default: 500 ms.</summary>
     public TimeSpan IdleWorkersInspectionPeriod { get; set; } = DEFAULT_IDLE_WORKERS_INSPECTION_PERIOD;
 
-    /// <summary>How often in a row one must be found idle. Default: 1.</summary>
+    /// <summary>Number of consecutive periods without a request after which an activation ends. Default: 1.</summary>
     public int MinIdleCyclesBeforeRemoval { get; set; } = DEFAULT_MIN_IDLE_CYCLES_BEFORE_REMOVAL;
 
-    /// <summary>Whether they end early at all. Default: true.</summary>
+    /// <summary>
+    /// Whether idle activations end before their collection age. A class can forbid it by its [StatelessWorker] attribute. Default: true.
+    /// </summary>
     public bool RemoveIdleWorkers { get; set; } = DEFAULT_REMOVE_IDLE_WORKERS;
 }
 

@@ -163,6 +163,19 @@ public class ConnectionOptions
     public TimeSpan OpenConnectionTimeout { get; set; } = DEFAULT_OPENCONNECTION_TIMEOUT;
 }
 
+/// <summary>When a silo refuses requests of clients, with a <see cref="Runtime.GatewayTooBusyException"/>.</summary>
+public class LoadSheddingOptions
+{
+    /// <summary>Whether requests are refused at all. Default: false.</summary>
+    public bool LoadSheddingEnabled { get; set; }
+
+    /// <summary>Processor use of the process above which they are refused, in percent of all its processors. Default: 95.</summary>
+    public int CpuThreshold { get; set; } = 95;
+
+    /// <summary>Memory in use above which they are refused, in percent of what the process may use. Default: 90.</summary>
+    public int MemoryThreshold { get; set; } = 90;
+}
+
 /// <summary>How a client chooses the silos it connects to.</summary>
 public class GatewayOptions
 {
