@@ -207,12 +207,12 @@ public sealed class MembershipSimulationTests
     }
 
     [Fact]
-    public void The_default_options_detect_a_silent_loss_within_the_configured_time()
+    public void The_default_options_detect_a_silent_loss_within_eight_seconds()
     {
         var configured = new Orleans.Configuration.ClusterMembershipOptions();
         var options = MembershipOptions.From(configured, TimeSpan.FromSeconds(30));
 
-        Assert.True(options.DetectionBound <= configured.ProbeTimeout.TotalMilliseconds * configured.NumMissedProbesLimit);
+        Assert.InRange(options.DetectionBound, 1, 8_000);
         Assert.Equal(1_000, options.ProbePeriod);
         Assert.Equal(5_000, options.TableRefreshPeriod);
     }

@@ -84,7 +84,16 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         Post(() => _protocol.Join(Now));
         var period = TimeSpan.FromMilliseconds(_options.TickPeriod);
         _timer = _local.Time.CreateTimer(_ => PostTick(), null, period, period);
-        await WaitFor(() => _cluster.View.StatusOf(_local.Address) != SiloStatus.None, cancellationToken);
+        try
+        {
+            await WaitFor(() => _cluster.View.StatusOf(_local.Address) != SiloStatus.None, cancellationToken)
+                .WaitAsync(TimeSpan.FromMilliseconds(_options.MaxJoinTime), _local.TaskTime, cancellationToken).ConfigureAwait(false);
+        }
+        catch (TimeoutException exception)
+        {
+            throw new OrleansException("The silo " + _local.Address + " could not join the cluster within "
+                + TimeSpan.FromMilliseconds(_options.MaxJoinTime) + " (ClusterMembershipOptions.MaxJoinAttemptTime).", exception);
+        }
     }
 
     internal async Task ActivateAsync(CancellationToken cancellationToken)

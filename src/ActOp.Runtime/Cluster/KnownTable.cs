@@ -164,11 +164,14 @@ internal sealed class TableRequests(MembershipOptions options, MembershipOutput 
     }
 }
 
-/// <summary>The changes that one silo makes in the membership table: its own row, its votes, and stale rows. Stateless.</summary>
+/// <summary>The changes that one silo makes in the membership table: its own row, its votes, and stale rows.</summary>
 internal sealed class DesiredChanges(
     SiloAddress self, string name, IPEndPoint? gateway, MembershipOptions options, KnownTable known,
     IReadOnlyDictionary<SiloAddress, bool> suspects)
 {
+    /// <summary>When expired rows are looked for again. The only state.</summary>
+    private long? _cleanupDue;
+
     /// <summary>The difference between the known table and the wanted one.</summary>
     public TableChange Collect(SiloStatus goal, long now)
     {
@@ -260,6 +263,11 @@ internal sealed class DesiredChanges(
 
     private void AbandonedRows(TableChange write, long now)
     {
+        if (!options.EvictsJoining)
+        {
+            return;
+        }
+
         foreach (var row in known.Table.Rows)
         {
             if (row.Status is SiloStatus.Created or SiloStatus.Joining && known.StillFor(row.Silo, now) > options.MaxJoinTime)
@@ -280,5 +288,27 @@ internal sealed class DesiredChanges(
                 write.Remove(row.Silo);
             }
         }
+
+        TrimExpired(write, now);
     }
+
+    private void TrimExpired(TableChange write, long now)
+    {
+        _cleanupDue ??= After(now);
+        if (now < _cleanupDue)
+        {
+            return;
+        }
+
+        _cleanupDue = After(now);
+        foreach (var row in known.Table.Rows)
+        {
+            if (!row.IsAlive && known.StillFor(row.Silo, now) > Math.Max(options.DefunctExpiration, 3L * options.LeaseDuration))
+            {
+                write.Remove(row.Silo);
+            }
+        }
+    }
+
+    private long After(long now) => options.DefunctCleanupPeriod == long.MaxValue ? long.MaxValue : now + options.DefunctCleanupPeriod;
 }

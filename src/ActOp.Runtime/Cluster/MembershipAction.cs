@@ -55,14 +55,29 @@ internal sealed class MembershipOutput
 /// <summary>The membership protocol's constants. All times in milliseconds.</summary>
 internal sealed record MembershipOptions
 {
-    // Every gossip carries the whole table, so dead rows make it slow.
-    private const int MostDefunctRows = 100;
-
     /// <summary>How often each probed silo is probed.</summary>
     public int ProbePeriod { get; init; } = 1_000;
 
     /// <summary>Time after which a probe without a reply counts as missed. Lengthened by the own health score.</summary>
     public int ProbeTimeout { get; init; } = 1_000;
+
+    /// <summary>Lower limit of the time that a probe may take.</summary>
+    public int MinProbeTimeout { get; init; }
+
+    /// <summary>Upper limit of the same, however long the health score makes it.</summary>
+    public int MaxProbeTimeout { get; init; } = int.MaxValue;
+
+    /// <summary>Time without a sign of a fault on this silo after which its health score improves by one point.</summary>
+    public int HealthPeriod { get; init; } = 2_000;
+
+    /// <summary>Whether broken links and refused connections are signs of a fault.</summary>
+    public bool WatchesLinks { get; init; } = true;
+
+    /// <summary>Whether this silo sends its writes of the table to the others.</summary>
+    public bool Gossips { get; init; } = true;
+
+    /// <summary>Whether silos that stay joining for too long are declared dead.</summary>
+    public bool EvictsJoining { get; init; } = true;
 
     /// <summary>Missed probes in a row before a vote.</summary>
     public int MissedProbesLimit { get; init; } = 3;
@@ -91,8 +106,14 @@ internal sealed record MembershipOptions
     /// <summary>How long a silo may stay joining with a still heartbeat before it is declared dead.</summary>
     public int MaxJoinTime { get; init; } = 300_000;
 
-    /// <summary>Dead rows kept in the table.</summary>
+    /// <summary>Dead rows kept in the table. Every gossip carries them.</summary>
     public int MaxDefunctRows { get; init; } = 25;
+
+    /// <summary>How long a dead row is kept at most.</summary>
+    public long DefunctExpiration { get; init; } = long.MaxValue;
+
+    /// <summary>Time between two searches for such rows.</summary>
+    public long DefunctCleanupPeriod { get; init; } = long.MaxValue;
 
     /// <summary>Whether signs of a fault on this silo lengthen its timeouts.</summary>
     public bool StretchTimeouts { get; init; } = true;
@@ -113,29 +134,38 @@ internal sealed record MembershipOptions
     public int DetectionBound =>
         ProbePeriod + (MissedProbesLimit * Math.Max(ProbePeriod, ProbeTimeout)) + (2 * ProbeTimeout) + (8 * TickPeriod);
 
-    /// <summary>
-    /// Reads the application's options. A configured probe timeout is the time budget of one missed probe; five probes are sent in it, so
-    /// that detection takes at most about the configured time and typically a fifth (default 5 s and 3 misses: 3 to 4 s).
-    /// </summary>
+    /// <summary>Reads the application's options.</summary>
     public static MembershipOptions From(ClusterMembershipOptions options, TimeSpan leaseDuration)
     {
-        var probe = Math.Max(20, (int)(options.ProbeTimeout.TotalMilliseconds / 5));
+        var probe = Milliseconds(options.ProbeTimeout);
         var lease = leaseDuration == Timeout.InfiniteTimeSpan ? 0 : (int)leaseDuration.TotalMilliseconds;
-        var refresh = (int)options.TableRefreshTimeout.TotalMilliseconds;
+        // One request does both: it writes the sign of life and reads the table.
+        var refresh = Math.Min(Milliseconds(options.TableRefreshTimeout), Milliseconds(options.IAmAliveTablePublishTimeout));
         return new MembershipOptions
         {
             ProbePeriod = probe,
             ProbeTimeout = probe,
-            MissedProbesLimit = Math.Max(1, options.NumMissedProbesLimit),
+            MinProbeTimeout = Milliseconds(options.MinProbeTimeout),
+            MaxProbeTimeout = Milliseconds(options.MaxProbeTimeout),
+            HealthPeriod = Milliseconds(options.LocalHealthDegradationMonitoringPeriod),
+            WatchesLinks = options.EnableConnectionLivenessCheck,
+            Gossips = options.UseLivenessGossip,
+            EvictsJoining = options.EvictWhenMaxJoinAttemptTimeExceeded,
+            MissedProbesLimit = options.NumMissedProbesLimit,
             ProbedSilos = options.NumProbedSilos,
-            VotesForDeath = Math.Max(1, options.NumVotesForDeathDeclaration),
+            VotesForDeath = options.NumVotesForDeathDeclaration,
             IndirectProbes = options.EnableIndirectProbes,
             TableRefreshPeriod = lease > 0 ? Math.Min(refresh, Math.Max(probe, lease / 6)) : refresh,
+            StaleHeartbeats = options.NumMissedTableIAmAliveLimit + 1,
             LeaseDuration = lease,
-            MaxJoinTime = (int)options.MaxJoinAttemptTime.TotalMilliseconds,
-            MaxDefunctRows = Math.Min(options.MaxDefunctSiloEntries ?? 25, MostDefunctRows),
+            MaxJoinTime = Milliseconds(options.MaxJoinAttemptTime),
+            MaxDefunctRows = options.MaxDefunctSiloEntries ?? int.MaxValue,
+            DefunctExpiration = (long)options.DefunctSiloExpiration.TotalMilliseconds,
+            DefunctCleanupPeriod = (long?)options.DefunctSiloCleanupPeriod?.TotalMilliseconds ?? long.MaxValue,
             StretchTimeouts = options.ExtendProbeTimeoutDuringDegradation,
             Evicts = options.LivenessEnabled,
         };
     }
+
+    private static int Milliseconds(TimeSpan time) => (int)Math.Min(time.TotalMilliseconds, int.MaxValue);
 }

@@ -35,7 +35,7 @@ internal sealed class MembershipProtocol
     {
         _self = self;
         _options = options;
-        _health = new HealthScore(2 * options.ProbePeriod);
+        _health = new HealthScore(options);
         _known = new KnownTable(self);
         _requests = new TableRequests(options, _output);
         // The cycle: a new suspect is voted against at once, and the vote is part of what Reconcile writes.
@@ -168,6 +168,11 @@ internal sealed class MembershipProtocol
     /// </summary>
     public void OnRefused(SiloAddress silo, long now)
     {
+        if (!_options.WatchesLinks)
+        {
+            return;
+        }
+
         _relays.OnRefused(silo);
         if (!_stopped && _probes.OnRefused(silo, now))
         {
@@ -181,7 +186,7 @@ internal sealed class MembershipProtocol
     /// </summary>
     public void OnLinkLost(SiloAddress silo, long now)
     {
-        if (!_stopped)
+        if (!_stopped && _options.WatchesLinks)
         {
             _probes.OnLinkLost(silo, now);
         }
@@ -291,6 +296,11 @@ internal sealed class MembershipProtocol
 
     private void Gossip(TableSnapshot table)
     {
+        if (!_options.Gossips)
+        {
+            return;
+        }
+
         foreach (var row in table.Rows)
         {
             // The evicted silo is informed too, so that it stops as early as possible.

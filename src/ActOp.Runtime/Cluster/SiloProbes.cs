@@ -334,7 +334,7 @@ internal sealed class ProbedSilo(SiloAddress silo)
 /// The signs of faults on this silo, 0 (healthy) to 8: late ticks, no probe traffic, silos that it does not reach but others do. It
 /// lengthens the timeouts of this silo's probes, so that an unhealthy silo does not evict healthy ones.
 /// </summary>
-internal sealed class HealthScore(int decayPeriod)
+internal sealed class HealthScore(MembershipOptions options)
 {
     private const int Worst = 8;
     private long _calmSince;
@@ -352,15 +352,19 @@ internal sealed class HealthScore(int decayPeriod)
     /// <summary>Removes one point for each period without a sign.</summary>
     public void Decay(long now)
     {
-        if (Value > 0 && now - _calmSince >= decayPeriod)
+        if (Value > 0 && now - _calmSince >= options.HealthPeriod)
         {
             Value--;
             _calmSince = now;
         }
     }
 
-    /// <summary>A timeout lengthened by this score: one to five times.</summary>
-    public int Stretch(int timeout) => timeout + (timeout * Value / 2);
+    /// <summary>A timeout lengthened by this score, one to five times, within the limits of the options.</summary>
+    public int Stretch(int timeout)
+    {
+        var stretched = options.StretchTimeouts ? timeout + ((long)timeout * Value / 2) : timeout;
+        return (int)Math.Max(options.MinProbeTimeout, Math.Min(options.MaxProbeTimeout, stretched));
+    }
 }
 
 /// <summary>

@@ -138,7 +138,9 @@ internal static class SetupReader
         var name = Option<SiloOptions>(services).SiloName;
         var lease = Option<ClusterLeaseOptions>(services);
         lease.Validate();
-        var membership = MembershipOptions.From(Option<ClusterMembershipOptions>(services), lease.Duration);
+        var configured = Option<ClusterMembershipOptions>(services);
+        OptionRules.Check(configured);
+        var membership = MembershipOptions.From(configured, lease.Duration);
         var workers = Option<StatelessWorkerOptions>(services);
         OptionRules.Check(workers);
         var shedding = Option<LoadSheddingOptions>(services);

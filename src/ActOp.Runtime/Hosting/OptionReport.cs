@@ -38,15 +38,6 @@ internal static class OptionReport
             "an activation registers before its hooks run, so that no end can arrive before its registration"),
         For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.DeathVoteExpirationTimeout),
             "a silo withdraws its vote when the suspected silo answers again, and votes of silos that are gone do not count"),
-        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.DefunctSiloCleanupPeriod), NotYet),
-        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.DefunctSiloExpiration), NotYet),
-        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.EnableConnectionLivenessCheck), NotYet),
-        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.EvictWhenMaxJoinAttemptTimeExceeded), NotYet),
-        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.IAmAliveTablePublishTimeout), NotYet),
-        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.LocalHealthDegradationMonitoringPeriod), NotYet),
-        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.MaxProbeTimeout), NotYet),
-        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.MinProbeTimeout), NotYet),
-        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.NumMissedTableIAmAliveLimit), NotYet),
         For<GrainDirectoryOptions>(nameof(GrainDirectoryOptions.CachingStrategy), NotYet),
         For<GrainDirectoryOptions>(nameof(GrainDirectoryOptions.MaximumCacheTTL), NotYet),
         For<ClientMessagingOptions>(nameof(ClientMessagingOptions.LocalAddress), NotYet),
@@ -60,7 +51,6 @@ internal static class OptionReport
         For<ConnectionOptions>(nameof(ConnectionOptions.OpenConnectionTimeout), NotYet),
         For<GatewayOptions>(nameof(GatewayOptions.GatewayListRefreshPeriod), NotYet),
         For<GatewayOptions>(nameof(GatewayOptions.PreferredGatewayIndex), NotYet),
-        For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.UseLivenessGossip), NotYet),
     ];
 
     /// <summary>The options without effect.</summary>

@@ -51,6 +51,27 @@ internal static class OptionRules
         rule.Between(1, 100, options.MemoryThreshold);
     }
 
+    internal static void Check(ClusterMembershipOptions options)
+    {
+        var rule = new Rule(nameof(ClusterMembershipOptions));
+        rule.Time(options.ProbeTimeout);
+        rule.Is(options.ProbeTimeout >= TimeSpan.FromMilliseconds(20), "at least 20 ms", options.ProbeTimeout);
+        rule.Time(options.MinProbeTimeout, mayBeZero: true);
+        rule.Is(options.MaxProbeTimeout >= options.MinProbeTimeout, "MinProbeTimeout or more", options.MaxProbeTimeout);
+        rule.Time(options.LocalHealthDegradationMonitoringPeriod);
+        rule.Time(options.TableRefreshTimeout);
+        rule.Time(options.IAmAliveTablePublishTimeout);
+        rule.Time(options.MaxJoinAttemptTime);
+        rule.AtLeast(1, options.NumMissedProbesLimit);
+        rule.AtLeast(1, options.NumMissedTableIAmAliveLimit);
+        rule.AtLeast(1, options.NumProbedSilos);
+        rule.AtLeast(1, options.NumVotesForDeathDeclaration);
+        rule.AtLeast(0, options.MaxDefunctSiloEntries ?? 0, nameof(options.MaxDefunctSiloEntries));
+        rule.Is(options.DefunctSiloExpiration > TimeSpan.Zero, "positive", options.DefunctSiloExpiration);
+        rule.Is(options.DefunctSiloCleanupPeriod is null || options.DefunctSiloCleanupPeriod > TimeSpan.Zero, "positive or null",
+            options.DefunctSiloCleanupPeriod);
+    }
+
     internal static void Check(SchedulingOptions options)
     {
         var rule = new Rule(nameof(SchedulingOptions));

@@ -234,7 +234,8 @@ internal sealed class Machine : IHostApplicationLifetime
             options.ResponseTimeout = settings.ResponseTimeout;
             options.MaxForwardCount = settings.MaxForwards;
         });
-        silo.Services.Configure<ClusterMembershipOptions>(options => options.ProbeTimeout = settings.ProbeTimeout);
+        silo.Services.Configure<ClusterMembershipOptions>(options =>
+            options.ProbeTimeout = options.MinProbeTimeout = settings.ProbeTimeout);
         silo.Services.Configure<ClusterLeaseOptions>(options => options.Duration = settings.Lease);
         silo.Services.Configure<GrainCollectionOptions>(options =>
         {

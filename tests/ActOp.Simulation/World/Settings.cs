@@ -64,7 +64,7 @@ internal sealed record Settings
         {
             Silos = 3 + dice.Below(3),
             ResponseTimeout = TimeSpan.FromSeconds(2),
-            ProbeTimeout = TimeSpan.FromSeconds(1),
+            ProbeTimeout = TimeSpan.FromSeconds(0.2),
             Lease = TimeSpan.FromSeconds(dice.Between(8, 15)),
             CollectionAge = TimeSpan.FromSeconds(900),
             MailboxLimit = 100_000,
@@ -73,7 +73,7 @@ internal sealed record Settings
         {
             Silos = 3 + dice.Below(3),
             Lease = Timeout.InfiniteTimeSpan,
-            ProbeTimeout = TimeSpan.FromSeconds(1),
+            ProbeTimeout = TimeSpan.FromSeconds(0.2),
             CollectionAge = TimeSpan.FromSeconds(900),
         },
         _ => this,
@@ -84,7 +84,7 @@ internal sealed record Settings
         Silos = 2 + dice.Below(4),
         Clients = dice.Below(3),
         ResponseTimeout = TimeSpan.FromSeconds(dice.Pick<int>([1, 2, 5, 10])),
-        ProbeTimeout = TimeSpan.FromSeconds(dice.Pick<double>([1, 2.5, 5])),
+        ProbeTimeout = TimeSpan.FromSeconds(dice.Pick<double>([0.2, 0.5, 1])),
         Lease = dice.Chance(0.5) ? Timeout.InfiniteTimeSpan : TimeSpan.FromSeconds(dice.Between(5, 20)),
         CollectionAge = TimeSpan.FromSeconds(dice.Pick<int>([2, 10, 60, 900])),
         MailboxLimit = dice.Pick<int>([3, 100, 100_000]),

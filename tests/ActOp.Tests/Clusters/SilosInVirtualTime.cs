@@ -36,7 +36,7 @@ internal sealed class SilosInVirtualTime : IAsyncDisposable
             silo.Configure<ClusterMembershipOptions>(options =>
             {
                 options.ProbeTimeout = options.MaxProbeTimeout = TimeSpan.FromHours(1);
-                options.TableRefreshTimeout = TimeSpan.FromHours(1);
+                options.TableRefreshTimeout = options.IAmAliveTablePublishTimeout = TimeSpan.FromHours(1);
             });
             // What threads cost is measured in real time, which has nothing to do with this clock's seconds.
             silo.Configure<StageOptions>(options => options.Controller = StageController.Fixed);

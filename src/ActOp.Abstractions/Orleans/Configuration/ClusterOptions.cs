@@ -24,49 +24,63 @@ public class ClusterMembershipOptions
     /// <summary>How long a vote against a silo counts. Default: 2 min.</summary>
     public TimeSpan DeathVoteExpirationTimeout { get; set; } = TimeSpan.FromSeconds(120);
 
-    /// <summary>How often entries of silos that are long dead are removed; null for never. Default: 1 h.</summary>
+    /// <summary>Time between two searches for entries that are past <see cref="DefunctSiloExpiration"/>; null for never. Default: 1 h.</summary>
     public TimeSpan? DefunctSiloCleanupPeriod { get; set; } = TimeSpan.FromHours(1);
 
-    /// <summary>How long a dead silo keeps its entry. Default: 7 d.</summary>
+    /// <summary>Maximum time that the entry of a dead silo is kept. Default: 7 d.</summary>
     public TimeSpan DefunctSiloExpiration { get; set; } = TimeSpan.FromDays(7);
 
-    /// <summary>Whether connections to silos are probed too. Default: true.</summary>
+    /// <summary>
+    /// Whether a broken connection starts a probe at once, and a refused one counts as a missed probe, so that the end of a process is
+    /// detected without a timeout. Default: true.
+    /// </summary>
     public bool EnableConnectionLivenessCheck { get; set; } = true;
 
     /// <summary>Whether another silo is asked to probe before a silo is suspected. Default: true.</summary>
     public bool EnableIndirectProbes { get; set; } = true;
 
-    /// <summary>Whether silos that the joining one cannot reach are declared dead once its time is over. Default: true.</summary>
+    /// <summary>Whether a silo that is still joining after <see cref="MaxJoinAttemptTime"/> is declared dead. Default: true.</summary>
     public bool EvictWhenMaxJoinAttemptTimeExceeded { get; set; } = true;
 
-    /// <summary>Whether a silo that is not well itself waits longer for answers to its probes. Default: true.</summary>
+    /// <summary>
+    /// Whether a silo with signs of a fault of its own (late ticks, no traffic) waits longer for answers to its probes. Default: true.
+    /// </summary>
     public bool ExtendProbeTimeoutDuringDegradation { get; set; } = true;
 
-    /// <summary>How often a silo writes into the table that it lives. Default: 30 s.</summary>
+    /// <summary>
+    /// Maximum time between two signs of life that a silo writes into the table. Each write also reads the table. Default: 30 s.
+    /// </summary>
     public TimeSpan IAmAliveTablePublishTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>Whether silos can be declared dead at all. Default: true.</summary>
     public bool LivenessEnabled { get; set; } = true;
 
-    /// <summary>How often a silo looks at its own health. Default: 10 s.</summary>
-    public TimeSpan LocalHealthDegradationMonitoringPeriod { get; set; } = TimeSpan.FromSeconds(10);
+    /// <summary>
+    /// Time without a further sign of a fault of its own after which a silo shortens its probe timeout by one step. Default: 2 s.
+    /// </summary>
+    public TimeSpan LocalHealthDegradationMonitoringPeriod { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>The most entries of dead silos that are kept; null for no limit. Default: 1000.</summary>
-    public int? MaxDefunctSiloEntries { get; set; } = 1000;
+    /// <summary>
+    /// Maximum number of entries of dead silos in the table, which every change sends to all silos; null for no limit. Default: 100.
+    /// </summary>
+    public int? MaxDefunctSiloEntries { get; set; } = 100;
 
-    /// <summary>How long a silo tries to join. Default: 5 min.</summary>
+    /// <summary>Maximum time that a silo tries to join; then its start fails. Default: 5 min.</summary>
     public TimeSpan MaxJoinAttemptTime { get; set; } = TimeSpan.FromMinutes(5);
 
-    /// <summary>The longest time that a probe may take however unwell a silo is. Default: 30 s.</summary>
+    /// <summary>Maximum time that a probe may take, however much it is extended. Default: 30 s.</summary>
     public TimeSpan MaxProbeTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>The shortest time that a probe may take. Default: 1 s.</summary>
+    /// <summary>Minimum time that a probe may take, also if <see cref="ProbeTimeout"/> is shorter. Default: 1 s.</summary>
     public TimeSpan MinProbeTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>How many probes in a row fail before a silo is suspected. Default: 3.</summary>
+    /// <summary>Number of consecutive missed probes after which a silo is suspected. Default: 3.</summary>
     public int NumMissedProbesLimit { get; set; } = 3;
 
-    /// <summary>How many signs of life in the table a silo may miss before joining silos take no notice of it. Default: 3.</summary>
+    /// <summary>
+    /// Number of consecutive signs of life that a silo may miss in the table before it does not count for the number of votes that a
+    /// declaration of death needs. Default: 3.
+    /// </summary>
     public int NumMissedTableIAmAliveLimit { get; set; } = 3;
 
     /// <summary>How many others each silo probes. Default: 10.</summary>
@@ -75,13 +89,19 @@ public class ClusterMembershipOptions
     /// <summary>How many silos must suspect one before it is declared dead. Default: 2.</summary>
     public int NumVotesForDeathDeclaration { get; set; } = 2;
 
-    /// <summary>How long a probe may take, and how often there is one. Default: 5 s.</summary>
-    public TimeSpan ProbeTimeout { get; set; } = TimeSpan.FromSeconds(5);
+    /// <summary>
+    /// Maximum time that a probe may take, and the time between two probes of one silo. Default: 1 s, so that with the other defaults a
+    /// silo that has become silent is declared dead after 3 to 4 s.
+    /// </summary>
+    public TimeSpan ProbeTimeout { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>How often the table is read. Default: 1 min.</summary>
+    /// <summary>
+    /// Maximum time between two reads of the table. Reads are more frequent with a finite lease (<c>ClusterLeaseOptions.Duration</c>), of
+    /// which they take a sixth at most. Default: 1 min.
+    /// </summary>
     public TimeSpan TableRefreshTimeout { get; set; } = TimeSpan.FromSeconds(60);
 
-    /// <summary>Whether silos tell each other of changes. Default: true.</summary>
+    /// <summary>Whether silos tell each other of changes of the table instead of waiting for the next read. Default: true.</summary>
     public bool UseLivenessGossip { get; set; } = true;
 }
 
