@@ -151,6 +151,7 @@ internal sealed class AnyCodecOf<T> : AnyCodec
     {
         if (_body is not null)
             return _body.ReadObject(ref reader, at);
+        reader.Session.Take(Footprint.OfItems<T>(1));
         var value = _codec.Read(ref reader)
             ?? throw new SerializerException("The message has null where a value of type " + typeof(T) + " is expected.");
         if (at >= 0)

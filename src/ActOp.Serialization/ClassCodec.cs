@@ -29,6 +29,8 @@ internal interface IBodyCodec
 public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
     where T : class
 {
+    private readonly int _footprint = Footprint.Of(typeof(T));
+
     /// <summary>False if identity and cycles do not matter: then the object is written at each occurrence.</summary>
     protected virtual bool IsTracked => true;
 
@@ -82,6 +84,7 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
             case Header.Exact:
             case Header.ExactTracked:
                 reader.Session.Enter();
+                reader.Session.Take(_footprint);
                 var value = ReadBody(ref reader, header == Header.Exact ? -1 : at);
                 reader.Session.Exit();
                 return value;
@@ -95,7 +98,11 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
 
     void IBodyCodec.WriteObject(ref WireWriter writer, object value) => WriteBody(ref writer, (T)value);
 
-    object IBodyCodec.ReadObject(ref WireReader reader, int at) => ReadBody(ref reader, at);
+    object IBodyCodec.ReadObject(ref WireReader reader, int at)
+    {
+        reader.Session.Take(_footprint);
+        return ReadBody(ref reader, at);
+    }
 
     /// <summary>Writes the object, which is exactly a <typeparamref name="T"/>.</summary>
     protected abstract void WriteBody(ref WireWriter writer, T value);

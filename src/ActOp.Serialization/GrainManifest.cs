@@ -100,17 +100,24 @@ public sealed class GrainMethod
 
     private Func<Call> Instantiate(string typeArguments)
     {
-        if (_instantiations!.Count >= MaxInstantiations)
+        var arguments = TypeManifest.ParseArguments(typeArguments);
+        // Types have several names; only one is kept.
+        var canonical = TypeManifest.NameArguments(arguments);
+        if (_instantiations!.TryGetValue(canonical, out var known))
+            return known;
+        // Clients cannot use up what silos need.
+        var limit = TypeShare.IsOfClient ? MaxInstantiations / 2 : MaxInstantiations;
+        if (_instantiations.Count >= limit)
         {
             throw new Orleans.Serialization.SerializerException(
-                "The method " + InterfaceType + "." + Name + " was called with more than " + MaxInstantiations +
-                    " different type arguments.");
+                "The method " + InterfaceType + "." + Name + " was called with more than " + limit + " different type arguments.");
         }
 
+        TypeShare.Take(TypeShare.PartsOfInstantiation);
         Func<Call> rent;
         try
         {
-            var call = _definition!.MakeGenericType(TypeManifest.ParseArguments(typeArguments));
+            var call = _definition!.MakeGenericType(arguments);
             rent = typeof(CallPool<>).MakeGenericType(call).GetMethod("Rent")!.CreateDelegate<Func<Call>>();
         }
         catch (ArgumentException exception)
@@ -119,7 +126,7 @@ public sealed class GrainMethod
                 "The type arguments " + typeArguments + " do not fit " + InterfaceType + "." + Name + ".", exception);
         }
 
-        return _instantiations.GetOrAdd(typeArguments, rent);
+        return _instantiations.GetOrAdd(canonical, rent);
     }
 }
 

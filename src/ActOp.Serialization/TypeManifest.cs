@@ -23,9 +23,11 @@ public static class TypeManifest
 {
     private const int RecentCount = 256;
 
-    /// <summary>How deep names may be nested, and how many constructed types peers may name: types are never unloaded.</summary>
+    /// <summary>How deep names may be nested.</summary>
     private const int MaxNesting = 16;
-    private const int MaxConstructed = 16384;
+
+    /// <summary>Names of constructed types that are kept: a type has several, with aliases and full names.</summary>
+    private const int MaxNames = 32_768;
 
     /// <summary>Longest name that a peer may use: it bounds the size of the structs that can be made from it.</summary>
     private const int MaxNameLength = 4096;
@@ -39,7 +41,8 @@ public static class TypeManifest
     private static readonly ConcurrentDictionary<Type, string> NamesByType = new();
     private static readonly ConcurrentDictionary<string, Type> ConstructedByName = new(StringComparer.Ordinal);
     private static readonly ConcurrentDictionary<Type, string> ConstructedNames = new();
-    private static readonly ConcurrentDictionary<Type, byte> MadeTypes = new();
+    private static readonly ConcurrentDictionary<MadeType, Type> MadeTypes = new();
+    private static int s_names;
     private static readonly ConcurrentDictionary<Type, Type?> StatelessClasses = new();
 
     /// <summary>The methods that were found last, by the remainder of their ids: most processes use few.</summary>
@@ -308,6 +311,8 @@ public static class TypeManifest
         if (name is null)
             return false;
         ConstructedNames.TryAdd(type, name);
+        // Used by this process itself: it is no part of what peers may name.
+        KeepName(name, type);
         return true;
     }
 
@@ -336,7 +341,7 @@ public static class TypeManifest
             return false;
         if (!rest.IsEmpty)
             throw new SerializerException("The type name " + name + " is malformed.");
-        ConstructedByName.TryAdd(name, type);
+        KeepName(name, type);
         return true;
     }
 
@@ -411,7 +416,7 @@ public static class TypeManifest
         if (close < 0 || close > 4 || rest[1..close].ContainsAnyExcept(',') || depth > MaxNesting)
             throw new SerializerException("The name of an array type in the message is malformed.");
         rest = rest[(close + 1)..];
-        return Made(close == 1 ? element.MakeArrayType() : element.MakeArrayType(close));
+        return Made(new MadeType(element, [], close));
     }
 
     private static Type Construct(Type definition, Type[] arguments)
@@ -420,7 +425,7 @@ public static class TypeManifest
             throw new SerializerException("The type " + definition + " does not take " + arguments.Length + " type arguments.");
         try
         {
-            return Made(definition.MakeGenericType(arguments));
+            return Made(new MadeType(definition, arguments, 0));
         }
         catch (Exception exception) when (exception is ArgumentException or TypeLoadException)
         {
@@ -428,14 +433,45 @@ public static class TypeManifest
         }
     }
 
-    /// <summary>Counts the types that were made from names, also those of names that turned out to be wrong.</summary>
-    private static Type Made(Type type)
+    /// <summary>Counts the types that are made from names, also those of names that turn out to be wrong, before they are made.</summary>
+    private static Type Made(in MadeType parts)
     {
-        if (MadeTypes.ContainsKey(type))
+        if (MadeTypes.TryGetValue(parts, out var type))
             return type;
-        if (MadeTypes.Count >= MaxConstructed)
-            throw new SerializerException("Peers have named more than " + MaxConstructed + " constructed types.");
-        MadeTypes.TryAdd(type, 0);
-        return type;
+        TypeShare.Take(1);
+        return MadeTypes.GetOrAdd(parts, parts.Make());
+    }
+
+    private static void KeepName(string name, Type type)
+    {
+        if (Volatile.Read(ref s_names) < MaxNames && ConstructedByName.TryAdd(name, type))
+            Interlocked.Increment(ref s_names);
+    }
+
+    /// <summary>What a type is made of: to be found without making it.</summary>
+    /// <param name="Definition">The generic type, or the type of the items.</param>
+    /// <param name="Arguments">The type arguments.</param>
+    /// <param name="Rank">The rank of an array; 0 for a generic type.</param>
+    private readonly record struct MadeType(Type Definition, Type[] Arguments, int Rank)
+    {
+        public bool Equals(MadeType other) =>
+            Definition == other.Definition && Rank == other.Rank && Arguments.AsSpan().SequenceEqual(other.Arguments);
+
+        public override int GetHashCode()
+        {
+            var hash = new HashCode();
+            hash.Add(Definition);
+            hash.Add(Rank);
+            foreach (var argument in Arguments)
+                hash.Add(argument);
+            return hash.ToHashCode();
+        }
+
+        internal Type Make() => Rank switch
+        {
+            0 => Definition.MakeGenericType(Arguments),
+            1 => Definition.MakeArrayType(),
+            _ => Definition.MakeArrayType(Rank),
+        };
     }
 }

@@ -35,6 +35,10 @@ public sealed class WireSession
     private int _depth;
     private int _jumps;
 
+    /// <summary>Bytes that may still be allocated for what is read, and how many there were at first.</summary>
+    private long _decodable = long.MaxValue;
+    private long _decodableAtFirst = long.MaxValue;
+
     private readonly WeakReference<CallRuntime>? _runtime;
 
     /// <summary>Creates a session for one runtime. Threads keep sessions, so a session does not keep its runtime alive.</summary>
@@ -102,6 +106,22 @@ public sealed class WireSession
         return false;
     }
 
+    /// <summary>
+    /// Limits the memory for what is read of this message, until <see cref="Reset"/>: a few bytes can name much more than themselves.
+    /// </summary>
+    internal void LimitDecoded(long bytes) => _decodable = _decodableAtFirst = bytes;
+
+    /// <summary>
+    /// Counts the memory of an object, or of the items of a collection, before it is taken. An estimate; values within objects and texts are
+    /// not counted, because they cannot be much larger than their bytes.
+    /// </summary>
+    /// <exception cref="SerializerException">The message needs more than its limit.</exception>
+    internal void Take(long bytes)
+    {
+        if ((_decodable -= bytes) < 0)
+            throw TooLarge();
+    }
+
     /// <summary>Enters an object; throws when objects are nested too deep for the stack or for any honest message.</summary>
     public void Enter()
     {
@@ -132,9 +152,14 @@ public sealed class WireSession
         _count = 0;
         _depth = 0;
         _jumps = 0;
+        _decodable = _decodableAtFirst = long.MaxValue;
         _skipped?.Clear();
         _late = null;
     }
+
+    private SerializerException TooLarge() =>
+        new("The message would need more than " + _decodableAtFirst + " bytes of memory, its limit by its length: see "
+            + "SerializationLimitOptions.MaxDecodedBytesPerByte and DecodedBytesPerMessage.");
 
     internal static SerializerException TooDeep() =>
         new("Objects are nested more than " + MaxDepth + " deep, or deeper than the stack allows.");

@@ -257,6 +257,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         var definition = WithoutArguments(name);
         if (!_hosted.TryGetValue(GrainType.Create(definition), out found))
             return null;
+        TypeShare.Take(TypeShare.PartsOfInstantiation);
         type = found.Type.MakeGenericType(TypeManifest.ParseArguments(name[(definition.Length + 2)..^2]));
         return found;
     }

@@ -15,8 +15,12 @@ namespace ActOp.Runtime.Hosting;
 /// <summary>Makes references. Local and cheap: nothing is sent, nothing is activated. Any thread.</summary>
 internal sealed class GrainFactory(GrainClasses classes, ActivationTable activations, CallSender calls) : IGrainFactory
 {
+    /// <summary>More than an application has pairs of grain types and interfaces.</summary>
+    private const int MaxShared = 65_536;
+
     private readonly ConcurrentDictionary<(GrainType, Type), (GrainReferenceShared Shared, GrainInterface Entry)> _shared = new();
     private readonly ConcurrentDictionary<(string, SiloAddress, Type), GrainReference> _systemTargets = new();
+    private int _sharedCount;
 
     public TGrainInterface GetGrain<TGrainInterface>(Guid primaryKey, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithGuidKey =>
@@ -146,10 +150,17 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
 
     internal GrainReference Create(GrainId id, Type interfaceType)
     {
-        var (shared, entry) = _shared.TryGetValue((id.Type, interfaceType), out var found)
-            ? found
-            : _shared.GetOrAdd((id.Type, interfaceType), MakeShared);
+        var (shared, entry) = _shared.TryGetValue((id.Type, interfaceType), out var found) ? found : Share((id.Type, interfaceType));
         return entry.CreateReference(shared, id.Key);
+    }
+
+    /// <summary>Peers send references with grain types of their choice, so not all are kept.</summary>
+    private (GrainReferenceShared Shared, GrainInterface Entry) Share((GrainType Type, Type Interface) key)
+    {
+        var made = MakeShared(key);
+        if (Volatile.Read(ref _sharedCount) < MaxShared && _shared.TryAdd(key, made))
+            Interlocked.Increment(ref _sharedCount);
+        return made;
     }
 
     private static Type? FirstInterface(Type grainClass) => grainClass.GetInterfaces().FirstOrDefault(TypeManifest.IsGrainInterface);

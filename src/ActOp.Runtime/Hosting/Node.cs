@@ -237,7 +237,8 @@ internal sealed class Node : IDisposable
         // The parts that send a call send calls themselves.
         Calls.Connect(Router, Writer, Factory, Filters);
         // The part that reads frames sends replies over the same links.
-        Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep, Refusals);
+        Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep, Refusals,
+            _setup.Decoding);
         // A silo that has joined speaks before the news of its join has arrived.
         Peers.Reader.NewcomerSeen += () => Cluster?.RefreshTable();
         // A long turn delays frames that another thread can write.

@@ -64,6 +64,7 @@ internal static class NodeRegistrations
         services.AddOptions<ConnectionLimitOptions>().Bind(configuration.GetSection("ActOp:Limits"));
         services.AddOptions<StageOptions>();
         services.AddOptions<LocalityOptions>();
+        services.AddOptions<SerializationLimitOptions>();
         services.AddSingleton<IGrainFactory>(static provider => provider.GetRequiredService<Node>().Factory);
         services.AddSingleton<IClusterClient>(static provider => new ClusterClient(provider.GetRequiredService<Node>().Factory, provider));
         services.AddSingleton<IGrainRuntime>(static provider => provider.GetRequiredService<Node>().GrainRuntime);

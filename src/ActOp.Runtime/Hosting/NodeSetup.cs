@@ -74,6 +74,8 @@ internal sealed record NodeSetup
 
     internal required LocalityOptions Locality { get; init; }
 
+    internal SerializationLimitOptions Decoding { get; init; } = new();
+
     internal MembershipOptions Membership { get; init; } = new();
 
     internal DirectoryLimits Directory { get; init; } = new();
@@ -207,6 +209,8 @@ internal static class SetupReader
         stages.Validate();
         var locality = Option<LocalityOptions>(services);
         locality.Validate();
+        var decoding = Option<SerializationLimitOptions>(services);
+        decoding.Validate();
         var cluster = Option<ClusterOptions>(services);
         OptionRules.Check(messaging);
         var collection = Option<GrainCollectionOptions>(services);
@@ -233,6 +237,7 @@ internal static class SetupReader
             Scheduling = scheduling,
             Stages = stages,
             Locality = locality,
+            Decoding = decoding,
             Mesh = new MeshOptions
             {
                 ClusterId = cluster.ClusterId,

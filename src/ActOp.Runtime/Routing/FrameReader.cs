@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
@@ -23,7 +24,7 @@ namespace ActOp.Runtime.Routing;
 /// </remarks>
 internal sealed class FrameReader(
     LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers,
-    CallSweep sweep, Refusals refusals)
+    CallSweep sweep, Refusals refusals, SerializationLimitOptions decoding)
 {
     /// <summary>Raised when frames of a silo wait for a view that lists it: the table should be read now.</summary>
     internal event Action? NewcomerSeen;
@@ -36,6 +37,7 @@ internal sealed class FrameReader(
     internal void Read(Sender sender, PeerRole role, ReadOnlySpan<byte> frame)
     {
         var scratch = Scratch.Rent(calls);
+        scratch.Session.LimitDecoded(decoding.Of(frame.Length));
         var reader = new WireReader(frame, scratch.Session);
         switch ((FrameKind)reader.ReadByte())
         {

@@ -6,6 +6,7 @@ using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Stages;
+using ActOp.Serialization;
 using ActOp.Staging;
 using ActOp.Staging.Measuring;
 using Microsoft.Extensions.Logging;
@@ -36,6 +37,13 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Entries that are found without the table: one for each remainder of the address' hash.</summary>
     private const int RecentCount = 64;
 
+    /// <summary>Constructed types that a silo, and the clients of one host, may name.</summary>
+    private const int TypesOfSilo = 4_096;
+    private const int TypesOfHost = 1_024;
+
+    /// <summary>Hosts whose clients have a share of their own; the clients of all others have one together.</summary>
+    private const int MaxShares = 1_024;
+
     private readonly LocalNode _local;
     private readonly NodeStages _stages;
     private readonly ClusterView _cluster;
@@ -45,6 +53,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     private readonly ConcurrentDictionary<SiloAddress, PeerEntry> _entries = new();
     private readonly PeerEntry?[] _recent = new PeerEntry?[RecentCount];
     private readonly ConcurrentDictionary<EndPoint, EndPointSearch> _searches = new();
+    private readonly ConcurrentDictionary<IPAddress, TypeShare> _shares = new();
     private readonly PollStage _receive;
     private readonly PollStage _control;
     private readonly Sender _self;
@@ -173,6 +182,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         return null;
     }
 
+    /// <summary>A known node as the sender of frames, or null. For tests and diagnosis.</summary>
+    internal Sender? FindSender(SiloAddress address) => Present(address)?.Sender;
+
     /// <summary>Connected nodes that are clients, or silos.</summary>
     internal int Count(bool clients) => _entries.Count(pair => pair.Key.IsClient == clients && pair.Value.IsConnected);
 
@@ -218,6 +230,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         }
 
         var entry = _entries.GetOrAdd(address, static (key, table) => table.NewEntry(key), this);
+        entry.Sender.Types ??= ShareOf(peer, address.IsClient);
         peer.Tag = entry;
         peer.Keep = !address.IsClient;
         for (var index = 0u; index < peer.DataLinks; index++)
@@ -265,6 +278,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             PollStage.BorrowUntilStepEnds(_stages.Work);
         PollStage.CountItems(frames.Count);
         PoolBatches.BeginRead();
+        TypeShare.Current = entry.Sender.Types;
         try
         {
             foreach (var frame in frames)
@@ -272,6 +286,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         }
         finally
         {
+            TypeShare.Current = null;
             _calls.Batches.EndRead();
         }
     }
@@ -306,6 +321,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     private void ReadHeld(PeerEntry entry, PeerRole role)
     {
+        TypeShare.Current = entry.Sender.Types;
         try
         {
             while (entry.Sender.Held.Take() is { } frame)
@@ -317,6 +333,10 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             _local.Log.StageFailed("control", exception);
             entry.Sender.Held.Clear();
             entry.Break();
+        }
+        finally
+        {
+            TypeShare.Current = null;
         }
     }
 
@@ -418,6 +438,23 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (address.IsClient || _closing || _cluster.IsDead(address) || _endPointOf(address) is null)
             return null;
         return _entries.GetOrAdd(address, static (key, table) => table.NewEntry(key), this);
+    }
+
+    /// <summary>
+    /// A silo has a share of its own. The clients of a host share one, or a client could have another one by connecting again. On the control
+    /// thread of the mesh.
+    /// </summary>
+    private TypeShare ShareOf(Peer peer, bool isClient)
+    {
+        if (!isClient)
+            return new TypeShare(TypesOfSilo, isClient: false);
+        if (peer.Control?.RemoteEndPoint is not IPEndPoint { Address: var host })
+            host = IPAddress.None;
+        if (_shares.TryGetValue(host, out var share))
+            return share;
+        if (_shares.Count >= MaxShares)
+            host = IPAddress.None;
+        return _shares.GetOrAdd(host, static _ => new TypeShare(TypesOfHost, isClient: true));
     }
 
     private PeerEntry NewEntry(SiloAddress address) => new(this, address, NewSender(address));

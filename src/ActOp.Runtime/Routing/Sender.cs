@@ -1,6 +1,7 @@
 using System.Text;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
+using ActOp.Serialization;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
@@ -34,6 +35,9 @@ internal sealed class Sender(SiloAddress address, ClusterView cluster, bool isSi
     private volatile Standing? _standing;
 
     internal SiloAddress Address => address;
+
+    /// <summary>The constructed types that it may name; null for this node.</summary>
+    internal TypeShare? Types { get; set; }
 
     /// <summary>The refusals of its frames so far.</summary>
     internal RefusalCounts Refusals { get; } = new();

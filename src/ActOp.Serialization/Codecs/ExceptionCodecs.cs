@@ -67,6 +67,9 @@ internal sealed class ExceptionCodec<T> : Codec<T>, IBodyCodec
 /// <summary>What is written of an exception; see <see cref="ExceptionCodec{T}"/>.</summary>
 internal static class ExceptionBody
 {
+    /// <summary>The memory of an exception, without its texts.</summary>
+    private const int Bytes = 256;
+
     /// <summary>Longest stack trace on the wire; longer ones are truncated.</summary>
     private const int MaxStack = 32 * 1024;
 
@@ -99,7 +102,9 @@ internal static class ExceptionBody
         var value = type is null || type == typeof(AggregateException) ? null : (Exception)RuntimeHelpers.GetUninitializedObject(type);
         if (value is not null && at >= 0)
             reader.Session.AddRead(at, value);
-        var inners = new Exception[Math.Min(reader.ReadCount(), 1024)];
+        var count = Math.Min(reader.ReadCount(), 1024);
+        reader.Session.Take(Bytes + Footprint.OfItems<Exception>(count));
+        var inners = new Exception[count];
         for (var i = 0; i < inners.Length; i++)
             inners[i] = Codec<Exception>.Default.Read(ref reader) ?? throw Parsing.Invalid("exception");
         var inner = inners.Length > 0 ? inners[0] : null;

@@ -25,6 +25,9 @@ internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
 
     protected abstract void Add(TMap map, TKey key, TValue value);
 
+    /// <summary>What it costs to add a key, beyond its memory, in bytes that are moved.</summary>
+    protected virtual long CostOf(TMap map, TKey key) => 0;
+
     protected override void WriteBody(ref WireWriter writer, TMap value)
     {
         var count = Count(value);
@@ -45,12 +48,15 @@ internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
     protected override TMap ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount(2);
+        reader.Session.Take(Footprint.OfNodes<KeyValuePair<TKey, TValue>>(count));
         var map = ReadStart(ref reader, Math.Min(count, TrustedCapacity));
         Record(ref reader, at, map);
         for (var i = 0; i < count; i++)
         {
             var key = Key.Read(ref reader) ?? throw new SerializerException("The message has a null key.");
-            Add(map, key, Value.Read(ref reader));
+            var value = Value.Read(ref reader);
+            reader.Session.Take(CostOf(map, key));
+            Add(map, key, value);
         }
 
         return map;
@@ -114,6 +120,10 @@ internal sealed class SortedListCodec<TKey, TValue> : MapCodec<SortedList<TKey, 
     protected override int Count(SortedList<TKey, TValue> map) => map.Count;
 
     protected override void Add(SortedList<TKey, TValue> map, TKey key, TValue value) => map[key] = value;
+
+    /// <summary>It was written in order. A key out of order moves the others, which would take very long for many keys.</summary>
+    protected override long CostOf(SortedList<TKey, TValue> map, TKey key) =>
+        map.Count > 64 && map.Comparer.Compare(map.GetKeyAtIndex(map.Count - 1), key) > 0 ? map.Count / 16 : 0;
 }
 
 /// <summary>The comparer of strings, count, keys and values.</summary>

@@ -63,7 +63,7 @@ internal static class Parsing
             throw Invalid("culture");
         try
         {
-            return System.Globalization.CultureInfo.GetCultureInfo(name);
+            return System.Globalization.CultureInfo.GetCultureInfo(name, predefinedOnly: true);
         }
         catch (System.Globalization.CultureNotFoundException exception)
         {

@@ -42,6 +42,7 @@ internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TColl
     protected override TCollection ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount();
+        reader.Session.Take(Footprint.OfNodes<TItem>(count));
         var collection = ReadStart(ref reader, Math.Min(count, TrustedCapacity));
         Record(ref reader, at, collection);
         for (var i = 0; i < count; i++)
@@ -76,6 +77,7 @@ internal sealed class ListCodec<T> : ReferenceCodec<List<T>>
     {
         var codec = Codec<T>.Default;
         var count = reader.ReadCount();
+        reader.Session.Take(Footprint.OfItems<T>(count));
         var list = new List<T>(Math.Min(count, TrustedCapacity));
         Record(ref reader, at, list);
         for (var i = 0; i < count; i++)

@@ -26,7 +26,7 @@ internal abstract class WrappedCodec<TCollection, TItem> : ReferenceCodec<TColle
 
     protected override TCollection ReadBody(ref WireReader reader, int at)
     {
-        var collection = FromArray(Items.Read<TItem>(ref reader, reader.ReadCount(), -1));
+        var collection = FromArray(ReadItems(ref reader));
         Record(ref reader, at, collection);
         return collection;
     }
@@ -36,6 +36,13 @@ internal abstract class WrappedCodec<TCollection, TItem> : ReferenceCodec<TColle
         var copy = FromArray(CopyItems(value, context));
         context.RecordCopy(value, copy);
         return copy;
+    }
+
+    protected static TItem[] ReadItems(ref WireReader reader)
+    {
+        var count = reader.ReadCount();
+        reader.Session.Take(Footprint.OfNodes<TItem>(count));
+        return Items.Read<TItem>(ref reader, count, -1);
     }
 
     protected static TItem[] CopyItems(TCollection value, CopyContext context)
@@ -76,7 +83,7 @@ internal abstract class ComparedCodec<TCollection, TItem> : WrappedCodec<TCollec
     protected override TCollection ReadBody(ref WireReader reader, int at)
     {
         var empty = ReadEmpty(ref reader);
-        var collection = AddRange(empty, Items.Read<TItem>(ref reader, reader.ReadCount(), -1));
+        var collection = AddRange(empty, ReadItems(ref reader));
         Record(ref reader, at, collection);
         return collection;
     }

@@ -11,6 +11,8 @@ using ActOp.Serialization;
 using ActOp.Tests.Clusters;
 using ActOp.Wire;
 using Microsoft.Extensions.Hosting;
+using Large = ((decimal, decimal, decimal, decimal, decimal, decimal, decimal), (decimal, decimal, decimal, decimal, decimal, decimal,
+    decimal), (decimal, decimal, decimal, decimal, decimal, decimal, decimal));
 
 namespace ActOp.Tests.Faults;
 
@@ -229,6 +231,53 @@ public class HostileClientTests : IAsyncLifetime
         Assert.Contains("no.such.class", exception.Message, StringComparison.Ordinal);
     }
 
+    /// <summary>One byte an item on the wire, and 336 in memory.</summary>
+    [Fact]
+    public async Task A_message_that_needs_much_more_memory_than_its_length_fails_its_call_only()
+    {
+        var before = Silo.Refusals[Refusal.Data];
+        var grain = HostileClient.GetGrain<IPrey>(10);
+        await Place.On(Silo.Address, () => grain.Add(1));
+        var bomb = new Large?[50_000];
+        var exception = await Assert.ThrowsAsync<Orleans.Serialization.SerializerException>(() => grain.Take(bomb).WaitAsync(Gate.Patience));
+        Assert.Contains("SerializationLimitOptions", exception.Message, StringComparison.Ordinal);
+        Assert.Equal(before + 1, Silo.Refusals[Refusal.Data]);
+        await AssertLoggedAsync(Refusal.Data);
+        Assert.Equal(50, await grain.Take(new Large?[50]).WaitAsync(Gate.Patience));
+    }
+
+    /// <summary>Types are never unloaded: what one client may name is limited, and does not take from silos what they need.</summary>
+    [Fact]
+    public async Task One_host_cannot_use_up_the_types_that_a_process_can_construct()
+    {
+        var before = Silo.Refusals[Refusal.Data];
+        var method = MethodOf<IPrey>(nameof(IPrey.Take));
+        var grain = HostileClient.GetGrain<IPrey>(11);
+        await Place.On(Silo.Address, () => grain.Add(1));
+        string[] parts = ["System.Int32", "System.Int64", "System.Byte", "System.Char", "System.Guid", "System.Half"];
+        for (var number = 0; number < 1_100; number++)
+        {
+            var name = parts[0];
+            for (var rest = number + 1_000_000; rest > 0; rest /= parts.Length)
+                name = "System.Collections.Generic.KeyValuePair`2<" + parts[rest % parts.Length] + "," + name + ">";
+            Hostile.Peers.Send(Silo.Address, default, Request(grain.GetGrainId(), method, FrameFlags.OneWay, body: Named(name)));
+        }
+
+        await TestingUtils.WaitUntilAsync(
+            _ => Task.FromResult(Silo.Refusals[Refusal.Data] == before + 1_100), Gate.Patience, TimeSpan.FromMilliseconds(1));
+        Assert.InRange(Silo.Peers.FindSender(Hostile.Address)!.Types!.Used, 1_000, 1_024);
+        // What the process knows already can still be named.
+        Assert.Equal(3, await grain.Take(new List<int> { 1, 2, 3 }).WaitAsync(Gate.Patience));
+    }
+
+    /// <summary>An object of a type, which is missing after its name.</summary>
+    private static byte[] Named(string type) => Written((ref WireWriter writer) =>
+    {
+        writer.WriteByte(2);
+        writer.WriteByte(0);
+        writer.WriteString(type);
+    });
+
     [Fact]
     public async Task Refusals_are_counted_by_reason_and_logged_once_in_a_while()
     {
@@ -295,7 +344,7 @@ public class HostileClientTests : IAsyncLifetime
 
     private byte[] Request(
         GrainId target, ulong method, FrameFlags flags = 0, int forwards = 0, GrainId source = default, SiloAddress? origin = null,
-        int[]? arguments = null) => Written((ref WireWriter writer) =>
+        int[]? arguments = null, byte[]? body = null) => Written((ref WireWriter writer) =>
     {
         writer.WriteByte((byte)FrameKind.Request);
         writer.WriteByte((byte)flags);
@@ -308,6 +357,12 @@ public class HostileClientTests : IAsyncLifetime
         {
             Addresses.Write(ref writer, origin);
             Addresses.Write(ref writer, Hostile.Address);
+        }
+
+        if (body is not null)
+        {
+            writer.WriteRaw(body);
+            return;
         }
 
         foreach (var argument in arguments ?? [1])
@@ -400,6 +455,9 @@ public class HostileClientTests : IAsyncLifetime
         Task Tell(IPreyWatcher watcher);
 
         Task<int> Ask(IPreyWatcher watcher, string gate);
+
+        /// <summary>Returns the number of items.</summary>
+        Task<int> Take(object items);
     }
 
     public interface IPreyWatcher : IGrainObserver
@@ -426,6 +484,8 @@ public class HostileClientTests : IAsyncLifetime
         }
 
         public Task Tell(IPreyWatcher watcher) => watcher.Answer(null);
+
+        public Task<int> Take(object items) => Task.FromResult(((System.Collections.ICollection)items).Count);
 
         public Task<int> Ask(IPreyWatcher watcher, string gate) => watcher.Answer(gate);
     }
