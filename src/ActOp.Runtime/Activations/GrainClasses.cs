@@ -5,6 +5,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Reflection;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Placement;
 using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
@@ -50,7 +51,15 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         var classes = TypeManifest.GrainClasses.Where(entry => options is null || options.Classes.Contains(entry.Type));
         var hosted = Unique(classes.OrderBy(static entry => entry.GrainType, StringComparer.Ordinal).ToArray()).Select(ReadClass).ToArray();
         _hosted = hosted.ToFrozenDictionary(static one => GrainType.Create(one.Entry.GrainType));
-        return new SiloManifest { Grains = [.. hosted.Select(static one => one.Entry)], Interfaces = interfaces };
+        foreach (var one in hosted)
+            PlacementFilters.Read(services, one.Entry, out _)?.Validate(one.Type);
+
+        return new SiloManifest
+        {
+            Grains = [.. hosted.Select(static one => one.Entry)],
+            Interfaces = interfaces,
+            Metadata = services.GetService<IOptions<SiloMetadataOptions>>()?.Value.Metadata ?? [],
+        };
     }
 
     /// <summary>Replaces the entries of the classes of the cluster. Entries of one grain type are merged.</summary>
@@ -138,6 +147,9 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         return strategy;
     }
 
+    /// <summary>The placement filters of a grain type, see <see cref="PlacementFilters.Read"/>.</summary>
+    internal PlacementFilters? FiltersOf(GrainTypeEntry entry, out bool isKnown) => PlacementFilters.Read(services, entry, out isKnown);
+
     private static PlacementStrategy? BuiltInPlacement(string name) => name switch
     {
         nameof(RandomPlacement) => new RandomPlacement(),
@@ -145,6 +157,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         nameof(HashBasedPlacement) => new HashBasedPlacement(),
         nameof(ActivationCountBasedPlacement) => new ActivationCountBasedPlacement(),
         nameof(ResourceOptimizedPlacement) => new ResourceOptimizedPlacement(),
+        nameof(SiloRoleBasedPlacement) => new SiloRoleBasedPlacement(),
         nameof(StatelessWorkerPlacement) => new StatelessWorkerPlacement(),
         _ => null,
     };

@@ -1,11 +1,13 @@
 using System.Collections.Concurrent;
 using System.Collections.Frozen;
+using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Placement;
 using Orleans;
 using Orleans.Runtime;
+using Orleans.Runtime.MembershipService.SiloMetadata;
 
 namespace ActOp.Runtime.Cluster;
 
@@ -120,7 +122,8 @@ internal sealed class ClusterManifests
         List<SiloAddress> asked = [];
         lock (_gate)
         {
-            var manifests = _known.Manifests.Where(pair => pair.Key.Equals(_local.Address) || IsMember(view, pair.Key)).ToFrozenDictionary();
+            var manifests = _known.Manifests.Where(pair => pair.Key.Equals(_local.Address) || IsMember(view, pair.Key))
+                .ToFrozenDictionary();
             foreach (var member in view.Members)
             {
                 if (IsMember(view, member.Silo) && !manifests.ContainsKey(member.Silo) && !member.Silo.Equals(_local.Address)
@@ -201,7 +204,8 @@ internal sealed class ClusterManifests
     private void Publish(FrozenDictionary<SiloAddress, HostedTypes> manifests)
     {
         var active = _cluster.Active;
-        _classes.SetKnown(manifests.OrderBy(static pair => pair.Key, SiloOrder.Instance).SelectMany(static pair => pair.Value.Manifest.Grains));
+        _classes.SetKnown(manifests.OrderBy(static pair => pair.Key, SiloOrder.Instance)
+            .SelectMany(static pair => pair.Value.Manifest.Grains));
         _known = new KnownManifests(_classes, _versions, active, manifests);
         var changed = _changed;
         _changed = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -213,12 +217,17 @@ internal sealed class ClusterManifests
 internal sealed class HostedTypes(SiloManifest manifest)
 {
     private readonly FrozenDictionary<string, GrainTypeEntry> _grains =
-        manifest.Grains.DistinctBy(static entry => entry.GrainType).ToFrozenDictionary(static entry => entry.GrainType, StringComparer.Ordinal);
+        manifest.Grains.DistinctBy(static entry => entry.GrainType)
+            .ToFrozenDictionary(static entry => entry.GrainType, StringComparer.Ordinal);
     private readonly FrozenDictionary<string, ushort> _versions =
         manifest.Interfaces.DistinctBy(static entry => entry.Name)
             .ToFrozenDictionary(static entry => entry.Name, static entry => entry.Version, StringComparer.Ordinal);
 
     internal SiloManifest Manifest => manifest;
+
+    internal SiloMetadata Metadata { get; } = manifest.Metadata.Count == 0
+        ? SiloMetadata.Empty
+        : new SiloMetadata { Metadata = manifest.Metadata.ToImmutableDictionary() };
 
     /// <summary>The class of the grain type, which has no type arguments here.</summary>
     internal bool TryGetGrain(string grainType, [NotNullWhen(true)] out GrainTypeEntry? entry) =>
@@ -312,7 +321,11 @@ internal sealed class KnownManifests(
             return null;
         // The same array for all classes that all silos host.
         var hosting = silos.Count == active.Length ? active : silos.ToArray();
-        return _hosts.GetOrAdd(definition, new GrainHosts(this, versions, entry, hosting, classes.PlacementOf(definition, entry)));
+        var filters = classes.FiltersOf(entry, out var isKnown);
+        var placement = classes.PlacementOf(definition, entry);
+        // Workers are chosen without a strategy.
+        var chosenHere = isKnown || placement is { IsUsingGrainDirectory: false } ? placement : null;
+        return _hosts.GetOrAdd(definition, new GrainHosts(this, versions, entry, hosting, chosenHere, filters));
     }
 }
 
@@ -323,9 +336,11 @@ internal sealed class KnownManifests(
 /// <param name="versions">Decides which versions go together.</param>
 /// <param name="entry">The class, as the first of them describes it.</param>
 /// <param name="silos">The silos in the order of the view; not empty; must not be modified.</param>
-/// <param name="placement">The strategy; null if this silo does not have the strategy's class.</param>
+/// <param name="placement">The strategy; null if this silo does not have the class of the strategy or of a filter.</param>
+/// <param name="filters">The placement filters; null for none.</param>
 internal sealed class GrainHosts(
-    KnownManifests known, InterfaceVersions versions, GrainTypeEntry entry, SiloAddress[] silos, PlacementStrategy? placement)
+    KnownManifests known, InterfaceVersions versions, GrainTypeEntry entry, SiloAddress[] silos, PlacementStrategy? placement,
+    PlacementFilters? filters)
 {
     /// <summary>Interfaces and versions come from the wire: what is above this number is computed each time.</summary>
     private const int MaxCached = 256;
@@ -341,6 +356,8 @@ internal sealed class GrainHosts(
     internal SiloAddress[] Silos => silos;
 
     internal PlacementStrategy? Placement => placement;
+
+    internal PlacementFilters? Filters => filters;
 
     /// <summary>The grains are stateless workers: on any of the silos, and not in the directory.</summary>
     internal bool AreWorkers => placement is { IsUsingGrainDirectory: false };

@@ -288,7 +288,8 @@ internal sealed class Node : IDisposable
     {
         var table = _setup.Table!(new ClusterTableParts(Local, Peers, Factory, () => Cluster!.RefreshTable()));
         var protocol = new MembershipProtocol(Address, _setup.Name, Gateway, _setup.Membership);
-        var cluster = new ClusterService(Local, ClusterView, Peers, Factory, Classes, Manifests, Activations, table, protocol, _setup.Membership);
+        var cluster = new ClusterService(
+            Local, ClusterView, Peers, Factory, Classes, Manifests, Activations, table, protocol, _setup.Membership);
         cluster.ViewChanged += OnView;
         cluster.LeaseChanged += SetLease;
         cluster.Died += Die;

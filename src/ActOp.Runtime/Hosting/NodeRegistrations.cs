@@ -1,6 +1,7 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Placement;
 using ActOp.Runtime.Timers;
 using ActOp.Serialization;
 using Microsoft.Extensions.Configuration;
@@ -9,7 +10,10 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Hosting;
+using Orleans.Placement;
 using Orleans.Runtime;
+using Orleans.Runtime.MembershipService.SiloMetadata;
+using Orleans.Runtime.Placement.Filtering;
 using Orleans.Serialization;
 using Orleans.Statistics;
 using Orleans.Timers;
@@ -33,6 +37,9 @@ internal static class NodeRegistrations
         services.AddSingleton(static provider => provider.GetRequiredService<SiloHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<SiloHost>());
         services.AddSingleton<ILocalSiloDetails>(static provider => provider.GetRequiredService<SiloHost>());
+        services.AddSingleton<ISiloMetadataCache>(static provider => new SiloMetadataCache(provider.GetRequiredService<Node>));
+        services.AddPlacementFilter<RequiredMatchSiloMetadataPlacementFilterStrategy, RequiredMatchDirector>(ServiceLifetime.Transient);
+        services.AddPlacementFilter<PreferredMatchSiloMetadataPlacementFilterStrategy, PreferredMatchDirector>(ServiceLifetime.Transient);
     }
 
     internal static void AddClient(IServiceCollection services, IConfiguration configuration)

@@ -35,7 +35,8 @@ internal sealed class GrainTraits(
     public double SizeOf(GrainId vertex) => 1;
 
     /// <summary>Whether the silo is known to host the class of the grain.</summary>
-    internal bool IsHostedBy(SiloAddress silo, GrainId grain) => manifests.Known is var known && (known.AreAlike || known.Hosts(silo, grain.Type));
+    internal bool IsHostedBy(SiloAddress silo, GrainId grain) =>
+        manifests.Known is var known && (known.AreAlike || known.Hosts(silo, grain.Type));
 
     internal bool MayMove(Activation activation) => IsMovedByLocality(activation) && !LosesState(activation);
 

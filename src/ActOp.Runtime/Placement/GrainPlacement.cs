@@ -60,8 +60,12 @@ internal sealed class GrainPlacement(
     private bool TryPlace(GrainId grain, in CalledAs called, RequestContextData? context, out Location location)
     {
         location = default;
-        if (manifests.Known.HostsOf(grain.Type) is not { Placement: { } strategy } hosts || DirectorOf(strategy) is not OwnDirector director)
+        if (manifests.Known.HostsOf(grain.Type) is not { Placement: { } strategy, Filters: null } hosts
+            || DirectorOf(strategy) is not OwnDirector director)
+        {
             return false;
+        }
+
         var silos = Compatible(hosts, called);
         if (silos.Length == 0)
             return false;
@@ -88,15 +92,21 @@ internal sealed class GrainPlacement(
         GrainId grain, CalledAs called, RequestContextData? context, SiloAddress? expected = null)
     {
         var hosts = await FindHostsAsync(grain, called).ConfigureAwait(false);
-        var silos = Compatible(hosts, called);
         var target = new PlacementTarget(
             grain, context?.Values ?? [], called.Interface is { } name ? GrainInterfaceType.Create(name) : default, called.Version);
+        var silos = Filtered(hosts, target, Compatible(hosts, called), called);
         if (expected is not null && Array.IndexOf(silos, expected) >= 0)
             return (expected, true);
         if (IPlacementDirector.GetPlacementHint(target.RequestContextData, silos) is { } hint)
             return (hint, true);
 
         // A strategy of the application that only the silos of the class have: one of them chooses.
+        if (hosts.Placement is null && hosts.Contains(local.Address))
+        {
+            throw new OrleansException("A placement filter of the grain type " + grain.Type
+                + " is not registered: add it with AddPlacementFilter.");
+        }
+
         if (hosts.Placement is not { } strategy)
             return (silos[local.Random.Next(silos.Length)], false);
         var director = DirectorOf(strategy);
@@ -116,6 +126,29 @@ internal sealed class GrainPlacement(
             : throw new OrleansException("The placement director " + director.GetType() + " chose " + chosen + " for " + grain
                 + ", which cannot run it. " + Describe(grain, called));
     }
+
+    /// <exception cref="OrleansException">The filters leave no silo, or one has failed.</exception>
+    private SiloAddress[] Filtered(GrainHosts hosts, PlacementTarget target, SiloAddress[] silos, in CalledAs called)
+    {
+        if (hosts.Filters is null)
+            return silos;
+        try
+        {
+            if (hosts.Filters.Apply(target, silos) is { Length: > 0 } left)
+                return left;
+        }
+        catch (Exception exception) when (exception is not OrleansException)
+        {
+            throw new OrleansException("A placement filter of " + target.GrainIdentity.Type + " failed.", exception);
+        }
+
+        throw new OrleansException("The placement filters leave no silo for " + target.GrainIdentity + ". "
+            + Describe(target.GrainIdentity, called));
+    }
+
+    /// <summary>As <see cref="CompatibleSilos"/>, without those that the placement filters leave out.</summary>
+    internal SiloAddress[] FilteredSilos(PlacementTarget target, in CalledAs called) =>
+        Filtered(manifests.Known.HostsOf(target.GrainIdentity.Type)!, target, CompatibleSilos(target.GrainIdentity, called), called);
 
     /// <summary>The silos that the grain may be placed on.</summary>
     /// <exception cref="OrleansException">There is none.</exception>
@@ -188,6 +221,7 @@ internal sealed class GrainPlacement(
             : strategy == typeof(PreferLocalPlacement) ? new PreferLocalDirector(local.Random)
             : strategy == typeof(HashBasedPlacement) ? new HashBasedDirector()
             : strategy == typeof(ActivationCountBasedPlacement) ? new ActivationCountDirector(local, cluster, factory)
+            : strategy == typeof(SiloRoleBasedPlacement) ? new SiloRoleDirector(local.Random, cluster)
             : strategy == typeof(ResourceOptimizedPlacement) ? new ShuffledRoundRobinDirector(local.Random)
             : throw new OrleansConfigurationException("No placement director is registered for the strategy " + strategy
                 + "; add one with AddPlacementDirector."));
@@ -223,12 +257,12 @@ internal sealed class PlacementContext(ClusterView cluster, SiloAddress requeste
     public SiloStatus LocalSiloStatus => cluster.View.StatusOf(requester);
 
     public SiloAddress[] GetCompatibleSilos(PlacementTarget target) =>
-        [.. placement.CompatibleSilos(target.GrainIdentity, CalledBy(target))];
+        [.. placement.FilteredSilos(target, CalledBy(target))];
 
     public IReadOnlyDictionary<ushort, SiloAddress[]> GetCompatibleSilosWithVersions(PlacementTarget target)
     {
         var called = CalledBy(target);
-        return placement.CompatibleSilos(target.GrainIdentity, called).GroupBy(silo => known.VersionOf(silo, called.Interface))
+        return placement.FilteredSilos(target, called).GroupBy(silo => known.VersionOf(silo, called.Interface))
             .ToDictionary(static same => same.Key, static same => same.ToArray());
     }
 

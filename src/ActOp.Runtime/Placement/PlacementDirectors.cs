@@ -3,6 +3,7 @@ using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
+using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.Runtime.Placement;
@@ -39,6 +40,19 @@ internal sealed class HashBasedDirector : OwnDirector
 {
     internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester) =>
         silos[(int)(grain.GetUniformHashCode() % (uint)silos.Length)];
+}
+
+/// <summary>Any silo whose name is the key of the grain.</summary>
+internal sealed class SiloRoleDirector(SeededRandom random, ClusterView cluster) : OwnDirector
+{
+    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester)
+    {
+        var role = grain.Key.ToString();
+        var view = cluster.View;
+        var inRole = Array.FindAll(silos, silo => view.Find(silo)?.Name == role);
+        return inRole.Length > 0 ? inRole[random.Next(inRole.Length)] : throw new OrleansException("No active silo that can run " + grain
+            + " has the role " + role + ". The role of a silo is its name.");
+    }
 }
 
 /// <summary>

@@ -406,7 +406,8 @@ internal sealed class Router(
     {
         try
         {
-            return placement.TryLocate(target, CalledAs.Of(call, classes), call.Context, out var silo, out var isNew) && TryGo(call, target, silo, isNew, counted);
+            return placement.TryLocate(target, CalledAs.Of(call, classes), call.Context, out var silo, out var isNew)
+                && TryGo(call, target, silo, isNew, counted);
         }
         catch (Exception exception)
         {

@@ -51,3 +51,9 @@ public class EndpointOptions
     /// <summary>The port under which silos reach the silo. Default: 11111.</summary>
     public int SiloPort { get; set; } = DEFAULT_SILO_PORT;
 }
+
+/// <summary>The metadata of this silo, see <c>UseSiloMetadata</c>.</summary>
+internal sealed class SiloMetadataOptions
+{
+    internal Dictionary<string, string> Metadata { get; } = new(StringComparer.Ordinal);
+}

@@ -78,6 +78,19 @@ public sealed class ResourceOptimizedPlacementAttribute : PlacementAttribute
     }
 }
 
+/// <summary>
+/// Puts activations of the marked grain on a silo of the role that the grain's key names: the role of a silo is its name.
+/// </summary>
+[AttributeUsage(AttributeTargets.Class)]
+public sealed class SiloRoleBasedPlacementAttribute : PlacementAttribute
+{
+    /// <summary>Marks a grain.</summary>
+    public SiloRoleBasedPlacementAttribute()
+        : base(new SiloRoleBasedPlacement())
+    {
+    }
+}
+
 /// <summary>Activations of the marked grain are not moved to other silos unless they ask for it (<c>MigrateOnIdle</c>).</summary>
 /// <remarks>One exchange between two silos brings grains together and evens out the load: each kind keeps the grain out of it.</remarks>
 [AttributeUsage(AttributeTargets.Class)]

@@ -48,6 +48,11 @@ public sealed class ResourceOptimizedPlacement : PlacementStrategy
 {
 }
 
+/// <summary>Any silo of the role that the grain's key names. The role of a silo is its name (<c>SiloOptions.SiloName</c>).</summary>
+public class SiloRoleBasedPlacement : PlacementStrategy
+{
+}
+
 /// <summary>The caller's silo, with several activations of a grain at once and none of them in the directory.</summary>
 internal sealed class StatelessWorkerPlacement : PlacementStrategy
 {

@@ -1,0 +1,134 @@
+using System.Collections.Immutable;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Hosting;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans.Metadata;
+using Orleans.Placement;
+using Orleans.Runtime;
+using Orleans.Runtime.MembershipService.SiloMetadata;
+using Orleans.Runtime.Placement;
+using Orleans.Runtime.Placement.Filtering;
+
+namespace ActOp.Runtime.Placement;
+
+/// <summary>The placement filters of one grain type, in their order. Immutable; any thread.</summary>
+internal sealed class PlacementFilters
+{
+    private readonly (PlacementFilterStrategy Strategy, IPlacementFilterDirector Director)[] _filters;
+
+    private PlacementFilters((PlacementFilterStrategy Strategy, IPlacementFilterDirector Director)[] filters) => _filters = filters;
+
+    /// <summary>
+    /// Reads the filters from the properties of a grain type. Null if it has none, or if this process does not have one of them or cannot
+    /// read it (<paramref name="isKnown"/> is false): then a silo that hosts the grain type chooses.
+    /// </summary>
+    internal static PlacementFilters? Read(IServiceProvider services, GrainTypeEntry entry, out bool isKnown)
+    {
+        isKnown = true;
+        if (!entry.Properties.TryGetValue(WellKnownGrainTypeProperties.PlacementFilter, out var names))
+            return null;
+        var properties = new GrainProperties(entry.Properties.ToImmutableDictionary());
+        List<(PlacementFilterStrategy Strategy, IPlacementFilterDirector Director)> filters = [];
+        foreach (var name in names.Split(','))
+        {
+            if (services.GetKeyedService<PlacementFilterStrategy>(name) is not { } strategy
+                || services.GetKeyedService<IPlacementFilterDirector>(strategy.GetType()) is not { } director)
+            {
+                isKnown = false;
+                return null;
+            }
+
+            try
+            {
+                strategy.Initialize(properties);
+            }
+            catch (Exception)
+            {
+                // Of another build than the silos that host the class.
+                isKnown = false;
+                return null;
+            }
+
+            filters.Add((strategy, director));
+        }
+
+        filters.Sort(static (a, b) => a.Strategy.Order.CompareTo(b.Strategy.Order));
+        return new PlacementFilters([.. filters]);
+    }
+
+    /// <exception cref="OrleansConfigurationException">Two filters have the same order.</exception>
+    internal void Validate(Type grainClass)
+    {
+        for (var i = 1; i < _filters.Length; i++)
+        {
+            var (one, other) = (_filters[i - 1].Strategy, _filters[i].Strategy);
+            if (one.Order == other.Order)
+            {
+                throw new OrleansConfigurationException("Two placement filters of the grain class " + grainClass + " have the order "
+                    + one.Order + ": " + one.GetType().Name + " and " + other.GetType().Name + ".");
+            }
+        }
+    }
+
+    /// <summary>The silos that all filters leave.</summary>
+    internal SiloAddress[] Apply(PlacementTarget target, SiloAddress[] silos)
+    {
+        IEnumerable<SiloAddress> left = silos;
+        foreach (var (strategy, director) in _filters)
+            left = director.Filter(strategy, target, left);
+        return [.. left];
+    }
+}
+
+/// <summary>The metadata of silos, from their manifests. Any thread.</summary>
+internal sealed class SiloMetadataCache(Func<Node> node) : ISiloMetadataCache
+{
+    public SiloMetadata GetSiloMetadata(SiloAddress siloAddress) =>
+        node().Manifests.Known.Manifests.TryGetValue(siloAddress, out var types) ? types.Metadata : SiloMetadata.Empty;
+}
+
+/// <summary>The silos with the values of this silo.</summary>
+internal sealed class RequiredMatchDirector(ISiloMetadataCache metadata, ILocalSiloDetails local) : IPlacementFilterDirector
+{
+    public IEnumerable<SiloAddress> Filter(
+        PlacementFilterStrategy filterStrategy, PlacementTarget target, IEnumerable<SiloAddress> silos)
+    {
+        var keys = ((RequiredMatchSiloMetadataPlacementFilterStrategy)filterStrategy).MetadataKeys;
+        var own = metadata.GetSiloMetadata(local.SiloAddress);
+        return silos.Where(silo => Matches(own, metadata.GetSiloMetadata(silo), keys));
+    }
+
+    /// <summary>A key that one of them does not have matches only if the other does not have it either.</summary>
+    internal static bool Matches(SiloMetadata own, SiloMetadata other, ReadOnlySpan<string> keys)
+    {
+        foreach (var key in keys)
+        {
+            if (own.Metadata.GetValueOrDefault(key) != other.Metadata.GetValueOrDefault(key))
+                return false;
+        }
+
+        return true;
+    }
+}
+
+/// <summary>The silos with the values of this silo, by fewer keys until there are enough.</summary>
+internal sealed class PreferredMatchDirector(ISiloMetadataCache metadata, ILocalSiloDetails local) : IPlacementFilterDirector
+{
+    public IEnumerable<SiloAddress> Filter(
+        PlacementFilterStrategy filterStrategy, PlacementTarget target, IEnumerable<SiloAddress> silos)
+    {
+        var strategy = (PreferredMatchSiloMetadataPlacementFilterStrategy)filterStrategy;
+        var own = metadata.GetSiloMetadata(local.SiloAddress);
+        SiloAddress[] all = [.. silos];
+        var keys = strategy.OrderedMetadataKeys;
+        for (var dropped = 0; dropped < keys.Length; dropped++)
+        {
+            var matching = Array.FindAll(
+                all, silo => RequiredMatchDirector.Matches(own, metadata.GetSiloMetadata(silo), keys.AsSpan(dropped)));
+            if (matching.Length > 0 && matching.Length >= strategy.MinCandidates)
+                return matching;
+        }
+
+        return all;
+    }
+}
