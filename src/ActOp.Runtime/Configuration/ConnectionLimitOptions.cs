@@ -48,6 +48,15 @@ public sealed class ConnectionLimitOptions
     /// <summary>Connection attempts of this process in a second, one for each node; further ones wait. Default 500.</summary>
     public int MaxDialsPerSecond { get; set; } = 500;
 
+    /// <summary>
+    /// Bytes that may wait for one node beyond the buffers of its links, because it is being connected or receives too slowly; further
+    /// calls to it fail. Default 64 MiB.
+    /// </summary>
+    public long MaxWaitingBytesPerNode { get; set; } = 64L << 20;
+
+    /// <summary>The same for all nodes together. Default 256 MiB.</summary>
+    public long MaxWaitingBytes { get; set; } = 256L << 20;
+
     internal void Apply(MeshOptions mesh)
     {
         var frame = mesh.MaxFrameBytes;
@@ -77,6 +86,8 @@ public sealed class ConnectionLimitOptions
         Check(MaxPeers > 0, nameof(MaxPeers), "be positive", MaxPeers);
         Check(NameReservation >= TimeSpan.Zero, nameof(NameReservation), "not be negative", NameReservation);
         Check(MaxDialsPerSecond > 0, nameof(MaxDialsPerSecond), "be positive", MaxDialsPerSecond);
+        Check(MaxWaitingBytesPerNode > 0, nameof(MaxWaitingBytesPerNode), "be positive", MaxWaitingBytesPerNode);
+        Check(MaxWaitingBytes > 0, nameof(MaxWaitingBytes), "be positive", MaxWaitingBytes);
     }
 
     private static void Check(bool isValid, string option, string rule, object? value)

@@ -106,7 +106,8 @@ internal sealed class Node : IDisposable
             Sweep = new CallSweep(Local, Calls, ClusterView, Metrics, Stages.Control);
             Refusals = new Refusals(Local);
             Peers = new PeerTable(Local, Stages, ClusterView, Calls, Sweep,
-                new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf));
+                new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf,
+                    setup.Limits, Metrics.Meter));
             Writer = new FrameWriter(Local, Calls, Peers, ClusterView, Manifests, Classes, Abandoned);
             var fence = new RegistrationFence();
             DirectoryService = new DirectoryService(Local, Activations, Factory, setup.Directory, fence);
@@ -215,8 +216,12 @@ internal sealed class Node : IDisposable
         return new Upkeep(Activations, _setup.Workers, workload, memory, Router.Overload);
     }
 
-    /// <summary>Where this node dials a silo: clients at its gateway, if it has one, silos at its address.</summary>
-    private EndPoint? EndPointOf(SiloAddress silo) => IsSilo ? silo.Endpoint : ClusterView.View.Find(silo)?.Gateway;
+    /// <summary>
+    /// Where this node dials a silo: clients at its gateway, if it has one, silos at its address. Only silos that the view lists are
+    /// dialled: another address may have been named by anybody.
+    /// </summary>
+    private EndPoint? EndPointOf(SiloAddress silo) =>
+        ClusterView.View.Find(silo) is { } member ? IsSilo ? silo.Endpoint : member.Gateway : null;
 
     /// <summary>The parts that need each other.</summary>
     private void TieCycles(ActivationParts parts)
@@ -524,6 +529,7 @@ internal sealed class Node : IDisposable
         _clockPart.Do(Peers.ReadHeld);
         foreach (var check in Upkeep?.Checks ?? [])
             _clockPart.Do(() => check(now));
+        _clockPart.Do(() => Peers.TendWaiting(now));
         if (now - _lastCollection < (long)_setup.Collection.CollectionQuantum.TotalMilliseconds)
             return;
         _lastCollection = now;

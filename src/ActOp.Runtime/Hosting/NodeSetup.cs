@@ -68,6 +68,8 @@ internal sealed record NodeSetup
 
     internal required MeshOptions Mesh { get; init; }
 
+    internal required ConnectionLimitOptions Limits { get; init; }
+
     internal required Transport Transport { get; init; }
 
     internal required PlacementStrategy DefaultPlacement { get; init; }
@@ -247,13 +249,14 @@ internal static class SetupReader
                 Spin = stages.ReceiveSpin,
                 Seed = address.GetHashCode(),
             },
+            Limits = Option<ConnectionLimitOptions>(services),
             Transport = services.GetService<Transport>() ?? new TcpTransport(new TcpOptions(), time),
             DefaultPlacement = services.GetService<PlacementStrategy>() ?? new ResourceOptimizedPlacement(),
             LocationCacheSize = directory.CacheSize,
             Seed = address.GetHashCode(),
         };
         Option<ClusterSecurityOptions>(services).Apply(setup.Mesh);
-        Option<ConnectionLimitOptions>(services).Apply(setup.Mesh);
+        setup.Limits.Apply(setup.Mesh);
         if (services.GetService<NodeSeams>() is { } seams)
         {
             setup.Mesh.Random = bytes => Fill(bytes, seams.NewId);

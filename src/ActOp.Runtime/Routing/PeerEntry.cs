@@ -11,9 +11,6 @@ namespace ActOp.Runtime.Routing;
 /// </remarks>
 internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sender)
 {
-    /// <summary>Bytes that may wait for one peer beyond its links' own queues.</summary>
-    private const long MaxWaitingBytes = 64L << 20;
-
     private readonly Lock _gate = new();
     private readonly Queue<(byte[] Frame, uint Affinity, bool Control)> _waiting = new();
     private volatile Peer? _peer;
@@ -23,6 +20,9 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// <summary>The last connected peer. The mesh may be dialling it again.</summary>
     private Peer? _last;
     private long _waitingBytes;
+
+    /// <summary>When it was first seen that frames wait without a dial; null if not so.</summary>
+    private long? _undialledSince;
 
     /// <summary>A continuation waits for room in the link and will send the rest.</summary>
     private bool _isDraining;
@@ -48,6 +48,22 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         {
             if (_peer is null && !_closed && !address.IsClient)
                 _dialling ??= table.Dial(address);
+        }
+    }
+
+    /// <summary>
+    /// Whether frames have waited for too long for a silo that is not dialled, because the view does not list it. Dials it if it does now.
+    /// </summary>
+    internal bool IsForsaken(long now)
+    {
+        if (!_hasWaiting || _peer is not null)
+            return false;
+        EnsureDialled();
+        lock (_gate)
+        {
+            var isDialled = _dialling is not null || _peer is not null || address.IsClient;
+            _undialledSince = isDialled ? null : _undialledSince ?? now;
+            return now - _undialledSince >= PeerTable.LongestUnlistedMs;
         }
     }
 
@@ -137,10 +153,10 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         {
             if (_closed)
                 return new SiloUnavailableException("The silo " + address + " is gone.");
-            if (_waitingBytes + frame.Length > MaxWaitingBytes)
+            if (!table.TryTakeWaiting(frame.Length, _waitingBytes))
             {
-                return new LimitExceededException("More than " + MaxWaitingBytes + " bytes wait to be sent to " + address
-                    + ": it receives too slowly.");
+                return new LimitExceededException("Too many bytes wait to be sent, " + _waitingBytes + " of them to " + address
+                    + ": ConnectionLimitOptions.MaxWaitingBytesPerNode or MaxWaitingBytes is reached.");
             }
 
             _waiting.Enqueue((frame.ToArray(), affinity, control));
@@ -173,6 +189,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
 
                 _waiting.Dequeue();
                 _waitingBytes -= next.Frame.Length;
+                table.ReturnWaiting(next.Frame.Length);
             }
 
             _hasWaiting = _waiting.Count > 0;
@@ -191,6 +208,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     {
         while (_waiting.TryDequeue(out var frame))
             table.GiveUp(address, frame.Frame);
+        table.ReturnWaiting(_waitingBytes);
         _waitingBytes = 0;
         _hasWaiting = false;
     }

@@ -1,5 +1,7 @@
 using System.Collections.Concurrent;
+using System.Diagnostics.Metrics;
 using System.Net;
+using ActOp.Configuration;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
 using ActOp.Runtime.Calls;
@@ -20,8 +22,10 @@ namespace ActOp.Runtime.Routing;
 /// <param name="Driver">Runs the stages in place of threads; null for threads.</param>
 /// <param name="Logger">The mesh's log.</param>
 /// <param name="EndPointOf">Where this node dials a silo: clients at its gateway, silos at its address. Null if it does not.</param>
+/// <param name="Limits">What may wait for other nodes.</param>
+/// <param name="Meter">The meter of the node.</param>
 internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDriver? Driver, ILogger<MeshNode> Logger, Func<SiloAddress,
-    EndPoint?> EndPointOf);
+    EndPoint?> EndPointOf, ConnectionLimitOptions Limits, Meter Meter);
 
 /// <summary>
 /// Step 3 of a call's path: which link a frame takes. Knows the peers by their addresses and ties the mesh to the stages.
@@ -30,7 +34,8 @@ internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDri
 /// Any thread may send. Frames for a silo that is being dialled wait in its <see cref="PeerEntry"/>. Connects, disconnects and failed dials
 /// are reported one at a time by the control thread of the mesh. Owns the mesh node, its threads, and one entry for each connected or
 /// addressed node; an entry is removed when its silo is dead or its client gone. Also owns the searched endpoints, until a silo answers
-/// there or the search is stopped (<see cref="StopSearching"/>).
+/// there or the search is stopped (<see cref="StopSearching"/>). Frames for a silo that the view does not list yet wait in its entry
+/// without a dial: for an address that only a peer has named they are given up after <see cref="LongestUnlistedMs"/>, with the entry.
 /// </remarks>
 internal sealed class PeerTable : MeshEvents, IDisposable
 {
@@ -43,6 +48,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     /// <summary>Hosts whose clients have a share of their own; the clients of all others have one together.</summary>
     private const int MaxShares = 1_024;
+
+    /// <summary>How long frames wait for a silo that the view does not list: several times longer than a view takes to spread.</summary>
+    internal const long LongestUnlistedMs = 5_000;
 
     private readonly LocalNode _local;
     private readonly NodeStages _stages;
@@ -61,6 +69,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     /// <summary>1 if frames of a newcomer may wait: then each tick looks for them.</summary>
     private int _isHolding;
+    private readonly ConnectionLimitOptions _limits;
+    private readonly Counter<long> _notWaiting;
+    private long _waitingBytes;
     private volatile bool _closing;
     private bool _isDisposed;
 
@@ -74,6 +85,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _sweep = sweep;
         _endPointOf = setup.EndPointOf;
         _self = NewSender(local.Address);
+        _limits = setup.Limits;
+        setup.Meter.CreateObservableUpDownCounter("actop.peers.waiting", () => Volatile.Read(ref _waitingBytes), "By");
+        _notWaiting = setup.Meter.CreateCounter<long>("actop.peers.overflows", "{frame}");
         Mesh = new MeshNode(IdOf(local.Address), setup.Mesh, setup.Transport, this, local.Time, setup.Logger);
         Action woken = () => _receive!.EndWait();
         _receive = new PollStage("receive", index => Receive(Mesh.GetPoller(index), woken), index => Mesh.GetPoller(index).Wake(),
@@ -384,6 +398,39 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     internal int MaxFrameBytes => _local.MaxFrameBytes;
 
+    /// <summary>Takes the bytes of a frame that is to wait; false if too many wait for its node, or in all.</summary>
+    /// <param name="bytes">Bytes of the frame.</param>
+    /// <param name="ofNode">Bytes that wait for its node already.</param>
+    internal bool TryTakeWaiting(int bytes, long ofNode)
+    {
+        if (ofNode + bytes <= _limits.MaxWaitingBytesPerNode
+            && Interlocked.Add(ref _waitingBytes, bytes) is var all && all <= _limits.MaxWaitingBytes)
+        {
+            return true;
+        }
+
+        if (ofNode + bytes <= _limits.MaxWaitingBytesPerNode)
+            Interlocked.Add(ref _waitingBytes, -bytes);
+        _notWaiting.Add(1);
+        return false;
+    }
+
+    internal void ReturnWaiting(long bytes) => Interlocked.Add(ref _waitingBytes, -bytes);
+
+    /// <summary>
+    /// Dials the silos that the view lists now and for which frames wait, and gives up what waits for others for too long. Control stage.
+    /// </summary>
+    internal void TendWaiting(long now)
+    {
+        foreach (var (address, entry) in _entries)
+        {
+            if (!entry.IsForsaken(now))
+                continue;
+            Remove(address);
+            _sweep.EndCallsTo(address, "the view does not list it");
+        }
+    }
+
     internal static NodeId IdOf(SiloAddress address) => new(address.ToParsableString(), address.IsClient ? NodeKind.Client : NodeKind.Silo);
 
     private bool Receive(Poller poller, Action woken)
@@ -435,8 +482,12 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (Present(address) is { } entry)
             return entry;
         // To a silo without a gateway a client has no link, and will have none.
-        if (address.IsClient || _closing || _cluster.IsDead(address) || _endPointOf(address) is null)
+        if (address.IsClient || _closing || _cluster.IsDead(address) || (!_local.IsSilo && _endPointOf(address) is null)
+            || _entries.Count >= _limits.MaxPeers)
+        {
             return null;
+        }
+
         return _entries.GetOrAdd(address, static (key, table) => table.NewEntry(key), this);
     }
 
