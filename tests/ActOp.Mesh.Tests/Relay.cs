@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Net;
+using System.Runtime.InteropServices;
 using ActOp.Mesh.Transports;
 
 namespace ActOp.Mesh.Tests;
@@ -31,20 +32,27 @@ internal sealed class RawEnd(ByteStream stream) : IDisposable
             _unread.AddRange(s_buffer.AsSpan(0, Math.Max(0, read)));
         }
 
-        if (_unread.Count < 4)
+        while (_unread.Count >= 4)
         {
-            return null;
+            var head = BinaryPrimitives.ReadUInt32LittleEndian(CollectionsMarshal.AsSpan(_unread));
+            if (head == WireLimits.KeepAliveMark)
+            {
+                _unread.RemoveRange(0, 4);
+                continue;
+            }
+
+            var length = (int)head;
+            if (_unread.Count < 4 + length)
+            {
+                return null;
+            }
+
+            var frame = CollectionsMarshal.AsSpan(_unread).Slice(4, length).ToArray();
+            _unread.RemoveRange(0, 4 + length);
+            return frame;
         }
 
-        var length = BinaryPrimitives.ReadInt32LittleEndian(_unread.Take(4).ToArray());
-        if (_unread.Count < 4 + length)
-        {
-            return null;
-        }
-
-        var frame = _unread.Skip(4).Take(length).ToArray();
-        _unread.RemoveRange(0, 4 + length);
-        return frame;
+        return null;
     }
 
     public void Dispose() => stream.Dispose();
