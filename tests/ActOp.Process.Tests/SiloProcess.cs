@@ -28,14 +28,23 @@ internal sealed class SiloProcess : IAsyncDisposable
     /// <param name="gateway">Port for clients.</param>
     /// <param name="primary">Silo port of the silo that holds the membership table.</param>
     /// <param name="descriptors">The most files and sockets that the process may have open; null for the system's limit.</param>
-    public static SiloProcess Start(int port, int gateway, int primary, int? descriptors = null)
+    /// <param name="program">The assembly; null for ActOp.Process.Silo.</param>
+    public static SiloProcess Start(int port, int gateway, int primary, int? descriptors = null, string? program = null)
     {
-        string[] silo = [.. ChildProcess.CommandOf(Path.Combine(AppContext.BaseDirectory, "ActOp.Process.Silo.dll")), port.ToString(),
-            gateway.ToString(), primary.ToString()];
+        string[] silo = [.. ChildProcess.CommandOf(program ?? Path.Combine(AppContext.BaseDirectory, "ActOp.Process.Silo.dll")),
+            port.ToString(), gateway.ToString(), primary.ToString()];
         // The shell becomes the silo: its process id and its pipes stay the same.
         var command = descriptors is { } limit ? ["sh", "-c", "ulimit -n \"$0\" && exec \"$@\"", limit.ToString(), .. silo] : silo;
         var said = new Transcript();
         return new SiloProcess(ChildProcess.StartCommand("silo", command, said.Take), said, port, gateway);
+    }
+
+    /// <summary>Starts a process that is a client of the silo with a gateway port.</summary>
+    public static SiloProcess StartClient(string program, int gateway)
+    {
+        var said = new Transcript();
+        return new SiloProcess(
+            ChildProcess.StartCommand("client", [.. ChildProcess.CommandOf(program), gateway.ToString()], said.Take), said, 0, gateway);
     }
 
     public Task Ready() => Says("READY");
