@@ -107,7 +107,7 @@ internal sealed class Node : IDisposable
             Refusals = new Refusals(Local);
             Peers = new PeerTable(Local, Stages, ClusterView, Calls, Sweep,
                 new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf,
-                    setup.Limits, Metrics.Meter));
+                    setup.ConnectionLimits, Metrics.Meter));
             Writer = new FrameWriter(Local, Calls, Peers, ClusterView, Manifests, Classes, Abandoned);
             var fence = new RegistrationFence();
             DirectoryService = new DirectoryService(Local, Activations, Factory, setup.Directory, fence);

@@ -68,7 +68,7 @@ internal sealed record NodeSetup
 
     internal required MeshOptions Mesh { get; init; }
 
-    internal required ConnectionLimitOptions Limits { get; init; }
+    internal required ConnectionLimitOptions ConnectionLimits { get; init; }
 
     internal required Transport Transport { get; init; }
 
@@ -249,14 +249,14 @@ internal static class SetupReader
                 Spin = stages.ReceiveSpin,
                 Seed = address.GetHashCode(),
             },
-            Limits = Option<ConnectionLimitOptions>(services),
+            ConnectionLimits = Option<ConnectionLimitOptions>(services),
             Transport = services.GetService<Transport>() ?? new TcpTransport(new TcpOptions(), time),
             DefaultPlacement = services.GetService<PlacementStrategy>() ?? new ResourceOptimizedPlacement(),
             LocationCacheSize = directory.CacheSize,
             Seed = address.GetHashCode(),
         };
         Option<ClusterSecurityOptions>(services).Apply(setup.Mesh);
-        setup.Limits.Apply(setup.Mesh);
+        setup.ConnectionLimits.Apply(setup.Mesh);
         if (services.GetService<NodeSeams>() is { } seams)
         {
             setup.Mesh.Random = bytes => Fill(bytes, seams.NewId);
