@@ -6,6 +6,7 @@ using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+using Orleans.Runtime;
 
 namespace HaloPresence.Bench.Silos;
 
@@ -49,6 +50,8 @@ public sealed class SiloHost : ISilo
         var builder = QuietHost.CreateBuilder();
         builder.Configuration.AddInMemoryCollection(Settings(arguments));
         builder.AddHaloPresence();
+        // The paper's placement, in all modes: the default prefers the silo of the caller.
+        builder.Services.AddSingleton<PlacementStrategy, RandomPlacement>();
         activations.AddTo(builder.Logging);
         if (arguments.Journal is not null)
         {

@@ -112,7 +112,8 @@ internal sealed class Node : IDisposable
             var fence = new RegistrationFence();
             DirectoryService = new DirectoryService(Local, Activations, Factory, setup.Directory, fence);
             Directory = new DirectoryClient(Local, ClusterView, Activations, Factory, DirectoryService, fence);
-            Placement = new GrainPlacement(Local, ClusterView, Manifests, Locations, Hints, Directory, Factory);
+            Placement = new GrainPlacement(Local, ClusterView, Manifests, Locations, Hints, Directory, Factory,
+                setup.Locality.Enabled ? setup.Locality.Tolerance : null);
             Router = new Router(
                 Local, Activations, Classes, ClusterView, Manifests, Locations, Placement, Directory, Writer, Peers, Edges, Abandoned,
                 Stages.Work, Local.Background.Part("lookups"), (setup.Messaging as SiloMessagingOptions)?.MaxForwardCount ?? 2);
@@ -239,6 +240,8 @@ internal sealed class Node : IDisposable
         parts.Placement = Placement;
         parts.Locality = Locality;
         parts.Migrations = Migrations;
+        // Locality knows the loads of the silos; it places grains that it moves.
+        Placement.Uses = () => Locality.Uses;
         // The parts that send a call send calls themselves.
         Calls.Connect(Router, Writer, Factory, Filters);
         // The part that reads frames sends replies over the same links.

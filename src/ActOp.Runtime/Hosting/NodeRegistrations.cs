@@ -7,6 +7,7 @@ using ActOp.Serialization;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Hosting;
@@ -37,6 +38,8 @@ internal static class NodeRegistrations
         services.AddSingleton(static provider => provider.GetRequiredService<SiloHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<SiloHost>());
         services.AddSingleton<ILocalSiloDetails>(static provider => provider.GetRequiredService<SiloHost>());
+        services.AddSingleton<IConfigurationValidator>(static provider => new ResourceOptimizedPlacementValidator(
+            provider.GetRequiredService<IOptions<ResourceOptimizedPlacementOptions>>().Value));
         services.AddSingleton<ISiloMetadataCache>(static provider => new SiloMetadataCache(provider.GetRequiredService<Node>));
         services.AddPlacementFilter<RequiredMatchSiloMetadataPlacementFilterStrategy, RequiredMatchDirector>(ServiceLifetime.Transient);
         services.AddPlacementFilter<PreferredMatchSiloMetadataPlacementFilterStrategy, PreferredMatchDirector>(ServiceLifetime.Transient);

@@ -6,7 +6,9 @@ using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Placement;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime;
+using Orleans.Statistics;
 
 namespace ActOp.Runtime.Locality;
 
@@ -46,11 +48,14 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     private readonly LocalityMetrics _metrics;
     private readonly SiloLoads _loads;
     private readonly EdgeFold _fold;
+    private readonly IEnvironmentStatisticsProvider? _statistics;
     private readonly BackgroundPart _work;
     private readonly List<ITimer> _timers = [];
     private ITimer? _roundTimer;
     private int _movesOfRound;
     private volatile bool _runs;
+    private volatile bool _tells;
+    private volatile SiloUses _uses = SiloUses.None;
 
     internal LocalityService(
         LocalNode local,
@@ -70,6 +75,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         _edges = edges;
         _hints = hints;
         _factory = factory;
+        _statistics = local.Services.GetService<IEnvironmentStatisticsProvider>();
         _work = local.Background.Part("locality");
         _options = options;
         _partitioning = options.ToPartitioning();
@@ -92,22 +98,26 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     /// <summary>The number of silos that have a number here, for tests.</summary>
     internal int NumberedSilos => _silos.Count;
 
+    /// <summary>What the silos use, as far as this silo knows; renewed about once a second. Any thread.</summary>
+    internal SiloUses Uses => _uses;
+
     internal void Start()
     {
+        _tells = true;
+        Every(_loads.Period, TellLoads);
+        Post(TellLoads);
         if (!_options.Enabled)
             return;
         _runs = true;
         _fold.Start(Now);
         Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, () => _fold.Step(Now, _partitioning.DecayHalfLife));
         Every(TickPeriod, () => Handle(_protocol.Tick(Now, OwnLoad())));
-        Every(_loads.Period, TellLoads);
-        Post(TellLoads);
         _roundTimer = _work.Every(_options.MinRoundPeriod, () => Post(PlayRound));
     }
 
     public void Dispose()
     {
-        _runs = false;
+        _runs = _tells = false;
         _edges.End();
         foreach (var timer in _timers)
             timer.Dispose();
@@ -166,7 +176,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
 
     public ValueTask Loads(LoadsMessage loads)
     {
-        if (_runs)
+        if (_tells)
             _loads.Merge(loads, Now, _cluster.IsUsable);
         return default;
     }
@@ -204,10 +214,12 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     private void TellLoads()
     {
         _loads.Expire(Now);
+        var own = OwnUse();
+        _uses = _loads.Uses(own);
         var told = _loads.Draw(_cluster.Active, _local.Random.Next);
         if (told.Count == 0)
             return;
-        var report = _loads.Report(_activations.Count);
+        var report = _loads.Report(own);
         foreach (var silo in told)
             _work.Follow(At(silo).Loads(report));
     }
@@ -361,6 +373,13 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
             return;
         foreach (var grain in coming)
             _hints.Put(grain, _local.Address);
+    }
+
+    private SiloUse OwnUse()
+    {
+        var measured = _statistics?.GetEnvironmentStatistics() ?? default;
+        return new SiloUse(_activations.Count, measured.FilteredCpuUsagePercentage, measured.FilteredMemoryUsageBytes,
+            measured.FilteredAvailableMemoryBytes, measured.MaximumAvailableMemoryBytes);
     }
 
     private TimeSpan Now => TimeSpan.FromMilliseconds(_local.Clock.Update());

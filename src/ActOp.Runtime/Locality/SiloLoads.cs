@@ -1,4 +1,5 @@
 using ActOp.Partitioning;
+using ActOp.Runtime.Placement;
 using Orleans;
 using Orleans.Runtime;
 
@@ -17,6 +18,10 @@ internal sealed class LoadsMessage
     /// <summary>Report number of each silo; the greater is the newer.</summary>
     [Id(2)]
     public long[] Numbers { get; set; } = [];
+
+    /// <summary>What each silo uses; with its load.</summary>
+    [Id(3)]
+    public SiloUse[] Uses { get; set; } = [];
 }
 
 /// <summary>
@@ -39,7 +44,7 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
     /// <summary>Ten periods: reports that are lost or late do not count as silence.</summary>
     internal TimeSpan Lifetime => 10 * period;
 
-    private readonly Dictionary<SiloAddress, (int Load, long Number, TimeSpan Heard)> _others = [];
+    private readonly Dictionary<SiloAddress, (int Load, long Number, TimeSpan Heard, SiloUse Use)> _others = [];
     private long _number;
 
     /// <summary>Silos whose load is known, this one not counted.</summary>
@@ -53,19 +58,24 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
     }
 
     /// <summary>All known loads, including this silo's.</summary>
-    internal LoadsMessage Report(int own)
+    internal LoadsMessage Report(int own) => Report(new SiloUse(own, 0, 0, 0, 0));
+
+    /// <summary>All known loads and uses, including this silo's.</summary>
+    internal LoadsMessage Report(SiloUse own)
     {
         var message = new LoadsMessage
         {
             Silos = new SiloAddress[_others.Count + 1],
             Loads = new int[_others.Count + 1],
-            Numbers = new long[_others.Count + 1]
+            Numbers = new long[_others.Count + 1],
+            Uses = new SiloUse[_others.Count + 1],
         };
-        (message.Silos[0], message.Loads[0], message.Numbers[0]) = (self, own, ++_number);
+        (message.Silos[0], message.Loads[0], message.Numbers[0], message.Uses[0]) = (self, own.Activations, ++_number, own);
         var next = 1;
         foreach (var (silo, entry) in _others)
         {
-            (message.Silos[next], message.Loads[next], message.Numbers[next]) = (silo, entry.Load, entry.Number);
+            (message.Silos[next], message.Loads[next], message.Numbers[next], message.Uses[next]) =
+                (silo, entry.Load, entry.Number, entry.Use);
             next++;
         }
 
@@ -79,9 +89,14 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
             var silo = message.Silos[i];
             if (silo.Equals(self) || (_others.TryGetValue(silo, out var known) ? message.Numbers[i] <= known.Number : !isMember(silo)))
                 continue;
-            _others[silo] = (message.Loads[i], message.Numbers[i], now);
+            var use = i < message.Uses.Length ? message.Uses[i] : new SiloUse(message.Loads[i], 0, 0, 0, 0);
+            _others[silo] = (message.Loads[i], message.Numbers[i], now, use);
         }
     }
+
+    /// <summary>The uses of all silos, for placement.</summary>
+    internal SiloUses Uses(SiloUse own) =>
+        new([.. _others.Select(static pair => KeyValuePair.Create(pair.Key, pair.Value.Use)), KeyValuePair.Create(self, own)]);
 
     internal void Forget(SiloAddress silo) => _others.Remove(silo);
 

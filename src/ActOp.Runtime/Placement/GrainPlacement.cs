@@ -7,6 +7,8 @@ using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.Runtime.Placement;
 
@@ -17,8 +19,11 @@ namespace ActOp.Runtime.Placement;
 /// </summary>
 internal sealed class GrainPlacement(
     LocalNode local, ClusterView cluster, ClusterManifests manifests, LocationCache locations, PlacementHints hints,
-    DirectoryClient directory, GrainFactory factory)
+    DirectoryClient directory, GrainFactory factory, double? balance)
 {
+    /// <summary>What the silos use, as far as is known; set before the start.</summary>
+    internal Func<SiloUses> Uses { get; set; } = static () => SiloUses.None;
+
     private readonly ConcurrentDictionary<GrainId, Task<(SiloAddress Silo, bool IsNew)>> _lookups = new();
     private readonly ConcurrentDictionary<Type, IPlacementDirector> _directors = new();
 
@@ -110,6 +115,8 @@ internal sealed class GrainPlacement(
         if (hosts.Placement is not { } strategy)
             return (silos[local.Random.Next(silos.Length)], false);
         var director = DirectorOf(strategy);
+        if (director is OwnDirector own)
+            return (own.Choose(grain, silos, local.Address), true);
         SiloAddress chosen;
         try
         {
@@ -212,6 +219,9 @@ internal sealed class GrainPlacement(
         }
     }
 
+    private ResourceOptimizedDirector NewResourceOptimizedDirector() => new(
+        local.Random, () => Uses(), local.Services.GetRequiredService<IOptions<ResourceOptimizedPlacementOptions>>().Value, balance);
+
     private IPlacementDirector DirectorOf(PlacementStrategy strategy) =>
         _directors.TryGetValue(strategy.GetType(), out var known) ? known : _directors.GetOrAdd(strategy.GetType(), FindDirector);
 
@@ -222,7 +232,7 @@ internal sealed class GrainPlacement(
             : strategy == typeof(HashBasedPlacement) ? new HashBasedDirector()
             : strategy == typeof(ActivationCountBasedPlacement) ? new ActivationCountDirector(local, cluster, factory)
             : strategy == typeof(SiloRoleBasedPlacement) ? new SiloRoleDirector(local.Random, cluster)
-            : strategy == typeof(ResourceOptimizedPlacement) ? new ShuffledRoundRobinDirector(local.Random)
+            : strategy == typeof(ResourceOptimizedPlacement) ? NewResourceOptimizedDirector()
             : throw new OrleansConfigurationException("No placement director is registered for the strategy " + strategy
                 + "; add one with AddPlacementDirector."));
 }

@@ -55,31 +55,6 @@ internal sealed class SiloRoleDirector(SeededRandom random, ClusterView cluster)
     }
 }
 
-/// <summary>
-/// The default: each silo once per round, in random order. Ignores locality like a random choice, but spreads a burst of new grains evenly.
-/// </summary>
-internal sealed class ShuffledRoundRobinDirector(SeededRandom random) : OwnDirector
-{
-    private readonly Lock _gate = new();
-    private SiloAddress[] _order = [];
-    private int _next;
-
-    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester)
-    {
-        lock (_gate)
-        {
-            if (_next >= _order.Length || _order.Length != silos.Length || !silos.Contains(_order[_next]))
-            {
-                _order = [.. silos];
-                random.Shuffle(_order);
-                _next = 0;
-            }
-
-            return _order[_next++];
-        }
-    }
-}
-
 /// <summary>The silo with the fewest activations among a few chosen at random.</summary>
 /// <remarks>
 /// Any thread. Counts are requested at most once a second, and no placement waits for them: it uses the last ones received. Each own choice

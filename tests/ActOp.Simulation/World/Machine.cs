@@ -8,6 +8,7 @@ using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Orleans.Configuration;
 using Orleans.Hosting;
+using Orleans.Statistics;
 
 namespace ActOp.Simulation.World;
 
@@ -222,6 +223,7 @@ internal sealed class Machine : IHostApplicationLifetime
         var settings = _world.Settings;
         silo.Services.AddSingleton<ClusterTableFactory>(_ => new MachineTable(_world.Table, this));
         silo.Services.AddSingleton(settings.Placement);
+        silo.Services.AddSingleton<IEnvironmentStatisticsProvider>(new NoStatistics());
         silo.Services.Configure<EndpointOptions>(options =>
         {
             options.AdvertisedIPAddress = Address;
@@ -250,6 +252,12 @@ internal sealed class Machine : IHostApplicationLifetime
             options.Migration = settings.Migration;
             options.Tolerance = 0.5;
         });
+    }
+
+    /// <summary>The real machine is not part of the simulation.</summary>
+    private sealed class NoStatistics : IEnvironmentStatisticsProvider
+    {
+        public EnvironmentStatistics GetEnvironmentStatistics() => default;
     }
 
     private void ConfigureCommon(IServiceCollection services)

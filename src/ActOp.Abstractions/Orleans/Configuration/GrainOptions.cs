@@ -145,3 +145,45 @@ public class GrainVersioningOptions
     /// <summary>The name of the <see cref="Orleans.Versions.Selector.VersionSelectorStrategy"/>. Default: AllCompatibleVersions.</summary>
     public string DefaultVersionSelectorStrategy { get; set; } = nameof(Orleans.Versions.Selector.AllCompatibleVersions);
 }
+
+/// <summary>Placement by use of resources: the weight of each, from 0 to 100, relative to the sum of all.</summary>
+public sealed class ResourceOptimizedPlacementOptions
+{
+    /// <summary>The default of <see cref="CpuUsageWeight"/>.</summary>
+    public const int DEFAULT_CPU_USAGE_WEIGHT = 40;
+
+    /// <summary>The default of <see cref="MemoryUsageWeight"/>.</summary>
+    public const int DEFAULT_MEMORY_USAGE_WEIGHT = 20;
+
+    /// <summary>The default of <see cref="AvailableMemoryWeight"/>.</summary>
+    public const int DEFAULT_AVAILABLE_MEMORY_WEIGHT = 20;
+
+    /// <summary>The default of <see cref="MaxAvailableMemoryWeight"/>.</summary>
+    public const int DEFAULT_MAX_AVAILABLE_MEMORY_WEIGHT = 5;
+
+    /// <summary>The default of <see cref="ActivationCountWeight"/>.</summary>
+    public const int DEFAULT_ACTIVATION_COUNT_WEIGHT = 15;
+
+    /// <summary>The default of <see cref="LocalSiloPreferenceMargin"/>.</summary>
+    public const int DEFAULT_LOCAL_SILO_PREFERENCE_MARGIN = 5;
+
+    /// <summary>Weight of the processor use. Default: 40.</summary>
+    public int CpuUsageWeight { get; set; } = DEFAULT_CPU_USAGE_WEIGHT;
+
+    /// <summary>Weight of the memory in use. Default: 20.</summary>
+    public int MemoryUsageWeight { get; set; } = DEFAULT_MEMORY_USAGE_WEIGHT;
+
+    /// <summary>Weight of the memory that is left: more is better. Default: 20.</summary>
+    public int AvailableMemoryWeight { get; set; } = DEFAULT_AVAILABLE_MEMORY_WEIGHT;
+
+    /// <summary>Weight of the memory that a silo may use at most: more is better. Default: 5.</summary>
+    public int MaxAvailableMemoryWeight { get; set; } = DEFAULT_MAX_AVAILABLE_MEMORY_WEIGHT;
+
+    /// <summary>Weight of the number of activations. Default: 15.</summary>
+    public int ActivationCountWeight { get; set; } = DEFAULT_ACTIVATION_COUNT_WEIGHT;
+
+    /// <summary>
+    /// How much higher the use of the requesting silo may be, in percent, so that it is chosen nevertheless. Default: 5.
+    /// </summary>
+    public int LocalSiloPreferenceMargin { get; set; } = DEFAULT_LOCAL_SILO_PREFERENCE_MARGIN;
+}

@@ -1,0 +1,225 @@
+using System.Collections.Frozen;
+using ActOp.Partitioning;
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Locality;
+using Orleans;
+using Orleans.Configuration;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Placement;
+
+/// <summary>
+/// The silo with the lowest weighted use of processor, memory and activations among a few chosen at random; the requesting silo, if its use
+/// is hardly higher.
+/// </summary>
+/// <remarks>
+/// <para>Any thread; the lock guards the own choices. The uses are those that the silos exchange about once a second. Each own choice is
+/// added at once, so that a burst does not go to one silo; the next report contains it.</para>
+/// <para>The partitioner moves grains to keep the number of activations of each silo within a band around the mean. So that it does not move
+/// what was just placed, a silo above its band is chosen only if all are. The band is the partitioner's own
+/// (<see cref="SiloLoad.Around"/>), from the same numbers. Without the partitioner there is no band.</para>
+/// </remarks>
+/// <param name="random">Draws the silos that are compared.</param>
+/// <param name="uses">The last known uses of all silos.</param>
+/// <param name="options">The weights.</param>
+/// <param name="tolerance">Half the width of the partitioner's band; null if the partitioner is off.</param>
+internal sealed class ResourceOptimizedDirector(
+    SeededRandom random, Func<SiloUses> uses, ResourceOptimizedPlacementOptions options, double? tolerance) : OwnDirector
+{
+    private const int MaxSlates = 64;
+
+    private readonly double _weights = options.CpuUsageWeight + options.MemoryUsageWeight + options.AvailableMemoryWeight
+        + options.MaxAvailableMemoryWeight + options.ActivationCountWeight;
+
+    private readonly Lock _gate = new();
+
+    /// <summary>Place of each silo in the arrays.</summary>
+    private readonly Dictionary<SiloAddress, int> _places = [];
+
+    /// <summary>Places of the silos of the arrays that were used last.</summary>
+    private readonly Dictionary<SiloAddress[], Slate> _slates = new(ReferenceEqualityComparer.Instance);
+
+    private SiloUses _seen = SiloUses.None;
+    private Slate? _last;
+    private double[] _fixed = [];
+    private int[] _counts = [];
+    private long _sum;
+    private int _most = 1;
+
+    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester)
+    {
+        if (silos.Length == 1)
+            return silos[0];
+        lock (_gate)
+        {
+            Refresh();
+            var slate = _last is { } last && ReferenceEquals(last.Silos, silos) && last.Requester.Equals(requester)
+                ? last
+                : _last = SlateOf(silos, requester);
+            var chosen = Best(slate);
+            _sum++;
+            _most = Math.Max(_most, ++_counts[slate.Places[chosen]]);
+            return silos[chosen];
+        }
+    }
+
+    private void Refresh()
+    {
+        var current = uses();
+        if (ReferenceEquals(current, _seen))
+            return;
+        _seen = current;
+        _last = null;
+        _slates.Clear();
+        _places.Clear();
+        _sum = 0;
+        _most = 1;
+        foreach (var (silo, use) in current.All)
+        {
+            var place = PlaceOf(silo);
+            _counts[place] = use.Activations;
+            _most = Math.Max(_most, use.Activations);
+            _sum += use.Activations;
+        }
+    }
+
+    private Slate SlateOf(SiloAddress[] silos, SiloAddress requester)
+    {
+        if (_slates.TryGetValue(silos, out var found) && found.Requester.Equals(requester))
+            return found;
+        if (_slates.Count >= MaxSlates)
+            _slates.Clear();
+        return _slates[silos] = new Slate(silos, [.. silos.Select(PlaceOf)], requester, Array.IndexOf(silos, requester));
+    }
+
+    /// <summary>A silo that has not reported yet counts as unused.</summary>
+    private int PlaceOf(SiloAddress silo)
+    {
+        if (_places.TryGetValue(silo, out var place))
+            return place;
+        place = _places.Count;
+        if (place >= _counts.Length)
+        {
+            Array.Resize(ref _counts, Math.Max(8, place * 2));
+            Array.Resize(ref _fixed, Math.Max(8, place * 2));
+        }
+
+        _places.Add(silo, place);
+        _counts[place] = 0;
+        _fixed[place] = FixedScore(_seen.Of(silo));
+        return place;
+    }
+
+    /// <summary>The index of the chosen silo.</summary>
+    private int Best(Slate slate)
+    {
+        var count = slate.Silos.Length;
+        var limit = Limit();
+        var best = -1;
+        var least = double.PositiveInfinity;
+        // The square root of all, at least two: with more, all placing silos would choose the same one. More if these are above their band.
+        var drawn = Math.Max(2, (int)Math.Ceiling(Math.Sqrt(count)));
+        var first = random.Next(count);
+        for (var i = 0; i < count && (i < drawn || best < 0); i++)
+        {
+            var index = (first + i) % count;
+            if (_counts[slate.Places[index]] <= limit && Score(slate.Places[index]) is var score && score < least)
+                (best, least) = (index, score);
+        }
+
+        // All are above.
+        for (var index = 0; index < count && best < 0; index++)
+            best = _counts[slate.Places[index]] == slate.Places.Min(place => _counts[place]) ? index : -1;
+        var near = slate.Near;
+        return near >= 0 && _counts[slate.Places[near]] <= limit
+            && Score(slate.Places[near]) <= least + (options.LocalSiloPreferenceMargin / 100.0) ? near : best;
+    }
+
+    /// <summary>The upper end of the partitioner's band.</summary>
+    private double Limit()
+    {
+        if (tolerance is not { } half)
+            return double.PositiveInfinity;
+        var mean = _sum / (double)_places.Count;
+        return SiloLoad.Around(mean, mean, half).Upper;
+    }
+
+    /// <summary>Between 0 and 1; the lower the better.</summary>
+    private double Score(int place) => _fixed[place] + (options.ActivationCountWeight * _counts[place] / (_weights * _most));
+
+    /// <summary>The part of the score that changes only with the reports.</summary>
+    private double FixedScore(SiloUse use)
+    {
+        var score = options.CpuUsageWeight * use.CpuPercent / 100.0;
+        if (use.MaxMemory > 0)
+        {
+            score += (options.MemoryUsageWeight * Math.Min(1, use.UsedMemory / (double)use.MaxMemory))
+                + (options.AvailableMemoryWeight * (1 - Math.Min(1, use.AvailableMemory / (double)use.MaxMemory)))
+                + (options.MaxAvailableMemoryWeight * (1 - (use.MaxMemory / (double)_seen.MostMemory)));
+        }
+
+        return score / _weights;
+    }
+
+    /// <summary>The silos that one grain type may be placed on.</summary>
+    /// <param name="Silos">The shared array; compared by reference.</param>
+    /// <param name="Places">The place of each silo.</param>
+    /// <param name="Requester">Who asked.</param>
+    /// <param name="Near">Its index; -1 if it is not one of them.</param>
+    private sealed record Slate(SiloAddress[] Silos, int[] Places, SiloAddress Requester, int Near);
+}
+
+/// <summary>What one silo uses of its resources, as it tells the others.</summary>
+/// <param name="Activations">Activations of grains.</param>
+/// <param name="CpuPercent">Processor use of the process, 0 to 100, smoothed.</param>
+/// <param name="UsedMemory">Bytes in use, smoothed.</param>
+/// <param name="AvailableMemory">Bytes that are left, smoothed.</param>
+/// <param name="MaxMemory">Bytes that the process may use; 0 for unknown.</param>
+[GenerateSerializer]
+internal readonly record struct SiloUse(
+    [property: Id(0)] int Activations, [property: Id(1)] float CpuPercent, [property: Id(2)] long UsedMemory,
+    [property: Id(3)] long AvailableMemory, [property: Id(4)] long MaxMemory);
+
+/// <summary>The uses of all silos as known at one time. Immutable; a silo that has not reported yet counts as unused.</summary>
+internal sealed class SiloUses(KeyValuePair<SiloAddress, SiloUse>[] uses)
+{
+    private readonly FrozenDictionary<SiloAddress, SiloUse> _uses = uses.ToFrozenDictionary();
+
+    internal static SiloUses None { get; } = new([]);
+
+    /// <summary>All that have reported.</summary>
+    internal FrozenDictionary<SiloAddress, SiloUse> All => _uses;
+
+    /// <summary>The largest memory that a silo may use.</summary>
+    internal long MostMemory { get; } = uses.Select(static pair => pair.Value.MaxMemory).DefaultIfEmpty().Max();
+
+    internal SiloUse Of(SiloAddress silo) => _uses.GetValueOrDefault(silo);
+}
+
+/// <summary>Checks the weights at the start.</summary>
+internal sealed class ResourceOptimizedPlacementValidator(ResourceOptimizedPlacementOptions options) : IConfigurationValidator
+{
+    public void ValidateConfiguration()
+    {
+        Check(nameof(options.CpuUsageWeight), options.CpuUsageWeight);
+        Check(nameof(options.MemoryUsageWeight), options.MemoryUsageWeight);
+        Check(nameof(options.AvailableMemoryWeight), options.AvailableMemoryWeight);
+        Check(nameof(options.MaxAvailableMemoryWeight), options.MaxAvailableMemoryWeight);
+        Check(nameof(options.ActivationCountWeight), options.ActivationCountWeight);
+        Check(nameof(options.LocalSiloPreferenceMargin), options.LocalSiloPreferenceMargin);
+        if (options.CpuUsageWeight + options.MemoryUsageWeight + options.AvailableMemoryWeight + options.MaxAvailableMemoryWeight
+            + options.ActivationCountWeight == 0)
+        {
+            throw new OrleansConfigurationException("All weights of ResourceOptimizedPlacementOptions are 0: one must be above.");
+        }
+    }
+
+    private static void Check(string option, int value)
+    {
+        if (value is < 0 or > 100)
+        {
+            throw new OrleansConfigurationException("ResourceOptimizedPlacementOptions." + option + " must be from 0 to 100, but is " + value
+                + ".");
+        }
+    }
+}

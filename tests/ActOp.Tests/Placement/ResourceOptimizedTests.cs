@@ -1,0 +1,145 @@
+using System.Net;
+using ActOp.Configuration;
+using ActOp.Partitioning;
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Placement;
+using ActOp.Tests.Clusters;
+
+namespace ActOp.Tests.Placement;
+
+/// <summary>Placement by the use of resources.</summary>
+public class ResourceOptimizedTests
+{
+    private const long Gigabyte = 1L << 30;
+
+    private static readonly SiloAddress[] Silos =
+        [.. Enumerable.Range(1, 4).Select(number => SiloAddress.New(IPAddress.Parse("10.0.0." + number), 1, 1))];
+
+    private static readonly SiloAddress Elsewhere = SiloAddress.New(IPAddress.Parse("10.0.0.9"), 1, 1);
+
+    [Theory]
+    [InlineData(nameof(ResourceOptimizedPlacementOptions.CpuUsageWeight))]
+    [InlineData(nameof(ResourceOptimizedPlacementOptions.MemoryUsageWeight))]
+    [InlineData(nameof(ResourceOptimizedPlacementOptions.AvailableMemoryWeight))]
+    [InlineData(nameof(ResourceOptimizedPlacementOptions.MaxAvailableMemoryWeight))]
+    [InlineData(nameof(ResourceOptimizedPlacementOptions.ActivationCountWeight))]
+    public void Each_weight_counts_for_its_resource_only(string weight)
+    {
+        var options = new ResourceOptimizedPlacementOptions
+        {
+            CpuUsageWeight = 0,
+            MemoryUsageWeight = 0,
+            AvailableMemoryWeight = 0,
+            MaxAvailableMemoryWeight = 0,
+            ActivationCountWeight = 0,
+        };
+        typeof(ResourceOptimizedPlacementOptions).GetProperty(weight)!.SetValue(options, 100);
+        var idle = new SiloUse(10, 10, Gigabyte, 7 * Gigabyte, 8 * Gigabyte);
+        var busy = weight switch
+        {
+            nameof(options.CpuUsageWeight) => idle with { CpuPercent = 90 },
+            nameof(options.MemoryUsageWeight) => idle with { UsedMemory = 6 * Gigabyte },
+            nameof(options.AvailableMemoryWeight) => idle with { AvailableMemory = Gigabyte },
+            nameof(options.MaxAvailableMemoryWeight) => idle with { MaxMemory = 4 * Gigabyte },
+            _ => idle with { Activations = 100 },
+        };
+        Assert.Equal(Silos[1], Choose(Director(options, [busy, idle], null), Silos[..2]));
+        Assert.Equal(Silos[0], Choose(Director(options, [idle, busy], null), Silos[..2]));
+    }
+
+    [Fact]
+    public void The_requesting_silo_is_preferred_within_the_margin()
+    {
+        var options = new ResourceOptimizedPlacementOptions();
+        // Processor use has 40 % of the weight: 10 points more are 4 % more, 15 points more are 6 %.
+        Assert.Equal(Silos[0], Choose(Director(options, [new(0, 20, 0, 0, 0), new(0, 10, 0, 0, 0)], 0.03), Silos[..2], Silos[0]));
+        Assert.Equal(Silos[1], Choose(Director(options, [new(0, 25, 0, 0, 0), new(0, 10, 0, 0, 0)], 0.03), Silos[..2], Silos[0]));
+        options.LocalSiloPreferenceMargin = 0;
+        Assert.Equal(Silos[1], Choose(Director(options, [new(0, 20, 0, 0, 0), new(0, 10, 0, 0, 0)], 0.03), Silos[..2], Silos[0]));
+    }
+
+    [Fact]
+    public void A_burst_is_spread_before_the_next_report()
+    {
+        var director = Director(new(), new SiloUse[4], 0.03);
+        var seats = Enumerable.Range(0, 1000).Select(_ => Choose(director, Silos, Silos[0])).CountBy(seat => seat).ToDictionary();
+        Assert.All(Silos, silo => Assert.InRange(seats[silo], 240, 260));
+    }
+
+    [Fact]
+    public void A_silo_above_the_band_of_the_partitioner_gets_nothing_while_others_are_below()
+    {
+        SiloUse full = new(200, 0, 0, 0, 0);
+        SiloUse busy = new(100, 90, 0, 0, 0);
+        Assert.Equal(Silos[1], Choose(Director(new(), [full, busy], 0.03), Silos[..2], Silos[0]));
+        // Without the partitioner only the weights count.
+        Assert.Equal(Silos[0], Choose(Director(new(), [full, busy], null), Silos[..2], Silos[0]));
+    }
+
+    [Fact]
+    public void A_silo_that_has_not_reported_yet_counts_as_unused()
+    {
+        var director = Director(new(), [new(10, 0, 0, 0, 0), new(10, 0, 0, 0, 0)], 0.03);
+        var seats = Enumerable.Range(0, 30).Select(_ => Choose(director, Silos[..3])).ToArray();
+        Assert.InRange(seats.Count(seat => seat.Equals(Silos[2])), 10, 20);
+    }
+
+    [Fact]
+    public async Task What_placement_has_spread_the_partitioner_leaves_in_place()
+    {
+        await using var silos = await SilosInVirtualTime.Deploy();
+        var grains = Enumerable.Range(0, 600).Select(key => silos.Grains.GetGrain<IEchoGrain>("burst" + key)).ToArray();
+        var seats = await silos.AskAll(grains.Select(grain => grain.Where()));
+        var counts = new[] { silos.NodeOf(0).Activations.Count, silos.NodeOf(1).Activations.Count };
+        Assert.All(counts, count => Assert.Equal(0, SiloLoad.Around(count, counts.Average(), 0.03).Violation(count)));
+
+        // Rounds of the partitioner, with reports of the loads and further grains between them.
+        await silos.PassAsync(TimeSpan.FromSeconds(5), 0, 1);
+        await silos.AskAll(Enumerable.Range(0, 200).Select(key => silos.Grains.GetGrain<IEchoGrain>("later" + key).Where()));
+        await silos.PassAsync(TimeSpan.FromSeconds(5), 0, 1);
+
+        Assert.True(silos.NodeOf(0).Locality.Rounds > 0);
+        Assert.Equal(seats, await silos.AskAll(grains.Select(grain => grain.Where())));
+        counts = [silos.NodeOf(0).Activations.Count, silos.NodeOf(1).Activations.Count];
+        Assert.All(counts, count => Assert.Equal(0, SiloLoad.Around(count, counts.Average(), 0.03).Violation(count)));
+    }
+
+    [Fact]
+    public async Task The_silos_exchange_what_they_use()
+    {
+        await using var silos = await SilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.Enabled = false));
+        await silos.AskAll(Enumerable.Range(0, 100).Select(key => silos.Grains.GetGrain<IEchoGrain>("use" + key).Where()));
+        await silos.PassAsync(TimeSpan.FromSeconds(3), 0, 1);
+        for (var silo = 0; silo < 2; silo++)
+        {
+            var uses = silos.NodeOf(silo).Locality.Uses;
+            for (var other = 0; other < 2; other++)
+            {
+                Assert.Equal(silos.NodeOf(other).Activations.Count, uses.Of(silos.AddressOf(other)).Activations);
+                Assert.True(uses.Of(silos.AddressOf(other)).MaxMemory > 0);
+            }
+        }
+    }
+
+    [Theory]
+    [InlineData(nameof(ResourceOptimizedPlacementOptions.CpuUsageWeight), -1)]
+    [InlineData(nameof(ResourceOptimizedPlacementOptions.ActivationCountWeight), 101)]
+    [InlineData(nameof(ResourceOptimizedPlacementOptions.LocalSiloPreferenceMargin), 101)]
+    public void A_weight_out_of_range_fails_the_start_with_the_name_of_the_option(string option, int value)
+    {
+        var options = new ResourceOptimizedPlacementOptions();
+        typeof(ResourceOptimizedPlacementOptions).GetProperty(option)!.SetValue(options, value);
+        var exception = Assert.Throws<OrleansConfigurationException>(
+            new ResourceOptimizedPlacementValidator(options).ValidateConfiguration);
+        Assert.Contains(option, exception.Message, StringComparison.Ordinal);
+    }
+
+    private static ResourceOptimizedDirector Director(ResourceOptimizedPlacementOptions options, SiloUse[] uses, double? tolerance)
+    {
+        var known = new SiloUses([.. uses.Select((use, index) => KeyValuePair.Create(Silos[index], use))]);
+        return new ResourceOptimizedDirector(new SeededRandom(7), () => known, options, tolerance);
+    }
+
+    private static SiloAddress Choose(ResourceOptimizedDirector director, SiloAddress[] silos, SiloAddress? requester = null) =>
+        director.Choose(default, silos, requester ?? Elsewhere);
+}
