@@ -114,6 +114,14 @@ public sealed class StageOptions
     /// </summary>
     public TimeSpan ReceiveSpin { get; set; } = TimeSpan.FromMicroseconds(50);
 
+    /// <summary>The same options with other numbers of threads that send.</summary>
+    internal StageOptions With(int? siloSendThreads, int? clientSendThreads)
+    {
+        var copy = (StageOptions)MemberwiseClone();
+        (copy.SiloSendThreads, copy.ClientSendThreads) = (siloSendThreads, clientSendThreads);
+        return copy;
+    }
+
     internal void Validate()
     {
         foreach (var (name, value) in new[] { (nameof(ReceiveThreads), ReceiveThreads), (nameof(WorkThreads), WorkThreads),

@@ -16,15 +16,25 @@ internal sealed class LocationCache
     private readonly CacheSegment?[] _segments;
     private readonly ConcurrentDictionary<SiloAddress, CachedSilo> _silos = new();
     private readonly int _setMask;
+    private readonly bool _isOff;
+    private readonly int _lifetime;
     private long _evictions;
+    private int _now;
+    private int _sweptSegment;
+    private double _sweepDebt;
     private View _view = View.Empty;
 
     /// <summary>
     /// Creates a cache of at least <paramref name="capacity"/> entries (rounded up to a power of two, memory taken as it fills).
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">The capacity is not positive.</exception>
-    public LocationCache(int capacity)
+    /// <param name="capacity">Number of entries.</param>
+    /// <param name="isOff">Whether nothing is kept.</param>
+    /// <param name="lifetime">How long an entry is kept after its last <see cref="Put"/>; infinite by default.</param>
+    public LocationCache(int capacity, bool isOff = false, TimeSpan? lifetime = null)
     {
+        _isOff = isOff;
+        _lifetime = lifetime is { Ticks: > 0 } time ? (int)Math.Min(time.TotalMilliseconds, int.MaxValue) : int.MaxValue;
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(capacity);
         var sets = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(1, (capacity + CacheSegment.Ways - 1) / CacheSegment.Ways));
         _setMask = sets - 1;
@@ -96,6 +106,11 @@ internal sealed class LocationCache
     /// <summary>Remembers a location unless a newer one (by epoch) is known on a living silo, or the silo is dead.</summary>
     public void Put(in GrainId grain, in Location location)
     {
+        if (_isOff)
+        {
+            return;
+        }
+
         var silo = Intern(location.Silo);
         if (silo.IsDead)
         {
@@ -120,7 +135,10 @@ internal sealed class LocationCache
                 _evictions += segment[index] is { Silo.IsDead: false } ? 1 : 0;
             }
 
-            segment.Set(index, Tag(hash), new CachedLocation(grain, silo, location.Activation, location.Epoch));
+            segment.Set(index, Tag(hash), new CachedLocation(grain, silo, location.Activation, location.Epoch)
+            {
+                StoredAt = Volatile.Read(ref _now),
+            });
         }
     }
 
@@ -174,6 +192,43 @@ internal sealed class LocationCache
             {
                 silo.IsDead = true;
                 _silos.TryRemove(address, out _);
+            }
+        }
+    }
+
+    /// <summary>
+    /// Removes entries that are past their lifetime. Each call visits a few segments, so that all are visited in an eighth of the lifetime.
+    /// One caller at a time, about every <paramref name="period"/> ms.
+    /// </summary>
+    public void Expire(long now, long period)
+    {
+        Volatile.Write(ref _now, (int)now);
+        if (_lifetime == int.MaxValue)
+        {
+            return;
+        }
+
+        for (_sweepDebt += 8.0 * _segments.Length * period / _lifetime; _sweepDebt >= 1; _sweepDebt--)
+        {
+            _sweptSegment = (_sweptSegment + 1) % _segments.Length;
+            if (Volatile.Read(ref _segments[_sweptSegment]) is { } segment)
+            {
+                Expire(segment, (int)now);
+            }
+        }
+    }
+
+    private void Expire(CacheSegment segment, int now)
+    {
+        lock (segment.Gate)
+        {
+            for (var index = 0; index < segment.Tags.Length; index++)
+            {
+                // The difference is right also when the milliseconds overflow.
+                if (segment[index] is { } entry && now - entry.StoredAt >= _lifetime)
+                {
+                    segment.Set(index, 0, null);
+                }
             }
         }
     }
@@ -302,6 +357,9 @@ internal sealed class CachedLocation(GrainId grain, CachedSilo silo, ActivationI
 
     /// <summary>Set when the cache no longer holds the entry: holders of it must look it up again.</summary>
     public volatile bool IsStale;
+
+    /// <summary>Time of the last sweep before it was stored, in ms; overflows.</summary>
+    public int StoredAt { get; init; }
 
     /// <summary>The grain.</summary>
     public GrainId Grain { get; } = grain;

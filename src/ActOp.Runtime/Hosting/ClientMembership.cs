@@ -39,9 +39,13 @@ internal sealed class ClientMembership : IDisposable
     private readonly GrainClasses _classes;
     private readonly ClusterManifests _manifests;
     private readonly Stage _control;
-    private readonly EndPoint[] _gateways;
+    private readonly Gateways _gateways;
     private readonly ConnectionEvents _events;
     private readonly BackgroundPart _refreshes;
+    private readonly BackgroundPart _names;
+    private readonly TimeSpan _namesPeriod;
+    private long _resolvedAt;
+    private volatile SiloAddress? _preferred;
     private ITimer? _timer;
     private volatile bool _isDisposed;
     private int _refreshing;
@@ -51,8 +55,10 @@ internal sealed class ClientMembership : IDisposable
 
     internal ClientMembership(
         LocalNode local, ClusterView cluster, PeerTable peers, GrainFactory factory, GrainClasses classes,
-        ClusterManifests manifests, Stage control, EndPoint[] gateways)
+        ClusterManifests manifests, Stage control, Gateways gateways, TimeSpan namesPeriod)
     {
+        _names = local.Background.Part("gateways");
+        _namesPeriod = namesPeriod;
         _local = local;
         _cluster = cluster;
         _peers = peers;
@@ -64,6 +70,9 @@ internal sealed class ClientMembership : IDisposable
         _events = new ConnectionEvents(local);
         _refreshes = local.Background.Part("view");
     }
+
+    /// <summary>The silo at the gateway that is preferred; null if none is, or if it is not known. Any thread.</summary>
+    internal SiloAddress? PreferredGateway => _preferred;
 
     /// <summary>Called with a newer view: previous view, new view, changes.</summary>
     internal event Action<View, View, ViewChange>? ViewChanged;
@@ -88,7 +97,7 @@ internal sealed class ClientMembership : IDisposable
 
         _events.Report(_peers.Count(clients: false));
         _peers.LinkLost += OnLinkLost;
-        _timer = _local.Time.CreateTimer(_ => PostRefresh(), null, RefreshPeriod, RefreshPeriod);
+        _timer = _local.Time.CreateTimer(_ => OnPeriod(), null, RefreshPeriod, RefreshPeriod);
     }
 
     public void Dispose()
@@ -107,7 +116,7 @@ internal sealed class ClientMembership : IDisposable
         }
         catch (TimeoutException exception)
         {
-            throw new ConnectionFailedException("No silo answered at " + string.Join(", ", _gateways.AsEnumerable()) + " within "
+            throw new ConnectionFailedException("No silo answered at " + _gateways + " within "
                 + ConnectTimeout
                     + ". Check the addresses, the ids of the cluster and the service, and the secret.", exception);
         }
@@ -115,8 +124,31 @@ internal sealed class ClientMembership : IDisposable
         Take(await FetchAsync(silo).ConfigureAwait(false));
     }
 
-    private async Task<SiloAddress> FindGatewayAsync() =>
-        await (await Task.WhenAny(_gateways.Select(_peers.FindAsync)).ConfigureAwait(false)).ConfigureAwait(false);
+    private async Task<SiloAddress> FindGatewayAsync()
+    {
+        var endPoints = await ResolveAsync(CancellationToken.None).ConfigureAwait(false);
+        return await (await Task.WhenAny(endPoints.Select(_peers.FindAsync)).ConfigureAwait(false)).ConfigureAwait(false);
+    }
+
+    private Task<EndPoint[]> ResolveAsync(CancellationToken cancellationToken)
+    {
+        _resolvedAt = _local.Clock.Now;
+        return _gateways.ResolveAsync(cancellationToken);
+    }
+
+    /// <summary>On the timer: must only post.</summary>
+    private void OnPeriod()
+    {
+        PostRefresh();
+        if (!_gateways.HasNames || _local.Clock.Now - _resolvedAt < (long)_namesPeriod.TotalMilliseconds)
+            return;
+        _resolvedAt = _local.Clock.Now;
+        _names.Run(async cancellationToken =>
+        {
+            await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+            await ResolveAsync(cancellationToken).ConfigureAwait(false);
+        });
+    }
 
     /// <summary>Reads without changing state, so that a late reply has no effect.</summary>
     private async Task<(GrainTypesReply Types, TableSnapshot Table)> FetchAsync(SiloAddress silo)
@@ -197,7 +229,20 @@ internal sealed class ClientMembership : IDisposable
         var before = _cluster.View;
         if (_cluster.Update(view))
             ViewChanged?.Invoke(before, view, view.Since(before));
+        _preferred = _gateways.HasPreferred ? PreferredIn(view) : null;
         if (Connected() is not null)
             _peers.StopSearching();
+    }
+
+    private SiloAddress? PreferredIn(View view)
+    {
+        var endPoints = _gateways.Preferred.ToHashSet();
+        foreach (var silo in view.ActiveSilos)
+        {
+            if (endPoints.Contains(silo.Endpoint) || (view.Find(silo)?.Gateway is { } gateway && endPoints.Contains(gateway)))
+                return silo;
+        }
+
+        return null;
     }
 }

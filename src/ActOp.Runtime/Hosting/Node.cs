@@ -102,12 +102,16 @@ internal sealed class Node : IDisposable
             Factory = new GrainFactory(Classes, Activations, Calls);
             Manifests = new ClusterManifests(Local, ClusterView, Classes, Factory);
             Filters = new CallFilters(Calls);
-            Locations = new LocationCache(setup.LocationCacheSize);
+            Locations = new LocationCache(setup.LocationCacheSize, !setup.CachesLocations, setup.LocationLifetime);
             Sweep = new CallSweep(Local, Calls, ClusterView, Metrics, Stages.Control);
             Refusals = new Refusals(Local);
             Peers = new PeerTable(Local, Stages, ClusterView, Calls, Sweep,
                 new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf,
-                    setup.ConnectionLimits, Metrics.Meter));
+                    setup.ConnectionLimits, Metrics.Meter)
+                {
+                    LongestClose = (setup.Messaging as SiloMessagingOptions)?.WaitForMessageToBeQueuedForOutboundTime
+                        ?? TimeSpan.FromMilliseconds(500),
+                });
             Writer = new FrameWriter(Local, Calls, Peers, ClusterView, Manifests, Classes, Abandoned);
             var fence = new RegistrationFence();
             DirectoryService = new DirectoryService(Local, Activations, Factory, setup.Directory, fence);
@@ -258,6 +262,10 @@ internal sealed class Node : IDisposable
     /// <summary>Time between searches for expired calls.</summary>
     private const long SweepPeriodMs = 250;
 
+    /// <summary>How long a silo that stops waits until its clients know it.</summary>
+    private TimeSpan ClientNotice => _setup.Messaging is SiloMessagingOptions { ClientGatewayShutdownNotificationTimeout: var longest }
+        && longest < ClientMembership.MaxViewStaleness ? longest : ClientMembership.MaxViewStaleness;
+
     /// <summary>Time limit for background work to end after its cancellation and the close of the network.</summary>
     private static readonly TimeSpan LongestClose = TimeSpan.FromSeconds(5);
 
@@ -307,7 +315,11 @@ internal sealed class Node : IDisposable
     /// <summary>Starts the membership of a client.</summary>
     internal ClientMembership NewClientMembership()
     {
-        var membership = new ClientMembership(Local, ClusterView, Peers, Factory, Classes, Manifests, Stages.Control, _setup.Gateways);
+        var gateways = new Gateways(_setup.Gateways, _setup.GatewayChoice.PreferredGatewayIndex,
+            Local.Services.GetService<NameSeam>() ?? new NameSeam(Dns.GetHostAddressesAsync));
+        var membership = new ClientMembership(Local, ClusterView, Peers, Factory, Classes, Manifests, Stages.Control, gateways,
+            _setup.GatewayChoice.GatewayListRefreshPeriod);
+        Router.PreferredGateway = gateways.HasPreferred ? () => membership.PreferredGateway : null;
         membership.ViewChanged += OnView;
         return membership;
     }
@@ -349,7 +361,7 @@ internal sealed class Node : IDisposable
         await drain.EndAllAsync(ended.Token).ConfigureAwait(false);
         if (ClusterView.Active.Length == 0)
             return;
-        await Task.Delay(ClientMembership.MaxViewStaleness, Local.TaskTime,
+        await Task.Delay(ClientNotice, Local.TaskTime,
             ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         // Grains that were placed here by silos with an older view.
         await drain.EndAllAsync(ended.Token).ConfigureAwait(false);
@@ -530,6 +542,7 @@ internal sealed class Node : IDisposable
         // A dial may reach a silo that is already connected by another endpoint, for which there is no event.
         _clockPart.Do(Peers.EndSearches);
         _clockPart.Do(Peers.ReadHeld);
+        Locations.Expire(now, SweepPeriodMs);
         foreach (var check in Upkeep?.Checks ?? [])
             _clockPart.Do(() => check(now));
         _clockPart.Do(() => Peers.TendWaiting(now));

@@ -94,7 +94,13 @@ internal sealed record NodeSetup
     /// <summary>The gateways of a client.</summary>
     internal System.Net.EndPoint[] Gateways { get; init; } = [];
 
+    internal GatewayOptions GatewayChoice { get; init; } = new();
+
     internal int LocationCacheSize { get; init; } = 1_000_000;
+
+    internal bool CachesLocations { get; init; } = true;
+
+    internal TimeSpan LocationLifetime { get; init; } = Timeout.InfiniteTimeSpan;
 
     internal int Seed { get; init; }
 
@@ -124,6 +130,7 @@ internal sealed class IdSequence(Guid first)
 /// <summary>Reads and checks the application's options; an invalid option fails at start, with the name of the option.</summary>
 internal static class SetupReader
 {
+    private static readonly MeshOptions MeshDefaults = new();
     private static int s_clients;
     private static int s_generation;
 
@@ -190,7 +197,7 @@ internal static class SetupReader
         Validate(services);
         var address = services.GetService<NodeSeams>() is { } seams
             ? SiloAddress.New(IPAddress.Loopback, 0, -seams.Generation)
-            : NextClient();
+            : NextClient(ClientAddress.Of(Messaging(services)));
         var gateways = Option<StaticGatewayListProviderOptions>(services).Gateways;
         if (gateways.Count == 0)
         {
@@ -198,10 +205,13 @@ internal static class SetupReader
                 "No gateway is configured. Call UseLocalhostClustering or UseStaticClustering on the client builder.");
         }
 
-        return Common(services, address, Option<ClientMessagingOptions>(services)) with
+        var choice = Option<GatewayOptions>(services);
+        OptionRules.Check(choice, gateways.Count);
+        return Common(services, address, Messaging(services)) with
         {
             Name = "Client_" + address,
-            Gateways = [.. gateways.Select(uri => (EndPoint)new IPEndPoint(IPAddress.Parse(uri.Host), uri.Port))],
+            Gateways = [.. gateways.Select(Hosting.Gateways.Parse)],
+            GatewayChoice = choice,
         };
     }
 
@@ -237,13 +247,17 @@ internal static class SetupReader
                 : messaging.ResponseTimeout,
             Collection = collection,
             Scheduling = scheduling,
-            Stages = stages,
+            Stages = WithSenders(stages, messaging),
             Locality = locality,
             Decoding = decoding,
             Mesh = new MeshOptions
             {
                 ClusterId = cluster.ClusterId,
                 ServiceId = cluster.ServiceId,
+                HandshakeTimeout = connections.OpenConnectionTimeout,
+                ReconnectMin = Least(connections.ConnectionRetryDelay, MeshDefaults.ReconnectMin),
+                SearchMax = Least(connections.ConnectionRetryDelay, MeshDefaults.SearchMax),
+                ReconnectMax = connections.ConnectionRetryDelay,
                 LinksPerPeer = connections.ConnectionsPerEndpoint,
                 MaxFrameBytes = messaging.MaxMessageBodySize,
                 Spin = stages.ReceiveSpin,
@@ -253,6 +267,8 @@ internal static class SetupReader
             Transport = services.GetService<Transport>() ?? new TcpTransport(new TcpOptions(), time),
             DefaultPlacement = services.GetService<PlacementStrategy>() ?? new ResourceOptimizedPlacement(),
             LocationCacheSize = directory.CacheSize,
+            CachesLocations = address.IsClient || directory.CachingStrategy != GrainDirectoryOptions.CachingStrategyType.None,
+            LocationLifetime = directory.MaximumCacheTTL,
             Seed = address.GetHashCode(),
         };
         Option<ClusterSecurityOptions>(services).Apply(setup.Mesh);
@@ -276,10 +292,30 @@ internal static class SetupReader
         }
     }
 
-    private static SiloAddress NextClient()
+    private static TimeSpan Least(TimeSpan one, TimeSpan other) => one < other ? one : other;
+
+    /// <summary>The numbers of threads that send, if only Orleans' options give them.</summary>
+    private static StageOptions WithSenders(StageOptions stages, MessagingOptions messaging)
+    {
+        if (messaging is not SiloMessagingOptions silo)
+            return stages;
+        var usual = new SiloMessagingOptions();
+        return stages.With(
+            stages.SiloSendThreads ?? (silo.SiloSenderQueues == usual.SiloSenderQueues ? null : silo.SiloSenderQueues),
+            stages.ClientSendThreads ?? (silo.GatewaySenderQueues == usual.GatewaySenderQueues ? null : silo.GatewaySenderQueues));
+    }
+
+    private static ClientMessagingOptions Messaging(IServiceProvider services)
+    {
+        var messaging = Option<ClientMessagingOptions>(services);
+        OptionRules.Check(messaging);
+        return messaging;
+    }
+
+    private static SiloAddress NextClient(IPAddress address)
     {
         var number = Interlocked.Increment(ref s_clients) & 0xFFFF;
-        return SiloAddress.New(IPAddress.Loopback, number, -Math.Abs(SiloAddress.AllocateNewGeneration() ^ (Environment.ProcessId << 8)));
+        return SiloAddress.New(address, number, -Math.Abs(SiloAddress.AllocateNewGeneration() ^ (Environment.ProcessId << 8)));
     }
 
     /// <summary>Larger than all generations before, so that a silo that restarts within one second is a different silo.</summary>

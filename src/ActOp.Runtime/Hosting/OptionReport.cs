@@ -19,8 +19,6 @@ internal static class OptionReport
 {
     private const string NoCancellation = "cancellation of a running call is not supported yet";
 
-    private const string NotYet = "it is not implemented";
-
     private static readonly Entry[] All =
     [
         For<MessagingOptions>(nameof(MessagingOptions.CancelRequestOnTimeout), NoCancellation),
@@ -38,19 +36,6 @@ internal static class OptionReport
             "an activation registers before its hooks run, so that no end can arrive before its registration"),
         For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.DeathVoteExpirationTimeout),
             "a silo withdraws its vote when the suspected silo answers again, and votes of silos that are gone do not count"),
-        For<GrainDirectoryOptions>(nameof(GrainDirectoryOptions.CachingStrategy), NotYet),
-        For<GrainDirectoryOptions>(nameof(GrainDirectoryOptions.MaximumCacheTTL), NotYet),
-        For<ClientMessagingOptions>(nameof(ClientMessagingOptions.LocalAddress), NotYet),
-        For<ClientMessagingOptions>(nameof(ClientMessagingOptions.NetworkInterfaceName), NotYet),
-        For<ClientMessagingOptions>(nameof(ClientMessagingOptions.PreferredFamily), NotYet),
-        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.ClientGatewayShutdownNotificationTimeout), NotYet),
-        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.GatewaySenderQueues), NotYet),
-        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.SiloSenderQueues), NotYet),
-        For<SiloMessagingOptions>(nameof(SiloMessagingOptions.WaitForMessageToBeQueuedForOutboundTime), NotYet),
-        For<ConnectionOptions>(nameof(ConnectionOptions.ConnectionRetryDelay), NotYet),
-        For<ConnectionOptions>(nameof(ConnectionOptions.OpenConnectionTimeout), NotYet),
-        For<GatewayOptions>(nameof(GatewayOptions.GatewayListRefreshPeriod), NotYet),
-        For<GatewayOptions>(nameof(GatewayOptions.PreferredGatewayIndex), NotYet),
     ];
 
     /// <summary>The options without effect.</summary>

@@ -1,6 +1,8 @@
+using System.Net.Sockets;
 using System.Runtime.CompilerServices;
 using Orleans.Configuration;
 using Orleans.Runtime;
+using Orleans.Runtime.Messaging;
 
 namespace ActOp.Runtime.Hosting;
 
@@ -34,7 +36,7 @@ internal static class OptionRules
         rule.Is(options.MemoryUsageTargetPercentage > 0 && options.MemoryUsageTargetPercentage <= options.MemoryUsageLimitPercentage,
             "above 0 to MemoryUsageLimitPercentage", options.MemoryUsageTargetPercentage);
         foreach (var (grainClass, age) in options.ClassSpecificCollectionAge)
-            rule.Time(age, mayBeInfinite: true, name: nameof(options.ClassSpecificCollectionAge) + "[" + grainClass + "]");
+            rule.Time(age, mayBeInfinite: true, name: "options." + nameof(options.ClassSpecificCollectionAge) + "[" + grainClass + "]");
     }
 
     internal static void Check(StatelessWorkerOptions options)
@@ -72,6 +74,15 @@ internal static class OptionRules
             options.DefunctSiloCleanupPeriod);
     }
 
+    /// <param name="options">The options.</param>
+    /// <param name="gateways">How many gateways are configured.</param>
+    internal static void Check(GatewayOptions options, int gateways)
+    {
+        var rule = new Rule(nameof(GatewayOptions));
+        rule.Time(options.GatewayListRefreshPeriod);
+        rule.Between(-1, gateways - 1, options.PreferredGatewayIndex);
+    }
+
     internal static void Check(SchedulingOptions options)
     {
         var rule = new Rule(nameof(SchedulingOptions));
@@ -86,12 +97,18 @@ internal static class OptionRules
     {
         var rule = new Rule(nameof(ConnectionOptions));
         rule.Between(1, 64, options.ConnectionsPerEndpoint);
+        rule.Time(options.OpenConnectionTimeout);
+        rule.Time(options.ConnectionRetryDelay);
+        rule.Is(options.ProtocolVersion == NetworkProtocolVersion.Version1, "Version1", options.ProtocolVersion);
     }
 
     internal static void Check(GrainDirectoryOptions options)
     {
         var rule = new Rule(nameof(GrainDirectoryOptions));
         rule.AtLeast(1, options.CacheSize);
+        rule.Time(options.MaximumCacheTTL, mayBeInfinite: true);
+        rule.Is(options.CachingStrategy is >= GrainDirectoryOptions.CachingStrategyType.None
+            and <= GrainDirectoryOptions.CachingStrategyType.Adaptive, "None, LRU or Adaptive", options.CachingStrategy);
     }
 
     private static void CheckSilo(SiloMessagingOptions options)
@@ -100,6 +117,10 @@ internal static class OptionRules
         rule.Time(options.SystemResponseTimeout, mayBeInfinite: true);
         rule.AtLeast(0, options.MaxForwardCount);
         rule.Time(options.GrainWorkloadAnalysisPeriod);
+        rule.Time(options.ClientGatewayShutdownNotificationTimeout, mayBeZero: true);
+        rule.Time(options.WaitForMessageToBeQueuedForOutboundTime, mayBeZero: true);
+        rule.Between(1, 1024, options.GatewaySenderQueues);
+        rule.Between(1, 1024, options.SiloSenderQueues);
         rule.Time(options.MaxRequestProcessingTime);
         rule.Time(options.RequestProcessingWarningTime);
         rule.Time(options.RequestQueueDelayWarningTime);
@@ -109,9 +130,10 @@ internal static class OptionRules
         rule.AtLeast(0, options.MaxEnqueuedRequestsHardLimit_StatelessWorker);
     }
 
-    private static void CheckClient(ClientMessagingOptions options)
-    {
-    }
+    private static void CheckClient(ClientMessagingOptions options) =>
+        new Rule(nameof(ClientMessagingOptions)).Is(
+            options.PreferredFamily is AddressFamily.InterNetwork or AddressFamily.InterNetworkV6, "InterNetwork or InterNetworkV6",
+            options.PreferredFamily);
 
     /// <summary>Checks the options of one class. The name of an option is the text of the argument behind the dot.</summary>
     private readonly struct Rule(string options)

@@ -25,7 +25,11 @@ namespace ActOp.Runtime.Routing;
 /// <param name="Limits">What may wait for other nodes.</param>
 /// <param name="Meter">The meter of the node.</param>
 internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDriver? Driver, ILogger<MeshNode> Logger, Func<SiloAddress,
-    EndPoint?> EndPointOf, ConnectionLimitOptions Limits, Meter Meter);
+    EndPoint?> EndPointOf, ConnectionLimitOptions Limits, Meter Meter)
+{
+    /// <summary>Maximum time that a stop waits until the links have sent what is queued.</summary>
+    internal TimeSpan LongestClose { get; init; }
+}
 
 /// <summary>
 /// Step 3 of a call's path: which link a frame takes. Knows the peers by their addresses and ties the mesh to the stages.
@@ -52,6 +56,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>How long frames wait for a silo that the view does not list: several times longer than a view takes to spread.</summary>
     internal const long LongestUnlistedMs = 5_000;
 
+    /// <summary>Time between two looks whether the links are closed.</summary>
+    private static readonly TimeSpan ClosePause = TimeSpan.FromMilliseconds(10);
+
     private readonly LocalNode _local;
     private readonly NodeStages _stages;
     private readonly ClusterView _cluster;
@@ -72,6 +79,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     private readonly ConnectionLimitOptions _limits;
     private readonly Counter<long> _notWaiting;
     private long _waitingBytes;
+    private readonly TimeSpan _longestClose;
     private volatile bool _closing;
     private bool _isDisposed;
 
@@ -88,6 +96,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _limits = setup.Limits;
         setup.Meter.CreateObservableUpDownCounter("actop.peers.waiting", () => Volatile.Read(ref _waitingBytes), "By");
         _notWaiting = setup.Meter.CreateCounter<long>("actop.peers.overflows", "{frame}");
+        _longestClose = setup.LongestClose;
         Mesh = new MeshNode(IdOf(local.Address), setup.Mesh, setup.Transport, this, local.Time, setup.Logger);
         Action woken = () => _receive!.EndWait();
         _receive = new PollStage("receive", index => Receive(Mesh.GetPoller(index), woken), index => Mesh.GetPoller(index).Wake(),
@@ -373,8 +382,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         _closing = true;
         Mesh.Stop();
-        for (var tries = 0; Mesh.LinkCount > 0 && tries < 50; tries++)
-            await Task.Delay(TimeSpan.FromMilliseconds(10), _local.TaskTime).ConfigureAwait(false);
+        for (var waited = TimeSpan.Zero; Mesh.LinkCount > 0 && waited < _longestClose; waited += ClosePause)
+            await Task.Delay(ClosePause, _local.TaskTime).ConfigureAwait(false);
         Dispose();
     }
 

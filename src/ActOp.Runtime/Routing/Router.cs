@@ -61,6 +61,9 @@ internal sealed class Router(
     /// <summary>Refuses requests of clients; null if it never does. Set before the start.</summary>
     internal Overload? Overload { get; set; }
 
+    /// <summary>The silo that a client prefers, if it is configured and known. Set before the start.</summary>
+    internal Func<SiloAddress?>? PreferredGateway { get; set; }
+
     private AbandonedRequests Abandoned => abandoned;
 
     private TimeProvider Time => local.Time;
@@ -394,6 +397,8 @@ internal sealed class Router(
     /// </summary>
     private SiloAddress? PickGateway(GrainId grain)
     {
+        if (PreferredGateway?.Invoke() is { } preferred && peers.IsConnected(preferred))
+            return preferred;
         var active = cluster.Active;
         if (active.Length == 0)
             return null;

@@ -136,14 +136,14 @@ public class GrainDirectoryOptions
         /// <summary>It keeps those used last.</summary>
         LRU = 1,
 
-        /// <summary>It keeps those used last; kept for source compatibility.</summary>
+        /// <summary>As <see cref="LRU"/>.</summary>
         Adaptive = 2,
 
-        /// <summary>The application provides the cache.</summary>
+        /// <summary>A cache of the application. Not supported: it fails the start.</summary>
         Custom = 3,
     }
 
-    /// <summary>The most locations that a silo keeps. Default: 1,000,000.</summary>
+    /// <summary>Maximum number of locations that a node keeps, rounded up to a power of two. Default: 1,000,000.</summary>
     public int CacheSize { get; set; } = DEFAULT_CACHE_SIZE;
 
     /// <summary>What a silo does with locations that it has learned. Default: keep those used last.</summary>
@@ -152,6 +152,9 @@ public class GrainDirectoryOptions
     /// <summary>How long the end of an activation that the directory has not heard of yet is remembered. Default: 1 min.</summary>
     public TimeSpan LazyDeregistrationDelay { get; set; } = DEFAULT_UNREGISTER_RACE_DELAY;
 
-    /// <summary>How long a location is kept. Default: 4 min.</summary>
+    /// <summary>
+    /// Maximum time that a location is kept without being confirmed by an answer; then the directory is asked again. It may be exceeded by
+    /// an eighth. Default: 4 min.
+    /// </summary>
     public TimeSpan MaximumCacheTTL { get; set; } = DEFAULT_MAXIMUM_CACHE_TTL;
 }

@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Sockets;
+using Orleans.Runtime.Messaging;
 
 namespace Orleans.Configuration;
 
@@ -49,13 +50,13 @@ public class ClientMessagingOptions : MessagingOptions
     /// <summary>How many groups of grains keep to one connection each. Default: 8192.</summary>
     public int ClientSenderBuckets { get; set; } = DEFAULT_CLIENT_SENDER_BUCKETS;
 
-    /// <summary>The client's own address; found out when null.</summary>
+    /// <summary>The address in the client's id; that of a network interface of the machine when null. Nobody connects to it.</summary>
     public IPAddress? LocalAddress { get; set; }
 
-    /// <summary>The network interface whose address is used; any when null.</summary>
+    /// <summary>Start of the name of the network interface whose address is used; any that is up when null.</summary>
     public string? NetworkInterfaceName { get; set; }
 
-    /// <summary>The kind of address that is used. Default: IPv4.</summary>
+    /// <summary>Family of the address that is used, IPv4 or IPv6. Default: IPv4.</summary>
     public AddressFamily PreferredFamily { get; set; } = DEFAULT_PREFERRED_FAMILY;
 }
 
@@ -92,13 +93,19 @@ public class SiloMessagingOptions : MessagingOptions
     /// <summary>How long a client that is gone is remembered. Default: 1 min.</summary>
     public TimeSpan ClientDropTimeout { get; set; } = TimeSpan.FromMinutes(1);
 
-    /// <summary>How long a silo that stops waits for its clients to know. Default: 5 s.</summary>
+    /// <summary>
+    /// Maximum time that a silo that stops waits until its clients know it. All of them know it after 2 s, so it waits no longer. Default:
+    /// 5 s.
+    /// </summary>
     public TimeSpan ClientGatewayShutdownNotificationTimeout { get; set; } = DEFAULT_CLIENT_GW_NOTIFICATION_TIMEOUT;
 
     /// <summary>How often clients are registered again. Default: 5 min.</summary>
     public TimeSpan ClientRegistrationRefresh { get; set; } = DEFAULT_CLIENT_REGISTRATION_REFRESH;
 
-    /// <summary>Senders to clients. Default: one per processor.</summary>
+    /// <summary>
+    /// Number of threads that send to clients, if it is not the default and <c>StageOptions.ClientSendThreads</c> is not set. Default: one
+    /// per processor, adjusted while the silo runs.
+    /// </summary>
     public int GatewaySenderQueues { get; set; } = Environment.ProcessorCount;
 
     /// <summary>Time between two searches for requests that run or wait for too long, and for long queues. Default: 5 s.</summary>
@@ -137,13 +144,13 @@ public class SiloMessagingOptions : MessagingOptions
     /// <summary>Time that a request waits for others to end before a warning is logged. Default: 20 s.</summary>
     public TimeSpan RequestQueueDelayWarningTime { get; set; } = TimeSpan.FromSeconds(20);
 
-    /// <summary>Senders to silos. Default: one per processor.</summary>
+    /// <summary>As <see cref="GatewaySenderQueues"/>, for silos and <c>StageOptions.SiloSendThreads</c>.</summary>
     public int SiloSenderQueues { get; set; } = Environment.ProcessorCount;
 
     /// <summary>Maximum time that a call between parts of the runtime waits for its answer. Default: 30 s.</summary>
     public TimeSpan SystemResponseTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>How long a silo that stops waits for what is still to be sent. Default: 10 s.</summary>
+    /// <summary>Maximum time that a silo that stops waits until its connections have sent what is queued. Default: 10 s.</summary>
     public TimeSpan WaitForMessageToBeQueuedForOutboundTime { get; set; } = DEFAULT_WAIT_FOR_MESSAGE_TO_BE_QUEUED_FOR_OUTBOUND_TIME;
 }
 
@@ -153,14 +160,20 @@ public class ConnectionOptions
     /// <summary>The default of <see cref="OpenConnectionTimeout"/>.</summary>
     public static readonly TimeSpan DEFAULT_OPENCONNECTION_TIMEOUT = TimeSpan.FromSeconds(5);
 
-    /// <summary>Time between two attempts to connect to the same place. Default: 1 s.</summary>
+    /// <summary>
+    /// Maximum time between two attempts to connect to the same endpoint. The first attempts follow each other sooner, from 50 ms on, each
+    /// time doubled. Default: 1 s.
+    /// </summary>
     public TimeSpan ConnectionRetryDelay { get; set; } = TimeSpan.FromSeconds(1);
 
-    /// <summary>How many connections are held to each place. Default: 1.</summary>
+    /// <summary>Number of connections to each node for grain calls, 1 to 64. Default: 1.</summary>
     public int ConnectionsPerEndpoint { get; set; } = 1;
 
-    /// <summary>How long an attempt may take. Default: 5 s.</summary>
+    /// <summary>Maximum time from the start of a connection to the end of its handshake. Default: 5 s.</summary>
     public TimeSpan OpenConnectionTimeout { get; set; } = DEFAULT_OPENCONNECTION_TIMEOUT;
+
+    /// <summary>The protocol of connections. Only <see cref="NetworkProtocolVersion.Version1"/> exists; another one fails the start.</summary>
+    public NetworkProtocolVersion ProtocolVersion { get; set; } = NetworkProtocolVersion.Version1;
 }
 
 /// <summary>When a silo refuses requests of clients, with a <see cref="Runtime.GatewayTooBusyException"/>.</summary>
@@ -182,16 +195,22 @@ public class GatewayOptions
     /// <summary>The default of <see cref="PreferredGatewayIndex"/>.</summary>
     public const int DEFAULT_PREFERED_GATEWAY_INDEX = -1;
 
-    /// <summary>How often the list of silos is read again. Default: 1 min.</summary>
+    /// <summary>
+    /// Time between two resolutions of the host names in the list of gateways while the client is connected. While it is not, each search
+    /// for a gateway resolves them. Default: 1 min.
+    /// </summary>
     public TimeSpan GatewayListRefreshPeriod { get; set; } = TimeSpan.FromMinutes(1);
 
-    /// <summary>The only silo of the list to connect to, from 0; -1 for all. Default: -1.</summary>
+    /// <summary>
+    /// Index in the list of the gateway to which the client sends the calls to grains with unknown location while it is connected to it; -1
+    /// for all silos. Default: -1.
+    /// </summary>
     public int PreferredGatewayIndex { get; set; } = DEFAULT_PREFERED_GATEWAY_INDEX;
 }
 
 /// <summary>The silos that a client connects to, as a fixed list.</summary>
 public class StaticGatewayListProviderOptions
 {
-    /// <summary>The silos: <c>gwy.tcp://ip:port/generation</c>, where 0 stands for any generation.</summary>
+    /// <summary>The gateways: <c>gwy.tcp://host:port/0</c>, where the host is an address or a name.</summary>
     public List<Uri> Gateways { get; set; } = [];
 }

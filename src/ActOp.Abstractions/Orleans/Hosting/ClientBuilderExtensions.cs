@@ -103,6 +103,18 @@ public static class ClientBuilderExtensions
             options.Gateways = [.. endpoints.Select(endpoint => new Uri("gwy.tcp://" + endpoint + "/0"))]);
     }
 
+    /// <summary>
+    /// Connects to the silos at <paramref name="endpoints"/>, each an <see cref="IPEndPoint"/> or a <see cref="DnsEndPoint"/>. Names are
+    /// resolved again when all connections are lost.
+    /// </summary>
+    public static IClientBuilder UseStaticClustering(this IClientBuilder builder, params EndPoint[] endpoints)
+    {
+        ArgumentNullException.ThrowIfNull(endpoints);
+        return builder.UseStaticClustering((StaticGatewayListProviderOptions options) =>
+            options.Gateways = [.. endpoints.Select(static endpoint => new Uri("gwy.tcp://"
+                + (endpoint is DnsEndPoint name ? name.Host + ":" + name.Port : endpoint.ToString()) + "/0"))]);
+    }
+
     /// <summary>Connects to a fixed list of silos.</summary>
     public static IClientBuilder UseStaticClustering(
         this IClientBuilder builder, Action<StaticGatewayListProviderOptions> configureOptions) =>
