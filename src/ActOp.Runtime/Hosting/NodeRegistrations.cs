@@ -37,6 +37,7 @@ internal static class NodeRegistrations
         services.AddSingleton<SiloHost>();
         services.AddSingleton(static provider => provider.GetRequiredService<SiloHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<SiloHost>());
+        OrleansSection.Apply(new SiloBuilder(services, configuration));
         services.AddSingleton<ILocalSiloDetails>(static provider => provider.GetRequiredService<SiloHost>());
         services.AddSingleton<IConfigurationValidator>(static provider => new ResourceOptimizedPlacementValidator(
             provider.GetRequiredService<IOptions<ResourceOptimizedPlacementOptions>>().Value));
@@ -54,6 +55,7 @@ internal static class NodeRegistrations
         services.AddSingleton<ClientHost>();
         services.AddSingleton(static provider => provider.GetRequiredService<ClientHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<ClientHost>());
+        OrleansSection.Apply(new ClientBuilder(services, configuration));
     }
 
     private static void AddCommon(IServiceCollection services, IConfiguration configuration)

@@ -1,0 +1,121 @@
+using System.Net;
+using System.Reflection;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans;
+using Orleans.Configuration;
+using Orleans.Hosting;
+using Orleans.Providers;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>
+/// The configuration section <c>Orleans</c>: cluster and service id, name and endpoints of a silo, options of messages, and providers by
+/// their names. What the application sets in code afterwards has precedence.
+/// </summary>
+/// <remarks>
+/// Holds nothing. Runs while the host is composed. A provider name that nobody has registered, and an address that cannot be parsed, fail
+/// with an <see cref="OrleansConfigurationException"/> that names the key.
+/// </remarks>
+internal static class OrleansSection
+{
+    private const string Section = "Orleans";
+
+    /// <summary>Kinds of which there is one provider, and kinds whose providers have names.</summary>
+    private static readonly (string Kind, bool IsNamed)[] Kinds =
+    [
+        ("Clustering", false), ("Reminders", false), ("GrainStorage", true), ("GrainDirectory", true), ("Streaming", true),
+        ("BroadcastChannel", true), ("GrainJournaling", true),
+    ];
+
+    internal static void Apply(ISiloBuilder silo)
+    {
+        var section = silo.Configuration.GetSection(Section);
+        if (!section.Exists())
+            return;
+        silo.Services.AddOptions<SiloOptions>().Bind(section);
+        silo.Services.AddOptions<SiloMessagingOptions>().Bind(section.GetSection("Messaging"));
+        var endpoints = section.GetSection("Endpoints");
+        if (endpoints.Exists())
+            silo.Configure<EndpointOptions>(options => Bind(options, endpoints));
+        ApplyProviders(silo, section, "Silo", (kind, name, settings) =>
+        {
+            if (kind != "Clustering" || !Is(name, "Development"))
+                return false;
+            silo.UseDevelopmentClustering(EndPointIn(settings, nameof(DevelopmentClusterMembershipOptions.PrimarySiloEndpoint)));
+            return true;
+        });
+    }
+
+    internal static void Apply(IClientBuilder client)
+    {
+        var section = client.Configuration.GetSection(Section);
+        if (!section.Exists())
+            return;
+        client.Services.AddOptions<ClientMessagingOptions>().Bind(section.GetSection("Messaging"));
+        client.Services.AddOptions<GatewayOptions>().Bind(section.GetSection("Gateway"));
+        ApplyProviders(client, section, "Client", (kind, name, settings) =>
+        {
+            if (kind != "Clustering" || !Is(name, "Static"))
+                return false;
+            client.UseStaticClustering((StaticGatewayListProviderOptions options) => options.Gateways =
+                [.. settings.GetSection(nameof(options.Gateways)).GetChildren().Select(static gateway => GatewayOf(gateway))]);
+            return true;
+        });
+    }
+
+    private static void Bind(EndpointOptions options, IConfigurationSection section)
+    {
+        if (section[nameof(options.AdvertisedIPAddress)] is { Length: > 0 } address)
+        {
+            options.AdvertisedIPAddress = IPAddress.TryParse(address, out var parsed)
+                ? parsed
+                : throw Wrong(section.GetSection(nameof(options.AdvertisedIPAddress)), "an IP address");
+        }
+
+        options.SiloPort = PortIn(section, nameof(options.SiloPort)) ?? options.SiloPort;
+        options.GatewayPort = PortIn(section, nameof(options.GatewayPort)) ?? options.GatewayPort;
+        options.SiloListeningEndpoint = EndPointIn(section, nameof(options.SiloListeningEndpoint)) ?? options.SiloListeningEndpoint;
+        options.GatewayListeningEndpoint = EndPointIn(section, nameof(options.GatewayListeningEndpoint)) ?? options.GatewayListeningEndpoint;
+    }
+
+    private static void ApplyProviders<TBuilder>(
+        TBuilder builder, IConfigurationSection section, string target, Func<string, string, IConfigurationSection, bool> tryBuiltIn)
+    {
+        foreach (var (kind, isNamed) in Kinds)
+        {
+            foreach (var settings in isNamed ? section.GetSection(kind).GetChildren() : [section.GetSection(kind)])
+            {
+                if (settings["ProviderType"] is not { Length: > 0 } type || tryBuiltIn(kind, type, settings))
+                    continue;
+                var provider = Registered(kind, type, target) ?? throw new OrleansConfigurationException(
+                    settings.Path + ":ProviderType is " + type + ", but no provider of this name is registered for " + kind + " of a "
+                    + target.ToLowerInvariant() + ". Built in: " + (target == "Silo" ? "Development" : "Static") + " for Clustering.");
+                ((IProviderBuilder<TBuilder>)Activator.CreateInstance(provider)!).Configure(builder, isNamed ? settings.Key : null, settings);
+            }
+        }
+    }
+
+    /// <summary>The class that an assembly has registered with <see cref="RegisterProviderAttribute"/>.</summary>
+    private static Type? Registered(string kind, string name, string target) => AppDomain.CurrentDomain.GetAssemblies()
+        .SelectMany(static assembly => assembly.GetCustomAttributes<RegisterProviderAttribute>())
+        .FirstOrDefault(provider => Is(provider.Kind, kind) && Is(provider.Name, name) && Is(provider.Target, target))?.Type;
+
+    private static bool Is(string one, string other) => string.Equals(one, other, StringComparison.OrdinalIgnoreCase);
+
+    private static int? PortIn(IConfigurationSection section, string key) => section[key] is not { Length: > 0 } text ? null
+        : int.TryParse(text, out var port) && port is >= 0 and <= 65_535 ? port : throw Wrong(section.GetSection(key), "a port");
+
+    private static IPEndPoint? EndPointIn(IConfigurationSection section, string key) => section[key] is not { Length: > 0 } text ? null
+        : IPEndPoint.TryParse(text, out var endPoint) && endPoint.Port > 0 ? endPoint : throw Wrong(section.GetSection(key), "address:port");
+
+    /// <summary>A gateway is a URI, or host and port.</summary>
+    private static Uri GatewayOf(IConfigurationSection gateway) =>
+        Uri.TryCreate(gateway.Value, UriKind.Absolute, out var uri) && uri.Port > 0 ? uri
+        : Uri.TryCreate("gwy.tcp://" + gateway.Value + "/0", UriKind.Absolute, out uri) && uri.Port > 0 ? uri
+        : throw Wrong(gateway, "gwy.tcp://host:port/0 or host:port");
+
+    private static OrleansConfigurationException Wrong(IConfigurationSection section, string rule) =>
+        new(section.Path + " must be " + rule + ", but is " + section.Value + ".");
+}
