@@ -28,6 +28,46 @@ public class NodeTests
         Assert.Equal(2, b.Mesh.LinkCount);
     }
 
+    [Theory, InlineData(1, false), InlineData(3, true)]
+    public void Dials_that_cross_in_any_order_end_in_one_session_and_lose_nothing(int links, bool hasSecret)
+    {
+        for (var seed = 0; seed < 300; seed++)
+        {
+            var random = new Random(seed);
+            using var mesh = new TestMesh(Wire.Memory);
+            mesh.Network.Delay = (_, _) => TimeSpan.FromMilliseconds(random.Next(8));
+            TestNode[] nodes = [.. "ab".Select(name => mesh.Add(name.ToString(), options =>
+            {
+                options.LinksPerPeer = links;
+                options.SiloSecrets = hasSecret ? [[.. Enumerable.Repeat((byte)7, 32)]] : [];
+            }))];
+            var dials = new[] { random.Next(30), random.Next(30) };
+            var sent = new[] { 0, 0 };
+            for (var tick = 0; tick < 2_000 && (sent.Any(count => count < 20) || nodes.Any(node => node.AllFrames.Count() < 20)); tick++)
+            {
+                for (var i = 0; i < 2; i++)
+                {
+                    if (tick == dials[i])
+                    {
+                        nodes[i].Mesh.Connect(nodes[1 - i].EndPoint, random.Next(2) == 0 ? null : nodes[1 - i].Mesh.Id);
+                    }
+
+                    if (nodes[i].Connected.Count == 1 && sent[i] < 20)
+                    {
+                        Assert.Equal(SendResult.Accepted, nodes[i].Connected[0].GetLink((uint)sent[i])!.TryAppend(Number(sent[i]++)));
+                    }
+                }
+
+                mesh.Clock.Advance(TimeSpan.FromMilliseconds(1));
+                mesh.Rounds(random.Next(1, 3));
+            }
+
+            Assert.Equal("+b|+a", nodes[0].Events.Single() + "|" + nodes[1].Events.Single());
+            Assert.All(nodes, node => Assert.Equal(Enumerable.Range(0, 20), node.AllFrames.Select(frame => Number(frame)).Order()));
+            Assert.All(nodes, node => Assert.Equal(1 + links, node.Mesh.LinkCount));
+        }
+    }
+
     [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void A_node_of_another_cluster_is_refused(Wire wire)
     {
