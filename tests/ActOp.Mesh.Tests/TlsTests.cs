@@ -227,6 +227,27 @@ public sealed class TlsTests : IDisposable
     }
 
     [Fact]
+    public void A_log_that_throws_ends_no_thread_and_the_connection_is_closed()
+    {
+        var log = new NodeLog { Throws = true };
+        var threads = new List<Thread>();
+        var tls = TestMesh.Tls("b");
+        tls.Asked = static _ => throw new InvalidOperationException("my certificate");
+        tls.Run = step =>
+        {
+            var thread = new Thread(() => step());
+            threads.Add(thread);
+            thread.Start();
+        };
+        var b = _mesh.Add("b", wrap: transport => tls.Wrap(transport, log));
+        var a = Add("a");
+        a.Mesh.Connect(b.EndPoint);
+        _mesh.Until(() => a.Events.Count > 0 && b.Mesh.LinkCount == 0);
+        Assert.NotEmpty(threads);
+        threads.ForEach(thread => thread.Join());
+    }
+
+    [Fact]
     public void A_callback_that_hangs_holds_its_thread_and_neither_the_polling_thread_nor_the_connection()
     {
         using var hanging = new ManualResetEventSlim();
@@ -336,6 +357,8 @@ public sealed class TlsTests : IDisposable
     {
         public TestNode Node { get; set; } = null!;
 
+        public bool Throws { get; init; }
+
         public IDisposable? BeginScope<TState>(TState state)
             where TState : notnull => null;
 
@@ -343,7 +366,15 @@ public sealed class TlsTests : IDisposable
 
         public void Log<TState>(
             LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
-            => ((ILogger)Node).Log(logLevel, eventId, (state, exception), null, (both, _) => formatter(both.state, both.exception) + both.exception);
+        {
+            if (Throws)
+            {
+                throw new IOException("The log is full.");
+            }
+
+            ((ILogger)Node).Log(
+                logLevel, eventId, (state, exception), null, (both, _) => formatter(both.state, both.exception) + both.exception);
+        }
     }
 
     /// <summary>A transport that keeps what it has dialled.</summary>

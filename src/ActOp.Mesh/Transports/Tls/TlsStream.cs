@@ -173,9 +173,9 @@ internal sealed class TlsStream : ByteStream
 
     public override void Dispose()
     {
-        if (!IsDialled && !_wire.HasHeard && _wire.Failure == 0 && !_wire.IsAtEnd)
+        if (Volatile.Read(ref _stage) == Shaking && !IsDialled && !_wire.HasHeard && _wire.Failure == 0 && !_wire.IsAtEnd)
         {
-            _log.SilentWithoutTls(RemoteEndPoint);
+            Tell(static (stream, _) => stream._log.SilentWithoutTls(stream.RemoteEndPoint));
             _wire.Append(Alert);
         }
 
@@ -228,7 +228,7 @@ internal sealed class TlsStream : ByteStream
         _wire.BecameReadable(toTheEnd: true);
         if (Receive(one) == WouldBlock)
         {
-            _log.Broke(null, RemoteEndPoint, "closed before anything was received.");
+            Tell(static (stream, _) => stream._log.Broke(null, stream.RemoteEndPoint, "closed before anything was received."));
         }
     }
 
@@ -422,7 +422,7 @@ internal sealed class TlsStream : ByteStream
             _wire.Drain();
             if (Volatile.Read(ref _drive) != Ended)
             {
-                LogHandshake(exception);
+                Tell(static (stream, exception) => stream.LogHandshake(exception!), exception);
             }
 
             Settle(Broken, ReadyKinds.Read | ReadyKinds.Hangup);
@@ -446,10 +446,25 @@ internal sealed class TlsStream : ByteStream
         // What the network breaks is logged by the mesh. Without a byte of it, the other end may have refused the certificate.
         if (Interlocked.Exchange(ref _stage, Broken) != Broken && (_wire.Failure == 0 || !_hasRead))
         {
-            _log.Broke(Unexpected(exception), RemoteEndPoint, Text(exception));
+            Tell(
+                static (stream, exception) => stream._log.Broke(Unexpected(exception!), stream.RemoteEndPoint, Text(exception!)),
+                exception);
         }
 
         return Failure();
+    }
+
+    /// <summary>Logs. A log that throws must not end a thread of the pool or a sender, nor keep a stream open.</summary>
+    private void Tell(Action<TlsStream, Exception?> log, Exception? exception = null)
+    {
+        try
+        {
+            log(this, exception);
+        }
+        catch (Exception failure)
+        {
+            _ = failure;
+        }
     }
 
     private int Failure() => _wire.Failure != 0 ? _wire.Failure : Failed;

@@ -91,7 +91,7 @@ internal sealed class FileCertificate(string certificatePath, string keyPath) : 
             using var file = File.OpenHandle(path, share: FileShare.ReadWrite | FileShare.Delete);
             return (File.GetLastWriteTimeUtc(file), RandomAccess.GetLength(file));
         }
-        catch (IOException)
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
             // Being replaced; the read tells what is wrong.
             return default;
