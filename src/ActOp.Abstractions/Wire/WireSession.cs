@@ -35,9 +35,8 @@ public sealed class WireSession
     private int _depth;
     private int _jumps;
 
-    /// <summary>Bytes that may still be allocated for what is read, and how many there were at first.</summary>
+    /// <summary>Bytes that may still be allocated for what is read.</summary>
     private long _decodable = long.MaxValue;
-    private long _decodableAtFirst = long.MaxValue;
 
     private readonly WeakReference<CallRuntime>? _runtime;
 
@@ -109,7 +108,7 @@ public sealed class WireSession
     /// <summary>
     /// Limits the memory for what is read of this message, until <see cref="Reset"/>: a few bytes can name much more than themselves.
     /// </summary>
-    internal void LimitDecoded(long bytes) => _decodable = _decodableAtFirst = bytes;
+    internal void LimitDecoded(long bytes) => _decodable = bytes;
 
     /// <summary>
     /// Counts the memory of an object, or of the items of a collection, before it is taken. An estimate; values within objects and texts are
@@ -152,14 +151,14 @@ public sealed class WireSession
         _count = 0;
         _depth = 0;
         _jumps = 0;
-        _decodable = _decodableAtFirst = long.MaxValue;
+        _decodable = long.MaxValue;
         _skipped?.Clear();
         _late = null;
     }
 
-    private SerializerException TooLarge() =>
-        new("The message would need more than " + _decodableAtFirst + " bytes of memory, its limit by its length: see "
-            + "SerializationLimitOptions.MaxDecodedBytesPerByte and DecodedBytesPerMessage.");
+    private static SerializerException TooLarge() =>
+        new("The message would take more memory than its length permits: see SerializationLimitOptions.MaxDecodedBytesPerByte and "
+            + "DecodedBytesPerMessage.");
 
     internal static SerializerException TooDeep() =>
         new("Objects are nested more than " + MaxDepth + " deep, or deeper than the stack allows.");

@@ -26,11 +26,13 @@ internal sealed class FrameReader(
     LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers,
     CallSweep sweep, Refusals refusals, SerializationLimitOptions decoding)
 {
+    /// <summary>Bytes of a reply before its result: kind, flags and ticket.</summary>
+    private const int ReplyHeader = 10;
+
     /// <summary>Raised when frames of a silo wait for a view that lists it: the table should be read now.</summary>
     internal event Action? NewcomerSeen;
 
-    internal void Read(Sender sender, ReadOnlySpan<byte> frame) => Read(sender, sender.Role, frame);
-
+    /// <summary>Reads one frame.</summary>
     /// <param name="sender">Where the frame comes from.</param>
     /// <param name="role">What it may say; not <see cref="PeerRole.Newcomer"/> for frames that have waited.</param>
     /// <param name="frame">The frame.</param>
@@ -319,7 +321,9 @@ internal sealed class FrameReader(
     {
         var origin = Addresses.Read(ref reader);
         var reply = frame[reader.Position..];
-        if (!origin.IsClient || reply.IsEmpty || (FrameKind)reply[0] != FrameKind.Reply)
+        // The other client takes what this silo sends for well-formed. Observers tell no location.
+        if (!origin.IsClient || reply.Length < ReplyHeader || (FrameKind)reply[0] != FrameKind.Reply
+            || ((FrameFlags)reply[1] & ~FrameFlags.IsError) != 0)
         {
             refusals.Add(sender, Refusal.Origin, "a relayed reply to " + origin);
             return;

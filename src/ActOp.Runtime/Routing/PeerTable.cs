@@ -302,10 +302,12 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         PollStage.CountItems(frames.Count);
         PoolBatches.BeginRead();
         TypeShare.Current = entry.Sender.Types;
+        // Once per batch: the view changes rarely.
+        var role = entry.Sender.Role;
         try
         {
             foreach (var frame in frames)
-                Reader.Read(entry.Sender, frame);
+                Reader.Read(entry.Sender, role, frame);
         }
         finally
         {

@@ -167,6 +167,18 @@ public class HostileClientTests : IAsyncLifetime
         await ticket.EndAsync();
     }
 
+    /// <summary>Found by damaged frames: the other client closed its link to the silo, which had passed on what is no reply.</summary>
+    [Fact]
+    public async Task What_a_silo_relays_to_another_client_is_well_formed()
+    {
+        var other = _cluster.Client.ServiceProvider.GetRequiredService<Node>().Address;
+        var reply = Reply(1, 1);
+        await RefusedFrame(Frame(FrameKind.RelayedReply, other, [(byte)FrameKind.Reply, 0, 1, 2]), Refusal.Origin);
+        await RefusedFrame(Frame(FrameKind.RelayedReply, other, [reply[0], (byte)FrameFlags.HasLocation, .. reply[2..]]), Refusal.Origin);
+        await RefusedFrame(Frame(FrameKind.RelayedReply, other, []), Refusal.Origin);
+        Assert.Equal(0, await _cluster.Client.GetGrain<IPrey>(12).Add(1).WaitAsync(Gate.Patience));
+    }
+
     [Fact]
     public async Task A_call_of_another_cannot_be_answered()
     {

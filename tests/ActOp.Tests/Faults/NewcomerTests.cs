@@ -80,8 +80,8 @@ public class NewcomerTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Silo.Peers.Reader.NewcomerSeen += () => Interlocked.Increment(ref asked);
         var before = Silo.Refusals[Refusal.View];
         byte[] note = [(byte)FrameKind.Forwarded, 1, 1, 0, 0, 0, 0, 0, 0, 0, 4, 127, 0, 0, 1, 7, 14];
-        Silo.Peers.Reader.Read(sender, note);
-        Silo.Peers.Reader.Read(sender, note);
+        Silo.Peers.Reader.Read(sender, sender.Role, note);
+        Silo.Peers.Reader.Read(sender, sender.Role, note);
         Assert.True(sender.Held.IsWaiting);
         Assert.Equal((1, before), (asked, Silo.Refusals[Refusal.View]));
         while (sender.Held.Take() is { } frame)
