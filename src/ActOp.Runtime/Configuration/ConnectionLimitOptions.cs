@@ -21,9 +21,6 @@ public sealed class ConnectionLimitOptions
     /// <summary>Time from the connection to its first byte. Default 2 s: longer than any round trip.</summary>
     public TimeSpan FirstByteTimeout { get; set; } = TimeSpan.FromSeconds(2);
 
-    /// <summary>Time of a handshake after its first byte. Default 5 s.</summary>
-    public TimeSpan HandshakeTimeout { get; set; } = TimeSpan.FromSeconds(5);
-
     /// <summary>The longest message from a client. Null (default): <c>MessagingOptions.MaxMessageBodySize</c>.</summary>
     public int? MaxClientMessageBodySize { get; set; }
 
@@ -64,7 +61,6 @@ public sealed class ConnectionLimitOptions
         mesh.MaxConnectionsPerAddress = MaxConnectionsPerAddress;
         mesh.MaxPendingHandshakes = MaxPendingHandshakes;
         mesh.FirstByteTimeout = FirstByteTimeout;
-        mesh.HandshakeTimeout = HandshakeTimeout;
         mesh.MaxClientFrameBytes = MaxClientMessageBodySize;
         mesh.MaxUnfinishedBytes = MaxUnfinishedBytes ?? Math.Max(512L << 20, 4L * frame);
         mesh.MaxUnfinishedClientBytes = MaxUnfinishedClientBytes ?? mesh.MaxUnfinishedBytes / 2;
@@ -75,7 +71,6 @@ public sealed class ConnectionLimitOptions
         Check(MaxConnectionsPerAddress > 0, nameof(MaxConnectionsPerAddress), "be positive", MaxConnectionsPerAddress);
         Check(MaxPendingHandshakes > 0, nameof(MaxPendingHandshakes), "be positive", MaxPendingHandshakes);
         Check(FirstByteTimeout > TimeSpan.Zero, nameof(FirstByteTimeout), "be positive", FirstByteTimeout);
-        Check(HandshakeTimeout > TimeSpan.Zero, nameof(HandshakeTimeout), "be positive", HandshakeTimeout);
         var client = MaxClientMessageBodySize;
         Check(client is null || (client >= 1024 && client <= frame), nameof(MaxClientMessageBodySize),
             "be 1,024 to MessagingOptions.MaxMessageBodySize", client);

@@ -118,9 +118,7 @@ internal sealed class FrameReader(
         catch (Exception exception) when (local.IsSilo && !SystemGrainIds.IsControl(target))
         {
             // Another silo may host the grain; if none does, the reply says why.
-            call = new OpaqueCall(
-                methodId, typeArguments, exception,
-                () => refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", exception));
+            call = NewOpaque(sender, target, methodId, typeArguments, exception);
             called ??= new CalledInterface(null, 0);
         }
         catch (Exception exception)
@@ -166,6 +164,10 @@ internal sealed class FrameReader(
 
         Deliver(call, activation);
     }
+
+    private OpaqueCall NewOpaque(Sender sender, GrainId target, ulong methodId, string? typeArguments, Exception reason) => new(
+        methodId, typeArguments, reason,
+        () => refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", reason));
 
     /// <summary>The interface of the caller; an empty name stands for the one that declares the method.</summary>
     private static CalledInterface ReadInterface(ref WireReader reader)

@@ -235,8 +235,9 @@ public class HostileClientTests : IAsyncLifetime
     [Fact]
     public async Task Unknown_methods_and_classes_fail_their_call_only()
     {
-        var grain = HostileClient.GetGrain<IPrey>(9).GetGrainId();
-        await RefusedFrame(Request(grain, 0x0123456789ABCDEF), Refusal.Unknown);
+        var prey = HostileClient.GetGrain<IPrey>(9);
+        await Place.On(Silo.Address, () => prey.Add(1));
+        await RefusedFrame(Request(prey.GetGrainId(), 0x0123456789ABCDEF), Refusal.Unknown);
         // The client places nothing, so it cannot know that the class is missing.
         var missing = (IPrey)(object)Hostile.Factory.Create(GrainId.Create("no.such.class", "1"), typeof(IPrey));
         var exception = await Assert.ThrowsAnyAsync<Exception>(() => missing.Add(1).WaitAsync(Gate.Patience));

@@ -21,7 +21,7 @@ public class ConfigurationSectionTests
             ("Clustering:PrimarySiloEndpoint", "10.1.2.4:21")).Services);
         Assert.Equal(("c", "s", "one"), (setup.Mesh.ClusterId, setup.Mesh.ServiceId, setup.Name));
         Assert.Equal(("10.1.2.3:21", "10.1.2.3:22"), (setup.Address.Endpoint.ToString(), setup.Gateway!.ToString()));
-        Assert.Equal(["0.0.0.0:31", "10.1.2.3:22"], setup.Listens.Select(static endPoint => endPoint.ToString()));
+        Assert.Equal(["0.0.0.0:31", "10.1.2.3:22"], setup.Listens.Select(static listen => listen.Item1.ToString()));
         Assert.Equal(7, setup.ResponseTimeout.TotalSeconds);
         Assert.NotNull(setup.Table);
     }

@@ -51,7 +51,7 @@ public class OptionEffectTests
         }).Configure<SiloOptions>(options => options.SiloName = "one"));
         Assert.Equal("10.1.2.3:21", setup.Address.Endpoint.ToString());
         Assert.Equal("10.1.2.3:22", setup.Gateway!.ToString());
-        Assert.Equal(["0.0.0.0:31", "0.0.0.0:32"], setup.Listens.Select(static endPoint => endPoint.ToString()));
+        Assert.Equal(["0.0.0.0:31", "0.0.0.0:32"], setup.Listens.Select(static listen => listen.Item1.ToString()));
         Assert.Equal("one", setup.Name);
         Assert.Null(Silo(silo => silo.Configure<EndpointOptions>(options => options.GatewayPort = 0)).Gateway);
     }
