@@ -96,7 +96,7 @@ public sealed class InProcessTestClusterOptions
     public bool GatewayPerSilo { get; set; } = true;
 
     /// <summary>
-    /// The silos are of one kind and their grain classes known at once. Always so here; the property is for source compatibility.
+    /// Whether silos may be taken to host the same classes. They need not here: each tells the others. For source compatibility only.
     /// </summary>
     public bool AssumeHomogenousSilosForTesting { get; set; } = true;
 

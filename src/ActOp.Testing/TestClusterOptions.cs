@@ -31,7 +31,7 @@ public class TestClusterOptions
     public ConnectionTransportType ConnectionTransport { get; set; } = ConnectionTransportType.InMemory;
 
     /// <summary>
-    /// The silos are of one kind and their grain classes known at once. Always so here; the property is for source compatibility.
+    /// Whether silos may be taken to host the same classes. They need not here: each tells the others. For source compatibility only.
     /// </summary>
     public bool AssumeHomogenousSilosForTesting { get; set; } = true;
 

@@ -105,14 +105,6 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         : interfaceName.IndexOf('<', StringComparison.Ordinal) is > 0 and var end ? _versions.GetValueOrDefault(interfaceName[..end])
         : (ushort)0;
 
-    internal GrainClass Get(GrainId id) => Get(id.Type);
-
-    internal GrainClass Get(GrainType grainType) => TryGet(grainType, out var found)
-        ? found
-        : throw new ArgumentException(
-            "No grain class of this silo has the grain type " + grainType +
-                ". Is its assembly referenced, and was the source generator run on it?");
-
     /// <summary>The class of the grain type, if this silo hosts it.</summary>
     internal bool TryGet(GrainType grainType, [NotNullWhen(true)] out GrainClass? found)
     {

@@ -41,7 +41,8 @@ internal static class NodeRegistrations
         services.AddSingleton<ILocalSiloDetails>(static provider => provider.GetRequiredService<SiloHost>());
         services.AddSingleton<IConfigurationValidator>(static provider => new ResourceOptimizedPlacementValidator(
             provider.GetRequiredService<IOptions<ResourceOptimizedPlacementOptions>>().Value));
-        services.AddSingleton<ISiloMetadataCache>(static provider => new SiloMetadataCache(provider.GetRequiredService<Node>));
+        services.AddSingleton<ISiloMetadataCache>(static provider => new SiloMetadataCache(
+            () => provider.GetRequiredService<Node>().Manifests));
         services.AddPlacementFilter<RequiredMatchSiloMetadataPlacementFilterStrategy, RequiredMatchDirector>(ServiceLifetime.Transient);
         services.AddPlacementFilter<PreferredMatchSiloMetadataPlacementFilterStrategy, PreferredMatchDirector>(ServiceLifetime.Transient);
     }

@@ -1,6 +1,6 @@
 using System.Collections.Immutable;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Cluster;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Metadata;
 using Orleans.Placement;
@@ -81,10 +81,10 @@ internal sealed class PlacementFilters
 }
 
 /// <summary>The metadata of silos, from their manifests. Any thread.</summary>
-internal sealed class SiloMetadataCache(Func<Node> node) : ISiloMetadataCache
+internal sealed class SiloMetadataCache(Func<ClusterManifests> manifests) : ISiloMetadataCache
 {
     public SiloMetadata GetSiloMetadata(SiloAddress siloAddress) =>
-        node().Manifests.Known.Manifests.TryGetValue(siloAddress, out var types) ? types.Metadata : SiloMetadata.Empty;
+        manifests().Known.Manifests.TryGetValue(siloAddress, out var types) ? types.Metadata : SiloMetadata.Empty;
 }
 
 /// <summary>The silos with the values of this silo.</summary>

@@ -15,8 +15,8 @@ namespace ActOp.Runtime.Placement;
 /// <remarks>
 /// <para>Any thread; the lock guards the own choices. The uses are those that the silos exchange about once a second. Each own choice is
 /// added at once, so that a burst does not go to one silo; the next report contains it.</para>
-/// <para>The partitioner moves grains to keep the number of activations of each silo within a band around the mean. So that it does not move
-/// what was just placed, a silo above its band is chosen only if all are. The band is the partitioner's own
+/// <para>The partitioner moves grains to keep the number of activations of each silo within a band around the mean. So that it does not
+/// move what was just placed, a silo above its band is chosen only if all are. The band is the partitioner's own
 /// (<see cref="SiloLoad.Around"/>), from the same numbers. Without the partitioner there is no band.</para>
 /// </remarks>
 /// <param name="random">Draws the silos that are compared.</param>
@@ -218,8 +218,8 @@ internal sealed class ResourceOptimizedPlacementValidator(ResourceOptimizedPlace
     {
         if (value is < 0 or > 100)
         {
-            throw new OrleansConfigurationException("ResourceOptimizedPlacementOptions." + option + " must be from 0 to 100, but is " + value
-                + ".");
+            throw new OrleansConfigurationException(
+                "ResourceOptimizedPlacementOptions." + option + " must be from 0 to 100, but is " + value + ".");
         }
     }
 }

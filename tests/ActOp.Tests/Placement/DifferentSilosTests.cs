@@ -49,13 +49,13 @@ public class DifferentSilosTests(DifferentSilosTests.MixedSilos cluster) : IClas
     [Fact]
     public async Task A_stateless_worker_that_a_silo_does_not_host_runs_on_one_that_does()
     {
-        Assert.Equal(cluster.AddressOf(0), await cluster.ClientOf(0).GetGrain<IHelper>(0).Where());
+        Assert.Equal(cluster.AddressOf(0), await cluster.ClientOf(0).GetGrain<IAssistant>(0).Where());
         var seats = new HashSet<SiloAddress>();
         for (var call = 0; call < 40; call++)
-            seats.Add(await cluster.ClientOf(3).GetGrain<IHelper>(0).Where());
+            seats.Add(await cluster.ClientOf(3).GetGrain<IAssistant>(0).Where());
         Assert.Equal(cluster.HostingSilos, seats.Order());
         for (var call = 0; call < 10; call++)
-            AssertHosts(await cluster.Client.GetGrain<IHelper>(call).Where());
+            AssertHosts(await cluster.Client.GetGrain<IAssistant>(call).Where());
     }
 
     [Fact]
@@ -179,7 +179,7 @@ public class DifferentSilosTests(DifferentSilosTests.MixedSilos cluster) : IClas
 
     public interface IByDirector : ISeat;
 
-    public interface IHelper : ISeat;
+    public interface IAssistant : ISeat;
 
     public interface IAbsent : ISeat;
 
@@ -212,7 +212,7 @@ public class DifferentSilosTests(DifferentSilosTests.MixedSilos cluster) : IClas
     public sealed class ByDirectorGrain(ILocalSiloDetails silo) : Seat(silo), IByDirector;
 
     [StatelessWorker]
-    public sealed class HelperGrain(ILocalSiloDetails silo) : Seat(silo), IHelper;
+    public sealed class AssistantGrain(ILocalSiloDetails silo) : Seat(silo), IAssistant;
 
     public sealed class AbsentGrain(ILocalSiloDetails silo) : Seat(silo), IAbsent;
 

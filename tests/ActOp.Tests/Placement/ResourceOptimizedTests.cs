@@ -107,7 +107,8 @@ public class ResourceOptimizedTests
     [Fact]
     public async Task The_silos_exchange_what_they_use()
     {
-        await using var silos = await SilosInVirtualTime.Deploy(silo => silo.Configure<LocalityOptions>(options => options.Enabled = false));
+        await using var silos = await SilosInVirtualTime.Deploy(
+            static silo => silo.Configure<LocalityOptions>(static options => options.Enabled = false));
         await silos.AskAll(Enumerable.Range(0, 100).Select(key => silos.Grains.GetGrain<IEchoGrain>("use" + key).Where()));
         await silos.PassAsync(TimeSpan.FromSeconds(3), 0, 1);
         for (var silo = 0; silo < 2; silo++)
