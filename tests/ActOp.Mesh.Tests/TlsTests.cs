@@ -266,7 +266,8 @@ public sealed class TlsTests : IDisposable
         };
         var a = Add("a");
         a.Mesh.Connect(b.EndPoint);
-        _mesh.Until(() => begun.IsSet);
+        // The callbacks run on threads of their own, which need real time to start.
+        _mesh.Until(() => begun.Wait(TimeSpan.FromMilliseconds(5)));
         _tls[b].Asked = null;
         var c = Add("c");
         var peer = c.Mesh.Connect(b.EndPoint);

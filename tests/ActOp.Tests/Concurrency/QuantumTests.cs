@@ -32,17 +32,26 @@ public class QuantumTests
         using var started = new ManualResetEventSlim();
         using var blocked = new ManualResetEventSlim();
         (SlowGrain.Started, SlowGrain.Blocked) = (started, blocked);
-        // Not from this thread, which would run the turn itself.
-        var blocking = Task.Run(() => first.Block());
+        // Not from threads of the pool: they would run the turns themselves, and be replaced when they block.
+        var blocking = FromOwnThread(() => first.Block());
         Assert.True(started.Wait(Gate.Patience));
-        var calls = Enumerable.Range(0, 10).Select(_ => Task.Run(() => first.Take(TimeSpan.FromMilliseconds(60)))).ToList();
-        calls.Add(Task.Run(() => second.Take(TimeSpan.Zero)));
+        var calls = Enumerable.Range(0, 10).Select(_ => FromOwnThread(() => first.Take(TimeSpan.FromMilliseconds(60)))).ToList();
+        calls.Add(FromOwnThread(() => second.Take(TimeSpan.Zero)));
         var node = cluster.Silos[0].ServiceProvider.GetRequiredService<ActOp.Runtime.Hosting.Node>();
         await TestingUtils.WaitUntilAsync(_ => Task.FromResult(node.Calls.InFlight == 12), Gate.Patience);
         blocked.Set();
         await Task.WhenAll([blocking, .. calls]).WaitAsync(Gate.Patience);
         var place = SlowGrain.Order.IndexOf(2);
         Assert.Equal(quantum == 100, place < 10);
+    }
+
+    private static Task FromOwnThread(Func<Task> call)
+    {
+        Task? called = null;
+        var thread = new Thread(() => called = call());
+        thread.Start();
+        thread.Join();
+        return called!;
     }
 
     public interface ISlow : IGrainWithIntegerKey

@@ -440,8 +440,9 @@ public class HostileClientTests : IAsyncLifetime
     private async Task<int> LoadAsync()
     {
         var calls = 0;
-        for (; !_enough.IsCancellationRequested; calls++)
-            await _cluster.Client.GetGrain<IPrey>(100 + (calls % 50)).Add(1);
+        do
+            await _cluster.Client.GetGrain<IPrey>(100 + (calls++ % 50)).Add(1);
+        while (!_enough.IsCancellationRequested);
         return calls;
     }
 
