@@ -138,9 +138,6 @@ public sealed class MeshOptions
     /// <summary>Seed of the reconnect jitter (each wait is drawn from [half, whole]).</summary>
     public int Seed { get; set; }
 
-    /// <summary>The largest frame body that is received from a client.</summary>
-    internal int ClientFrameBytes => MaxClientFrameBytes ?? MaxFrameBytes;
-
     /// <summary>How often a node sends and checks keep-alives; null if both are disabled.</summary>
     internal TimeSpan? KeepAlivePeriod
         => KeepAliveInterval > TimeSpan.Zero ? KeepAliveInterval : KeepAliveTimeout > TimeSpan.Zero ? KeepAliveTimeout / 4 : null;
@@ -153,10 +150,11 @@ public sealed class MeshOptions
         Check(LinksPerPeer is >= 1 and <= WireLimits.LinksPerPeer, nameof(LinksPerPeer), "must be 1 to 64");
         Check(SendQueueBytes is >= 1024 and <= 1 << 30, nameof(SendQueueBytes), "must be 1 KiB to 1 GiB");
         Check(MaxFrameBytes is >= 64 and <= 1 << 30, nameof(MaxFrameBytes), "must be 64 bytes to 1 GiB");
-        var isClientFrame = ClientFrameBytes >= 64 && ClientFrameBytes <= MaxFrameBytes;
+        var clientFrame = MaxClientFrameBytes ?? MaxFrameBytes;
+        var isClientFrame = clientFrame >= 64 && clientFrame <= MaxFrameBytes;
         Check(isClientFrame, nameof(MaxClientFrameBytes), "must be 64 bytes to MaxFrameBytes");
         Check(MaxUnfinishedBytes >= MaxFrameBytes, nameof(MaxUnfinishedBytes), "must be at least MaxFrameBytes");
-        Check(MaxUnfinishedClientBytes >= ClientFrameBytes, nameof(MaxUnfinishedClientBytes), "must be at least MaxClientFrameBytes");
+        Check(MaxUnfinishedClientBytes >= clientFrame, nameof(MaxUnfinishedClientBytes), "must be at least MaxClientFrameBytes");
         Check(MaxConnections > 0, nameof(MaxConnections), "must be positive");
         Check(MaxConnectionsPerAddress > 0, nameof(MaxConnectionsPerAddress), "must be positive");
         Check(MaxDialsPerSecond > 0, nameof(MaxDialsPerSecond), "must be positive");

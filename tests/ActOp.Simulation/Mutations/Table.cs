@@ -137,7 +137,7 @@ internal static class Table
             "        if (!PLANTED || _confirmedAt < 0)\n            _confirmedAt = Math.Max(_confirmedAt, confirmedAt ?? _confirmedAt);\n",
             20),
         new(38, "A timer ticks only once", "ActOp.Runtime/Timers/GrainTimer.cs",
-            "        if (!_disposed && !_changed && _period", "        if (!PLANTED && !_disposed && !_changed && _period", 20),
+            "        if (!_disposed && dueTimes == _dueTimes && _period", "        if (!PLANTED && !_disposed && dueTimes == _dueTimes && _period", 20),
         new(40, "Some calls keep their slot after their end (R1)", "ActOp.Abstractions/Calls/Call.cs",
             "        if (ticket != Unregistered)\n            Runtime!.Registry.Remove(ticket);\n",
             "        if (ticket != Unregistered && !(PLANTED && AnswersTask && Version == 1))\n            Runtime!.Registry.Remove(ticket);\n",
