@@ -48,12 +48,22 @@ internal static class ClusterNodes
         await activation.Deactivated.ConfigureAwait(false);
     }
 
-    /// <summary>Waits until every silo's view has exactly these silos as active ones, and knows the gone ones as such.</summary>
+    /// <summary>
+    /// Waits until every silo's view has exactly these silos as active ones, and knows the gone ones as such, and until every silo knows what
+    /// the others host, so that it places grains on all of them.
+    /// </summary>
     internal static Task WaitForLivenessAsync(IReadOnlyList<Node> nodes, TimeSpan timeout) => TestingUtils.WaitUntilAsync(
         (last, _) =>
         {
             var expected = nodes.Select(node => node.Address).ToHashSet();
             var wrong = nodes.FirstOrDefault(node => !expected.SetEquals(node.ClusterView.Active));
+            if (wrong is null && nodes.FirstOrDefault(node => !expected.SetEquals(node.Manifests.Known.Manifests.Keys)) is { } ignorant)
+            {
+                return last
+                    ? throw new TimeoutException("The silo " + ignorant.Address + " does not know after " + timeout + " what all others host.")
+                    : Task.FromResult(false);
+            }
+
             if (wrong is not null && last)
             {
                 throw new TimeoutException("The silo " + wrong.Address + " sees " + string.Join(", ", (object[])wrong.ClusterView.Active)

@@ -83,6 +83,26 @@ public partial class OptionTests(ITestOutputHelper output)
         Findings.None(without.Where(name => !page.Contains("`" + name + "`", StringComparison.Ordinal)));
     }
 
+    /// <summary>
+    /// The same for attributes: a test shows what each does, or the analyzer refuses it (see the diagnostics in GeneratorDiagnosticTests).
+    /// </summary>
+    [Fact]
+    public void Every_attribute_has_an_effect_that_a_test_shows_or_is_a_build_error()
+    {
+        var table = Repository.List("attributes.txt");
+        var attributes = Assemblies.SelectMany(static assembly => assembly.GetExportedTypes())
+            .Where(static type => typeof(Attribute).IsAssignableFrom(type)).Select(static type => type.Name).ToHashSet(StringComparer.Ordinal);
+        var tests = Repository.Sources("tests").SelectMany(TestsOf).ToHashSet(StringComparer.Ordinal);
+        var analyzer = Repository.Text("src/ActOp.Generators/AttributeAnalyzer.cs");
+        output.WriteLine("A build error: " + string.Join(", ", table.Where(static entry => entry.Value == "error").Select(static entry => entry.Key)));
+        Findings.None(attributes.Except(table.Keys).Select(static name => name + " is not in Lists/attributes.txt.")
+            .Concat(table.Keys.Except(attributes).Select(static name => name + " is in Lists/attributes.txt and is no attribute."))
+            .Concat(table.Where(entry => entry.Value == "error" && !analyzer.Contains("." + entry.Key + "\"", StringComparison.Ordinal))
+                .Select(static entry => entry.Key + " is not refused by the analyzer."))
+            .Concat(table.Where(entry => entry.Value is not ("error" or "internal") && !tests.Contains(entry.Value))
+                .Select(static entry => entry.Key + ": there is no test " + entry.Value)));
+    }
+
     private static string NameOf(PropertyInfo option) => option.DeclaringType!.Name + "." + option.Name;
 
     private static IEnumerable<string> TestsOf(SourceFile file) =>

@@ -75,6 +75,21 @@ public class AttributeTests
         Assert.IsType<Aliased>(Serializer.Deserialize<object>(Serializer.SerializeToArray<object>(new Aliased())));
     }
 
+    [Fact]
+    public void Names_of_grains_and_interfaces_come_from_their_attributes()
+    {
+        Assert.True(TypeManifest.TryGetInterface(typeof(INamed), out var named));
+        Assert.Equal("named.interface", named.Name);
+        Assert.True(TypeManifest.TryGetGrainClass(typeof(OddlyNamed), out var grain));
+        Assert.Equal("named.class", grain.GrainType);
+    }
+
+    [Orleans.Runtime.GrainInterfaceType("named.interface")]
+    public interface INamed : IGrainWithStringKey;
+
+    [GrainType("named.class")]
+    public sealed class OddlyNamed : Grain, INamed;
+
     [GenerateSerializer]
     [SerializationCallbacks(typeof(Hook))]
     public class Hooked

@@ -115,7 +115,8 @@ internal static class OptionRules
     {
         var rule = new Rule(nameof(SiloMessagingOptions));
         rule.Time(options.SystemResponseTimeout, mayBeInfinite: true);
-        rule.AtLeast(0, options.MaxForwardCount);
+        // Two more are always free, and a frame has five bits for their number.
+        rule.Between(0, 30, options.MaxForwardCount);
         rule.Time(options.GrainWorkloadAnalysisPeriod);
         rule.Time(options.ClientGatewayShutdownNotificationTimeout, mayBeZero: true);
         rule.Time(options.WaitForMessageToBeQueuedForOutboundTime, mayBeZero: true);

@@ -24,11 +24,11 @@ public class QuantumTests
         await using var cluster = builder.Build();
         await cluster.DeployAsync();
         SlowGrain.Clock = clock;
-        SlowGrain.Order.Clear();
         var factory = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>();
         var (first, second) = (factory.GetGrain<ISlow>(1), factory.GetGrain<ISlow>(2));
         await first.Take(TimeSpan.Zero);
         await second.Take(TimeSpan.Zero);
+        SlowGrain.Order.Clear();
         using var started = new ManualResetEventSlim();
         using var blocked = new ManualResetEventSlim();
         (SlowGrain.Started, SlowGrain.Blocked) = (started, blocked);
