@@ -115,7 +115,7 @@ internal static class OptionRules
     {
         var rule = new Rule(nameof(SiloMessagingOptions));
         rule.Time(options.SystemResponseTimeout, mayBeInfinite: true);
-        // Two more are always free, and a frame has five bits for their number.
+        // Two more are always free, 25 follow with pauses, and a frame has six bits for their number.
         rule.Between(0, 30, options.MaxForwardCount);
         rule.Time(options.GrainWorkloadAnalysisPeriod);
         rule.Time(options.ClientGatewayShutdownNotificationTimeout, mayBeZero: true);
