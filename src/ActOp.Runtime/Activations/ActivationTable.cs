@@ -18,7 +18,7 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
     private readonly BackgroundPart _lives = parts.Local.Background.Part("activations");
     private readonly TaskCompletionSource _stopped = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    private readonly GrainClass _observerClass = GrainClass.Special("sys.observer", typeof(IGrainObserver), isSystemTarget: false);
+    private readonly GrainClass _observerClass = GrainClass.Special("sys.observer", typeof(IGrainObserver), reentrant: false);
     private int _special;
 
     /// <summary>Activations of grains; system targets and observers do not count.</summary>
@@ -133,7 +133,7 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
     /// <summary>Adds a system target of this silo; its turns run on the control stage.</summary>
     internal Activation AddSystemTarget(string name, object instance)
     {
-        var grainClass = GrainClass.Special("sys." + name, instance.GetType(), isSystemTarget: true);
+        var grainClass = GrainClass.Special("sys." + name, instance.GetType(), reentrant: true);
         var activation = Activation.ForInstance(
             parts, SystemGrainIds.SystemTarget(name, parts.Local.Address), grainClass, instance, parts.Stages.Control);
         Add(activation);

@@ -109,22 +109,36 @@ internal sealed class MemoryShedding(
 
 /// <summary>What a silo checks periodically about its activations, beside their collection. On the control stage, every 250 ms.</summary>
 /// <remarks>Holds the times of the last checks. If one check throws, the caller logs it, and the others run.</remarks>
-internal sealed class Upkeep(
-    ActivationTable activations, StatelessWorkerOptions workers, Workload workload, MemoryShedding? memory, Overload? overload)
+internal sealed class Upkeep
 {
+    private readonly ActivationTable _activations;
+    private readonly StatelessWorkerOptions _workers;
     private long _inspectedAt;
 
-    internal Workload Workload => workload;
+    internal Upkeep(
+        ActivationTable activations, StatelessWorkerOptions workers, Workload workload, MemoryShedding? memory, Overload? overload)
+    {
+        _activations = activations;
+        _workers = workers;
+        Workload = workload;
+        List<Action<long>> checks = [InspectWorkers, workload.Tick];
+        if (memory is not null)
+            checks.Add(memory.Tick);
+        if (overload is not null)
+            checks.Add(overload.Tick);
+        Checks = [.. checks];
+    }
+
+    internal Workload Workload { get; }
 
     /// <summary>The checks, which the caller runs one by one.</summary>
-    internal IEnumerable<Action<long>> Checks =>
-        [InspectWorkers, workload.Tick, .. memory is null ? [] : (Action<long>[])[memory.Tick], .. overload is null ? [] : (Action<long>[])[overload.Tick]];
+    internal Action<long>[] Checks { get; }
 
     private void InspectWorkers(long now)
     {
-        if (!workers.RemoveIdleWorkers || now - _inspectedAt < (long)workers.IdleWorkersInspectionPeriod.TotalMilliseconds)
+        if (!_workers.RemoveIdleWorkers || now - _inspectedAt < (long)_workers.IdleWorkersInspectionPeriod.TotalMilliseconds)
             return;
         _inspectedAt = now;
-        activations.EndIdleWorkers(now, workers);
+        _activations.EndIdleWorkers(now, _workers);
     }
 }

@@ -46,22 +46,13 @@ internal sealed class GrainClass
     /// <summary>
     /// The class of system targets and observers, which are not grains. They are never collected and never migrate.
     /// </summary>
-    internal static GrainClass Special(string name, Type type, bool isSystemTarget) =>
-        new(GrainType.Create(name), type, new PreferLocalPlacement())
-        {
-            IsOrdinary = false,
-            IsSystemTarget = isSystemTarget,
-            Reentrant = isSystemTarget,
-            KeepAlive = true,
-        };
+    internal static GrainClass Special(string name, Type type, bool reentrant) =>
+        new(GrainType.Create(name), type, new PreferLocalPlacement()) { IsOrdinary = false, Reentrant = reentrant, KeepAlive = true };
 
     /// <summary>
     /// False for system targets and observers: their messages are not part of the communication graph of the application.
     /// </summary>
     internal bool IsOrdinary { get; private init; } = true;
-
-    /// <summary>A part of the runtime that other nodes call. It is reentrant, and neither filters nor traces see its calls.</summary>
-    internal bool IsSystemTarget { get; private init; }
 
     /// <summary>What the silo tells others of the class.</summary>
     internal ImmutableDictionary<string, string> Properties { get; init; } = ImmutableDictionary<string, string>.Empty;

@@ -101,9 +101,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
 
     /// <summary>The version of an interface in this process; 0 if it has none.</summary>
     internal ushort VersionOf(string interfaceName) =>
-        _versions.TryGetValue(interfaceName, out var version) ? version
-        : interfaceName.IndexOf('<', StringComparison.Ordinal) is > 0 and var end ? _versions.GetValueOrDefault(interfaceName[..end])
-        : (ushort)0;
+        _versions.GetValueOrDefault(HostedTypes.WithoutArguments(interfaceName));
 
     /// <summary>The class of the grain type, if this silo hosts it.</summary>
     internal bool TryGet(GrainType grainType, [NotNullWhen(true)] out GrainClass? found)
@@ -170,7 +168,8 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         return classes;
     }
 
-    private static string WithoutArguments(string grainType) =>
+    /// <summary>The text of a grain type without the type arguments of a constructed class.</summary>
+    internal static string WithoutArguments(string grainType) =>
         grainType.IndexOf("[[", StringComparison.Ordinal) is >= 0 and var arguments ? grainType[..arguments] : grainType;
 
     private HostedClass ReadClass(ActOp.Serialization.GrainClass entry)

@@ -27,10 +27,10 @@ internal static class RequestRun
         call.Callee = activation;
         // Before the request context is set: this replaces the execution context.
         // Calls of system targets are not the application's: no filter sees them, and no trace contains them.
-        var activity = CallTrace.IsOn && !activation.Class.IsSystemTarget ? CallTrace.Enter(call) : null;
+        var activity = CallTrace.IsOn && !call.Method.IsSystem ? CallTrace.Enter(call) : null;
         RequestContext.Current = call.Context;
         activation.Parts.Edges.CountIncoming(activation, call);
-        if ((activation.Parts.Filters.HasIncoming || activation.Class.Filters) && !activation.Class.IsSystemTarget)
+        if ((activation.Parts.Filters.HasIncoming || activation.Class.Filters) && !call.Method.IsSystem)
         {
             RunFiltered(activation, call, activity);
             return;

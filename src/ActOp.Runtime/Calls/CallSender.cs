@@ -143,7 +143,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     /// </summary>
     private void SendObserved(Call call, GrainReference reference)
     {
-        if (SystemGrainIds.IsControl(reference.GrainId))
+        if (call.Method.IsSystem)
         {
             _router.Route(call, reference);
             return;

@@ -245,7 +245,8 @@ internal sealed class HostedTypes(SiloManifest manifest)
     internal bool Implements(string grainType, string interfaceName) =>
         _grains.TryGetValue(grainType, out var entry) && Array.IndexOf(entry.Interfaces, WithoutArguments(interfaceName)) >= 0;
 
-    private static string WithoutArguments(string interfaceName) =>
+    /// <summary>The name of an interface without the type arguments of a constructed one.</summary>
+    internal static string WithoutArguments(string interfaceName) =>
         interfaceName.IndexOf('<', StringComparison.Ordinal) is > 0 and var end ? interfaceName[..end] : interfaceName;
 }
 
@@ -290,10 +291,9 @@ internal sealed class KnownManifests(
     /// <summary>The silos that host the grain type; null if no known silo does.</summary>
     internal GrainHosts? HostsOf(GrainType grainType)
     {
-        var definition = grainType;
-        var arguments = grainType.AsSpan().IndexOf("[["u8);
-        if (arguments >= 0)
-            definition = GrainType.Create(grainType.ToString()![..arguments]);
+        var definition = grainType.AsSpan().IndexOf("[["u8) < 0
+            ? grainType
+            : GrainType.Create(GrainClasses.WithoutArguments(grainType.ToString()!));
         return _hosts.TryGetValue(definition, out var found) ? found : Find(definition);
     }
 

@@ -1,5 +1,3 @@
-using Orleans.Runtime;
-
 namespace ActOp.Configuration;
 
 /// <summary>
@@ -17,21 +15,6 @@ public sealed class SerializationLimitOptions
 
     /// <summary>Bytes of memory that each message may take beside, so that short messages may have a few large objects. 64 KiB.</summary>
     public int DecodedBytesPerMessage { get; set; } = 64 * 1024;
-
-    internal void Validate()
-    {
-        if (MaxDecodedBytesPerByte is < 1 or > 1_000_000)
-        {
-            throw new OrleansConfigurationException("SerializationLimitOptions.MaxDecodedBytesPerByte must be 1 to 1,000,000, but is "
-                + MaxDecodedBytesPerByte + ".");
-        }
-
-        if (DecodedBytesPerMessage < 0)
-        {
-            throw new OrleansConfigurationException("SerializationLimitOptions.DecodedBytesPerMessage must not be negative, but is "
-                + DecodedBytesPerMessage + ".");
-        }
-    }
 
     /// <summary>The limit of a message of so many bytes.</summary>
     internal long Of(int bytes) => DecodedBytesPerMessage + ((long)MaxDecodedBytesPerByte * bytes);

@@ -52,6 +52,7 @@ internal sealed class Node : IDisposable
     internal Node(NodeSetup setup)
     {
         _setup = setup;
+        var siloMessaging = setup.Messaging as SiloMessagingOptions;
         var log = new Log(setup.Loggers.CreateLogger("ActOp.Runtime"));
         Action<Exception> onTimerFailed = exception => log.BackgroundFailed("timers", exception);
         var isSystemTime = ReferenceEquals(setup.Time, TimeProvider.System);
@@ -69,7 +70,7 @@ internal sealed class Node : IDisposable
             Background = new Background(time, taskTime, log),
             NewId = setup.NewId,
             ResponseTimeout = setup.ResponseTimeout,
-            SystemResponseTimeout = (setup.Messaging as SiloMessagingOptions)?.SystemResponseTimeout ?? setup.ResponseTimeout,
+            SystemResponseTimeout = siloMessaging?.SystemResponseTimeout ?? setup.ResponseTimeout,
             MaxHeaderBytes = setup.Messaging.MaxMessageHeaderSize,
             MaxFrameBytes = setup.Messaging.MaxMessageBodySize,
         };
@@ -109,8 +110,7 @@ internal sealed class Node : IDisposable
                 new PeerSetup(setup.Mesh, setup.Transport, setup.Driver, setup.Loggers.CreateLogger<MeshNode>(), EndPointOf,
                     setup.ConnectionLimits, Metrics.Meter)
                 {
-                    LongestClose = (setup.Messaging as SiloMessagingOptions)?.WaitForMessageToBeQueuedForOutboundTime
-                        ?? TimeSpan.FromMilliseconds(500),
+                    LongestClose = siloMessaging?.WaitForMessageToBeQueuedForOutboundTime ?? TimeSpan.FromMilliseconds(500),
                 });
             Writer = new FrameWriter(Local, Calls, Peers, ClusterView, Manifests, Classes, Abandoned);
             var fence = new RegistrationFence();
@@ -120,11 +120,11 @@ internal sealed class Node : IDisposable
                 setup.Locality.Enabled ? setup.Locality.Tolerance : null);
             Router = new Router(
                 Local, Activations, Classes, ClusterView, Manifests, Locations, Placement, Directory, Writer, Peers, Edges, Abandoned,
-                Stages.Work, Local.Background.Part("lookups"), (setup.Messaging as SiloMessagingOptions)?.MaxForwardCount ?? 2);
+                Stages.Work, Local.Background.Part("lookups"), siloMessaging?.MaxForwardCount ?? 2);
             GrainRuntime = new GrainRuntime(Local, Factory, setup.Time);
             Collector = new Collector(Activations, setup.Collection, Local.Clock);
-            if (setup.Messaging is SiloMessagingOptions messaging)
-                Upkeep = NewUpkeep(messaging, parts);
+            if (siloMessaging is not null)
+                Upkeep = NewUpkeep(siloMessaging, parts);
             Locality = new LocalityService(Local, ClusterView, Activations, Edges, Manifests, Locations, Hints, Factory, Metrics.Meter,
                 setup.Locality);
             Migrations = new Migrations(Local, Activations, Classes, Factory, Calls, Locality);
@@ -542,7 +542,7 @@ internal sealed class Node : IDisposable
         // A dial may reach a silo that is already connected by another endpoint, for which there is no event.
         _clockPart.Do(Peers.EndSearches);
         _clockPart.Do(Peers.ReadHeld);
-        Locations.Expire(now, SweepPeriodMs);
+        _clockPart.Do(() => Locations.Expire(now, SweepPeriodMs));
         foreach (var check in Upkeep?.Checks ?? [])
             _clockPart.Do(() => check(now));
         _clockPart.Do(() => Peers.TendWaiting(now));

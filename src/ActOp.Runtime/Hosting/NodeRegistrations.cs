@@ -39,8 +39,6 @@ internal static class NodeRegistrations
         services.AddHostedService(static provider => provider.GetRequiredService<SiloHost>());
         OrleansSection.Apply(new SiloBuilder(services, configuration));
         services.AddSingleton<ILocalSiloDetails>(static provider => provider.GetRequiredService<SiloHost>());
-        services.AddSingleton<IConfigurationValidator>(static provider => new ResourceOptimizedPlacementValidator(
-            provider.GetRequiredService<IOptions<ResourceOptimizedPlacementOptions>>().Value));
         services.AddSingleton<ISiloMetadataCache>(static provider => new SiloMetadataCache(
             () => provider.GetRequiredService<Node>().Manifests));
         services.AddPlacementFilter<RequiredMatchSiloMetadataPlacementFilterStrategy, RequiredMatchDirector>(ServiceLifetime.Transient);

@@ -156,7 +156,8 @@ internal static class SetupReader
         OptionRules.Check(workers);
         var shedding = Option<LoadSheddingOptions>(services);
         OptionRules.Check(shedding);
-        return Common(services, address, Option<SiloMessagingOptions>(services)) with
+        OptionRules.Check(Option<ResourceOptimizedPlacementOptions>(services));
+        return OverTls(Common(services, address, Option<SiloMessagingOptions>(services)) with
         {
             Workers = workers,
             Shedding = shedding,
@@ -167,7 +168,7 @@ internal static class SetupReader
             Table = table,
             Membership = membership,
             Directory = new DirectoryLimits { SilentLease = membership.LeaseDuration },
-        };
+        });
     }
 
     /// <summary>Two listeners with two roles: silos at one, clients at the other.</summary>
@@ -207,13 +208,15 @@ internal static class SetupReader
 
         var choice = Option<GatewayOptions>(services);
         OptionRules.Check(choice, gateways.Count);
-        return Common(services, address, Messaging(services)) with
+        return OverTls(Common(services, address, Messaging(services)) with
         {
             Name = "Client_" + address,
             Gateways = [.. gateways.Select(Hosting.Gateways.Parse)],
             GatewayChoice = choice,
-        };
+        });
     }
+
+    private static NodeSetup OverTls(NodeSetup setup) => setup.Services.GetService<NodeTls>()?.Applied(setup) ?? setup;
 
     private static NodeSetup Common(IServiceProvider services, SiloAddress address, MessagingOptions messaging)
     {
@@ -222,7 +225,7 @@ internal static class SetupReader
         var locality = Option<LocalityOptions>(services);
         locality.Validate();
         var decoding = Option<SerializationLimitOptions>(services);
-        decoding.Validate();
+        OptionRules.Check(decoding);
         var cluster = Option<ClusterOptions>(services);
         OptionRules.Check(messaging);
         var collection = Option<GrainCollectionOptions>(services);
@@ -273,13 +276,10 @@ internal static class SetupReader
         };
         Option<ClusterSecurityOptions>(services).Apply(setup.Mesh);
         setup.ConnectionLimits.Apply(setup.Mesh);
-        if (services.GetService<NodeSeams>() is { } seams)
-        {
-            setup.Mesh.Random = bytes => Fill(bytes, seams.NewId);
-            setup = setup with { Driver = seams.Driver, NewId = seams.NewId };
-        }
-
-        return services.GetService<NodeTls>()?.Applied(setup) ?? setup;
+        if (services.GetService<NodeSeams>() is not { } seams)
+            return setup;
+        setup.Mesh.Random = bytes => Fill(bytes, seams.NewId);
+        return setup with { Driver = seams.Driver, NewId = seams.NewId };
     }
 
     /// <summary>Bytes of a deterministic run: never the same again, but not secret.</summary>

@@ -1,5 +1,7 @@
 using System.Net.Sockets;
 using System.Runtime.CompilerServices;
+using ActOp.Configuration;
+using ActOp.Runtime.Routing;
 using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.Runtime.Messaging;
@@ -111,12 +113,34 @@ internal static class OptionRules
             and <= GrainDirectoryOptions.CachingStrategyType.Adaptive, "None, LRU or Adaptive", options.CachingStrategy);
     }
 
+    internal static void Check(SerializationLimitOptions options)
+    {
+        var rule = new Rule(nameof(SerializationLimitOptions));
+        rule.Between(1, 1_000_000, options.MaxDecodedBytesPerByte);
+        rule.AtLeast(0, options.DecodedBytesPerMessage);
+    }
+
+    internal static void Check(ResourceOptimizedPlacementOptions options)
+    {
+        var rule = new Rule(nameof(ResourceOptimizedPlacementOptions));
+        rule.Between(0, 100, options.CpuUsageWeight);
+        rule.Between(0, 100, options.MemoryUsageWeight);
+        rule.Between(0, 100, options.AvailableMemoryWeight);
+        rule.Between(0, 100, options.MaxAvailableMemoryWeight);
+        rule.Between(0, 100, options.ActivationCountWeight);
+        rule.Between(0, 100, options.LocalSiloPreferenceMargin);
+        if (options.CpuUsageWeight + options.MemoryUsageWeight + options.AvailableMemoryWeight + options.MaxAvailableMemoryWeight
+            + options.ActivationCountWeight == 0)
+        {
+            throw new OrleansConfigurationException("All weights of ResourceOptimizedPlacementOptions are 0: one must be above.");
+        }
+    }
+
     private static void CheckSilo(SiloMessagingOptions options)
     {
         var rule = new Rule(nameof(SiloMessagingOptions));
         rule.Time(options.SystemResponseTimeout, mayBeInfinite: true);
-        // Two more are always free, 25 follow with pauses, and a frame has six bits for their number.
-        rule.Between(0, 30, options.MaxForwardCount);
+        rule.Between(0, Router.MaxConfiguredForwards, options.MaxForwardCount);
         rule.Time(options.GrainWorkloadAnalysisPeriod);
         rule.Time(options.ClientGatewayShutdownNotificationTimeout, mayBeZero: true);
         rule.Time(options.WaitForMessageToBeQueuedForOutboundTime, mayBeZero: true);

@@ -26,6 +26,7 @@ internal sealed class GrainPlacement(
 
     private readonly ConcurrentDictionary<GrainId, Task<(SiloAddress Silo, bool IsNew)>> _lookups = new();
     private readonly ConcurrentDictionary<Type, IPlacementDirector> _directors = new();
+    private readonly BackgroundPart _answers = local.Background.Part("lookups of placement");
 
     /// <summary>
     /// The silo of the grain, and whether it was chosen just now and does not have the grain yet. Concurrent callers share one lookup.
@@ -37,7 +38,7 @@ internal sealed class GrainPlacement(
         var source = new TaskCompletionSource<(SiloAddress, bool)>(TaskCreationOptions.RunContinuationsAsynchronously);
         running = _lookups.GetOrAdd(grain, source.Task);
         if (ReferenceEquals(running, source.Task))
-            _ = AnswerAsync(grain, called, context, source);
+            _answers.Follow(AnswerAsync(grain, called, context, source));
         return running;
     }
 

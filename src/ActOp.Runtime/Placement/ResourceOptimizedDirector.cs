@@ -195,31 +195,3 @@ internal sealed class SiloUses(KeyValuePair<SiloAddress, SiloUse>[] uses)
 
     internal SiloUse Of(SiloAddress silo) => _uses.GetValueOrDefault(silo);
 }
-
-/// <summary>Checks the weights at the start.</summary>
-internal sealed class ResourceOptimizedPlacementValidator(ResourceOptimizedPlacementOptions options) : IConfigurationValidator
-{
-    public void ValidateConfiguration()
-    {
-        Check(nameof(options.CpuUsageWeight), options.CpuUsageWeight);
-        Check(nameof(options.MemoryUsageWeight), options.MemoryUsageWeight);
-        Check(nameof(options.AvailableMemoryWeight), options.AvailableMemoryWeight);
-        Check(nameof(options.MaxAvailableMemoryWeight), options.MaxAvailableMemoryWeight);
-        Check(nameof(options.ActivationCountWeight), options.ActivationCountWeight);
-        Check(nameof(options.LocalSiloPreferenceMargin), options.LocalSiloPreferenceMargin);
-        if (options.CpuUsageWeight + options.MemoryUsageWeight + options.AvailableMemoryWeight + options.MaxAvailableMemoryWeight
-            + options.ActivationCountWeight == 0)
-        {
-            throw new OrleansConfigurationException("All weights of ResourceOptimizedPlacementOptions are 0: one must be above.");
-        }
-    }
-
-    private static void Check(string option, int value)
-    {
-        if (value is < 0 or > 100)
-        {
-            throw new OrleansConfigurationException(
-                "ResourceOptimizedPlacementOptions." + option + " must be from 0 to 100, but is " + value + ".");
-        }
-    }
-}

@@ -138,8 +138,8 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             return;
         for (var index = 0u; index < peer.DataLinks; index++)
         {
-            if (peer.GetLink(index) is { QueuedBytes: > 0, Tag: LinkFlusher sender })
-                sender.Schedule();
+            if (peer.GetLink(index) is { QueuedBytes: > 0, Tag: LinkFlusher flusher })
+                flusher.Schedule();
         }
     }
 

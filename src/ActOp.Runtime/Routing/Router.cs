@@ -43,10 +43,13 @@ internal sealed class Router(
     private const int TrustedForwards = 2;
 
     /// <summary>After this number of forwards, the call pauses before each further one.</summary>
-    private readonly int _freeForwards = TrustedForwards + Math.Min(maxForwards, MostForwards);
+    private readonly int _freeForwards = TrustedForwards + maxForwards;
 
-    /// <summary>The number of forwards has six bits in a frame.</summary>
-    private const int MostForwards = 32;
+    /// <summary>
+    /// The most that can be configured: with <see cref="TrustedForwards"/> and <see cref="PausedForwards"/>, the number of forwards fits the
+    /// six bits that a frame has for it.
+    /// </summary>
+    internal const int MaxConfiguredForwards = 30;
 
     /// <summary>Forwards with a pause before a call fails: half a second in total.</summary>
     private const int PausedForwards = 25;
@@ -151,7 +154,7 @@ internal sealed class Router(
             // The observer of another client: silos are connected to it.
             if (!local.IsSilo && place.IsClient && !place.Equals(local.Address))
                 Ask(call, target, counted);
-            else if (IsKnown(place) || typeof(ISystemTarget).IsAssignableFrom(call.Method.InterfaceType))
+            else if (IsKnown(place) || call.Method.IsSystem)
                 ToSilo(call, place, counted);
             else
                 Activation.Fail(call, new SiloUnavailableException("The silo " + place + " of " + target + " is not a member of the cluster."));
@@ -175,6 +178,12 @@ internal sealed class Router(
             }
         }
 
+        ToKnownOrAsk(call, target, reference, counted);
+    }
+
+    /// <summary>To the location that the cache has, unless the call was forwarded too often for that; else the directory is asked.</summary>
+    private void ToKnownOrAsk(Call call, GrainId target, GrainReference? reference, bool counted)
+    {
         if (call.Forwards < TrustedForwards && locations.Find(target) is { } found && MayTrust(found.Silo))
         {
             if (reference is not null)
@@ -212,10 +221,8 @@ internal sealed class Router(
         call.PlacedHere = false;
         if (here is not null)
             EndAndRoute(call, here);
-        else if (call.Forwards < TrustedForwards && locations.Find(target) is { } found && MayTrust(found.Silo))
-            ToSilo(call, found.Silo.Address, counted);
         else
-            Ask(call, target, counted);
+            ToKnownOrAsk(call, target, null, counted);
         return true;
     }
 

@@ -29,14 +29,7 @@ public static class OrleansConnectionSecurityHostingExtensions
         bool allowInvalid,
         StoreLocation location,
         Action<TlsOptions> configureOptions)
-    {
-        ArgumentNullException.ThrowIfNull(configureOptions);
-        return builder.UseTls(options =>
-        {
-            options.Source = new StoreCertificate(subject, storeName, location, allowInvalid, server: true);
-            configureOptions(options);
-        });
-    }
+        => builder.UseTls(FromStore(new StoreCertificate(subject, storeName, location, allowInvalid, server: true), configureOptions));
 
     /// <summary>Uses TLS with a certificate.</summary>
     /// <inheritdoc cref="UseTls(ISiloBuilder, Action{TlsOptions})"/>
@@ -74,14 +67,7 @@ public static class OrleansConnectionSecurityHostingExtensions
         bool allowInvalid,
         StoreLocation location,
         Action<TlsOptions> configureOptions)
-    {
-        ArgumentNullException.ThrowIfNull(configureOptions);
-        return builder.UseTls(options =>
-        {
-            options.Source = new StoreCertificate(subject, storeName, location, allowInvalid, server: false);
-            configureOptions(options);
-        });
-    }
+        => builder.UseTls(FromStore(new StoreCertificate(subject, storeName, location, allowInvalid, server: false), configureOptions));
 
     /// <summary>Uses TLS with a certificate.</summary>
     /// <inheritdoc cref="UseTls(ISiloBuilder, Action{TlsOptions})"/>
@@ -97,6 +83,16 @@ public static class OrleansConnectionSecurityHostingExtensions
     /// <inheritdoc cref="UseTls(ISiloBuilder, Action{TlsOptions})"/>
     public static IClientBuilder UseTls(this IClientBuilder builder, X509Certificate2 certificate)
         => builder.UseTls(certificate, static _ => { });
+
+    private static Action<TlsOptions> FromStore(StoreCertificate source, Action<TlsOptions> configureOptions)
+    {
+        ArgumentNullException.ThrowIfNull(configureOptions);
+        return options =>
+        {
+            options.Source = source;
+            configureOptions(options);
+        };
+    }
 
     private static NodeTls Configured(X509Certificate2? certificate, Action<TlsOptions> configureOptions, bool needsCertificate)
     {

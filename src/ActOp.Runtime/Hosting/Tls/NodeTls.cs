@@ -5,6 +5,7 @@ using System.Net;
 using System.Net.Security;
 using System.Runtime.CompilerServices;
 using System.Security.Cryptography.X509Certificates;
+using ActOp.Mesh;
 using ActOp.Mesh.Transports.Tls;
 using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http.Features;
@@ -35,11 +36,9 @@ internal sealed class NodeTls(TlsOptions options)
     {
         _time = setup.Time;
         _log = new Log(setup.Loggers.CreateLogger("ActOp.Runtime"));
-        _isSilo = setup.Address.Generation > 0;
-        var endpoints = setup.Services.GetRequiredService<IOptions<EndpointOptions>>().Value;
-        var gateway = endpoints.GatewayListeningEndpoint?.Port ?? endpoints.GatewayPort;
-        // A port that serves silos too has the rules of the silo port.
-        _gatewayPort = gateway == (endpoints.SiloListeningEndpoint?.Port ?? endpoints.SiloPort) ? 0 : gateway;
+        _isSilo = !setup.Address.IsClient;
+        var gateway = Array.Find(setup.Listens, static listen => listen.Accepts == NodeKind.Client).EndPoint;
+        _gatewayPort = (gateway as IPEndPoint)?.Port ?? 0;
         setup.Mesh.HandshakeTimeout = options.HandshakeTimeout > TimeSpan.Zero ? options.HandshakeTimeout : TimeSpan.FromDays(24);
         var settings = new TlsSettings
         {
