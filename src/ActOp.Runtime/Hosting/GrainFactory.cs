@@ -7,6 +7,7 @@ using ActOp.Runtime.Routing;
 using ActOp.Runtime.Timers;
 using ActOp.Serialization;
 using Orleans;
+using Orleans.Core;
 using Orleans.Runtime;
 using Orleans.Timers;
 
@@ -218,6 +219,9 @@ internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimePr
             "The grain requested its deactivation."));
 
     public void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan) => ((Activation)grainContext).KeepAliveFor(timeSpan);
+
+    public IStorage<TGrainState> GetStorage<TGrainState>(IGrainContext grainContext) =>
+        throw new NotSupportedException("The runtime does not read states yet.");
 }
 
 /// <summary>The activation whose turn, or whose construction, runs on this thread.</summary>

@@ -1,3 +1,4 @@
+using Orleans.Core;
 using Orleans.Metadata;
 using Orleans.Serialization.Invocation;
 using Orleans.Timers;
@@ -98,6 +99,10 @@ public interface IGrainRuntime
 
     /// <summary>Keeps an activation for a time even when it is idle; zero or less takes an earlier request back.</summary>
     void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan);
+
+    /// <summary>The state of a <see cref="Grain{TGrainState}"/>, not read yet.</summary>
+    /// <exception cref="Orleans.Storage.BadProviderConfigException">The provider of the grain does not exist.</exception>
+    IStorage<TGrainState> GetStorage<TGrainState>(IGrainContext grainContext);
 }
 
 /// <summary>
