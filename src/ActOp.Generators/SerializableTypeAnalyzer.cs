@@ -16,7 +16,8 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
     private const string InlineArray = "System.Runtime.CompilerServices.InlineArrayAttribute";
 
     /// <inheritdoc/>
-    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = [Rule.MissingId, Rule.DuplicateId, Rule.DuplicateAlias, Rule.Hidden, Rule.Lost];
+    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = 
+        [Rule.MissingId, Rule.DuplicateId, Rule.DuplicateAlias, Rule.Hidden, Rule.Lost, Rule.AbstractMember];
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -52,7 +53,9 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
 
         foreach (var member in type.GetMembers())
         {
-            if (HasIdInVain(type, member))
+            if (member.IsAbstract && Attributes.Number(member) is not null)
+                context.Report(Rule.AbstractMember, member, member.Name);
+            else if (HasIdInVain(type, member))
                 context.Report(Rule.Lost, member, "The member '" + member.Name + "', which has an [Id],", type.Name, "generated code cannot read and set it, since it is static, an indexer, or computed");
             if (!known.Contains(member) && IsState(type, member) && !CodecReader.IsNotSerialized(member))
                 context.Report(Rule.MissingId, member, member.Name);

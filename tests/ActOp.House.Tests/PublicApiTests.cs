@@ -6,7 +6,7 @@ public class PublicApiTests
     private const string Update = "ACTOP_UPDATE_API";
 
     public static TheoryData<string> Projects =>
-        [.. Repository.Files("src", "*.csproj").Select(Path.GetFileNameWithoutExtension).OfType<string>().Except(["ActOp.Generators", "ActOp.Client", "ActOp.Server"])];
+        [.. Repository.Files("src", "*.csproj").Select(Path.GetFileNameWithoutExtension).OfType<string>().Except(["ActOp.Generators", "ActOp.CodeFixes", "ActOp.Client", "ActOp.Server"])];
 
     [Theory]
     [MemberData(nameof(Projects))]

@@ -5,12 +5,13 @@ namespace ActOp.House.Tests;
 /// <summary>Which project may reference which.</summary>
 public class ReferenceArrowTests
 {
-    // The generator is no arrow of the house: it is part of the build, not of what runs.
-    private const string Generator = "ActOp.Generators";
+    // Generator and code fixes are no arrows of the house: they are part of the build and of the editor, not of what runs.
+    private static readonly string[] Tools = ["ActOp.Generators", "ActOp.CodeFixes"];
 
     private static readonly Dictionary<string, string[]> Allowed = new()
     {
-        [Generator] = [],
+        ["ActOp.Generators"] = [],
+        ["ActOp.CodeFixes"] = [],
         ["ActOp.Abstractions"] = [],
         ["ActOp.Mesh"] = [],
         ["ActOp.Partitioning"] = [],
@@ -31,15 +32,15 @@ public class ReferenceArrowTests
     {
         var project = Path.GetFileNameWithoutExtension(path);
         Assert.True(Allowed.ContainsKey(project), $"{project} has no place in the design: add its arrows here.");
-        Findings.None(References(path).Except([.. Allowed[project], Generator]));
+        Findings.None(References(path).Except([.. Allowed[project], .. Tools]));
     }
 
     [Fact]
-    public void The_generator_is_referenced_as_an_analyzer_only()
+    public void Generator_and_code_fixes_are_referenced_as_tools_only()
     {
         var loose = from path in Repository.Files("src", "*.csproj")
                     from reference in XDocument.Load(Path.Combine(Repository.Root, path)).Descendants("ProjectReference")
-                    where Name(reference) == Generator && (string?)reference.Attribute("ReferenceOutputAssembly") != "false"
+                    where Tools.Contains(Name(reference)) && (string?)reference.Attribute("ReferenceOutputAssembly") != "false"
                     select path;
         Findings.None(loose);
     }

@@ -19,6 +19,12 @@ public class GeneratorDiagnosticTests
     [InlineData("ORLEANS0011", "[Alias(\"x\")] public class A; [Alias(\"x\")] public class {|B|};")]
     [InlineData("ORLEANS0011", "public interface IG : IGrainWithGuidKey { [Alias(\"x\")] Task A(); [Alias(\"x\")] Task {|B|}(); }")]
     [InlineData("ORLEANS0012", "[GenerateSerializer] public class C { [Id(1)] public int A; [Id(1)] public int {|B|}; }")]
+    [InlineData("ORLEANS0006", "[GenerateSerializer] public abstract class C { [Id(0)] public abstract int {|P|} { get; set; } }")]
+    [InlineData("ORLEANS0013", "public interface IG : IGrainWithGuidKey { } [{|Alias(\"g\")|}] public class G : Grain, IG;")]
+    [InlineData("ORLEANS0013", "public interface IG : IGrainWithGuidKey { } [{|GenerateSerializer|}] public class G : IG;")]
+    [InlineData("ORLEANS0014", "public abstract class G : Grain { public async Task M() => await Task.Yield().GetAwaiter().M().ConfigureAwait({|false|}); }"
+        + " public static class E { public static Task M(this System.Runtime.CompilerServices.YieldAwaitable.YieldAwaiter a) => Task.CompletedTask; }")]
+    [InlineData("ORLEANS0014", "public class G : Grain { public Task M() => N().ContinueWith(async t => await t.ConfigureAwait({|ConfigureAwaitOptions.None|})); Task N() => null!; }")]
     [InlineData("ORLEANS0109", "public interface IG : IGrainWithGuidKey { Task {|M|}(CancellationToken a, CancellationToken b); }")]
     [InlineData("ACTOP0001", "public interface IG : IGrainWithGuidKey { Task {|M|}(CancellationToken a); }")]
     [InlineData("ACTOP0002", "public interface IG : IGrainWithGuidKey { IAsyncEnumerable<int> {|M|}(); }")]
@@ -130,9 +136,32 @@ public class GeneratorDiagnosticTests
         return output;
     }
 
-    private static async Task<ImmutableArray<Diagnostic>> Analyze(string code) =>
+    [Theory]
+    [InlineData("public class G : Grain { public async Task M() => await Task.CompletedTask.ConfigureAwait(true); }")]
+    [InlineData("public class G : Grain { public async Task M() => await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ContinueOnCapturedContext); }")]
+    [InlineData("public class C { public async Task M() => await Task.CompletedTask.ConfigureAwait(false); }")]
+    public async Task An_await_that_stays_or_is_not_in_a_grain_is_not_reported(string code) => Assert.Empty(await Analyze(code));
+
+    [Theory]
+    [InlineData("ORLEANS0005", "[System.Serializable] public class {|C|} { }")]
+    [InlineData("ORLEANS0010", "[GenerateSerializer] public class {|C|} { }")]
+    [InlineData("ORLEANS0010", "public interface {|IG|} : IGrainWithGuidKey { }")]
+    [InlineData("ORLEANS0010", "[Alias(\"g\")] public interface IG : IGrainWithGuidKey { Task {|M|}(); [Alias(\"n\")] Task N(); }")]
+    public async Task What_may_become_a_mistake_is_an_information(string id, string code)
+    {
+        var start = code.IndexOf("{|", StringComparison.Ordinal);
+        var expected = code[(start + 2)..code.IndexOf("|}", StringComparison.Ordinal)];
+        var diagnostic = Assert.Single(await Analyze(code.Replace("{|", "").Replace("|}", ""), DiagnosticSeverity.Info));
+        Assert.Equal((id, DiagnosticSeverity.Info), (diagnostic.Id, diagnostic.Severity));
+        Assert.Equal(expected, diagnostic.Location.SourceTree!.GetText().ToString(diagnostic.Location.SourceSpan));
+    }
+
+    private static async Task<ImmutableArray<Diagnostic>> Analyze(string code, DiagnosticSeverity least = DiagnosticSeverity.Warning) =>
+        [.. (await Diagnostics(code)).Where(diagnostic => diagnostic.Severity >= least)];
+
+    private static async Task<ImmutableArray<Diagnostic>> Diagnostics(string code) =>
         await Compile(code).WithAnalyzers([new GrainInterfaceAnalyzer(), new GrainClassAnalyzer(),
-            new SerializableTypeAnalyzer(), new AttributeAnalyzer()]).GetAnalyzerDiagnosticsAsync();
+            new SerializableTypeAnalyzer(), new AttributeAnalyzer(), new AdviceAnalyzer()]).GetAnalyzerDiagnosticsAsync();
 
     private static CSharpCompilation Compile(string code, string name = "Sample", params MetadataReference[] references)
     {
