@@ -88,7 +88,9 @@ public class SchedulerTests(TwoSilos cluster) : IClassFixture<TwoSilos>
                 "ContinueWith stays: " + await Task.Run(() => 1).ContinueWith(_ => TaskScheduler.Current == own, TaskScheduler.Current));
             seen.Add("Task.Run leaves: " + await Task.Run(() => TaskScheduler.Current == TaskScheduler.Default));
             seen.Add("back after Task.Run: " + (TaskScheduler.Current == own));
+#pragma warning disable ORLEANS0014 // What it warns of is tested here.
             await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+#pragma warning restore ORLEANS0014
             seen.Add("ConfigureAwait(false) leaves: " + (TaskScheduler.Current == TaskScheduler.Default));
             return seen;
         }
