@@ -103,6 +103,20 @@ public partial class OptionTests(ITestOutputHelper output)
                 .Select(static entry => entry.Key + ": there is no test " + entry.Value)));
     }
 
+    [Fact]
+    public void The_page_of_options_is_what_the_code_says()
+    {
+        const string path = "docs/options.md";
+        var actual = OptionsPage.Text(Options);
+        if (Environment.GetEnvironmentVariable(PublicApiTests.Update) == "1")
+            File.WriteAllText(Path.Combine(Repository.Root, path), actual);
+        Assert.True(actual == Repository.Text(path), $"{path} differs: run the tests with {PublicApiTests.Update}=1.");
+    }
+
+    [Fact]
+    public void Every_option_is_documented() =>
+        Findings.None(OptionsPage.Text(Options).Split('\n').Where(static line => line.StartsWith("| `", StringComparison.Ordinal) && line.EndsWith("|  |", StringComparison.Ordinal)));
+
     private static string NameOf(PropertyInfo option) => option.DeclaringType!.Name + "." + option.Name;
 
     private static IEnumerable<string> TestsOf(SourceFile file) =>

@@ -3,7 +3,7 @@ namespace ActOp.House.Tests;
 /// <summary>A change of what is public is a change of a file that someone looks at.</summary>
 public class PublicApiTests
 {
-    private const string Update = "ACTOP_UPDATE_API";
+    internal const string Update = "ACTOP_UPDATE_API";
 
     public static TheoryData<string> Projects =>
         [.. Repository.Files("src", "*.csproj").Select(Path.GetFileNameWithoutExtension).OfType<string>().Except(["ActOp.Generators", "ActOp.CodeFixes", "ActOp.Client", "ActOp.Server"])];
