@@ -178,6 +178,20 @@ public sealed class Stage : IDisposable, ISampled
     }
 
     /// <summary>
+    /// As <see cref="Post"/>, for an item that gives way: it runs behind all items that wait already, also if the calling thread is one of
+    /// the stage.
+    /// </summary>
+    public void PostBehind(IStageItem item)
+    {
+        if (_driver is not null)
+            _driver.Post(this, item);
+        else if (Mode == StageMode.ThreadPool)
+            ThreadPool.UnsafeQueueUserWorkItem(static state => state.stage.RunPooled(state.item), (stage: this, item), preferLocal: false);
+        else
+            PostShared(item);
+    }
+
+    /// <summary>
     /// Makes the calling thread a thread of the stage until the scope ends, if one is parked: <c>using var run = stage.Borrow();</c>. Items
     /// that it posts meanwhile run at the end of the scope, with what follows from them, up to a limit of items and time.
     /// </summary>

@@ -36,6 +36,20 @@ public sealed class MembershipOptionTests
     }
 
     [Fact]
+    public void A_silo_that_others_reach_is_not_suspected_by_one_that_does_not_unless_indirect_probes_are_off()
+    {
+        Assert.False(ABrokenPathKills(static options => options.NumVotesForDeathDeclaration = 1));
+        Assert.True(ABrokenPathKills(static options => (options.NumVotesForDeathDeclaration, options.EnableIndirectProbes) = (1, false)));
+    }
+
+    [Fact]
+    public void As_many_votes_as_configured_declare_a_silo_dead()
+    {
+        Assert.True(ABrokenPathKills(static options => (options.NumVotesForDeathDeclaration, options.EnableIndirectProbes) = (1, false)));
+        Assert.False(ABrokenPathKills(static options => (options.NumVotesForDeathDeclaration, options.EnableIndirectProbes) = (2, false)));
+    }
+
+    [Fact]
     public void A_silo_probes_as_many_others_as_configured()
     {
         var cluster = new SimulatedCluster(3, From(static options => options.NumProbedSilos = 2)).With(6);
@@ -183,6 +197,14 @@ public sealed class MembershipOptionTests
         var victim = cluster.Silos[1];
         (end ?? (static silo => silo.LoseHost()))(victim);
         return cluster.RunUntil(time, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(victim.Address)));
+    }
+
+    /// <summary>Two of five silos do not reach each other, and are reached by all others: whether one of them is declared dead.</summary>
+    private static bool ABrokenPathKills(Action<ClusterMembershipOptions> configure)
+    {
+        var cluster = new SimulatedCluster(21, From(configure)).With(5);
+        cluster.Cut(cluster.Silos[0], cluster.Silos[1]);
+        return cluster.RunUntil(30_000, () => cluster.TableNow.Rows.Any(static row => !row.IsAlive));
     }
 
     private static MembershipOptions From(Action<ClusterMembershipOptions> configure, TimeSpan? lease = null)

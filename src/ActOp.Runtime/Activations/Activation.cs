@@ -274,14 +274,20 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         currentTask = task;
         scheduler = this;
         var began = Parts.Local.Clock.Now;
-        var more = RunItems(began + Parts.QuantumMs);
+        var end = began + Parts.QuantumMs;
+        var more = RunItems(end);
         scheduler = outerScheduler;
         currentTask = outerTask;
         Current = outer;
         var took = Parts.Local.Clock.Now - began;
         if (took > Parts.LongTurnMs)
             Parts.Local.Log.LongTurn(GrainId, took);
-        if (more)
+        if (!more)
+            return;
+        // A thread of the stage would run what it posts next, and so for several quanta more while others wait.
+        if (began + took >= end)
+            _home.Stage.PostBehind(this);
+        else
             _home.Stage.Post(this);
     }
 

@@ -263,7 +263,7 @@ internal sealed class Node : IDisposable
     private const long SweepPeriodMs = 250;
 
     /// <summary>How long a silo that stops waits until its clients know it.</summary>
-    private TimeSpan ClientNotice => _setup.Messaging is SiloMessagingOptions { ClientGatewayShutdownNotificationTimeout: var longest }
+    internal TimeSpan ClientNotice => _setup.Messaging is SiloMessagingOptions { ClientGatewayShutdownNotificationTimeout: var longest }
         && longest < ClientMembership.MaxViewStaleness ? longest : ClientMembership.MaxViewStaleness;
 
     /// <summary>Time limit for background work to end after its cancellation and the close of the network.</summary>

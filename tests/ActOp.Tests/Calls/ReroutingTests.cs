@@ -21,7 +21,7 @@ public class ReroutingTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         var grain = cluster.Silo.GetGrain<IEchoGrain>("rerouted");
         Assert.Equal("here", await grain.Echo("here"));
         Assert.True(node.Activations.TryGet(grain.GetGrainId(), out var activation));
-        var call = new ProbeCall(node, (GrainReference)grain);
+        var call = new ProbeCall(node, (GrainReference)grain, Hops);
         var waiting = cluster.Clock.Waiting;
         node.Router.Reroute(call, activation);
         Assert.Equal(waiting + 1, cluster.Clock.Waiting);
@@ -32,6 +32,28 @@ public class ReroutingTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         Assert.StartsWith("actop-work", await call.Copied.WaitAsync(Gate.Patience), StringComparison.Ordinal);
     }
 
+    /// <summary>Two forwards are by stored locations; the option says how many follow by the directory before pauses begin.</summary>
+    [Theory]
+    [InlineData(0)]
+    [InlineData(7)]
+    public async Task A_call_pauses_before_forwards_beyond_the_configured_number(int maxForwards)
+    {
+        await using var silos = await SilosInVirtualTime.Deploy(
+            silo => silo.Configure<SiloMessagingOptions>(options => options.MaxForwardCount = maxForwards), silos: 1);
+        var node = silos.NodeOf(0);
+        var grain = silos.Grains.GetGrain<IEchoGrain>("forwarded");
+        await grain.Echo("here");
+        Assert.True(node.Activations.TryGet(grain.GetGrainId(), out var activation));
+        var (last, beyond) = (new ProbeCall(node, (GrainReference)grain, (byte)(1 + maxForwards)), new ProbeCall(node, (GrainReference)grain, (byte)(2 + maxForwards)));
+        node.Router.Reroute(last, activation);
+        await last.Copied.WaitAsync(Gate.Patience);
+        node.Router.Reroute(beyond, activation);
+        await silos.Clock.TimerSetAsync(TimeSpan.FromMilliseconds(20)).WaitAsync(Gate.Patience);
+        Assert.False(beyond.Copied.IsCompleted);
+        silos.Clock.Advance(TimeSpan.FromMilliseconds(20));
+        await beyond.Copied.WaitAsync(Gate.Patience);
+    }
+
     private sealed class ProbeCall : VoidRequest
     {
         private static readonly CallMethod Probe = new(
@@ -40,13 +62,13 @@ public class ReroutingTests(VirtualTime cluster) : IClassFixture<VirtualTime>
 
         private readonly TaskCompletionSource<string> _copied = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-        internal ProbeCall(Node node, GrainReference reference)
+        internal ProbeCall(Node node, GrainReference reference, byte forwards)
         {
             Runtime = node.Calls;
             Reference = reference;
             Origin = CallOrigin.Nobody;
             Flags = InvokeMethodOptions.OneWay;
-            Forwards = Hops;
+            Forwards = forwards;
             Unpooled = true;
         }
 

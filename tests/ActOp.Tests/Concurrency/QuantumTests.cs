@@ -33,7 +33,8 @@ public class QuantumTests
         using var blocked = new ManualResetEventSlim();
         (SlowGrain.Started, SlowGrain.Blocked) = (started, blocked);
         // Not from threads of the pool: they would run the turns themselves, and be replaced when they block.
-        var blocking = FromOwnThread(() => first.Block());
+        // Another grain blocks, so that the turns of the first are a new item, which nobody has found to take long.
+        var blocking = FromOwnThread(() => factory.GetGrain<ISlow>(3).Block());
         Assert.True(started.Wait(Gate.Patience));
         var calls = Enumerable.Range(0, 10).Select(_ => FromOwnThread(() => first.Take(TimeSpan.FromMilliseconds(60)))).ToList();
         calls.Add(FromOwnThread(() => second.Take(TimeSpan.Zero)));

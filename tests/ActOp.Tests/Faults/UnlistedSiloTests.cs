@@ -39,6 +39,21 @@ public class UnlistedSiloTests
         Assert.Contains("ConnectionLimitOptions.MaxWaitingBytes", exception.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task What_waits_for_one_node_is_limited_and_leaves_room_for_others()
+    {
+        await using var cluster = Cluster(silo => silo.Configure<ConnectionLimitOptions>(options => options.MaxWaitingBytesPerNode = 1_000));
+        await cluster.DeployAsync();
+        var node = cluster.Silos[0].ServiceProvider.GetRequiredService<Node>();
+        Task CallAsync(SiloAddress silo) => node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetTable().AsTask();
+        var calls = Enumerable.Range(0, 100).Select(_ => CallAsync(Nobody)).ToArray();
+        var refused = Array.FindAll(calls, static call => call.IsFaulted);
+        Assert.InRange(refused.Length, 80, 99);
+        var exception = await Assert.ThrowsAsync<LimitExceededException>(() => refused[0]);
+        Assert.Contains("ConnectionLimitOptions.MaxWaitingBytesPerNode", exception.Message, StringComparison.Ordinal);
+        Assert.False(CallAsync(SiloAddress.New(IPAddress.Parse("10.0.0.8"), 11_111, 5)).IsCompleted);
+    }
+
     private static Task OnControlAsync(Node node, Action step)
     {
         var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
