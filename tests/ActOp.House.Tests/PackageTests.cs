@@ -11,7 +11,7 @@ namespace ActOp.House.Tests;
 /// <summary>What a user gets who references a package and nothing else.</summary>
 public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
-    private static readonly string[] WithCode = ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Runtime",
+    private static readonly string[] WithCode = ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql", "ActOp.Runtime",
         "ActOp.Serialization", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
@@ -64,16 +64,18 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     private const string ConnectionContext = "Microsoft.AspNetCore.Connections.Abstractions";
 
     [Fact]
-    public void Only_the_package_for_tracing_depends_on_others_than_our_own_Microsoft_Extensions_and_the_connection_context()
+    public void Only_the_packages_for_tracing_and_PostgreSQL_depend_on_others_than_our_own_Microsoft_Extensions_and_the_connection_context()
     {
         var foreign = from id in Ids
-                      where id != "ActOp.Staging.Tracing"
+                      where id is not ("ActOp.Staging.Tracing" or "ActOp.PostgreSql")
                       from dependency in Dependencies(id, "dependency", "id")
                       where !Ids.Contains(dependency) && !dependency.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal)
                           && dependency != ConnectionContext
                       select $"{id}: {dependency}";
         Findings.None(foreign);
         Assert.Contains("Microsoft.Diagnostics.Tracing.TraceEvent", Dependencies("ActOp.Staging.Tracing", "dependency", "id"));
+        Assert.Contains("Npgsql", Dependencies("ActOp.PostgreSql", "dependency", "id"));
+        Assert.DoesNotContain(Ids, id => Dependencies(id, "dependency", "id").Contains("ActOp.PostgreSql"));
         Assert.DoesNotContain(
             Ids.Except(["ActOp.Staging.Tracing"]), id => Dependencies(id, "dependency", "id").Contains("ActOp.Staging.Tracing"));
     }

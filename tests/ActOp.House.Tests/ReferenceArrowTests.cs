@@ -20,6 +20,7 @@ public class ReferenceArrowTests
         ["ActOp.Serialization"] = ["ActOp.Abstractions"],
         ["ActOp.Runtime"] = ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging"],
         ["ActOp.Testing"] = ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging", "ActOp.Runtime"],
+        ["ActOp.PostgreSql"] = ["ActOp.Runtime"],
         ["ActOp.Client"] = ["ActOp.Runtime"],
         ["ActOp.Server"] = ["ActOp.Client", "ActOp.Runtime"],
     };

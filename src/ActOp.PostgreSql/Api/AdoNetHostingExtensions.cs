@@ -1,0 +1,37 @@
+using ActOp.PostgreSql.Membership;
+using ActOp.PostgreSql.Schema;
+using ActOp.Runtime.Cluster;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+using Orleans.Configuration;
+
+namespace Orleans.Hosting;
+
+/// <summary>Clustering by a membership table in PostgreSQL.</summary>
+public static class AdoNetHostingExtensions
+{
+    /// <summary>
+    /// The silos find each other by a table in PostgreSQL. While the database does not answer, the cluster works on, but no silo can join or
+    /// be declared dead; with a finite lease (<c>ClusterLeaseOptions.Duration</c>), grains pause when the lease ends.
+    /// </summary>
+    public static ISiloBuilder UseAdoNetClustering(
+        this ISiloBuilder builder, Action<OptionsBuilder<AdoNetClusteringSiloOptions>> configureOptions)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        ArgumentNullException.ThrowIfNull(configureOptions);
+        configureOptions(builder.Services.AddOptions<AdoNetClusteringSiloOptions>());
+        builder.Services.AddSingleton(static provider => new MembershipDatabase(Database.Of(
+            provider, provider.GetRequiredService<IOptions<AdoNetClusteringSiloOptions>>().Value.Choice, MembershipDatabase.Connections)));
+        builder.Services.AddSingleton<ClusterTableFactory>(static provider =>
+        {
+            var database = provider.GetRequiredService<MembershipDatabase>().Database;
+            var cluster = provider.GetRequiredService<IOptions<ClusterOptions>>().Value.ClusterId;
+            return _ => new PostgresMembershipTable(database, cluster);
+        });
+        return builder;
+    }
+
+    /// <inheritdoc cref="UseAdoNetClustering(ISiloBuilder, Action{OptionsBuilder{AdoNetClusteringSiloOptions}})"/>
+    public static ISiloBuilder UseAdoNetClustering(this ISiloBuilder builder, Action<AdoNetClusteringSiloOptions> configureOptions) =>
+        builder.UseAdoNetClustering((OptionsBuilder<AdoNetClusteringSiloOptions> options) => options.Configure(configureOptions));
+}

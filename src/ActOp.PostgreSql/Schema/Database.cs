@@ -1,0 +1,260 @@
+using System.Data.Common;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Npgsql;
+using Orleans.Runtime;
+
+namespace ActOp.PostgreSql.Schema;
+
+/// <summary>How one part of the application reaches its database: the options of a provider, checked.</summary>
+/// <param name="Part">What uses the database, for log lines and errors.</param>
+/// <param name="Options">The class of the options, for errors.</param>
+/// <param name="ConnectionString">Where the database is.</param>
+/// <param name="Source">The application's own source of connections instead.</param>
+/// <param name="Invariant">Must be Npgsql.</param>
+internal sealed record DatabaseChoice(string Part, string Options, string? ConnectionString, DbDataSource? Source, string? Invariant)
+{
+    internal const string Npgsql = "Npgsql";
+
+    /// <summary>Fails with the name of the option that is wrong.</summary>
+    internal void Validate()
+    {
+        if (Invariant != Npgsql)
+        {
+            throw new OrleansConfigurationException(Options + ".Invariant must be \"" + Npgsql + "\", the only database that is supported, but is "
+                + (string.IsNullOrEmpty(Invariant) ? "not set." : "\"" + Invariant + "\"."));
+        }
+
+        if (Source is not (null or NpgsqlDataSource))
+            throw new OrleansConfigurationException(Options + ".DataSource must be an NpgsqlDataSource, but is a " + Source.GetType() + ".");
+        if (Source is null && string.IsNullOrWhiteSpace(ConnectionString))
+            throw new OrleansConfigurationException(Options + ".ConnectionString or " + Options + ".DataSource must be set.");
+        try
+        {
+            _ = new NpgsqlConnectionStringBuilder(ConnectionString ?? "");
+        }
+        catch (ArgumentException)
+        {
+            // The message may contain the password: it is not passed on.
+            throw new OrleansConfigurationException(Options + ".ConnectionString is not a connection string of Npgsql.");
+        }
+    }
+}
+
+/// <summary>The connections of one part of a silo or client, and the tables in the database.</summary>
+/// <remarks>
+/// Owns the source of connections, unless the application gave one. Each part has its own, so that membership never waits for connections
+/// that storage uses. Opening is repeated with growing pauses while the database cannot be reached, until the caller's token ends; a wrong
+/// password or database name fails at once. After a broken connection, idle ones are dropped too: they are most likely broken as well. The
+/// tables are looked for once; several nodes may create them at the same time, one of them does. Any thread. Disposed with the container.
+/// </remarks>
+internal sealed class Database : IAsyncDisposable
+{
+    /// <summary>The version of the tables that this code needs.</summary>
+    internal const int SchemaVersion = 1;
+
+    private static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(1);
+
+    private readonly NpgsqlDataSource _source;
+    private readonly bool _isOwned;
+    private readonly string _part;
+    private readonly TimeProvider _time;
+    private readonly PostgresLog _log;
+    private readonly Random _random;
+    private readonly SemaphoreSlim _schema = new(1);
+    private volatile bool _hasSchema;
+    private long _lostAt;
+
+    internal Database(DatabaseChoice choice, int connections, TimeProvider time, PostgresLog log, int seed)
+    {
+        choice.Validate();
+        _part = choice.Part;
+        _time = time;
+        _log = log;
+        _random = new Random(seed);
+        _isOwned = choice.Source is null;
+        _source = choice.Source as NpgsqlDataSource ?? Create(choice.ConnectionString!, connections);
+    }
+
+    /// <summary>Makes the database of a part with the application's time and log.</summary>
+    internal static Database Of(IServiceProvider services, DatabaseChoice choice, int connections) => new(
+        choice, connections, services.GetRequiredService<TimeProvider>(),
+        new PostgresLog(services.GetRequiredService<ILoggerFactory>().CreateLogger(typeof(Database).Namespace!)), Guid.NewGuid().GetHashCode());
+
+    internal TimeProvider Time => _time;
+
+    internal PostgresLog Log => _log;
+
+    public async ValueTask DisposeAsync()
+    {
+        if (_isOwned)
+            await _source.DisposeAsync().ConfigureAwait(false);
+        _schema.Dispose();
+    }
+
+    /// <summary>A connection to a database that has the tables.</summary>
+    /// <exception cref="IOException">The token ended before the database could be reached.</exception>
+    internal async ValueTask<NpgsqlConnection> OpenAsync(CancellationToken cancellationToken)
+    {
+        var connection = await ConnectAsync(cancellationToken).ConfigureAwait(false);
+        if (_hasSchema)
+            return connection;
+        try
+        {
+            await EnsureSchemaAsync(connection, cancellationToken).ConfigureAwait(false);
+            return connection;
+        }
+        catch
+        {
+            await connection.DisposeAsync().ConfigureAwait(false);
+            throw;
+        }
+    }
+
+    /// <summary>
+    /// Says whether a failure means that the connection was lost or the database is not there, so that what was asked may have been done or not.
+    /// If so, idle connections are dropped.
+    /// </summary>
+    internal bool IsLost(Exception exception)
+    {
+        if (!IsOutage(exception))
+            return false;
+        NoteLost(exception);
+        _source.Clear();
+        return true;
+    }
+
+    /// <summary>The pause before the next attempt: twice as long each time, up to a second, and never the same in two silos.</summary>
+    internal TimeSpan PauseAfter(int failures)
+    {
+        var longest = Math.Min(LongestPause.TotalMilliseconds, FirstPause.TotalMilliseconds * Math.Pow(2, Math.Min(failures, 10)));
+        lock (_random)
+            return TimeSpan.FromMilliseconds(longest * (0.5 + (_random.NextDouble() / 2)));
+    }
+
+    /// <summary>An answer has arrived.</summary>
+    internal void NoteReached()
+    {
+        var lostAt = Volatile.Read(ref _lostAt);
+        if (lostAt != 0 && Interlocked.CompareExchange(ref _lostAt, 0, lostAt) == lostAt)
+            _log.DatabaseReached(_part, _time.GetElapsedTime(lostAt).TotalSeconds);
+    }
+
+    private static NpgsqlDataSource Create(string connectionString, int connections)
+    {
+        var given = new NpgsqlConnectionStringBuilder(connectionString);
+        var settings = new NpgsqlConnectionStringBuilder(connectionString);
+        if (!given.ContainsKey("Application Name"))
+            settings.ApplicationName = "ActOp";
+        if (!given.ContainsKey("Maximum Pool Size"))
+            settings.MaxPoolSize = connections;
+        if (!given.ContainsKey("Max Auto Prepare"))
+            settings.MaxAutoPrepare = 16;
+        if (!given.ContainsKey("Auto Prepare Min Usages"))
+            settings.AutoPrepareMinUsages = 2;
+        return NpgsqlDataSource.Create(settings);
+    }
+
+    /// <summary>Not the fault of what was asked: the connection, the server's state, or too many connections.</summary>
+    private static bool IsOutage(Exception exception) => exception switch
+    {
+        // Classes of the SQL standard: 08 connection, 53 resources, 57P the server stops or starts, 25006 a standby that cannot write.
+        PostgresException refused => refused.SqlState.StartsWith("08", StringComparison.Ordinal)
+            || refused.SqlState.StartsWith("53", StringComparison.Ordinal) || refused.SqlState.StartsWith("57P", StringComparison.Ordinal)
+            || refused.SqlState == PostgresErrorCodes.ReadOnlySqlTransaction,
+        NpgsqlException or IOException or TimeoutException => true,
+        _ => false,
+    };
+
+    private void NoteLost(Exception exception)
+    {
+        if (Interlocked.CompareExchange(ref _lostAt, Math.Max(1, _time.GetTimestamp()), 0) == 0)
+            _log.DatabaseLost(_part, exception);
+    }
+
+    private async ValueTask<NpgsqlConnection> ConnectAsync(CancellationToken cancellationToken)
+    {
+        Exception? last = null;
+        for (var failures = 0; ; failures++)
+        {
+            try
+            {
+                return await _source.OpenConnectionAsync(cancellationToken).ConfigureAwait(false);
+            }
+            catch (Exception exception) when (IsLost(exception))
+            {
+                last = exception;
+            }
+            catch (OperationCanceledException exception) when (cancellationToken.IsCancellationRequested)
+            {
+                throw Unreachable(last ?? exception);
+            }
+
+            try
+            {
+                await Task.Delay(PauseAfter(failures), _time, cancellationToken).ConfigureAwait(false);
+            }
+            catch (OperationCanceledException)
+            {
+                throw Unreachable(last);
+            }
+        }
+    }
+
+    private IOException Unreachable(Exception cause) => new(_part + " cannot reach the database: " + cause.Message, cause);
+
+    private async Task EnsureSchemaAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
+    {
+        await _schema.WaitAsync(cancellationToken).ConfigureAwait(false);
+        try
+        {
+            if (_hasSchema)
+                return;
+            if (await VersionAsync(connection, cancellationToken).ConfigureAwait(false) < SchemaVersion)
+                await ApplyAsync(connection, cancellationToken).ConfigureAwait(false);
+            _hasSchema = true;
+        }
+        finally
+        {
+            _schema.Release();
+        }
+    }
+
+    private static async Task<int> VersionAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
+    {
+        await using var exists = new NpgsqlCommand("select to_regclass('actop_schema') is not null", connection);
+        if (await exists.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false) is not true)
+            return 0;
+        await using var version = new NpgsqlCommand("select coalesce(max(version), 0) from actop_schema", connection);
+        return (int)(await version.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false))!;
+    }
+
+    /// <summary>All or nothing. The script takes the lock by which one of several nodes goes first.</summary>
+    private async Task ApplyAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await using var transaction = await connection.BeginTransactionAsync(cancellationToken).ConfigureAwait(false);
+            await using var script = new NpgsqlCommand(Script, connection, transaction);
+            await script.ExecuteNonQueryAsync(cancellationToken).ConfigureAwait(false);
+            await transaction.CommitAsync(cancellationToken).ConfigureAwait(false);
+            _log.SchemaApplied(SchemaVersion);
+        }
+        catch (PostgresException exception) when (exception.SqlState == PostgresErrorCodes.InsufficientPrivilege)
+        {
+            throw new OrleansConfigurationException("The tables of ActOp (version " + SchemaVersion + ") are not in the database, and "
+                + _part + " may not create them: " + exception.MessageText + ". Run actop.sql as a role that may.", exception);
+        }
+    }
+
+    /// <summary>The script that makes the tables.</summary>
+    internal static string Script
+    {
+        get
+        {
+            using var reader = new StreamReader(typeof(Database).Assembly.GetManifestResourceStream("actop.sql")!);
+            return reader.ReadToEnd();
+        }
+    }
+}
