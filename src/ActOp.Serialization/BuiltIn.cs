@@ -69,6 +69,7 @@ internal static class BuiltIn
         Add(typeof(SiloAddress), static () => new SiloAddressCodec());
         Add(typeof(GrainAddress), static () => new GrainAddressCodec());
         Add(typeof(MembershipVersion), static () => new MembershipVersionCodec());
+        StreamCodecs.Add(Add);
         foreach (var type in (ReadOnlySpan<Type>)[typeof(DayOfWeek), typeof(DateTimeKind), typeof(StringComparison), typeof(System.Net.HttpStatusCode)])
             TypeManifest.AddType(type, type.FullName!);
         CodecTable.Add(typeof(Calls.NoResult), static () => new NoResultCodec());

@@ -92,6 +92,21 @@ public sealed class DefaultGrainTypeAttribute : Attribute, IGrainInterfaceProper
 /// <summary>Keys of the properties of grain types, and values with a meaning of their own.</summary>
 public static class WellKnownGrainTypeProperties
 {
+    /// <summary>Start of the keys of bindings; a number, a dot and the key in the binding follow.</summary>
+    public const string BindingPrefix = "binding";
+
+    /// <summary>In a binding: its kind.</summary>
+    public const string BindingTypeKey = "type";
+
+    /// <summary>In a binding to channels: the pattern of the namespaces.</summary>
+    public const string BroadcastChannelBindingPatternKey = "channel-pattern";
+
+    /// <summary>The kind of a binding to broadcast channels.</summary>
+    public const string BroadcastChannelBindingTypeValue = "broadcast-channel";
+
+    /// <summary>In a binding to channels: the name of the mapper.</summary>
+    public const string ChannelIdMapperKey = "channelid-mapper";
+
     /// <summary>The class's full name.</summary>
     public const string FullTypeName = "full-type-name";
 
@@ -120,6 +135,18 @@ public static class WellKnownGrainTypeProperties
 
     /// <summary>Whether calls run beside each other: <c>true</c>.</summary>
     public const string Reentrant = "reentrant";
+
+    /// <summary>In a binding to streams: whether the namespace is the extension of the grain's key: <c>true</c>.</summary>
+    public const string StreamBindingIncludeNamespaceKey = "include-namespace";
+
+    /// <summary>In a binding to streams: the pattern of the namespaces.</summary>
+    public const string StreamBindingPatternKey = "pattern";
+
+    /// <summary>The kind of a binding to streams.</summary>
+    public const string StreamBindingTypeValue = "stream";
+
+    /// <summary>In a binding to streams: the name of the mapper.</summary>
+    public const string StreamIdMapperKey = "streamid-mapper";
 
     /// <summary>The class's name.</summary>
     public const string TypeName = "type-name";

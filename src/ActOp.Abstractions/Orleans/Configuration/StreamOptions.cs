@@ -1,0 +1,135 @@
+using Orleans.Streams;
+
+namespace Orleans.Configuration;
+
+/// <summary>Which subscriptions a stream provider knows.</summary>
+public class StreamPubSubOptions
+{
+    /// <summary>The default of <see cref="PubSubType"/>.</summary>
+    public const StreamPubSubType DEFAULT_STREAM_PUBSUB_TYPE = StreamPubSubType.ExplicitGrainBasedAndImplicit;
+
+    /// <summary>Which subscriptions the provider knows. Default: explicit and implicit ones.</summary>
+    public StreamPubSubType PubSubType { get; set; } = DEFAULT_STREAM_PUBSUB_TYPE;
+}
+
+/// <summary>How the agents of a stream provider read the queues and deliver.</summary>
+public class StreamPullingAgentOptions
+{
+    /// <summary>The default of <see cref="BatchContainerBatchSize"/>.</summary>
+    public static readonly int DEFAULT_BATCH_CONTAINER_BATCH_SIZE = 1;
+
+    /// <summary>The default of <see cref="GetQueueMsgsTimerPeriod"/>.</summary>
+    public static readonly TimeSpan DEFAULT_GET_QUEUE_MESSAGES_TIMER_PERIOD = TimeSpan.FromMilliseconds(100);
+
+    /// <summary>The default of <see cref="InitQueueTimeout"/>.</summary>
+    public static readonly TimeSpan DEFAULT_INIT_QUEUE_TIMEOUT = TimeSpan.FromSeconds(5);
+
+    /// <summary>The default of <see cref="MaxEventDeliveryTime"/>.</summary>
+    public static readonly TimeSpan DEFAULT_MAX_EVENT_DELIVERY_TIME = TimeSpan.FromMinutes(1);
+
+    /// <summary>The default of <see cref="StreamInactivityPeriod"/>.</summary>
+    public static readonly TimeSpan DEFAULT_STREAM_INACTIVITY_PERIOD = TimeSpan.FromMinutes(30);
+
+    /// <summary>How many batches an observer of batches gets in one list, at most. Default: 1.</summary>
+    public int BatchContainerBatchSize { get; set; } = DEFAULT_BATCH_CONTAINER_BATCH_SIZE;
+
+    /// <summary>How long an agent waits after it has found its queue empty. Default: 100 ms.</summary>
+    public TimeSpan GetQueueMsgsTimerPeriod { get; set; } = DEFAULT_GET_QUEUE_MESSAGES_TIMER_PERIOD;
+
+    /// <summary>How long a queue may take to open before the agent tries again. Default: 5 s.</summary>
+    public TimeSpan InitQueueTimeout { get; set; } = DEFAULT_INIT_QUEUE_TIMEOUT;
+
+    /// <summary>
+    /// How long an item is delivered again and again to a consumer that fails. Then the consumer's <c>OnErrorAsync</c> is called, and the
+    /// item is skipped. Default: 1 min.
+    /// </summary>
+    public TimeSpan MaxEventDeliveryTime { get; set; } = DEFAULT_MAX_EVENT_DELIVERY_TIME;
+
+    /// <summary>How long an agent remembers the subscriptions to a stream without items. Default: 30 min.</summary>
+    public TimeSpan StreamInactivityPeriod { get; set; } = DEFAULT_STREAM_INACTIVITY_PERIOD;
+}
+
+/// <summary>Into how many queues a provider divides its streams.</summary>
+public class HashRingStreamQueueMapperOptions
+{
+    /// <summary>The default of <see cref="TotalQueueCount"/>.</summary>
+    public const int DEFAULT_NUM_QUEUES = 8;
+
+    /// <summary>The number of queues. All silos and clients must have the same. Default: 8.</summary>
+    public int TotalQueueCount { get; set; } = DEFAULT_NUM_QUEUES;
+}
+
+/// <summary>The cache of an agent.</summary>
+public class SimpleQueueCacheOptions
+{
+    /// <summary>The default of <see cref="CacheSize"/>.</summary>
+    public const int DEFAULT_CACHE_SIZE = 4096;
+
+    /// <summary>
+    /// How many batches the agent of a queue holds, delivered ones included. When so many wait for consumers, it does not read. Default:
+    /// 4096.
+    /// </summary>
+    public int CacheSize { get; set; } = DEFAULT_CACHE_SIZE;
+}
+
+/// <summary>How long the agent of a queue keeps batches that were delivered, for subscriptions that begin at an earlier item.</summary>
+public class StreamCacheEvictionOptions
+{
+    /// <summary>The default of <see cref="DataMaxAgeInCache"/>.</summary>
+    public static readonly TimeSpan DefaultDataMaxAgeInCache = TimeSpan.FromMinutes(30);
+
+    /// <summary>The default of <see cref="DataMinTimeInCache"/>.</summary>
+    public static readonly TimeSpan DefaultDataMinTimeInCache = TimeSpan.FromMinutes(5);
+
+    /// <summary>The default of <see cref="MetadataMinTimeInCache"/>.</summary>
+    public static readonly TimeSpan DefaultMetadataMinTimeInCache = TimeSpan.FromMinutes(10);
+
+    /// <summary>A delivered batch leaves the cache when it is this much older than the newest one. Default: 30 min.</summary>
+    public TimeSpan DataMaxAgeInCache { get; set; } = DefaultDataMaxAgeInCache;
+
+    /// <summary>It stays for this time at least, unless the cache is full. Default: 5 min.</summary>
+    public TimeSpan DataMinTimeInCache { get; set; } = DefaultDataMinTimeInCache;
+
+    /// <summary>
+    /// How long a subscription that asks for a position that has left the cache is told so. Here it is told at any time. Default: 10 min.
+    /// </summary>
+    public TimeSpan? MetadataMinTimeInCache { get; set; } = DefaultMetadataMinTimeInCache;
+}
+
+/// <summary>When a stream provider starts.</summary>
+public class StreamLifecycleOptions
+{
+    /// <summary>The default of <see cref="InitStage"/>: <see cref="ServiceLifecycleStage.ApplicationServices"/>.</summary>
+    public const int DEFAULT_INIT_STAGE = ServiceLifecycleStage.ApplicationServices;
+
+    /// <summary>The default of <see cref="StartStage"/>: <see cref="ServiceLifecycleStage.Active"/>.</summary>
+    public const int DEFAULT_START_STAGE = ServiceLifecycleStage.Active;
+
+    /// <summary>The default of <see cref="StartupState"/>.</summary>
+    public const RunState DEFAULT_STARTUP_STATE = RunState.AgentsStarted;
+
+    /// <summary>How far a provider is.</summary>
+    public enum RunState
+    {
+        /// <summary>Nothing was done.</summary>
+        None = 0,
+
+        /// <summary>Producers can write.</summary>
+        Initialized = 1,
+
+        /// <summary>Agents read the queues.</summary>
+        AgentsStarted = 2,
+
+        /// <summary>Agents do not read any more.</summary>
+        AgentsStopped = 3,
+    }
+
+    /// <summary>The stage in which producers can begin to write.</summary>
+    public int InitStage { get; set; } = DEFAULT_INIT_STAGE;
+
+    /// <summary>The stage in which agents start.</summary>
+    public int StartStage { get; set; } = DEFAULT_START_STAGE;
+
+    /// <summary>Whether agents start with the silo. Default: yes.</summary>
+    public RunState StartupState { get; set; } = DEFAULT_STARTUP_STATE;
+}

@@ -1,0 +1,73 @@
+using System.Diagnostics.CodeAnalysis;
+using Orleans.Runtime;
+using Orleans.Streams.Core;
+
+namespace Orleans.Streams.PubSub;
+
+/// <summary>Subscribes grains by their keys.</summary>
+public static class StreamSubscriptionManagerExtensions
+{
+    /// <summary>Subscribes the grain.</summary>
+    public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
+        this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, GrainId grainId)
+        where TGrainInterface : IGrainWithGuidKey =>
+            Add(manager, streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(grainId));
+
+    /// <summary>Subscribes the grain.</summary>
+    public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
+        this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, Guid primaryKey,
+        string? grainClassNamePrefix = null)
+        where TGrainInterface : IGrainWithGuidKey =>
+            Add(manager, streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+
+    /// <summary>Subscribes the grain.</summary>
+    public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
+        this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, long primaryKey,
+        string? grainClassNamePrefix = null)
+        where TGrainInterface : IGrainWithIntegerKey =>
+            Add(manager, streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+
+    /// <summary>Subscribes the grain.</summary>
+    public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
+        this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, string primaryKey,
+        string? grainClassNamePrefix = null)
+        where TGrainInterface : IGrainWithStringKey =>
+            Add(manager, streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+
+    /// <summary>Subscribes the grain.</summary>
+    public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
+        this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, Guid primaryKey,
+        string keyExtension, string? grainClassNamePrefix = null)
+        where TGrainInterface : IGrainWithGuidCompoundKey =>
+            Add(manager, streamId, streamProviderName,
+                Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
+
+    /// <summary>Subscribes the grain.</summary>
+    public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
+        this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, long primaryKey,
+        string keyExtension, string? grainClassNamePrefix = null)
+        where TGrainInterface : IGrainWithIntegerCompoundKey =>
+            Add(manager, streamId, streamProviderName,
+                Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
+
+    /// <summary>The manager of a provider; false if it knows implicit subscriptions only.</summary>
+    public static bool TryGetStreamSubscriptionManager(
+        this IStreamProvider streamProvider, [NotNullWhen(true)] out IStreamSubscriptionManager? manager)
+    {
+        manager = (streamProvider as IStreamSubscriptionManagerRetriever)?.GetStreamSubscriptionManager();
+        return manager is not null;
+    }
+
+    private static IGrainFactory Of(IGrainFactory grainFactory)
+    {
+        ArgumentNullException.ThrowIfNull(grainFactory);
+        return grainFactory;
+    }
+
+    private static Task<StreamSubscription> Add(
+        IStreamSubscriptionManager manager, StreamId streamId, string streamProviderName, IAddressable grain)
+    {
+        ArgumentNullException.ThrowIfNull(manager);
+        return manager.AddSubscription(streamProviderName, streamId, (GrainReference)grain);
+    }
+}
