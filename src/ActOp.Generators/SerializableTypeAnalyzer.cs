@@ -57,8 +57,11 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
                 context.Report(Rule.AbstractMember, member, member.Name);
             else if (HasIdInVain(type, member))
                 context.Report(Rule.Lost, member, "The member '" + member.Name + "', which has an [Id],", type.Name, "generated code cannot read and set it, since it is static, an indexer, or computed");
-            if (!known.Contains(member) && IsState(type, member) && !CodecReader.IsNotSerialized(member))
+            if (!known.Contains(member) && IsState(type, member) && !CodecReader.IsNotSerialized(member)
+                && !CodecReader.IsExcludedParameter(type, member))
+            {
                 context.Report(Rule.MissingId, member, member.Name);
+            }
         }
     }
 

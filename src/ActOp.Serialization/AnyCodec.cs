@@ -15,7 +15,11 @@ internal abstract class AnyCodec
 
     /// <summary>Types whose subclasses are written as the type itself.</summary>
     private static readonly Type[] Families = [typeof(Exception), typeof(Type), typeof(System.Net.IPAddress),
-        typeof(System.Globalization.CultureInfo)];
+        typeof(System.Globalization.CultureInfo), typeof(System.Text.Json.Nodes.JsonNode)];
+
+    /// <summary>Generic types whose subclasses, all internal ones of the framework, are written as the type itself.</summary>
+    private static readonly HashSet<Type> GenericFamilies =
+        [typeof(System.Collections.Frozen.FrozenSet<>), typeof(System.Collections.Frozen.FrozenDictionary<,>)];
 
     /// <summary>The codec of objects whose actual type is <paramref name="type"/>.</summary>
     /// <exception cref="CodecNotFoundException">The type cannot be written.</exception>
@@ -28,12 +32,25 @@ internal abstract class AnyCodec
             return ByType.ContainsKey(type);
         if (typeof(IAddressable).IsAssignableFrom(type) || Array.Exists(Families, family => family.IsAssignableFrom(type)))
             return true;
+        type = GenericFamily(type) ?? type;
         can = TypeManifest.TryNameOf(type, out _) && CodecTable.CanResolve(type);
         if (can)
             For(type);
         else
             Writable.TryAdd(type, false);
         return can;
+    }
+
+    /// <summary>The type that objects of this one are written as, if it belongs to a generic family.</summary>
+    private static Type? GenericFamily(Type type)
+    {
+        for (var current = type; current is not null; current = current.BaseType)
+        {
+            if (current.IsConstructedGenericType && GenericFamilies.Contains(current.GetGenericTypeDefinition()))
+                return current;
+        }
+
+        return null;
     }
 
     internal abstract object Copy(object value, CopyContext context);
@@ -109,7 +126,9 @@ internal abstract class AnyCodec
                 return For(family);
         }
 
-        if (type.IsAbstract && !Families.Contains(type))
+        if (GenericFamily(type) is { } generic && generic != type)
+            return For(generic);
+        if (type.IsAbstract && !Families.Contains(type) && GenericFamily(type) is null)
             throw new CodecNotFoundException("The type " + type + " is abstract.");
         var name = TypeManifest.NameOf(type);
         return (AnyCodec)Activator.CreateInstance(typeof(AnyCodecOf<>).MakeGenericType(type), name)!;

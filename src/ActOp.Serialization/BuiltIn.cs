@@ -61,6 +61,12 @@ internal static class BuiltIn
         Add(typeof(System.Net.IPAddress), static () => new IPAddressCodec());
         Add(typeof(System.Net.IPEndPoint), static () => new IPEndPointCodec());
         Add(typeof(System.Collections.BitArray), static () => new BitArrayCodec());
+        Add(typeof(System.Collections.Specialized.BitVector32), static () => new BitVector32Codec());
+        Add(typeof(System.Collections.Specialized.NameValueCollection), static () => new NameValueCollectionCodec());
+        Add(typeof(System.Collections.ArrayList), static () => new ArrayListCodec());
+        Add(typeof(System.Collections.Hashtable), static () => new HashtableCodec());
+        Add(typeof(System.Globalization.CompareInfo), static () => new CompareInfoCodec());
+        Json();
         Add(typeof(GrainId), static () => new GrainIdCodec());
         Add(typeof(GrainType), static () => new GrainTypeCodec());
         Add(typeof(GrainInterfaceType), static () => new GrainInterfaceTypeCodec());
@@ -76,6 +82,16 @@ internal static class BuiltIn
         Add(typeof(object), static () => new AnyObjectCodec<object>());
         TypeManifest.AddType(typeof(Orleans.Runtime.IAddressable), "ref");
         TypeManifest.AddType(typeof(Exception), "System.Exception");
+    }
+
+    private static void Json()
+    {
+        Add(typeof(System.Text.Json.Nodes.JsonNode), static () => new JsonNodeCodec<System.Text.Json.Nodes.JsonNode>());
+        Add(typeof(System.Text.Json.Nodes.JsonObject), static () => new JsonNodeCodec<System.Text.Json.Nodes.JsonObject>());
+        Add(typeof(System.Text.Json.Nodes.JsonArray), static () => new JsonNodeCodec<System.Text.Json.Nodes.JsonArray>());
+        Add(typeof(System.Text.Json.Nodes.JsonValue), static () => new JsonNodeCodec<System.Text.Json.Nodes.JsonValue>());
+        Add(typeof(System.Text.Json.JsonElement), static () => new JsonElementCodec());
+        Add(typeof(System.Text.Json.JsonDocument), static () => new JsonDocumentCodec());
     }
 
     private static void Collections()
@@ -98,6 +114,10 @@ internal static class BuiltIn
         Add(typeof(ImmutableSortedSet<>), typeof(ImmutableSortedSetCodec<>));
         Add(typeof(ImmutableQueue<>), typeof(ImmutableQueueCodec<>));
         Add(typeof(ImmutableStack<>), typeof(ImmutableStackCodec<>));
+        Add(typeof(System.Collections.Frozen.FrozenSet<>), typeof(FrozenSetCodec<>));
+        Add(typeof(System.Collections.Frozen.FrozenDictionary<,>), typeof(FrozenDictionaryCodec<,>));
+        Add(typeof(System.Collections.ObjectModel.ReadOnlyObservableCollection<>), typeof(ReadOnlyObservableCollectionCodec<>));
+        Add(typeof(PriorityQueue<,>), typeof(PriorityQueueCodec<,>));
         Add(typeof(Nullable<>), typeof(NullableCodec<>));
         Add(typeof(Memory<>), typeof(MemoryCodec<>));
         Add(typeof(ReadOnlyMemory<>), typeof(ReadOnlyMemoryCodec<>));
@@ -115,6 +135,7 @@ internal static class BuiltIn
 
     private static void Tuples()
     {
+        Add(typeof(ValueTuple), static () => new EmptyTupleCodec());
         Add(typeof(ValueTuple<>), typeof(ValueTupleCodec<>));
         Add(typeof(ValueTuple<,>), typeof(ValueTupleCodec<,>));
         Add(typeof(ValueTuple<,,>), typeof(ValueTupleCodec<,,>));
@@ -129,6 +150,7 @@ internal static class BuiltIn
         Add(typeof(Tuple<,,,,>), typeof(TupleCodec<,,,,>));
         Add(typeof(Tuple<,,,,,>), typeof(TupleCodec<,,,,,>));
         Add(typeof(Tuple<,,,,,,>), typeof(TupleCodec<,,,,,,>));
+        Add(typeof(Tuple<,,,,,,,>), typeof(TupleCodec<,,,,,,,>));
         Add(typeof(ValueTuple<,,,,,,,>), typeof(ValueTupleCodec<,,,,,,,>));
     }
 

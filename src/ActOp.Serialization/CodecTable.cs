@@ -74,6 +74,8 @@ internal static class CodecTable
             return Make(typeof(GrainReferenceCodec<>), type);
         if (CollectionInterfaces.TryMake(type) is { } collection)
             return collection;
+        if (SerializableTypes.IsSupported(type))
+            return Make(typeof(SerializableCodec<>), type);
         if ((type.IsInterface || type.IsAbstract) && !type.IsSealed)
             return Make(typeof(AnyObjectCodec<>), type);
         throw NotFound(type);

@@ -307,7 +307,7 @@ public static class TypeManifest
         BuiltIn.Register();
         if (NamesByType.TryGetValue(type, out name))
             return true;
-        name = BuildName(type);
+        name = BuildName(type) ?? Codecs.SerializableTypes.NameOf(type);
         if (name is null)
             return false;
         ConstructedNames.TryAdd(type, name);
@@ -335,6 +335,14 @@ public static class TypeManifest
             return true;
         if (name.Length > MaxNameLength)
             throw new SerializerException("A type name in the message is longer than " + MaxNameLength + " characters.");
+        if (name.StartsWith(Codecs.SerializableTypes.Prefix, StringComparison.Ordinal))
+        {
+            type = Codecs.SerializableTypes.Find(name);
+            if (type is not null)
+                KeepName(name, type);
+            return type is not null;
+        }
+
         var rest = name.AsSpan();
         type = Parse(ref rest, 0);
         if (type is null)

@@ -34,7 +34,7 @@ public class VersionTests
     public void Numbers_may_be_widened_and_overflow_is_an_error()
     {
         Assert.Equal(int.MinValue, As<VersionTwo>(new VersionOne { Kept = int.MinValue }).Kept);
-        Assert.Throws<SerializerException>(() => As<VersionOne>(new VersionTwo { Kept = long.MaxValue }));
+        Assert.Throws<OverflowException>(() => As<VersionOne>(new VersionTwo { Kept = long.MaxValue }));
     }
 
     [Fact]

@@ -91,7 +91,9 @@ internal static class CodecReader
     public static IMethodSymbol? PrimaryConstructor(INamedTypeSymbol type) =>
         type.InstanceConstructors.FirstOrDefault(static c => c.DeclaringSyntaxReferences.FirstOrDefault()?.GetSyntax() is TypeDeclarationSyntax { ParameterList: not null });
 
-    private static bool IncludesParameters(INamedTypeSymbol type)
+    private static bool IncludesParameters(INamedTypeSymbol type) => IncludesParametersByAttribute(type) ?? type.IsRecord;
+
+    private static bool? IncludesParametersByAttribute(INamedTypeSymbol type)
     {
         foreach (var argument in Attributes.Find(type, Attributes.GenerateSerializer)?.NamedArguments ?? [])
         {
@@ -99,8 +101,13 @@ internal static class CodecReader
                 return included;
         }
 
-        return type.IsRecord;
+        return null;
     }
+
+    /// <summary>A parameter of a record whose author says that its parameters are not sent.</summary>
+    public static bool IsExcludedParameter(INamedTypeSymbol type, ISymbol member) =>
+        type.IsRecord && IncludesParametersByAttribute(type) == false
+        && PrimaryConstructor(type)?.Parameters.Any(p => p.Name == member.Name) == true;
 
     private static uint? ParameterId(INamedTypeSymbol type, ISymbol member) =>
         type.IsRecord && PrimaryConstructor(type)?.Parameters.FirstOrDefault(p => p.Name == member.Name) is { } parameter ? Attributes.Number(parameter) : null;
@@ -134,7 +141,7 @@ internal static class CodecReader
             return null;
         if (member is IFieldSymbol field)
         {
-            var direct = IsVisible(field.DeclaredAccessibility);
+            var direct = IsVisible(field.DeclaredAccessibility) && !IsForbidden(field);
             return field.IsConst ? null : new MemberModel(id, field.Name, Value(field, field.Type), direct, direct && !field.IsReadOnly, field.Name);
         }
 
@@ -143,8 +150,9 @@ internal static class CodecReader
         var inMetadata = property.DeclaringSyntaxReferences.Length == 0;
         if (property.IsIndexer || property.GetMethod is null || (property.SetMethod is null && backing is null))
             return null;
-        var readable = IsVisible(property.DeclaredAccessibility) && IsVisible(property.GetMethod.DeclaredAccessibility);
-        var settable = IsVisible(property.DeclaredAccessibility) && property.SetMethod is { IsInitOnly: false } set && IsVisible(set.DeclaredAccessibility);
+        var nameable = IsVisible(property.DeclaredAccessibility) && !IsForbidden(property);
+        var readable = nameable && IsVisible(property.GetMethod.DeclaredAccessibility);
+        var settable = nameable && property.SetMethod is { IsInitOnly: false } set && IsVisible(set.DeclaredAccessibility);
         if (backing is null && !inMetadata && !(readable && settable))
             return null;
         return new MemberModel(
@@ -153,6 +161,10 @@ internal static class CodecReader
 
     private static ArgumentModel Value(ISymbol member, ITypeSymbol type) =>
         new(TypeText.Of(type), Primitives.Inline(type), Primitives.IsImmutable(type) || Attributes.Has(member, Attributes.Immutable));
+
+    /// <summary>The use of a member with [Obsolete(..., error: true)] does not compile, also not in generated code.</summary>
+    private static bool IsForbidden(ISymbol member) =>
+        Attributes.Find(member, "System.ObsoleteAttribute") is { ConstructorArguments: { Length: 2 } arguments } && arguments[1].Value is true;
 
     private static bool IsVisible(Accessibility accessibility) =>
         accessibility is Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal;

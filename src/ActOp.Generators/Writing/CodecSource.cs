@@ -194,7 +194,13 @@ internal static class CodecSource
     private static string ReadMember(MemberModel member)
     {
         var codec = "global::ActOp.Wire.Codec<" + member.Value.Type + ">.Default.ReadMember(ref reader, kind)";
-        return member.Value.Primitive is "Int32" or "UInt32" or "Int64" or "UInt64" ? "kind == " + Kind + "Varint ? " + Inline.Read(member.Value) + " : " + codec : codec;
+        var inline = member.Value.Primitive switch
+        {
+            "UInt32" => "checked((uint)reader.ReadVarUInt64())",
+            "Int32" or "Int64" or "UInt64" => Inline.Read(member.Value),
+            _ => null,
+        };
+        return inline is null ? codec : "kind == " + Kind + "Varint ? " + inline + " : " + codec;
     }
 
     private static void CopyMembers(SourceText text, CodecModel model)

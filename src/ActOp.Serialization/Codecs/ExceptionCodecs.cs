@@ -77,7 +77,12 @@ internal static class ExceptionBody
     {
         var type = value.GetType();
         writer.WriteString(value is UnavailableExceptionFallbackException { ExceptionType: { } original } ? original : TypeManifest.TryNameOf(type, out var name) ? name : type.FullName ?? type.Name);
-        writer.WriteNullableString(value.Message);
+        var message = value.Message;
+        var stored = Fields.Message(value);
+        writer.WriteNullableString(message);
+        writer.WriteByte(stored == message ? (byte)0 : (byte)1);
+        if (stored != message)
+            writer.WriteNullableString(stored);
         var stack = value.StackTrace;
         writer.WriteNullableString(stack is { Length: > MaxStack } ? stack[..MaxStack] : stack);
         writer.WriteVarInt32(value.HResult);
@@ -89,6 +94,8 @@ internal static class ExceptionBody
         var members = writer.BeginLength();
         if (CodecTable.TryGenerated(type) is IBodyCodec generated)
             generated.WriteObject(ref writer, value);
+        else if (SerializableEntries.AreOf(type))
+            SerializableEntries.WriteAdded(ref writer, value);
         writer.EndLength(members);
     }
 
@@ -96,6 +103,7 @@ internal static class ExceptionBody
     {
         var name = reader.ReadString();
         var message = reader.ReadNullableString();
+        var stored = reader.ReadByte() == 0 ? message : reader.ReadNullableString();
         var stack = reader.ReadNullableString();
         var hresult = reader.ReadVarInt32();
         var type = ExceptionTypes.Find(name);
@@ -115,14 +123,38 @@ internal static class ExceptionBody
                 reader.Session.AddRead(at, value);
         }
 
-        Fields.Message(value) = message;
+        Fields.Message(value) = stored;
         Fields.Inner(value) = inner;
         value.HResult = hresult;
         ReadNotes(ref reader, value);
         ReadMembers(ref reader, value, type);
+        RestoreMessage(value, message, stored);
         if (stack is not null)
             ExceptionDispatchInfo.SetRemoteStackTrace(value, stack);
         return value;
+    }
+
+    /// <summary>
+    /// A class may make its message of the stored text and its own members. What it makes of the stored text is right when those members
+    /// came too; otherwise the whole message is stored.
+    /// </summary>
+    private static void RestoreMessage(Exception value, string? message, string? stored)
+    {
+        if (stored != message && MessageOf(value) != message)
+            Fields.Message(value) = message;
+    }
+
+    /// <summary>The getter is the application's, and members that were not sent may be null.</summary>
+    private static string? MessageOf(Exception value)
+    {
+        try
+        {
+            return value.Message;
+        }
+        catch (Exception exception) when (exception is not OutOfMemoryException)
+        {
+            return null;
+        }
     }
 
     private static void WriteNotes(ref WireWriter writer, IDictionary notes)
@@ -160,6 +192,8 @@ internal static class ExceptionBody
         var end = reader.ReadLengthEnd();
         if (reader.Position < end && type is not null && CodecTable.TryGenerated(type) is IExceptionMembers generated)
             generated.Fill(ref reader, value);
+        else if (reader.Position < end && type is not null && SerializableEntries.AreOf(type))
+            SerializableEntries.FillAdded(ref reader, value, Fields.Message(value), Fields.Inner(value));
         End(ref reader, start, end);
     }
 

@@ -44,7 +44,10 @@ internal sealed class ByteCodec() : PlainCodec<byte>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, byte value) => writer.WriteVarUInt32(value);
 
-    public override byte Read(ref WireReader reader) => (byte)Parsing.InRange(reader.ReadVarUInt32(), byte.MinValue, byte.MaxValue);
+    public override byte Read(ref WireReader reader) => checked((byte)reader.ReadVarUInt64());
+
+    public override byte ReadMember(ref WireReader reader, WireKind actual) =>
+        actual == WireKind.Fixed128 ? checked((byte)Parsing.UInt128(ref reader)) : base.ReadMember(ref reader, actual);
 }
 
 /// <summary>Zigzag varint.</summary>
@@ -52,7 +55,10 @@ internal sealed class SByteCodec() : PlainCodec<sbyte>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, sbyte value) => writer.WriteVarInt32(value);
 
-    public override sbyte Read(ref WireReader reader) => (sbyte)Parsing.InRange(reader.ReadVarInt32(), sbyte.MinValue, sbyte.MaxValue);
+    public override sbyte Read(ref WireReader reader) => checked((sbyte)reader.ReadVarInt64());
+
+    public override sbyte ReadMember(ref WireReader reader, WireKind actual) =>
+        actual == WireKind.Fixed128 ? checked((sbyte)(Int128)Parsing.UInt128(ref reader)) : base.ReadMember(ref reader, actual);
 }
 
 /// <summary>Varint.</summary>
@@ -76,7 +82,10 @@ internal sealed class Int16Codec() : PlainCodec<short>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, short value) => writer.WriteVarInt32(value);
 
-    public override short Read(ref WireReader reader) => (short)Parsing.InRange(reader.ReadVarInt32(), short.MinValue, short.MaxValue);
+    public override short Read(ref WireReader reader) => checked((short)reader.ReadVarInt64());
+
+    public override short ReadMember(ref WireReader reader, WireKind actual) =>
+        actual == WireKind.Fixed128 ? checked((short)(Int128)Parsing.UInt128(ref reader)) : base.ReadMember(ref reader, actual);
 }
 
 /// <summary>Varint.</summary>
@@ -84,7 +93,10 @@ internal sealed class UInt16Codec() : PlainCodec<ushort>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, ushort value) => writer.WriteVarUInt32(value);
 
-    public override ushort Read(ref WireReader reader) => (ushort)Parsing.InRange(reader.ReadVarUInt32(), ushort.MinValue, ushort.MaxValue);
+    public override ushort Read(ref WireReader reader) => checked((ushort)reader.ReadVarUInt64());
+
+    public override ushort ReadMember(ref WireReader reader, WireKind actual) =>
+        actual == WireKind.Fixed128 ? checked((ushort)Parsing.UInt128(ref reader)) : base.ReadMember(ref reader, actual);
 }
 
 /// <summary>Zigzag varint.</summary>
@@ -93,6 +105,9 @@ internal sealed class Int32Codec() : PlainCodec<int>(WireKind.Varint)
     public override void Write(ref WireWriter writer, int value) => writer.WriteVarInt32(value);
 
     public override int Read(ref WireReader reader) => reader.ReadVarInt32();
+
+    public override int ReadMember(ref WireReader reader, WireKind actual) =>
+        actual == WireKind.Fixed128 ? checked((int)(Int128)Parsing.UInt128(ref reader)) : base.ReadMember(ref reader, actual);
 }
 
 /// <summary>Varint.</summary>
@@ -100,7 +115,10 @@ internal sealed class UInt32Codec() : PlainCodec<uint>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, uint value) => writer.WriteVarUInt32(value);
 
-    public override uint Read(ref WireReader reader) => reader.ReadVarUInt32();
+    public override uint Read(ref WireReader reader) => checked((uint)reader.ReadVarUInt64());
+
+    public override uint ReadMember(ref WireReader reader, WireKind actual) =>
+        actual == WireKind.Fixed128 ? checked((uint)Parsing.UInt128(ref reader)) : base.ReadMember(ref reader, actual);
 }
 
 /// <summary>Zigzag varint.</summary>
@@ -109,6 +127,9 @@ internal sealed class Int64Codec() : PlainCodec<long>(WireKind.Varint)
     public override void Write(ref WireWriter writer, long value) => writer.WriteVarInt64(value);
 
     public override long Read(ref WireReader reader) => reader.ReadVarInt64();
+
+    public override long ReadMember(ref WireReader reader, WireKind actual) =>
+        actual == WireKind.Fixed128 ? checked((long)(Int128)Parsing.UInt128(ref reader)) : base.ReadMember(ref reader, actual);
 }
 
 /// <summary>Varint.</summary>
@@ -117,6 +138,9 @@ internal sealed class UInt64Codec() : PlainCodec<ulong>(WireKind.Varint)
     public override void Write(ref WireWriter writer, ulong value) => writer.WriteVarUInt64(value);
 
     public override ulong Read(ref WireReader reader) => reader.ReadVarUInt64();
+
+    public override ulong ReadMember(ref WireReader reader, WireKind actual) =>
+        actual == WireKind.Fixed128 ? checked((ulong)Parsing.UInt128(ref reader)) : base.ReadMember(ref reader, actual);
 }
 
 /// <summary>16 bytes.</summary>
@@ -125,6 +149,9 @@ internal sealed class Int128Codec() : PlainCodec<Int128>(WireKind.Fixed128)
     public override void Write(ref WireWriter writer, Int128 value) => Parsing.Write(ref writer, (UInt128)value);
 
     public override Int128 Read(ref WireReader reader) => (Int128)Parsing.UInt128(ref reader);
+
+    public override Int128 ReadMember(ref WireReader reader, WireKind actual) =>
+        actual == WireKind.Varint ? reader.ReadVarInt64() : base.ReadMember(ref reader, actual);
 }
 
 /// <summary>16 bytes.</summary>
@@ -133,6 +160,9 @@ internal sealed class UInt128Codec() : PlainCodec<UInt128>(WireKind.Fixed128)
     public override void Write(ref WireWriter writer, UInt128 value) => Parsing.Write(ref writer, value);
 
     public override UInt128 Read(ref WireReader reader) => Parsing.UInt128(ref reader);
+
+    public override UInt128 ReadMember(ref WireReader reader, WireKind actual) =>
+        actual == WireKind.Varint ? reader.ReadVarUInt64() : base.ReadMember(ref reader, actual);
 }
 
 /// <summary>Length and bytes, little endian.</summary>
@@ -150,6 +180,8 @@ internal sealed class HalfCodec() : PlainCodec<Half>(WireKind.Varint)
 
     public override Half Read(ref WireReader reader) =>
         BitConverter.UInt16BitsToHalf((ushort)Parsing.InRange(reader.ReadVarUInt32(), ushort.MinValue, ushort.MaxValue));
+
+    public override Half ReadMember(ref WireReader reader, WireKind actual) => FloatMembers.ReadHalf(ref reader, actual);
 }
 
 /// <summary>4 bytes.</summary>
@@ -158,6 +190,8 @@ internal sealed class SingleCodec() : PlainCodec<float>(WireKind.Fixed32)
     public override void Write(ref WireWriter writer, float value) => writer.WriteFixed32(BitConverter.SingleToUInt32Bits(value));
 
     public override float Read(ref WireReader reader) => BitConverter.UInt32BitsToSingle(reader.ReadFixed32());
+
+    public override float ReadMember(ref WireReader reader, WireKind actual) => FloatMembers.ReadSingle(ref reader, actual);
 }
 
 /// <summary>8 bytes.</summary>
@@ -166,6 +200,8 @@ internal sealed class DoubleCodec() : PlainCodec<double>(WireKind.Fixed64)
     public override void Write(ref WireWriter writer, double value) => writer.WriteFixed64(BitConverter.DoubleToUInt64Bits(value));
 
     public override double Read(ref WireReader reader) => BitConverter.UInt64BitsToDouble(reader.ReadFixed64());
+
+    public override double ReadMember(ref WireReader reader, WireKind actual) => FloatMembers.ReadDouble(ref reader, actual);
 }
 
 /// <summary>16 bytes.</summary>
@@ -174,6 +210,54 @@ internal sealed class DecimalCodec() : PlainCodec<decimal>(WireKind.Fixed128)
     public override void Write(ref WireWriter writer, decimal value) => Parsing.Write(ref writer, value);
 
     public override decimal Read(ref WireReader reader) => Parsing.Decimal(ref reader);
+
+    public override decimal ReadMember(ref WireReader reader, WireKind actual) => FloatMembers.ReadDecimal(ref reader, actual);
+}
+
+/// <summary>
+/// Reads members whose type was another floating-point type when they were written: widened always, narrowed when the value fits.
+/// </summary>
+internal static class FloatMembers
+{
+    internal static Half ReadHalf(ref WireReader reader, WireKind kind)
+    {
+        if (kind == WireKind.Varint)
+            return Codec<Half>.Default.Read(ref reader);
+        var value = ReadDouble(ref reader, kind);
+        var narrow = (Half)value;
+        return Half.IsInfinity(narrow) && !double.IsInfinity(value) ? throw TooLarge(value) : narrow;
+    }
+
+    internal static float ReadSingle(ref WireReader reader, WireKind kind)
+    {
+        if (kind == WireKind.Fixed32)
+            return BitConverter.UInt32BitsToSingle(reader.ReadFixed32());
+        var value = ReadDouble(ref reader, kind);
+        var narrow = (float)value;
+        return float.IsInfinity(narrow) && !double.IsInfinity(value) ? throw TooLarge(value) : narrow;
+    }
+
+    internal static double ReadDouble(ref WireReader reader, WireKind kind) => kind switch
+    {
+        WireKind.Varint => (double)Codec<Half>.Default.Read(ref reader),
+        WireKind.Fixed32 => BitConverter.UInt32BitsToSingle(reader.ReadFixed32()),
+        WireKind.Fixed64 => BitConverter.UInt64BitsToDouble(reader.ReadFixed64()),
+        WireKind.Fixed128 => (double)Parsing.Decimal(ref reader),
+        WireKind.Null => 0,
+        _ => throw WireReader.WrongKind(kind, typeof(double)),
+    };
+
+    internal static decimal ReadDecimal(ref WireReader reader, WireKind kind) => kind switch
+    {
+        WireKind.Varint => (decimal)Codec<Half>.Default.Read(ref reader),
+        WireKind.Fixed32 => (decimal)BitConverter.UInt32BitsToSingle(reader.ReadFixed32()),
+        WireKind.Fixed64 => (decimal)BitConverter.UInt64BitsToDouble(reader.ReadFixed64()),
+        WireKind.Fixed128 => Parsing.Decimal(ref reader),
+        WireKind.Null => 0,
+        _ => throw WireReader.WrongKind(kind, typeof(decimal)),
+    };
+
+    private static OverflowException TooLarge(double value) => new("The number " + value + " in the message is too large for its member.");
 }
 
 /// <summary>Day number.</summary>
