@@ -81,6 +81,14 @@ internal static class BuiltIn
         CodecTable.Add(typeof(Calls.NoResult), static () => new NoResultCodec());
         Add(typeof(object), static () => new AnyObjectCodec<object>());
         TypeManifest.AddType(typeof(Orleans.Runtime.IAddressable), "ref");
+        foreach (var type in (ReadOnlySpan<Type>)[typeof(Orleans.IGrain), typeof(Orleans.IGrainObserver),
+            typeof(Orleans.IGrainWithStringKey),
+            typeof(Orleans.IGrainWithIntegerKey), typeof(Orleans.IGrainWithGuidKey), typeof(Orleans.IGrainWithIntegerCompoundKey),
+            typeof(Orleans.IGrainWithGuidCompoundKey)])
+        {
+            TypeManifest.AddType(type, type.FullName!);
+        }
+
         TypeManifest.AddType(typeof(Exception), "System.Exception");
     }
 

@@ -137,7 +137,8 @@ public static class MethodLookup
     /// <summary>The method of that name with those parameter types, constructed with the type arguments if it is generic.</summary>
     public static MethodInfo Find(Type interfaceType, string name, Type[] typeArguments, Type[] parameterTypes)
     {
-        foreach (var candidate in interfaceType.GetMethods())
+        foreach (var candidate in interfaceType.GetMethods(
+            BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.Instance))
         {
             if (candidate.Name != name || candidate.GetGenericArguments().Length != typeArguments.Length)
                 continue;

@@ -75,6 +75,37 @@ public class IdentityTextTests
     public void What_is_no_activation_id_is_refused() => Assert.Throws<FormatException>(() => ActivationId.FromParsableString("@12"));
 
     [Fact]
+    public void Equal_silo_addresses_are_one_object()
+    {
+        var address = SiloAddress.New(IPAddress.Loopback, 11111, 77);
+        Assert.Same(address, SiloAddress.New(new IPEndPoint(IPAddress.Loopback, 11111), 77));
+        Assert.Same(address, SiloAddress.Parse(address.ToParsableString()));
+        Assert.NotSame(address, SiloAddress.New(IPAddress.Loopback, 11111, 78));
+    }
+
+    [Fact]
+    public void Uniform_hashes_are_the_same_for_equal_values_and_independent_of_each_other()
+    {
+        var address = SiloAddress.New(IPAddress.Loopback, 11111, 77);
+        var hashes = address.GetUniformHashCodes(8);
+        Assert.Equal(8, hashes.Distinct().Count());
+        Assert.Equal(hashes, SiloAddress.Parse(address.ToParsableString()).GetUniformHashCodes(8));
+        Assert.Equal(hashes[..3], address.GetUniformHashCodes(3));
+        Assert.Equal(GrainId.Parse("a/b").GetUniformHashCode(), GrainId.Create("a", "b").GetUniformHashCode());
+        Assert.NotEqual(GrainId.Create("a", "b").GetUniformHashCode(), GrainId.Create("b", "a").GetUniformHashCode());
+    }
+
+    [Fact]
+    public void Ids_are_ordered_by_their_bytes_and_types_before_keys()
+    {
+        string[] ordered = ["", "a", "aa", "b", "\u00e9", "\U0001F600"];
+        Assert.Equal(ordered, ordered.Reverse().Select(IdSpan.Create).Order().Select(static id => id.ToString()));
+        Assert.Equal(0, IdSpan.Create("a").CompareTo(IdSpan.Create("a")));
+        Assert.True(GrainId.Create("a", "z").CompareTo(GrainId.Create("b", "a")) < 0);
+        Assert.True(default(IdSpan).CompareTo(IdSpan.Create("a")) < 0);
+    }
+
+    [Fact]
     public void Silo_addresses_show_clients_and_silos_apart()
     {
         Assert.Equal("S127.0.0.1:11111:268435456", SiloAddress.New(IPAddress.Loopback, 11111, 268435456).ToString());

@@ -139,16 +139,22 @@ public static class GrainExtensions
     /// <exception cref="InvalidOperationException">The grain was not made by the runtime.</exception>
     public static GrainId GetGrainId(this IAddressable grain) => References.IdOf(grain);
 
-    /// <summary>The grain's key as a Guid, and its extension or null.</summary>
-    /// <exception cref="InvalidOperationException">The key is no Guid.</exception>
+    /// <summary>The grain's key as a Guid, and its extension or null. A number becomes the last eight bytes, the lowest first.</summary>
+    /// <exception cref="InvalidOperationException">The key is neither a Guid nor a number.</exception>
     public static Guid GetPrimaryKey(this IAddressable grain, out string? keyExt)
     {
         var id = References.IdOf(grain);
-        return id.TryGetGuidKey(out var key, out keyExt) ? key : throw new InvalidOperationException("The key of grain " + id + " is not a Guid.");
+        if (id.TryGetGuidKey(out var key, out keyExt))
+            return key;
+        if (!id.TryGetIntegerKey(out var number, out keyExt))
+            throw new InvalidOperationException("The key of grain " + id + " is neither a Guid nor a number.");
+        Span<byte> bytes = stackalloc byte[16];
+        System.Buffers.Binary.BinaryPrimitives.WriteInt64LittleEndian(bytes[8..], number);
+        return new Guid(bytes);
     }
 
-    /// <summary>The grain's key as a Guid.</summary>
-    /// <exception cref="InvalidOperationException">The key is no Guid.</exception>
+    /// <summary>The grain's key as a Guid. A number becomes the last eight bytes, the lowest first.</summary>
+    /// <exception cref="InvalidOperationException">The key is neither a Guid nor a number.</exception>
     public static Guid GetPrimaryKey(this IAddressable grain) => grain.GetPrimaryKey(out _);
 
     /// <summary>The grain's key as a number, and its extension or null.</summary>

@@ -82,7 +82,7 @@ internal sealed class InterfaceReader(Compilation compilation)
             mangled,
             "Ref_" + mangled,
             accessibility,
-            TypeText.List(parameters.Select(static p => p.Name)),
+            TypeText.List(parameters.Select(TypeText.NameOf)),
             parameters.Count,
             TypeText.Constraints(parameters),
             TypeText.Of(type),
@@ -102,8 +102,11 @@ internal sealed class InterfaceReader(Compilation compilation)
         or "Orleans.IGrainWithIntegerCompoundKey" or "Orleans.IGrainObserver" or "Orleans.ISystemTarget" or "Orleans.Runtime.IGrainExtension";
 
     private static bool IsCallable(IMethodSymbol method) =>
-        method.MethodKind == MethodKind.Ordinary && !method.IsStatic && method.DeclaredAccessibility == Accessibility.Public
-            && (method.IsAbstract || method.IsVirtual);
+        method is
+        {
+            MethodKind: MethodKind.Ordinary, IsStatic: false,
+            DeclaredAccessibility: Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal,
+        } && (method.IsAbstract || method.IsVirtual);
 
     /// <summary>
     /// Methods of a base are generated with the base, unless it is no grain interface or its assembly has not been generated for.
@@ -138,16 +141,16 @@ internal sealed class InterfaceReader(Compilation compilation)
         var parameters = typeParameters.Concat(method.TypeParameters).ToList();
         return new CallModel(
             ClassName(method),
-            TypeText.Accessibility(type) ?? "internal",
-            TypeText.List(parameters.Select(static p => p.Name)),
+            method.DeclaredAccessibility == Accessibility.Public ? TypeText.Accessibility(type) ?? "internal" : "internal",
+            TypeText.List(parameters.Select(TypeText.NameOf)),
             parameters.Count,
             TypeText.Constraints(parameters),
             TypeText.Of(type),
             TypeText.Open(type),
             type.ToDisplayString(),
             method.Name,
-            new(parameters.Select(static p => p.Name).ToArray()),
-            new(method.TypeParameters.Select(static p => p.Name).ToArray()),
+            new(parameters.Select(TypeText.NameOf).ToArray()),
+            new(method.TypeParameters.Select(TypeText.NameOf).ToArray()),
             MethodId(method),
             Options(method),
             Timeout(method),
@@ -167,7 +170,7 @@ internal sealed class InterfaceReader(Compilation compilation)
         return new ReferenceMethodModel(
             TypeText.Of(method.ContainingType),
             method.Name,
-            TypeText.List(method.TypeParameters.Select(static p => p.Name)),
+            TypeText.List(method.TypeParameters.Select(TypeText.NameOf)),
             TypeText.Of(method.ReturnType),
             Return(method.ReturnType),
             Result(method) is { } result ? TypeText.Of(result) : "",

@@ -14,7 +14,18 @@ internal static class TypeText
             .UseSpecialTypes | SymbolDisplayMiscellaneousOptions.ExpandValueTuple);
 
     /// <summary>The type with type arguments, fit for code of any namespace.</summary>
-    public static string Of(ITypeSymbol type) => type.TypeKind == TypeKind.Dynamic ? "object" : type.ToDisplayString(Source);
+    public static string Of(ITypeSymbol type) => type.TypeKind == TypeKind.Dynamic
+        ? "object"
+        : string.Concat(type.ToDisplayParts(Source).Select(static part =>
+            part.Symbol is ITypeParameterSymbol { TypeParameterKind: TypeParameterKind.Method } parameter ? NameOf(parameter)
+                : part.ToString()));
+
+    /// <summary>
+    /// The name of a type parameter in generated code. Those of methods get other names, because they may hide those of the interface, and
+    /// generated code needs both.
+    /// </summary>
+    public static string NameOf(ITypeParameterSymbol parameter) =>
+        parameter.TypeParameterKind == TypeParameterKind.Method ? "TOfMethod" + parameter.Ordinal : parameter.Name;
 
     /// <summary>The unbound generic type, fit for typeof.</summary>
     public static string Open(INamedTypeSymbol type) => AllParameters(type).Count == 0 ? Of(type) : Of(OpenNested(type));
@@ -99,7 +110,7 @@ internal static class TypeText
             if (parameter.HasConstructorConstraint)
                 parts.Add("new()");
             if (parts.Count > 0)
-                text.Append(" where ").Append(parameter.Name).Append(" : ").Append(string.Join(", ", parts));
+                text.Append(" where ").Append(NameOf(parameter)).Append(" : ").Append(string.Join(", ", parts));
         }
 
         return text.ToString();

@@ -11,6 +11,7 @@ internal static class CallSource
     {
         var self = call.ClassName + call.TypeParameters;
         text.Line(Hidden);
+        text.Line(SourceText.MayUseObsolete);
         text.Open(call.Accessibility + " sealed class " + self + " : " + Base(call) + call.Constraints);
         WriteMethod(text, call);
         text.Line("private " + call.InterfaceType + " _target;");

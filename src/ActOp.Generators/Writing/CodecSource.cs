@@ -15,6 +15,7 @@ internal static class CodecSource
     {
         var text = new SourceText();
         text.Open("namespace ActOpGenerated");
+        text.Line(SourceText.MayUseObsolete);
         text.Open(
             "internal sealed class " + model.ClassName + model.TypeParameters + " : global::ActOp.Serialization." +
                 (model.IsStruct ? "StructCodec<" : "ClassCodec<") + model.Type + ">" + model.Constraints);

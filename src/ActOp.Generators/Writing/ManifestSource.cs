@@ -8,7 +8,6 @@ namespace ActOp.Generators.Writing;
 internal static class ManifestSource
 {
     private const string Manifest = "global::ActOp.Serialization.TypeManifest.";
-
     public static string Write(string assembly, IEnumerable<InterfaceModel> interfaces, IEnumerable<NamedTypeModel> grains, IEnumerable<NamedTypeModel> exceptions, IEnumerable<string> codecs)
     {
         var name = "Manifest_" + Reading.TypeText.Mangle(assembly);
@@ -17,6 +16,7 @@ internal static class ManifestSource
         text.Open("namespace ActOpGenerated");
         text.Open("internal static class " + name);
         text.Line("[global::System.Runtime.CompilerServices.ModuleInitializer]");
+        text.Line(SourceText.MayUseObsolete);
         text.Open("internal static void Register()");
         text.Line("if (!" + Manifest + "Begin(typeof(" + name + ")))");
         text.Line("    return;");

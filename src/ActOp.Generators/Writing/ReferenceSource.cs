@@ -12,6 +12,7 @@ internal static class ReferenceSource
         foreach (var call in model.Calls)
             CallSource.Write(text, call);
         text.Line("[global::System.ComponentModel.EditorBrowsable(global::System.ComponentModel.EditorBrowsableState.Never)]");
+        text.Line(SourceText.MayUseObsolete);
         text.Open(
             model.Accessibility + " sealed class " + model.ReferenceClass + model.TypeParameters +
                 " : global::Orleans.Runtime.GrainReference, " + model.InterfaceType + model.Constraints);

@@ -33,6 +33,9 @@ internal sealed class SourceText
 
     public override string ToString() => _text.ToString();
 
+    /// <summary>Code of an obsolete type may use members that are obsolete as errors.</summary>
+    public const string MayUseObsolete = "[global::System.Obsolete]";
+
     /// <summary>A string literal.</summary>
     public static string Quote(string value) => "\"" + value.Replace("\\", "\\\\").Replace("\"", "\\\"") + "\"";
 }

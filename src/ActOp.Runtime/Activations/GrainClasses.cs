@@ -293,7 +293,7 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
         var candidates = entries.Where(candidate => candidate.Interfaces.Contains(entry.Name)).ToArray();
         var arguments = interfaceType.IsGenericType ? ConstructedInterface.Of(entry.Name, interfaceType) : null;
         if (arguments is not null)
-            candidates = arguments.Fitting(candidates);
+            candidates = prefix is null ? arguments.Fitting(candidates) : arguments.AllFitting(candidates);
         if (prefix is not null)
             candidates = ByPrefix(candidates, prefix, interfaceType);
         var chosen = candidates.Length switch
@@ -365,6 +365,10 @@ internal sealed record ConstructedInterface(string Definition, string[] Argument
         var exact = Array.FindAll(candidates, candidate => !candidate.IsGeneric && FormOf(candidate) is not null);
         return exact.Length > 0 ? exact : Array.FindAll(candidates, candidate => candidate.IsGeneric && TryBind(candidate, out _));
     }
+
+    /// <summary>All classes that implement this interface with these arguments, for whoever names one of them.</summary>
+    internal GrainTypeEntry[] AllFitting(GrainTypeEntry[] candidates) =>
+        Array.FindAll(candidates, candidate => candidate.IsGeneric ? TryBind(candidate, out _) : FormOf(candidate) is not null);
 
     /// <summary>The type arguments of a generic class that <see cref="Fitting"/> has returned.</summary>
     internal string OfClass(GrainTypeEntry candidate) =>

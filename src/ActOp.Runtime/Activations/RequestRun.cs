@@ -84,7 +84,7 @@ internal static class RequestRun
     }
 
     private static Exception NotImplemented(Activation activation, Call call, Exception exception) => exception is InvalidCastException
-        ? new InvalidOperationException(
+        ? new InvalidCastException(
             "The grain class " + activation.Class.Type + " of " + activation.GrainId + " does not implement " + call.Method.InterfaceName +
                 ".",
             exception)

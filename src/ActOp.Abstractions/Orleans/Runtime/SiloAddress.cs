@@ -20,6 +20,13 @@ public sealed class SiloAddress : IEquatable<SiloAddress>, IComparable<SiloAddre
 {
     private static readonly DateTimeOffset Epoch = new(2010, 1, 1, 0, 0, 0, TimeSpan.Zero);
 
+    /// <summary>
+    /// The addresses that were made last, by their hash: equal addresses are the same object as long as no other one takes the place.
+    /// </summary>
+    private static readonly SiloAddress?[] Recent = new SiloAddress?[RecentCount];
+
+    private const int RecentCount = 1024;
+
     private readonly uint _hash;
 
     private SiloAddress(IPEndPoint endpoint, int generation)
@@ -51,13 +58,18 @@ public sealed class SiloAddress : IEquatable<SiloAddress>, IComparable<SiloAddre
     public static int AllocateNewGeneration() => (int)((TimeProvider.System.GetUtcNow() - Epoch).Ticks / TimeSpan.TicksPerSecond);
 
     /// <summary>The silo at this address.</summary>
-    public static SiloAddress New(IPAddress address, int port, int generation) => new(new IPEndPoint(address, port), generation);
+    public static SiloAddress New(IPAddress address, int port, int generation) => New(new IPEndPoint(address, port), generation);
 
     /// <summary>The silo at this address.</summary>
     public static SiloAddress New(IPEndPoint ep, int gen)
     {
         ArgumentNullException.ThrowIfNull(ep);
-        return new SiloAddress(ep, gen);
+        var made = new SiloAddress(ep, gen);
+        ref var recent = ref Recent[made._hash % RecentCount];
+        if (Volatile.Read(ref recent) is { } known && known.Equals(made))
+            return known;
+        Volatile.Write(ref recent, made);
+        return made;
     }
 
     /// <summary>Reads what <see cref="ToParsableString"/> wrote.</summary>
