@@ -4,6 +4,7 @@ using ActOp.Runtime.Cluster;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
+using Orleans.Messaging;
 
 namespace Orleans.Hosting;
 
@@ -34,4 +35,26 @@ public static class AdoNetHostingExtensions
     /// <inheritdoc cref="UseAdoNetClustering(ISiloBuilder, Action{OptionsBuilder{AdoNetClusteringSiloOptions}})"/>
     public static ISiloBuilder UseAdoNetClustering(this ISiloBuilder builder, Action<AdoNetClusteringSiloOptions> configureOptions) =>
         builder.UseAdoNetClustering((OptionsBuilder<AdoNetClusteringSiloOptions> options) => options.Configure(configureOptions));
+
+    /// <summary>
+    /// The client finds the gateways of the cluster in the table of its silos, and looks again every
+    /// <see cref="GatewayOptions.GatewayListRefreshPeriod"/>, and at once when it has lost all silos.
+    /// </summary>
+    public static IClientBuilder UseAdoNetClustering(
+        this IClientBuilder builder, Action<OptionsBuilder<AdoNetClusteringClientOptions>> configureOptions)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        ArgumentNullException.ThrowIfNull(configureOptions);
+        configureOptions(builder.Services.AddOptions<AdoNetClusteringClientOptions>());
+        builder.Services.AddSingleton(static provider => new MembershipDatabase(Database.Of(
+            provider, provider.GetRequiredService<IOptions<AdoNetClusteringClientOptions>>().Value.Choice, MembershipDatabase.Connections)));
+        builder.Services.AddSingleton<IGatewayListProvider>(static provider => new PostgresGateways(
+            provider.GetRequiredService<MembershipDatabase>(), provider.GetRequiredService<IOptions<ClusterOptions>>().Value.ClusterId,
+            provider.GetRequiredService<IOptions<GatewayOptions>>().Value.GatewayListRefreshPeriod));
+        return builder;
+    }
+
+    /// <inheritdoc cref="UseAdoNetClustering(IClientBuilder, Action{OptionsBuilder{AdoNetClusteringClientOptions}})"/>
+    public static IClientBuilder UseAdoNetClustering(this IClientBuilder builder, Action<AdoNetClusteringClientOptions> configureOptions) =>
+        builder.UseAdoNetClustering((OptionsBuilder<AdoNetClusteringClientOptions> options) => options.Configure(configureOptions));
 }

@@ -32,6 +32,9 @@ internal sealed class ClientMembership : IDisposable
 
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(10);
 
+    /// <summary>Time between two lists of a provider while no gateway is found.</summary>
+    private static readonly TimeSpan ListPause = TimeSpan.FromMilliseconds(100);
+
     private readonly LocalNode _local;
     private readonly ClusterView _cluster;
     private readonly PeerTable _peers;
@@ -58,7 +61,7 @@ internal sealed class ClientMembership : IDisposable
         ClusterManifests manifests, Stage control, Gateways gateways, TimeSpan namesPeriod)
     {
         _names = local.Background.Part("gateways");
-        _namesPeriod = namesPeriod;
+        _namesPeriod = gateways.Period(namesPeriod);
         _local = local;
         _cluster = cluster;
         _peers = peers;
@@ -112,7 +115,9 @@ internal sealed class ClientMembership : IDisposable
         SiloAddress silo;
         try
         {
-            silo = await FindGatewayAsync().WaitAsync(ConnectTimeout, _local.TaskTime, cancellationToken).ConfigureAwait(false);
+            silo = _gateways.IsProvided
+                ? await FindListedGatewayAsync(cancellationToken).ConfigureAwait(false)
+                : await FindGatewayAsync().WaitAsync(ConnectTimeout, _local.TaskTime, cancellationToken).ConfigureAwait(false);
         }
         catch (TimeoutException exception)
         {
@@ -122,6 +127,23 @@ internal sealed class ClientMembership : IDisposable
         }
 
         Take(await FetchAsync(silo).ConfigureAwait(false));
+    }
+
+    /// <summary>The list of a provider may be empty, or name silos that are gone, until the cluster has started: it is read again.</summary>
+    private async Task<SiloAddress> FindListedGatewayAsync(CancellationToken cancellationToken)
+    {
+        for (var start = _local.Time.GetTimestamp(); ; await Task.Delay(ListPause, _local.TaskTime, cancellationToken).ConfigureAwait(false))
+        {
+            try
+            {
+                return await FindGatewayAsync().WaitAsync(RefreshPeriod, _local.TaskTime, cancellationToken).ConfigureAwait(false);
+            }
+            catch (Exception exception) when (exception is TimeoutException or ConnectionFailedException
+                && _local.Time.GetElapsedTime(start) < ConnectTimeout)
+            {
+                // The next list.
+            }
+        }
     }
 
     private async Task<SiloAddress> FindGatewayAsync()
@@ -140,7 +162,7 @@ internal sealed class ClientMembership : IDisposable
     private void OnPeriod()
     {
         PostRefresh();
-        if (!_gateways.HasNames || _local.Clock.Now - _resolvedAt < (long)_namesPeriod.TotalMilliseconds)
+        if (!_gateways.MayChange || _local.Clock.Now - _resolvedAt < (long)_namesPeriod.TotalMilliseconds)
             return;
         _resolvedAt = _local.Clock.Now;
         _names.Run(async cancellationToken =>

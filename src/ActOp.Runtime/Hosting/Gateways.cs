@@ -2,6 +2,7 @@ using System.Net;
 using System.Net.NetworkInformation;
 using System.Net.Sockets;
 using Orleans.Configuration;
+using Orleans.Messaging;
 using Orleans.Runtime;
 using Orleans.Runtime.Messaging;
 
@@ -10,38 +11,47 @@ namespace ActOp.Runtime.Hosting;
 /// <summary>Finds the addresses of a host; in the container only if a test replaces the system's.</summary>
 internal sealed record NameSeam(Func<string, CancellationToken, Task<IPAddress[]>> Resolve);
 
-/// <summary>The gateways that a client is configured with: endpoints and host names.</summary>
+/// <summary>The gateways of a client: endpoints and host names of its configuration, or the list of a provider.</summary>
 /// <remarks>
-/// Holds the addresses that the names had last. Any thread calls; one resolution of the list at a time, which runs on the thread pool and
-/// never on a stage. If a name cannot be resolved, its last addresses stay; if it never could be, it is left out, and the failure is thrown
-/// only if nothing else is known.
+/// Holds the list that the provider gave last, and the addresses that the names had last. Any thread calls; one resolution of the list at a
+/// time, which runs on the thread pool and never on a stage. If the provider fails, its last list stays. If a name cannot be resolved, its
+/// last addresses stay; if it never could be, it is left out. A failure is thrown only if nothing else is known.
 /// </remarks>
-internal sealed class Gateways(EndPoint[] configured, int preferred, NameSeam names)
+internal sealed class Gateways(EndPoint[] configured, int preferred, NameSeam names, IGatewayListProvider? provider = null)
 {
-    private readonly IPEndPoint[]?[] _resolved = new IPEndPoint[configured.Length][];
+    private volatile Listed _listed = new(configured);
+    private bool _isProviderReady;
 
-    /// <summary>Whether there are host names.</summary>
-    internal bool HasNames { get; } = configured.Any(static endPoint => endPoint is DnsEndPoint);
+    /// <summary>Whether the addresses must be looked up again from time to time.</summary>
+    internal bool MayChange => IsProvided || _listed.EndPoints.Any(static endPoint => endPoint is DnsEndPoint);
+
+    /// <summary>Whether a provider gives the list.</summary>
+    internal bool IsProvided => provider is not null;
+
+    /// <summary>How long the addresses may be used before they are looked up again.</summary>
+    internal TimeSpan Period(TimeSpan configuredPeriod) =>
+        provider is { } list && list.MaxStaleness > TimeSpan.Zero && list.MaxStaleness < configuredPeriod ? list.MaxStaleness : configuredPeriod;
 
     /// <summary>Whether one of the list is preferred.</summary>
     internal bool HasPreferred => preferred >= 0;
 
     /// <summary>The endpoints of the preferred gateway, as last resolved.</summary>
-    internal IEnumerable<EndPoint> Preferred => HasPreferred ? At(preferred) : [];
+    internal IEnumerable<EndPoint> Preferred => HasPreferred && preferred < _listed.EndPoints.Length ? _listed.At(preferred) : [];
 
     /// <summary>All endpoints, after the names were resolved.</summary>
     internal async Task<EndPoint[]> ResolveAsync(CancellationToken cancellationToken)
     {
-        Exception? failure = null;
-        for (var index = 0; index < configured.Length; index++)
+        var failure = await ListAsync().ConfigureAwait(false);
+        var listed = _listed;
+        for (var index = 0; index < listed.EndPoints.Length; index++)
         {
-            if (configured[index] is not DnsEndPoint name)
+            if (listed.EndPoints[index] is not DnsEndPoint name)
                 continue;
             try
             {
                 var addresses = await names.Resolve(name.Host, cancellationToken).ConfigureAwait(false);
                 if (addresses.Length > 0)
-                    Volatile.Write(ref _resolved[index], [.. addresses.Select(address => new IPEndPoint(address, name.Port))]);
+                    listed.Set(index, [.. addresses.Select(address => new IPEndPoint(address, name.Port))]);
             }
             catch (Exception exception) when (exception is SocketException or ArgumentException)
             {
@@ -49,12 +59,36 @@ internal sealed class Gateways(EndPoint[] configured, int preferred, NameSeam na
             }
         }
 
-        EndPoint[] all = [.. Enumerable.Range(0, configured.Length).SelectMany(At)];
-        return all.Length > 0 ? all : throw new ConnectionFailedException("No gateway has an address: " + this + ".", failure!);
+        EndPoint[] all = [.. Enumerable.Range(0, listed.EndPoints.Length).SelectMany(listed.At)];
+        return all.Length > 0 ? all : throw new ConnectionFailedException(
+            IsProvided && listed.EndPoints.Length == 0 ? "The cluster has no gateway (" + provider!.GetType().Name + ")."
+                : "No gateway has an address: " + this + ".", failure!);
     }
 
-    public override string ToString() => string.Join(", ", configured.Select(static endPoint =>
-        endPoint is DnsEndPoint name ? name.Host + ":" + name.Port : endPoint.ToString()));
+    public override string ToString() => _listed.EndPoints.Length == 0 && IsProvided ? "any gateway" : string.Join(
+        ", ", _listed.EndPoints.Select(static endPoint => endPoint is DnsEndPoint name ? name.Host + ":" + name.Port : endPoint.ToString()));
+
+    /// <summary>Asks the provider. Returns its failure, after which the last list stays.</summary>
+    private async Task<Exception?> ListAsync()
+    {
+        if (provider is null)
+            return null;
+        try
+        {
+            if (!_isProviderReady)
+                await provider.InitializeGatewayListProvider().ConfigureAwait(false);
+            _isProviderReady = true;
+            EndPoint[] now = [.. (await provider.GetGateways().ConfigureAwait(false)).Select(Parse)];
+            // An empty list says that the silos are being restarted: those that were known last are more likely to come back than none.
+            if (now.Length > 0 && !now.SequenceEqual(_listed.EndPoints))
+                _listed = new Listed(now);
+            return null;
+        }
+        catch (Exception exception) when (exception is not OrleansConfigurationException)
+        {
+            return exception;
+        }
+    }
 
     /// <summary>The gateway of <c>gwy.tcp://host:port/generation</c>.</summary>
     internal static EndPoint Parse(Uri uri)
@@ -68,7 +102,17 @@ internal sealed class Gateways(EndPoint[] configured, int preferred, NameSeam na
         return IPAddress.TryParse(uri.Host, out var address) ? new IPEndPoint(address, uri.Port) : new DnsEndPoint(uri.Host, uri.Port);
     }
 
-    private IEnumerable<EndPoint> At(int index) => configured[index] is IPEndPoint known ? [known] : Volatile.Read(ref _resolved[index]) ?? [];
+    /// <summary>One list, with the addresses that its names had last.</summary>
+    private sealed class Listed(EndPoint[] endPoints)
+    {
+        private readonly IPEndPoint[]?[] _resolved = new IPEndPoint[endPoints.Length][];
+
+        internal EndPoint[] EndPoints => endPoints;
+
+        internal void Set(int index, IPEndPoint[] addresses) => Volatile.Write(ref _resolved[index], addresses);
+
+        internal IEnumerable<EndPoint> At(int index) => endPoints[index] is IPEndPoint known ? [known] : Volatile.Read(ref _resolved[index]) ?? [];
+    }
 }
 
 /// <summary>The address that a client has in its id. It is dialled by nobody.</summary>

@@ -316,7 +316,7 @@ internal sealed class Node : IDisposable
     internal ClientMembership NewClientMembership()
     {
         var gateways = new Gateways(_setup.Gateways, _setup.GatewayChoice.PreferredGatewayIndex,
-            Local.Services.GetService<NameSeam>() ?? new NameSeam(Dns.GetHostAddressesAsync));
+            Local.Services.GetService<NameSeam>() ?? new NameSeam(Dns.GetHostAddressesAsync), _setup.GatewayList);
         var membership = new ClientMembership(Local, ClusterView, Peers, Factory, Classes, Manifests, Stages.Control, gateways,
             _setup.GatewayChoice.GatewayListRefreshPeriod);
         Router.PreferredGateway = gateways.HasPreferred ? () => membership.PreferredGateway : null;

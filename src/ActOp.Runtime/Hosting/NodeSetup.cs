@@ -15,6 +15,7 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;
+using Orleans.Messaging;
 using Orleans.Runtime;
 using Orleans.Statistics;
 
@@ -93,6 +94,9 @@ internal sealed record NodeSetup
 
     /// <summary>The gateways of a client.</summary>
     internal System.Net.EndPoint[] Gateways { get; init; } = [];
+
+    /// <summary>Lists the gateways of a client instead; null if they are configured.</summary>
+    internal IGatewayListProvider? GatewayList { get; init; }
 
     internal GatewayOptions GatewayChoice { get; init; } = new();
 
@@ -200,18 +204,20 @@ internal static class SetupReader
             ? SiloAddress.New(IPAddress.Loopback, 0, -seams.Generation)
             : NextClient(ClientAddress.Of(Messaging(services)));
         var gateways = Option<StaticGatewayListProviderOptions>(services).Gateways;
-        if (gateways.Count == 0)
+        var list = gateways.Count == 0 ? services.GetService<IGatewayListProvider>() : null;
+        if (gateways.Count == 0 && list is null)
         {
             throw new OrleansConfigurationException(
                 "No gateway is configured. Call UseLocalhostClustering or UseStaticClustering on the client builder.");
         }
 
         var choice = Option<GatewayOptions>(services);
-        OptionRules.Check(choice, gateways.Count);
+        OptionRules.Check(choice, list is null ? gateways.Count : int.MaxValue);
         return OverTls(Common(services, address, Messaging(services)) with
         {
             Name = "Client_" + address,
             Gateways = [.. gateways.Select(Hosting.Gateways.Parse)],
+            GatewayList = list,
             GatewayChoice = choice,
         });
     }

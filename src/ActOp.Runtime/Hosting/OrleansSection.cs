@@ -97,10 +97,25 @@ internal static class OrleansSection
         }
     }
 
-    /// <summary>The class that an assembly has registered with <see cref="RegisterProviderAttribute"/>.</summary>
-    private static Type? Registered(string kind, string name, string target) => AppDomain.CurrentDomain.GetAssemblies()
-        .SelectMany(static assembly => assembly.GetCustomAttributes<RegisterProviderAttribute>())
-        .FirstOrDefault(provider => Is(provider.Kind, kind) && Is(provider.Name, name) && Is(provider.Target, target))?.Type;
+    /// <summary>
+    /// The class that an assembly has registered with <see cref="RegisterProviderAttribute"/>. An application that names a provider only in its
+    /// configuration has not loaded the package that has it.
+    /// </summary>
+    private static Type? Registered(string kind, string name, string target)
+    {
+        return Find(AppDomain.CurrentDomain.GetAssemblies()) ?? Find(Packages());
+
+        Type? Find(IEnumerable<Assembly> assemblies) => assemblies
+            .SelectMany(static assembly => assembly.GetCustomAttributes<RegisterProviderAttribute>())
+            .FirstOrDefault(provider => Is(provider.Kind, kind) && Is(provider.Name, name) && Is(provider.Target, target))?.Type;
+    }
+
+    /// <summary>Our packages that the application has, loaded or not.</summary>
+    private static IEnumerable<Assembly> Packages() => ((AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES") as string) ?? "")
+        .Split(Path.PathSeparator)
+        .Select(static path => Path.GetFileNameWithoutExtension(path))
+        .Where(static file => file.StartsWith("ActOp.", StringComparison.Ordinal))
+        .Select(static file => Assembly.Load(new AssemblyName(file)));
 
     private static bool Is(string one, string other) => string.Equals(one, other, StringComparison.OrdinalIgnoreCase);
 
