@@ -14,7 +14,7 @@ public sealed class GrainInterfaceAnalyzer : DiagnosticAnalyzer
     /// <inheritdoc/>
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
         [Rule.InterleaveOnClass, Rule.ByReference, Rule.Property, Rule.ReturnType, Rule.DuplicateAlias, Rule.DuplicateId, Rule.ManyTokens,
-            Rule.Token, Rule.Stream, Rule.Hidden];
+            Rule.Stream, Rule.Hidden];
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -54,8 +54,8 @@ public sealed class GrainInterfaceAnalyzer : DiagnosticAnalyzer
         }
 
         var tokens = method.Parameters.Count(static p => InterfaceReader.IsToken(p.Type));
-        if (tokens > 0)
-            context.Report(tokens > 1 ? Rule.ManyTokens : Rule.Token, method, method.Name);
+        if (tokens > 1)
+            context.Report(Rule.ManyTokens, method, method.Name);
         if (InterfaceReader.Return(method.ReturnType) == ReturnKind.Unsupported)
             context.Report(method.ReturnType.OriginalDefinition.MetadataName == "IAsyncEnumerable`1" ? Rule.Stream : Rule.ReturnType, method, method.Name);
     }

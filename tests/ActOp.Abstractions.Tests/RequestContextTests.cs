@@ -109,6 +109,8 @@ public class RequestContextTests
 
         internal override void FinishInTurn(Call call) => throw new InvalidOperationException();
 
+        internal override void CancelInTurn(CallCancellation cancellation) => throw new InvalidOperationException();
+
         protected override IEnumerable<Task>? GetScheduledTasks() => null;
 
         protected override void QueueTask(Task task) => throw new InvalidOperationException();

@@ -42,6 +42,8 @@ internal sealed class DirectRuntime(object target) : CallRuntime, ITargetHolder
         call.Publish();
     }
 
+    internal override void CallerCancelled(CallCancellation cancellation, CancellationToken token) => throw new NotSupportedException();
+
     internal override void Lost(Call call) => Assert.NotNull(call.Error);
 
     internal override void SendReply(Call call) => throw new NotSupportedException();

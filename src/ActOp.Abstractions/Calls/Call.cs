@@ -136,6 +136,14 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     [EditorBrowsable(EditorBrowsableState.Never)]
     public const InvokeMethodOptions ImmutableResult = (InvokeMethodOptions)0x100;
 
+    /// <summary>Set in <see cref="CallMethod.Options"/> by generated code when the method takes a cancellation token.</summary>
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public const InvokeMethodOptions Cancellable = (InvokeMethodOptions)0x200;
+
+    /// <summary>Not null if the call is <see cref="Cancellable"/>. Generated.</summary>
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public virtual CallCancellation? Cancellation => null;
+
     internal abstract void CopyResult(CopyContext context);
 
     internal abstract void WriteResult(ref WireWriter writer);
@@ -229,6 +237,8 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
                 return;
         }
 
+        if ((Flags & Cancellable) != 0)
+            Cancellation!.EndWatch();
         if (AnswersTask)
             Deliver(Caller);
         else if (Interlocked.CompareExchange(ref _continuation, Completed, null) is not null)
@@ -243,6 +253,8 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     {
         _abandonment = error;
         Unpooled = true;
+        if ((Flags & Cancellable) != 0)
+            Cancellation!.EndWatch();
         if (AnswersTask)
             DeliverAbandoned(Caller);
         else if (Interlocked.CompareExchange(ref _continuation, Completed, null) is not null)

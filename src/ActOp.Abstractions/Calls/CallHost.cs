@@ -30,6 +30,9 @@ public abstract class CallHost : TaskScheduler
     /// <summary>Finishes a request whose method has ended asynchronously. On a turn of this host.</summary>
     internal abstract void FinishInTurn(Call call);
 
+    /// <summary>Cancels a request that waits or runs here. On a turn of this host.</summary>
+    internal abstract void CancelInTurn(CallCancellation cancellation);
+
     /// <summary>The grain of this host.</summary>
     internal abstract Orleans.Runtime.GrainId HostId { get; }
 }

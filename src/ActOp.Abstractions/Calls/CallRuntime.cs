@@ -16,6 +16,15 @@ public abstract class CallRuntime
     /// <summary>The calls that were sent and wait for their answers.</summary>
     internal CallRegistry Registry { get; } = new();
 
+    /// <summary>The requests of other nodes that can be cancelled.</summary>
+    internal CancellableCalls Cancellables { get; } = new();
+
+    /// <summary>A call that has no answer in time is cancelled at the callee, even if the caller has passed no token.</summary>
+    internal bool CancelsOnTimeout { get; init; }
+
+    /// <summary>The token of a caller of this process was cancelled. Called once, by the thread that cancels it.</summary>
+    internal abstract void CallerCancelled(CallCancellation cancellation, CancellationToken token);
+
     /// <summary>
     /// Sends <paramref name="call"/> to the grain of <paramref name="reference"/>. Does not throw if sending fails: the call is completed
     /// with the exception.

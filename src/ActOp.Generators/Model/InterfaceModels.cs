@@ -44,6 +44,9 @@ internal sealed record CallModel(
     bool IsExtension,
     EquatableArray<ArgumentModel> Arguments)
 {
+    /// <summary>The position of the cancellation token; -1 if the method takes none.</summary>
+    public int TokenIndex => Array.FindIndex(Arguments.ToArray(), static a => a.IsToken);
+
     /// <summary>The class as an unbound generic type in source text.</summary>
     public string OpenClass => "global::ActOpGenerated." + ClassName + (Arity == 0 ? "" : "<" + new string(',', Arity - 1) + ">");
 }
@@ -52,7 +55,13 @@ internal sealed record CallModel(
 /// <param name="Type">The type in source text.</param>
 /// <param name="Primitive">How it is written inline, see <c>Primitives</c>; empty when its codec writes it.</param>
 /// <param name="SkipCopy">True when values are known to be immutable.</param>
-internal sealed record ArgumentModel(string Type, string Primitive, bool SkipCopy);
+internal sealed record ArgumentModel(string Type, string Primitive, bool SkipCopy)
+{
+    /// <summary>In <see cref="Primitive"/>: a cancellation token, which the cancellation of the call replaces.</summary>
+    public const string Token = "Token";
+
+    public bool IsToken => Primitive == Token;
+}
 
 /// <summary>One method of a reference class: implements the interface's method by sending its call.</summary>
 internal sealed record ReferenceMethodModel(

@@ -58,7 +58,8 @@ internal sealed class InterfaceReader(Compilation compilation)
     public static bool IsSupported(IMethodSymbol method) =>
         Return(method.ReturnType) != ReturnKind.Unsupported
         && method.Parameters.All(
-            static p => p.RefKind == RefKind.None && !p.Type.IsRefLikeType && p.Type.TypeKind != TypeKind.Pointer && !IsToken(p.Type));
+            static p => p.RefKind == RefKind.None && !p.Type.IsRefLikeType && p.Type.TypeKind != TypeKind.Pointer)
+        && method.Parameters.Count(static p => IsToken(p.Type)) <= 1;
 
     /// <summary>True for CancellationToken.</summary>
     public static bool IsToken(ITypeSymbol type) =>
@@ -190,6 +191,8 @@ internal sealed class InterfaceReader(Compilation compilation)
             options |= 8;
         if (Attributes.Find(method.GetReturnTypeAttributes(), Attributes.Immutable) is not null || (Result(method) is { } result && Primitives.IsImmutable(result)))
             options |= 0x100;
+        if (method.Parameters.Any(static p => IsToken(p.Type)))
+            options |= 0x200;
         return options;
     }
 

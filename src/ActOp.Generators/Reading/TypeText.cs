@@ -1,4 +1,5 @@
 using System.Text;
+using ActOp.Generators.Model;
 using Microsoft.CodeAnalysis;
 
 namespace ActOp.Generators.Reading;
@@ -159,7 +160,7 @@ internal static class Primitives
     ];
 
     /// <summary>The suffix of the inline writing methods for the type, or nothing.</summary>
-    public static string Inline(ITypeSymbol type) => type.SpecialType switch
+    public static string Inline(ITypeSymbol type) => InterfaceReader.IsToken(type) ? ArgumentModel.Token : type.SpecialType switch
     {
         SpecialType.System_Boolean => "Boolean",
         SpecialType.System_Byte => "Byte",

@@ -34,7 +34,6 @@ internal static class Rule
         "ActOp", DiagnosticSeverity.Warning, isEnabledByDefault: true);
     public static readonly DiagnosticDescriptor ManyTokens = Error(
         "ORLEANS0109", "At most one CancellationToken", "The grain method '{0}' has more than one CancellationToken parameter");
-    public static readonly DiagnosticDescriptor Token = Error("ACTOP0001", "CancellationToken parameters are not supported yet", "The grain method '{0}' has a CancellationToken parameter, which this version does not support yet");
     public static readonly DiagnosticDescriptor Stream = Error("ACTOP0002", "IAsyncEnumerable is not supported yet", "The grain method '{0}' returns IAsyncEnumerable, which this version does not support yet");
     public static readonly DiagnosticDescriptor Hidden = Error("ACTOP0003", "Generated code must be able to name the type", "The type '{0}' and its containing types must be public or internal, because code is generated for it");
     public static readonly DiagnosticDescriptor Lost = Error(

@@ -29,6 +29,8 @@ internal static class CallSource
                 arguments + ");");
         if (call.Arguments.Length > 0)
             WriteArguments(text, call);
+        if (call.TokenIndex >= 0)
+            WriteCancellation(text, call);
         WriteRecycle(text, call, self);
         text.Close();
     }
@@ -87,12 +89,16 @@ internal static class CallSource
             text.Line("case " + i + ": Arg" + i + " = (" + call.Arguments[i].Type + ")value; break;");
         text.Line("default: base.SetArgument(index, value); break;");
         text.Close().Close();
-        if (call.Arguments.Any(static a => !a.SkipCopy))
+        if (call.Arguments.Any(static a => !a.SkipCopy || a.IsToken))
         {
             text.Open("public override void CopyArguments(global::ActOp.Wire.CopyContext context)");
             for (var i = 0; i < call.Arguments.Length; i++)
             {
-                if (!call.Arguments[i].SkipCopy)
+                if (call.Arguments[i].IsToken)
+                {
+                    text.Line("Arg" + i + " = _cancellation.Isolate(Arg" + i + ");");
+                }
+                else if (!call.Arguments[i].SkipCopy)
                 {
                     text.Line(
                         "Arg" + i + " = global::ActOp.Wire.Codec<" + call.Arguments[i].Type + ">.Default.Copy(Arg" + i + ", context);");
@@ -112,6 +118,16 @@ internal static class CallSource
         text.Close();
     }
 
+    private static void WriteCancellation(SourceText text, CallModel call)
+    {
+        text.Line("private readonly global::ActOp.Calls.CallCancellation _cancellation;");
+        text.Line("public " + call.ClassName + "() => _cancellation = new global::ActOp.Calls.CallCancellation(this);");
+        text.Line("public override global::ActOp.Calls.CallCancellation Cancellation => _cancellation;");
+        text.Line("public override bool IsCancellable => true;");
+        text.Line("public override global::System.Threading.CancellationToken GetCancellationToken() => Arg" + call.TokenIndex + ";");
+        text.Line("public override bool TryCancel() => _cancellation.TryCancel();");
+    }
+
     private static void WriteRecycle(SourceText text, CallModel call, string self)
     {
         text.Open("public override void Recycle()");
@@ -121,6 +137,8 @@ internal static class CallSource
         for (var i = 0; i < call.Arguments.Length; i++)
             text.Line("Arg" + i + " = default;");
         text.Line("ResetResult();");
+        if (call.TokenIndex >= 0)
+            text.Line("_cancellation.Reset();");
         text.Line("global::ActOp.Calls.CallPool<" + self + ">.Return(this);");
         text.Close();
     }

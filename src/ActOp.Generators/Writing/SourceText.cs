@@ -53,6 +53,7 @@ internal static class Inline
         "UInt64" => "writer.WriteVarUInt64(" + name + ");",
         "Double" => "writer.WriteFixed64(global::System.BitConverter.DoubleToUInt64Bits(" + name + "));",
         "String" => "writer.WriteNullableString(" + name + ");",
+        ArgumentModel.Token => "_cancellation.Write(ref writer, " + name + ");",
         _ => "global::ActOp.Wire.Codec<" + argument.Type + ">.Default.Write(ref writer, " + name + ");",
     };
 
@@ -66,6 +67,7 @@ internal static class Inline
         "UInt64" => "reader.ReadVarUInt64()",
         "Double" => "global::System.BitConverter.UInt64BitsToDouble(reader.ReadFixed64())",
         "String" => "reader.ReadNullableString()",
+        ArgumentModel.Token => "_cancellation.Read(ref reader)",
         _ => "global::ActOp.Wire.Codec<" + argument.Type + ">.Default.Read(ref reader)",
     };
 }

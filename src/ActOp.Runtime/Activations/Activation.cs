@@ -300,6 +300,24 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         RequestRun.Finish(this, call);
     }
 
+    internal override void CancelInTurn(CallCancellation cancellation)
+    {
+        if (!cancellation.HasStarted)
+        {
+            Admission.CancelWaiting(this, cancellation.Call);
+            return;
+        }
+
+        try
+        {
+            cancellation.CancelMethod();
+        }
+        catch (AggregateException exception)
+        {
+            Parts.Local.Log.CancellationFailed(GrainId, exception);
+        }
+    }
+
     /// <summary>Counts messages exchanged with another grain. On the turns.</summary>
     internal void CountEdge(GrainId other, int messages) => _edges.Add(this, other, messages);
 

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using ActOp.Calls;
+using ActOp.Runtime.Calls;
 using ActOp.Runtime.Timers;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;
@@ -103,6 +104,12 @@ internal struct Admission
             return;
         }
 
+        if ((call.Flags & Call.Cancellable) != 0 && !call.Cancellation!.TryWait(activation))
+        {
+            Activation.Fail(call, Cancellations.NeverRan(call));
+            return;
+        }
+
         call.Next = null;
         if (_waiting is null)
         {
@@ -182,6 +189,23 @@ internal struct Admission
             }
 
             item = next;
+        }
+    }
+
+    /// <summary>Answers a waiting request that was cancelled.</summary>
+    internal void CancelWaiting(Activation activation, Call cancelled)
+    {
+        MailboxItem? before = null;
+        for (var item = _waiting; item is Call call; item = call.Next)
+        {
+            if (ReferenceEquals(call, cancelled))
+            {
+                Unlink(activation, call, before);
+                Activation.Fail(call, Cancellations.NeverRan(call));
+                return;
+            }
+
+            before = call;
         }
     }
 

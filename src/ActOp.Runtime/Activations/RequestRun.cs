@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using ActOp.Calls;
+using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Timers;
 using ActOp.Wire;
@@ -19,6 +20,12 @@ internal static class RequestRun
         if (call.Error is not null)
         {
             Answer(activation, call);
+            return;
+        }
+
+        if ((call.Flags & Call.Cancellable) != 0 && !call.Cancellation!.TryStart(activation))
+        {
+            Fail(call, Cancellations.NeverRan(call));
             return;
         }
 

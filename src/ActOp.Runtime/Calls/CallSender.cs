@@ -24,6 +24,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     private FrameWriter _writer = null!;
     private GrainFactory _factory = null!;
     private CallFilters _filters = null!;
+    private Cancellations _cancellations = null!;
 
     private readonly long _timeoutMs = Milliseconds(local.ResponseTimeout);
     private readonly long _systemTimeoutMs = Milliseconds(local.SystemResponseTimeout);
@@ -41,8 +42,9 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     internal LostCall? LastLost { get; private set; }
 
     /// <summary>Sets the parts that use this one and are used by it, when all of them exist and before the first call.</summary>
-    internal void Connect(Router router, FrameWriter writer, GrainFactory factory, CallFilters filters)
+    internal void Connect(Router router, FrameWriter writer, GrainFactory factory, CallFilters filters, Cancellations cancellations)
     {
+        _cancellations = cancellations;
         _router = router;
         _writer = writer;
         _factory = factory;
@@ -53,7 +55,15 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     internal void SendFiltered(Call call)
     {
         if (TryBegin(call))
-            _router.Route(call, call.Reference!);
+            Route(call, call.Reference!);
+    }
+
+    /// <summary>Sends a registered call, unless its token is cancelled already.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Route(Call call, GrainReference reference)
+    {
+        if ((call.Flags & Call.Cancellable) == 0 || Cancellations.TryWatch(call))
+            _router.Route(call, reference);
     }
 
     internal override void Send(Call call, GrainReference reference)
@@ -69,7 +79,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
         if (_filters.HasOutgoing || CallTrace.IsOn)
             SendObserved(call, reference);
         else
-            _router.Route(call, reference);
+            Route(call, reference);
     }
 
     /// <summary>
@@ -103,6 +113,9 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     internal override GrainId FindId(uint hash, ReadOnlySpan<byte> type, ReadOnlySpan<byte> key) => IdIntern.Current.Find(hash, type, key);
 
     internal override void SendReply(Call call) => _writer.SendReply(call);
+
+    internal override void CallerCancelled(CallCancellation cancellation, CancellationToken token) =>
+        _cancellations.OfCaller(cancellation, token);
 
     internal override void Lost(Call call) => Lost(call.Method.ActivityName, call.TargetId, call.Error!);
 
@@ -145,7 +158,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     {
         if (call.Method.IsSystem)
         {
-            _router.Route(call, reference);
+            Route(call, reference);
             return;
         }
 
@@ -153,7 +166,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
         var activity = CallTrace.IsOn ? CallTrace.StartClient(call) : null;
         if (activity is null && !_filters.HasOutgoing)
         {
-            _router.Route(call, reference);
+            Route(call, reference);
             return;
         }
 

@@ -15,10 +15,14 @@ namespace ActOp.Runtime.Calls;
 /// Runs on the control stage, or on the thread that stops the node. It reads calls that other threads use. What it has read is valid only
 /// if <see cref="Call.TryClaim(long)"/> then succeeds for the ticket that was read first.
 /// </remarks>
-internal sealed class CallSweep(LocalNode local, CallSender calls, ClusterView cluster, RuntimeMetrics metrics, Stage control) : IDisposable
+internal sealed class CallSweep(
+    LocalNode local, CallSender calls, ClusterView cluster, RuntimeMetrics metrics, Stage control) : IDisposable
 {
     private long _dropped;
     private long _lost;
+
+    /// <summary>Tells callees of calls that took too long. Set before the start.</summary>
+    internal Cancellations? Cancellations { get; set; }
 
     /// <summary>Ends calls whose deadline has passed; returns how many.</summary>
     internal int EndExpired(long now)
@@ -29,14 +33,32 @@ internal sealed class CallSweep(LocalNode local, CallSender calls, ClusterView c
             var exception = new TimeoutException(
                 "The call " + call.Method.ActivityName + " to " + call.TargetId + (ForwardedTo.Of(call.Remote, ticket) is { } silo ? " on " + silo : "") + " got no answer within its response timeout" +
                 " (from " + call.SourceId + ", silo " + local.Address + ").");
-            ended += End(call, ticket, exception);
+            var remote = Volatile.Read(ref call.Remote);
+            if (End(call, ticket, exception) == 0)
+                continue;
+            ended++;
+            if (calls.CancelsOnTimeout && (call.Flags & Call.Cancellable) != 0)
+                Cancellations!.OfExpired(call, ticket, remote);
         }
 
         return ended;
     }
 
     /// <summary>Ends the calls that will get no answer because the silo is dead. On the control stage.</summary>
-    internal void EndCallsToDead(SiloAddress silo) => EndCalls(silo, "it was declared dead", isDead: true);
+    internal void EndCallsToDead(SiloAddress silo)
+    {
+        EndCalls(silo, "it was declared dead", isDead: true);
+        CancelCallsOf(silo);
+    }
+
+    /// <summary>
+    /// Cancels the requests of a node that waits for no answer any more, because it is gone or its link was lost. Any thread.
+    /// </summary>
+    internal void CancelCallsOf(SiloAddress caller)
+    {
+        if (calls.Cancellables.CancelAllOf(caller) is > 0 and var cancelled)
+            CancellationLog.CallerGone(local.Log.Logger, cancelled, caller);
+    }
 
     /// <summary>The same, on the control stage, if the silo is dead. Any thread.</summary>
     internal void EndCallsIfDead(SiloAddress silo)

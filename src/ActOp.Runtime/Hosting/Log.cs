@@ -9,6 +9,9 @@ namespace ActOp.Runtime.Hosting;
 /// </summary>
 internal sealed partial class Log(ILogger logger)
 {
+    /// <summary>For the lines that a part writes itself.</summary>
+    internal ILogger Logger => logger;
+
     [LoggerMessage(100, LogLevel.Warning, "The one-way call {method} to {grain} failed.")]
     private static partial void OneWayFailed(ILogger logger, string method, GrainId grain, Exception exception);
 

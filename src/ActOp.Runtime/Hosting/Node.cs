@@ -99,7 +99,7 @@ internal sealed class Node : IDisposable
             Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages.All, () => Refusals!);
             Classes = new GrainClasses(setup.Services, setup.DefaultPlacement, IsSilo);
             Abandoned = new AbandonedRequests(Local.Clock, Metrics, runsExpired: !setup.Messaging.DropExpiredMessages);
-            Calls = new CallSender(Local, Metrics);
+            Calls = new CallSender(Local, Metrics) { CancelsOnTimeout = setup.Messaging.CancelRequestOnTimeout };
             Factory = new GrainFactory(Classes, Activations, Calls);
             Manifests = new ClusterManifests(Local, ClusterView, Classes, Factory);
             Filters = new CallFilters(Calls);
@@ -247,10 +247,12 @@ internal sealed class Node : IDisposable
         // Locality knows the loads of the silos; it places grains that it moves.
         Placement.Uses = () => Locality.Uses;
         // The parts that send a call send calls themselves.
-        Calls.Connect(Router, Writer, Factory, Filters);
+        var cancellations = new Cancellations(Local, Writer, _setup.Messaging.WaitForCancellationAcknowledgement);
+        Calls.Connect(Router, Writer, Factory, Filters, cancellations);
+        Sweep.Cancellations = cancellations;
         // The part that reads frames sends replies over the same links.
         Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep, Refusals,
-            _setup.Decoding);
+            _setup.Decoding, Writer);
         // A silo that has joined speaks before the news of its join has arrived.
         Peers.Reader.NewcomerSeen += () => Cluster?.RefreshTable();
         // A long turn delays frames that another thread can write.

@@ -17,13 +17,10 @@ internal sealed record OptionWithoutEffect(string Name, string Reason);
 /// <remarks>Holds nothing. Called once for each node, on the thread that starts it.</remarks>
 internal static class OptionReport
 {
-    private const string NoCancellation = "cancellation of a running call is not supported yet";
-
     private static readonly Entry[] All =
     [
-        For<MessagingOptions>(nameof(MessagingOptions.CancelRequestOnTimeout), NoCancellation),
-        For<MessagingOptions>(nameof(MessagingOptions.CancelUnknownRequestOnStatusUpdate), NoCancellation),
-        For<MessagingOptions>(nameof(MessagingOptions.WaitForCancellationAcknowledgement), NoCancellation),
+        For<MessagingOptions>(nameof(MessagingOptions.CancelUnknownRequestOnStatusUpdate),
+            "a silo that no longer knows a request has answered it, and calls that wait for a silo that is gone end at once"),
         For<ClientMessagingOptions>(nameof(ClientMessagingOptions.ClientSenderBuckets),
             "a client sends all calls to a silo over the links of ConnectionOptions.ConnectionsPerEndpoint, in order for each grain"),
         For<SiloMessagingOptions>(nameof(SiloMessagingOptions.ClientDropTimeout),

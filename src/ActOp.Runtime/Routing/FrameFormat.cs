@@ -27,6 +27,12 @@ internal enum FrameKind : byte
     /// kind.
     /// </summary>
     ClientReply = 5,
+
+    /// <summary>
+    /// The caller of a request has cancelled it: how often the frame was forwarded, the ticket of the request, the node that waits for its
+    /// reply, and the grain.
+    /// </summary>
+    Cancel = 6,
 }
 
 /// <summary>The second byte of a frame: its optional parts.</summary>

@@ -24,8 +24,11 @@ namespace ActOp.Runtime.Routing;
 /// </remarks>
 internal sealed class FrameReader(
     LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers,
-    CallSweep sweep, Refusals refusals, SerializationLimitOptions decoding)
+    CallSweep sweep, Refusals refusals, SerializationLimitOptions decoding, FrameWriter writer)
 {
+    /// <summary>A cancellation follows its request over so many silos.</summary>
+    private const int MaxCancelHops = 3;
+
     /// <summary>Bytes of a reply before its result: kind, flags and ticket.</summary>
     private const int ReplyHeader = 10;
 
@@ -62,6 +65,9 @@ internal sealed class FrameReader(
             case FrameKind.Forwarded:
                 if (IsMember(sender, role, frame, "a note about a forwarded call"))
                     ReadForwarded(sender.Address, ref reader);
+                break;
+            case FrameKind.Cancel:
+                ReadCancel(sender, role, ref reader, frame);
                 break;
             default:
                 refusals.Add(sender, Refusal.Frame, "a frame of the unknown kind " + frame[0]);
@@ -162,7 +168,33 @@ internal sealed class FrameReader(
             return;
         }
 
+        if ((call.Flags & Call.Cancellable) != 0 && call.Origin == CallOrigin.Remote && call.Cancellation!.IsLive)
+            calls.Cancellables.Add(call.Cancellation);
         Deliver(call, activation);
+    }
+
+    /// <summary>
+    /// A caller has cancelled a request. It is cancelled here, or, if it was forwarded, the frame follows it. A client may cancel its own
+    /// requests only.
+    /// </summary>
+    private void ReadCancel(Sender sender, PeerRole role, ref WireReader reader, ReadOnlySpan<byte> frame)
+    {
+        var hop = reader.ReadByte();
+        var ticket = reader.ReadFixed64();
+        var origin = Addresses.Read(ref reader);
+        var target = IdIntern.Current.Read(ref reader);
+        if (role == PeerRole.Client ? !origin.Equals(sender.Address) : !IsMember(sender, role, frame, "a cancellation"))
+        {
+            if (role == PeerRole.Client)
+                refusals.Add(sender, Refusal.Origin, "a cancellation of a call of another node");
+            return;
+        }
+
+        if (calls.Cancellables.Cancel(origin, ticket) || !local.IsSilo || hop >= MaxCancelHops)
+            return;
+        var next = SystemGrainIds.TryGetAddress(target, out var place) ? place : locations.Find(target)?.Silo.Address;
+        if (next is not null && !next.Equals(local.Address) && peers.IsConnected(next))
+            writer.SendCancel(next, target, origin, ticket, (byte)(hop + 1));
     }
 
     private OpaqueCall NewOpaque(Sender sender, GrainId target, ulong methodId, string? typeArguments, Exception reason) => new(

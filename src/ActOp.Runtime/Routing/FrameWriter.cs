@@ -56,7 +56,21 @@ internal sealed class FrameWriter(
         var leavesHere = call.Origin != CallOrigin.Local;
         if (!leavesHere)
             Volatile.Write(ref call.Remote, target);
+        var cancellation = (call.Flags & Call.Cancellable) != 0 ? call.Cancellation : null;
+        if (cancellation is not null && !cancellation.TrySend(ticket))
+        {
+            if (call.TryClaim(ticket))
+            {
+                call.Error = Cancellations.NeverRan(call);
+                call.Publish();
+            }
+
+            return;
+        }
+
         var sent = peers.Send(target, id, scratch.Buffer.Written);
+        if (cancellation is not null && !leavesHere && cancellation.EndSend(ticket))
+            SendCancel(target, id, ticket);
         if (sent is not null)
         {
             if (call.TryClaim(ticket))
@@ -74,6 +88,25 @@ internal sealed class FrameWriter(
                 SendForwarded((SiloAddress)call.Remote!, call.ReplyTo, target, call.Forwards);
             call.Recycle();
         }
+    }
+
+    /// <summary>Tells a node that a call of this process was cancelled. If it is not connected, another silo passes it on.</summary>
+    internal void SendCancel(SiloAddress target, GrainId grain, long ticket) =>
+        SendCancel(target, grain, local.Address, (ulong)ticket, 0);
+
+    /// <summary>Passes a cancellation on, behind the request. Sent once: if it is lost, the request runs to its end.</summary>
+    internal void SendCancel(SiloAddress target, GrainId grain, SiloAddress origin, ulong ticket, byte hop)
+    {
+        var scratch = Scratch.Rent(calls);
+        var writer = new WireWriter(scratch.Buffer, scratch.Session);
+        writer.WriteByte((byte)FrameKind.Cancel);
+        writer.WriteByte(hop);
+        writer.WriteFixed64(ticket);
+        Addresses.Write(ref writer, origin);
+        IdIntern.Write(ref writer, grain);
+        writer.Commit();
+        if (peers.Send(target, grain, scratch.Buffer.Written) is not null && peers.FindConnected(cluster.Active, 0) is { } other)
+            peers.Send(other, grain, scratch.Buffer.Written);
     }
 
     private void SendForwarded(SiloAddress origin, ulong replyTo, SiloAddress target, byte hop)

@@ -274,6 +274,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (peer.Tag is not PeerEntry entry)
             return;
         entry.Disconnected(peer);
+        _sweep.CancelCallsOf(entry.Address);
         if (entry.Address.IsClient)
             TryRemove(entry.Address);
         if (!_closing)

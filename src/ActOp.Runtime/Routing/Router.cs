@@ -125,6 +125,8 @@ internal sealed class Router(
             return;
         call.Step = CallStep.Request;
         call.Callee = null;
+        if ((call.Flags & Call.Cancellable) != 0)
+            call.Cancellation!.Leave();
         if (call.Reference is { } reference && ReferenceEquals(reference.Hint, gone))
             reference.Hint = null;
         if (gone.MovedTo is { IsNone: false } location)

@@ -32,6 +32,17 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
     }
 
     [Fact]
+    public async Task A_local_call_with_a_live_token_allocates_nothing()
+    {
+        var caller = cluster.Grains.GetGrain<ICaller>(3);
+        var callee = cluster.Grains.GetGrain<ICallee>(3);
+        await Place.On(cluster.AddressOf(0), () => callee.Add(1, 2).AsTask());
+        await Place.On(cluster.AddressOf(0), () => caller.AllocatedWithToken(callee, 10));
+        await BestAsync(() => caller.AllocatedWithToken(callee, WarmUpCalls));
+        Assert.InRange((double)await caller.AllocatedWithToken(callee, Calls) / Calls, 0, Allowed.LocalValueTask);
+    }
+
+    [Fact]
     public async Task A_call_to_another_silo_stays_within_its_limit()
     {
         var caller = cluster.Grains.GetGrain<ICaller>(2);
@@ -104,6 +115,8 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
     public interface ICallee : IGrainWithIntegerKey
     {
         ValueTask<int> Add(int one, int two);
+
+        ValueTask<int> AddUnless(int one, int two, CancellationToken cancellationToken);
     }
 
     public interface ICaller : IGrainWithIntegerKey
@@ -112,12 +125,17 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
         Task<long> AllocatedByThread(ICallee callee, int calls);
 
         [ResponseTimeout("00:02:00")]
+        Task<long> AllocatedWithToken(ICallee callee, int calls);
+
+        [ResponseTimeout("00:02:00")]
         Task<long> AllocatedByProcess(ICallee callee, int calls);
     }
 
     public sealed class CalleeGrain : Grain, ICallee
     {
         public ValueTask<int> Add(int one, int two) => new(one + two);
+
+        public ValueTask<int> AddUnless(int one, int two, CancellationToken cancellationToken) => new(one + two);
     }
 
     public sealed class CallerGrain : Grain, ICaller
@@ -131,6 +149,18 @@ public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<
             var before = GC.GetAllocatedBytesForCurrentThread();
             for (var call = 0; call < calls; call++)
                 await callee.Add(call, call);
+            return GC.GetAllocatedBytesForCurrentThread() - before;
+        }
+
+        public async Task<long> AllocatedWithToken(ICallee callee, int calls)
+        {
+            using var source = new CancellationTokenSource();
+            while (Thread.CurrentThread.IsThreadPoolThread)
+                await Task.Yield();
+            await callee.AddUnless(0, 0, source.Token);
+            var before = GC.GetAllocatedBytesForCurrentThread();
+            for (var call = 0; call < calls; call++)
+                await callee.AddUnless(call, call, source.Token);
             return GC.GetAllocatedBytesForCurrentThread() - before;
         }
 

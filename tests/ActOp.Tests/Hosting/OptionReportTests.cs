@@ -9,9 +9,10 @@ public class OptionReportTests
     [Fact]
     public async Task An_option_without_effect_that_is_set_is_logged_once_and_named()
     {
-        var log = await StartAsync(silo => silo.Configure<SiloMessagingOptions>(options => options.CancelRequestOnTimeout = true));
+        var log = await StartAsync(silo => silo.Configure<SiloMessagingOptions>(options =>
+            options.CancelUnknownRequestOnStatusUpdate = false));
         var line = Assert.Single(log.Lines(LogLevel.Warning), static line => line.Contains("no effect", StringComparison.Ordinal));
-        Assert.Contains("MessagingOptions.CancelRequestOnTimeout", line, StringComparison.Ordinal);
+        Assert.Contains("MessagingOptions.CancelUnknownRequestOnStatusUpdate", line, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -165,6 +165,8 @@ public sealed class ActivationMapTests
 
         internal override void FinishInTurn(Call call) => throw new NotSupportedException();
 
+        internal override void CancelInTurn(CallCancellation cancellation) => throw new NotSupportedException();
+
         protected override void QueueTask(Task task) => throw new NotSupportedException();
 
         protected override bool TryExecuteTaskInline(Task task, bool taskWasPreviouslyQueued) => false;

@@ -39,7 +39,7 @@ public abstract class RequestBase : Call, IRequest
     /// <inheritdoc/>
     public InvokeMethodOptions Options
     {
-        get => Flags & ~ImmutableResult;
+        get => Flags & ~(ImmutableResult | Cancellable);
         protected set => Flags = value;
     }
 

@@ -1,0 +1,292 @@
+using System.ComponentModel;
+using ActOp.Wire;
+
+namespace ActOp.Calls;
+
+/// <summary>
+/// The cancellation of one call whose method takes a <see cref="CancellationToken"/>: watches the token of the caller and has the token
+/// that the method gets. Generated calls of such methods create one, and keep it as long as the pooled call; other calls have none.
+/// </summary>
+/// <remarks>
+/// <para>Holds two things. At the caller: the registration on the caller's token, from <see cref="Watch"/> until the call ends
+/// (<see cref="EndWatch"/>), whoever ends it. At the callee: the source of the method's token, which is used again if it was not cancelled,
+/// and, for a request from the wire, the entry in <see cref="CancellableCalls"/>; <see cref="Reset"/> gives both back.</para>
+/// <para>A call that was cancelled never returns to its pool at the caller, so the party that cancels may use the object for as long as it
+/// likes. If a cancellation comes twice, or after the end, it finds nothing. Callbacks on the method's token run on a turn of the callee; if
+/// one throws, the callee logs it.</para>
+/// <para>The mark may be set by any thread. The one that sets it then looks for the callee; the callee sets itself, then looks for the
+/// mark. The rare side pays for the fence between (<see cref="Interlocked.MemoryBarrierProcessWide"/>).</para>
+/// </remarks>
+[EditorBrowsable(EditorBrowsableState.Never)]
+public sealed class CallCancellation
+{
+    private const byte None = 0;
+    private const byte Live = 1;
+
+    private readonly Call _call;
+    private CancellationTokenSource? _source;
+    private CancellationTokenRegistration _registration;
+    private CallHost? _host;
+    private bool _isUsed;
+    private volatile bool _isMarked;
+
+    /// <summary>The ticket of the call while its request is written to a link; negative if it was cancelled meanwhile.</summary>
+    private long _sending;
+
+    /// <summary>Made by generated code.</summary>
+    /// <param name="call">The call that it belongs to.</param>
+    public CallCancellation(Call call) => _call = call;
+
+    /// <summary>The call.</summary>
+    internal Call Call => _call;
+
+    /// <summary>The ticket of the use that is watched.</summary>
+    internal long Ticket { get; private set; }
+
+    /// <summary>The number of uses: a note about an earlier use has no effect.</summary>
+    internal int Generation { get; private set; }
+
+    /// <summary>The method runs or has run. On the turns of the callee.</summary>
+    internal bool HasStarted { get; private set; }
+
+    /// <summary>The call was cancelled. Any thread.</summary>
+    internal bool IsCancelled => _isMarked;
+
+    /// <summary>The activation in which the request runs or waits. Any thread.</summary>
+    internal CallHost? Host => Volatile.Read(ref _host);
+
+    /// <summary>The method gets a token that can be cancelled.</summary>
+    internal bool IsLive => _isUsed;
+
+    /// <summary>For a request from the wire: the table that it is in, and its place there.</summary>
+    internal CancellableCalls? Table { get; set; }
+
+    /// <inheritdoc cref="Table"/>
+    internal (object Origin, ulong Ticket) Key { get; set; }
+
+    /// <summary>The token for the method, in place of the one that the caller has passed. Called by generated code.</summary>
+    public CancellationToken Isolate(CancellationToken token) =>
+        token.CanBeCanceled || _call.Runtime!.CancelsOnTimeout ? TakeSource().Token : token;
+
+    /// <summary>Writes whether the method gets a token that can be cancelled. Called by generated code.</summary>
+    public void Write(ref WireWriter writer, CancellationToken token) =>
+        writer.WriteByte(token.CanBeCanceled || _call.Runtime!.CancelsOnTimeout ? Live : None);
+
+    /// <summary>The token for the method of a request from the wire. Called by generated code.</summary>
+    public CancellationToken Read(ref WireReader reader) => reader.ReadByte() == None ? CancellationToken.None : TakeSource().Token;
+
+    /// <summary>Prepares for the next use of the call. Called by generated code when the call returns to its pool.</summary>
+    public void Reset()
+    {
+        Table?.Remove(this);
+        Generation++;
+        _host = null;
+        _isMarked = false;
+        _sending = 0;
+        HasStarted = false;
+        if (!_isUsed)
+            return;
+        _isUsed = false;
+        if (!_source!.TryReset())
+            _source = null;
+    }
+
+    /// <summary>Cancels the token of the method, on the thread of the caller. False if the method has none.</summary>
+    public bool TryCancel()
+    {
+        if (!_isUsed)
+            return false;
+        _source!.Cancel();
+        return true;
+    }
+
+    /// <summary>Watches the token of the caller, which is live. The call is registered as in flight.</summary>
+    internal void Watch(CancellationToken token)
+    {
+        Ticket = _call.Ticket;
+        _registration = token.UnsafeRegister(static (state, cancelled) =>
+        {
+            var cancellation = (CallCancellation)state!;
+            cancellation._call.Runtime!.CallerCancelled(cancellation, cancelled);
+        }, this);
+    }
+
+    /// <summary>The call has ended. Called once, by the party that has won the claim, before it passes the call on.</summary>
+    internal void EndWatch()
+    {
+        var registration = _registration;
+        if (registration == default)
+            return;
+        _registration = default;
+        // The callback runs now, or has run: it may use the object for longer than this use lasts.
+        if (!registration.Unregister())
+            _call.Unpooled = true;
+    }
+
+    /// <summary>Marks the call as cancelled. False if it was marked before.</summary>
+    internal bool Mark()
+    {
+        if (_isMarked)
+            return false;
+        _isMarked = true;
+        Interlocked.MemoryBarrierProcessWide();
+        return true;
+    }
+
+    /// <summary>Marks the call as cancelled and tells the activation that has it. False if no activation of this process has it.</summary>
+    internal bool TellHost()
+    {
+        if (Host is not { } host)
+            return false;
+        host.Enqueue(new CancelItem(this));
+        return true;
+    }
+
+    /// <summary>The request waits in an activation. False if it was cancelled. On the turn.</summary>
+    internal bool TryWait(CallHost host)
+    {
+        Volatile.Write(ref _host, host);
+        return !_isMarked;
+    }
+
+    /// <summary>The method is about to run. False if the request was cancelled, and must not run. On the turn.</summary>
+    internal bool TryStart(CallHost host)
+    {
+        Volatile.Write(ref _host, host);
+        HasStarted = true;
+        return !_isMarked;
+    }
+
+    /// <summary>The activation has ended before the request ran, which is routed again.</summary>
+    internal void Leave() => Volatile.Write(ref _host, null);
+
+    /// <summary>The request is about to be sent to another node. False if it was cancelled: it must not be sent.</summary>
+    internal bool TrySend(long ticket)
+    {
+        Interlocked.Exchange(ref _sending, ticket);
+        return !_isMarked;
+    }
+
+    /// <summary>The request was sent. True if it was cancelled meanwhile: then the other node must be told by the caller of this.</summary>
+    internal bool EndSend(long ticket) => Interlocked.CompareExchange(ref _sending, 0, ticket) == -ticket;
+
+    /// <summary>True if the thread that sends the request now will also tell the other node. After the mark.</summary>
+    internal bool IsLeftToSender(long ticket) => Interlocked.CompareExchange(ref _sending, -ticket, ticket) == ticket;
+
+    /// <summary>Cancels the method's token, on a turn of the callee.</summary>
+    /// <exception cref="AggregateException">Callbacks of the grain have thrown.</exception>
+    internal void CancelMethod()
+    {
+        if (_isUsed)
+            _source!.Cancel();
+    }
+
+    private CancellationTokenSource TakeSource()
+    {
+        _isUsed = true;
+        return _source ??= new CancellationTokenSource();
+    }
+}
+
+/// <summary>Tells an activation that one of its requests was cancelled: waiting or running.</summary>
+internal sealed class CancelItem(CallCancellation cancellation) : MailboxItem
+{
+    private readonly int _generation = cancellation.Generation;
+
+    /// <summary>
+    /// If the request is still the activation's, it can leave it only on the turns of the activation, so that nothing changes while this
+    /// runs.
+    /// </summary>
+    internal override void Run(CallHost host)
+    {
+        if (cancellation.Generation == _generation && ReferenceEquals(cancellation.Host, host))
+            host.CancelInTurn(cancellation);
+    }
+}
+
+/// <summary>
+/// The requests of other nodes to this one whose methods take a token: found by the node that waits for the answer, and its ticket.
+/// </summary>
+/// <remarks>
+/// Any thread. An entry belongs to a request from its arrival until the call returns to its pool, so the table is as large as the requests
+/// of this node. While the lock of its part is held, an entry does not change.
+/// </remarks>
+internal sealed class CancellableCalls
+{
+    private const int Parts = 16;
+
+    private readonly Dictionary<(object Origin, ulong Ticket), CallCancellation>[] _parts =
+        [.. Enumerable.Range(0, Parts).Select(static _ => new Dictionary<(object, ulong), CallCancellation>())];
+
+    /// <summary>Requests in the table.</summary>
+    internal int Count => _parts.Sum(static part =>
+    {
+        lock (part)
+            return part.Count;
+    });
+
+    /// <summary>Adds a request that has arrived, before anybody else gets it.</summary>
+    internal void Add(CallCancellation cancellation)
+    {
+        var call = cancellation.Call;
+        var part = PartOf(call.ReplyTo);
+        lock (part)
+        {
+            cancellation.Key = (call.Remote!, call.ReplyTo);
+            // A ticket is used once. If a peer uses it twice, the second request cannot be cancelled.
+            if (part.TryAdd(cancellation.Key, cancellation))
+                cancellation.Table = this;
+        }
+    }
+
+    internal void Remove(CallCancellation cancellation)
+    {
+        cancellation.Table = null;
+        var part = PartOf(cancellation.Key.Ticket);
+        lock (part)
+            part.Remove(cancellation.Key);
+        cancellation.Key = default;
+    }
+
+    /// <summary>Cancels a request. False if it is not here.</summary>
+    internal bool Cancel(object origin, ulong ticket)
+    {
+        var part = PartOf(ticket);
+        lock (part)
+        {
+            if (!part.TryGetValue((origin, ticket), out var cancellation))
+                return false;
+            Cancel(cancellation);
+            return true;
+        }
+    }
+
+    /// <summary>Cancels the requests of a node that is gone; returns how many.</summary>
+    internal int CancelAllOf(object origin)
+    {
+        var cancelled = 0;
+        foreach (var part in _parts)
+        {
+            lock (part)
+            {
+                foreach (var (key, cancellation) in part)
+                {
+                    if (!origin.Equals(key.Origin))
+                        continue;
+                    Cancel(cancellation);
+                    cancelled++;
+                }
+            }
+        }
+
+        return cancelled;
+    }
+
+    private static void Cancel(CallCancellation cancellation)
+    {
+        if (cancellation.Mark())
+            cancellation.TellHost();
+    }
+
+    private Dictionary<(object Origin, ulong Ticket), CallCancellation> PartOf(ulong ticket) => _parts[ticket % Parts];
+}
