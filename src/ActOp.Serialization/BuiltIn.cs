@@ -139,6 +139,7 @@ internal static class BuiltIn
         Add(typeof(ImmutableDictionary<,>), typeof(ImmutableDictionaryCodec<,>));
         Add(typeof(ImmutableSortedDictionary<,>), typeof(ImmutableSortedDictionaryCodec<,>));
         Add(typeof(KeyValuePair<,>), typeof(KeyValuePairCodec<,>));
+        Add(typeof(Orleans.GrainState<>), typeof(GrainStateCodec<>));
     }
 
     private static void Tuples()

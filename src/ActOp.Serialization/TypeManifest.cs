@@ -299,6 +299,10 @@ public static class TypeManifest
     public static string NameOf(Type type) =>
         TryNameOf(type, out var name) ? name : throw new CodecNotFoundException("The type " + type + " has no name for serialization: it has no [GenerateSerializer], or its assembly has no generated code.");
 
+    /// <summary>The registered classes that are derived from a class or implement an interface, and of which there can be objects.</summary>
+    internal static IEnumerable<Type> DerivedOf(Type type) => NamesByType.Keys.Where(
+        one => one != type && type.IsAssignableFrom(one) && one is { IsAbstract: false, IsInterface: false, IsGenericTypeDefinition: false });
+
     /// <summary>The name of a type, if it is registered or made from registered types.</summary>
     public static bool TryNameOf(Type type, [NotNullWhen(true)] out string? name)
     {

@@ -39,6 +39,8 @@ public class GrainStateTests
     [InlineData("public class B : Grain { protected int Kept; } public class {|G|} : B, IG;")]
     [InlineData("public class {|G|} : Nested<int>, IG; public class Nested<T> : Grain { private T? _last; public void Keep(T t) => _last = t; }")]
     [InlineData("public partial class G : Grain, IG; public partial class G { private int {|_count|}; }")]
+    [InlineData("public class G([PersistentState(\"s\")] IPersistentState<Settings> state) : Grain, IG { private int {|_count|} = state.State.Limit; }")]
+    [InlineData("public class G : Grain<Settings>, IG { private int {|_count|}; }")]
     public async Task State_in_memory_is_named(string code)
     {
         var start = code.IndexOf("{|", StringComparison.Ordinal);
@@ -64,6 +66,11 @@ public class GrainStateTests
     [InlineData("public class G(List<int> start) : Grain, IG { private readonly int _first = start[0]; public int First() => _first; }")]
     [InlineData("public abstract class B(Service service) : Grain { protected Service Given => service; } public class G(Service s) : B(s), IG;")]
     [InlineData("public class G(IGrainContext context) : IGrainBase, IG { public IGrainContext GrainContext { get; } = context; }")]
+    // Persistent state goes along: whether it can be is checked at run time.
+    [InlineData("public class G([PersistentState(\"s\")] IPersistentState<Settings> state) : Grain, IG { public Task Write() => state.WriteStateAsync(); }")]
+    [InlineData("public class G : Grain, IG { private readonly IPersistentState<Settings> _state; public G([PersistentState(\"s\")] IPersistentState<Settings> state) => _state = state; public Task Write() => _state.WriteStateAsync(); }")]
+    [InlineData("public class G : Grain<Settings>, IG { public int Limit() => State.Limit; }")]
+    [InlineData("public abstract class B<T> : Grain<T> { public T Now() => State; } public class G : B<Settings>, IG;")]
     public async Task A_class_of_services_and_values_holds_no_state_and_is_registered_so(string code)
     {
         Assert.Empty(await Analyze(code));

@@ -16,7 +16,6 @@ public interface IGrainState<T>
 
 /// <summary>The plain form of <see cref="IGrainState{T}"/>.</summary>
 /// <typeparam name="T">The type of the state.</typeparam>
-[GenerateSerializer]
 public sealed class GrainState<T> : IGrainState<T>
 {
     /// <summary>No state.</summary>
@@ -38,14 +37,11 @@ public sealed class GrainState<T> : IGrainState<T>
     }
 
     /// <inheritdoc/>
-    [Id(0)]
     public T? State { get; set; }
 
     /// <inheritdoc/>
-    [Id(1)]
     public string? ETag { get; set; }
 
     /// <inheritdoc/>
-    [Id(2)]
     public bool RecordExists { get; set; }
 }

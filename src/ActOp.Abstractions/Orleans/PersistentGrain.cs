@@ -18,7 +18,7 @@ public class Grain<TGrainState> : Grain
         if (GrainContextScope.Current is not { } context)
             return;
         var setup = new StateSetup(this);
-        context.ObservableLifecycle.Subscribe(GetType().FullName + ".state", GrainLifecycleStage.SetupState, setup);
+        context.ObservableLifecycle.Subscribe(nameof(State), GrainLifecycleStage.SetupState, setup);
         context.ObservableLifecycle.AddMigrationParticipant(setup);
     }
 
@@ -62,7 +62,9 @@ public class Grain<TGrainState> : Grain
             return storage is IStateSource { IsLoaded: true } ? Task.CompletedTask : storage.ReadStateAsync(cancellationToken);
         }
 
-        public Task OnStop(CancellationToken cancellationToken = default) => Task.CompletedTask;
+        /// <summary>A write that nobody has awaited ends before the activation does.</summary>
+        public Task OnStop(CancellationToken cancellationToken = default) =>
+            (grain._storage as IStateSource)?.EndAsync(cancellationToken) ?? Task.CompletedTask;
 
         public void OnDehydrate(IDehydrationContext dehydrationContext) =>
             (grain._storage as IGrainMigrationParticipant)?.OnDehydrate(dehydrationContext);
@@ -79,6 +81,9 @@ internal interface IStateSource
 {
     /// <summary>True after a read, or after values from another silo were taken over.</summary>
     bool IsLoaded { get; }
+
+    /// <summary>Completes, without a failure, when no operation runs.</summary>
+    Task EndAsync(CancellationToken cancellationToken);
 }
 
 /// <summary>A state of an activation that takes part in migration: whether it really goes along.</summary>

@@ -17,6 +17,9 @@ internal static class GrainStateReader
 {
     private const int MaxDepth = 4;
 
+    /// <summary>Its state is persistent and transferred, as that of IPersistentState.</summary>
+    private const string PersistentGrain = "Orleans.Grain<TGrainState>";
+
     // Interfaces and classes of services that hold no state of the grain, regardless of the source of the value.
     private static readonly HashSet<string> Services =
     [
@@ -27,8 +30,8 @@ internal static class GrainStateReader
 
     private static readonly HashSet<string> OptionProperties = ["Value", "CurrentValue"];
 
-    // Facets whose value is the grain's state: it is transferred because they take part in migration.
-    private static readonly HashSet<string> Facets = ["IPersistentState", "ITransactionalState"];
+    // Facets whose value is the grain's state and is not transferred. That of IPersistentState is: the runtime checks whether it can be.
+    private static readonly HashSet<string> Facets = ["ITransactionalState"];
 
     /// <summary>True for classes to check: grains and their bases.</summary>
     public static bool IsGrainClass(INamedTypeSymbol type) =>
@@ -52,7 +55,7 @@ internal static class GrainStateReader
     }
 
     private static bool IsRoot(INamedTypeSymbol type) =>
-        type.SpecialType == SpecialType.System_Object || (type.Name == "Grain" && type.ToDisplayString() == "Orleans.Grain");
+        type.SpecialType == SpecialType.System_Object || (type.Name == "Grain" && type.OriginalDefinition.ToDisplayString() is "Orleans.Grain" or PersistentGrain);
 
     private static ISymbol? Own(INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
     {

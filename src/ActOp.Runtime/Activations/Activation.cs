@@ -8,6 +8,7 @@ using ActOp.Staging;
 using Orleans;
 using Orleans.Core.Internal;
 using Orleans.Runtime;
+using Orleans.Storage;
 
 namespace ActOp.Runtime.Activations;
 
@@ -135,8 +136,8 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     /// <inheritdoc cref="ActivationLife.HasLateTimer"/>
     internal bool HasLateTimer => Life.HasLateTimer;
 
-    /// <summary>The grain, or a component of it, takes its state along when it migrates. Any thread; a racy snapshot.</summary>
-    internal bool TakesPartInMigration => PublishedExtras?.Lifecycle is { HasMigrationParticipants: true };
+    /// <summary>What the grain and its parts do with their state when it migrates. Any thread; a racy snapshot.</summary>
+    internal CarriedState CarriedState => PublishedExtras?.Lifecycle?.CarriedState ?? CarriedState.None;
 
     internal IReadOnlyList<IGrainMigrationParticipant> MigrationParticipants => _extras?.Lifecycle?.MigrationParticipants ?? [];
 
@@ -387,6 +388,15 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     {
         if (!Life.IsWatched)
             WatchNow();
+    }
+
+    /// <summary>
+    /// A conflict of its storage leaves the activation. Its memory is outdated, so it ends, if the conflict comes from itself. On the turns.
+    /// </summary>
+    internal void EndInconsistent(InconsistentStateException conflict)
+    {
+        if (conflict.TryLeaveOrigin() && Class.IsOrdinary)
+            Life.RequestEnd(this, new DeactivationReason(DeactivationReasonCode.ApplicationError, conflict, "Its state is outdated."));
     }
 
     /// <summary>Ends the activation although a request runs. Any thread.</summary>

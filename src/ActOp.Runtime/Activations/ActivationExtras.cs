@@ -115,23 +115,53 @@ internal sealed class ActivationExtras
     }
 }
 
+/// <summary>What an activation and its parts do with their state when it migrates.</summary>
+[Flags]
+internal enum CarriedState
+{
+    /// <summary>Nobody takes part.</summary>
+    None = 0,
+
+    /// <summary>The grain, or a part that the application has added, takes part and is trusted.</summary>
+    ByItself = 1,
+
+    /// <summary>A persistent state goes along.</summary>
+    Persistent = 2,
+
+    /// <summary>A persistent state stays behind: changes that were not written would be lost.</summary>
+    LeftBehind = 4,
+}
+
 /// <summary>The stages of one activation's life that services and facets subscribe to.</summary>
 internal sealed class GrainLifecycle : StagedLifecycle, IGrainLifecycle
 {
-    private List<IGrainMigrationParticipant>? _participants;
+    /// <summary>Replaced as a whole: other threads read it.</summary>
+    private IGrainMigrationParticipant[] _participants = [];
 
-    internal IReadOnlyList<IGrainMigrationParticipant> MigrationParticipants =>
-        _participants ?? (IReadOnlyList<IGrainMigrationParticipant>)[];
+    internal IReadOnlyList<IGrainMigrationParticipant> MigrationParticipants => _participants;
 
     /// <summary>Any thread. A racy snapshot.</summary>
-    internal bool HasMigrationParticipants => Volatile.Read(ref _participants) is { Count: > 0 };
+    internal CarriedState CarriedState
+    {
+        get
+        {
+            var carried = CarriedState.None;
+            foreach (var participant in Volatile.Read(ref _participants))
+            {
+                carried |= participant is not IStateCarrier state ? CarriedState.ByItself
+                    : state.CarriesState ? CarriedState.Persistent : CarriedState.LeftBehind;
+            }
+
+            return carried;
+        }
+    }
 
     public void AddMigrationParticipant(IGrainMigrationParticipant participant)
     {
-        _participants ??= [];
         if (!_participants.Contains(participant))
-            _participants.Add(participant);
+            Volatile.Write(ref _participants, [.. _participants, participant]);
     }
 
-    public void RemoveMigrationParticipant(IGrainMigrationParticipant participant) => _participants?.Remove(participant);
+    public void RemoveMigrationParticipant(IGrainMigrationParticipant participant) =>
+        Volatile.Write(ref _participants, [.. _participants.Where(one => !ReferenceEquals(one, participant))]);
 }

@@ -4,6 +4,7 @@ using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
 using Orleans;
 using Orleans.Runtime;
+using Orleans.Storage;
 
 namespace ActOp.Runtime.Activations;
 
@@ -217,6 +218,8 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     private void Fail(Exception exception)
     {
         Exception? refusal = null;
+        // It leaves this activation, which ends anyway.
+        (exception as InconsistentStateException)?.TryLeaveOrigin();
         state?.Refused(default);
         // A hook that observes the cancelled token has not failed: the requests are forwarded when the activation ends.
         if (exception is not OperationCanceledException || !_isCancelled)

@@ -97,7 +97,7 @@ internal sealed class GrainClass
 
     /// <summary>How instances are constructed. Created for the first instance, because system targets and observers need none.</summary>
     internal GrainConstruction ConstructionOn(IServiceProvider services) =>
-        _construction ??= new GrainConstruction(Type, services.GetService<ServiceLifetimes>(), ConfiguredBy(services));
+        _construction ??= new GrainConstruction(Type, services, services.GetService<ServiceLifetimes>(), ConfiguredBy(services));
 
     /// <summary>As <see cref="ConstructionOn"/>; null before the first instance.</summary>
     internal GrainConstruction? Construction => _construction;

@@ -1,4 +1,5 @@
 using System.Reflection;
+using ActOp.Runtime.State;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime;
 
@@ -15,9 +16,10 @@ internal sealed class GrainConstruction
 {
     private readonly IGrainActivator? _activator;
     private readonly ObjectFactory? _factory;
+    private readonly Facets? _facets;
     private readonly bool _takesContext;
 
-    internal GrainConstruction(Type type, ServiceLifetimes? lifetimes, GrainTypeSharedContext components)
+    internal GrainConstruction(Type type, IServiceProvider services, ServiceLifetimes? lifetimes, GrainTypeSharedContext components)
     {
         Components = components;
         _activator = components.GetComponent<IGrainActivator>();
@@ -31,8 +33,11 @@ internal sealed class GrainConstruction
         _takesContext = Array.Exists(parameters, static parameter => parameter.ParameterType == typeof(IGrainContext));
         NeedsScope = Array.Exists(
             parameters,
-            parameter => parameter.ParameterType != typeof(IGrainContext) && !IsSingleton(parameter, lifetimes));
-        _factory = ActivatorUtilities.CreateFactory(type, _takesContext ? [typeof(IGrainContext)] : []);
+            parameter => parameter.ParameterType != typeof(IGrainContext) && !Facets.IsFacet(parameter)
+                && !IsSingleton(parameter, lifetimes));
+        _facets = Facets.Find(type, services);
+        _factory = ActivatorUtilities.CreateFactory(
+            type, _facets?.ArgumentTypes ?? (_takesContext ? [typeof(IGrainContext)] : []));
     }
 
     /// <summary>What the application has added to the class.</summary>
@@ -48,7 +53,7 @@ internal sealed class GrainConstruction
         lifetimes is not null && !parameter.IsDefined(typeof(FromKeyedServicesAttribute)) && lifetimes.IsSingleton(parameter.ParameterType);
 
     internal object Make(IServiceProvider services, Activation activation) => _factory is not null
-        ? _factory(services, _takesContext ? [activation] : [])
+        ? _factory(services, _facets?.MakeArguments(activation) ?? (_takesContext ? [activation] : []))
         : _activator!.CreateInstance(activation)
             ?? throw new InvalidOperationException(_activator.GetType() + " made no instance for " + activation.GrainId + ".");
 

@@ -6,6 +6,7 @@ using ActOp.Runtime.Timers;
 using ActOp.Wire;
 using Orleans;
 using Orleans.Runtime;
+using Orleans.Storage;
 
 namespace ActOp.Runtime.Activations;
 
@@ -70,6 +71,8 @@ internal static class RequestRun
         activation.Admission.Ended(activation, call);
         if (call.Trace is RunningSpan span)
             span.End(call.Error);
+        if (call.Error is InconsistentStateException conflict)
+            activation.EndInconsistent(conflict);
         Answer(activation, call);
         activation.Life.OnRequestEnded(activation);
     }

@@ -9,6 +9,7 @@ using ActOp.Serialization;
 using Orleans;
 using Orleans.Core;
 using Orleans.Runtime;
+using Orleans.Storage;
 using Orleans.Timers;
 
 namespace ActOp.Runtime.Hosting;
@@ -221,7 +222,8 @@ internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimePr
     public void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan) => ((Activation)grainContext).KeepAliveFor(timeSpan);
 
     public IStorage<TGrainState> GetStorage<TGrainState>(IGrainContext grainContext) =>
-        throw new NotSupportedException("The runtime does not read states yet.");
+        new StateStorageBridge<TGrainState>(
+            "state", grainContext, GrainStorageHelpers.GetGrainStorage(((Activation)grainContext).Class.Type, local.Services));
 }
 
 /// <summary>The activation whose turn, or whose construction, runs on this thread.</summary>

@@ -2,6 +2,7 @@ using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Placement;
+using ActOp.Runtime.State;
 using ActOp.Runtime.Timers;
 using ActOp.Serialization;
 using Microsoft.Extensions.Configuration;
@@ -37,6 +38,7 @@ internal static class NodeRegistrations
         services.AddSingleton<SiloHost>();
         services.AddSingleton(static provider => provider.GetRequiredService<SiloHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<SiloHost>());
+        StateRegistrations.Add(services);
         OrleansSection.Apply(new SiloBuilder(services, configuration));
         services.AddSingleton<ILocalSiloDetails>(static provider => provider.GetRequiredService<SiloHost>());
         services.AddSingleton<ISiloMetadataCache>(static provider => new SiloMetadataCache(

@@ -7,9 +7,9 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Locality;
 
 /// <summary>
-/// Which grains of this silo may move: by default those that lose no state. A grain loses no state if it, or a part such as persistent
-/// state, takes part in migration, if its class is known to hold no state, or if it is marked as movable. A grain moves only to silos that
-/// host its class. All grains count equally: sizes are not measured.
+/// Which grains of this silo may move: by default those that lose no state. A grain loses no state if it, or a part of the application,
+/// takes part in migration, if its class is known to hold no state beside persistent state that is carried, or if it is marked as movable.
+/// A grain moves only to silos that host its class. All grains count equally: sizes are not measured.
 /// </summary>
 /// <remarks><see cref="CanMove"/> is called on the locality turn. The other members may be called on any thread and return a snapshot that
 /// may be outdated.</remarks>
@@ -50,9 +50,16 @@ internal sealed class GrainTraits(
     {
         if (options.Moves == MovableGrains.All || activation.Class.Movable)
             return false;
+        var carried = activation.CarriedState;
         // An opportunistic move transfers no state.
-        if (options.Migration == MigrationMode.Live && activation.TakesPartInMigration)
+        var leavesBehind = options.Migration == MigrationMode.Live
+            ? carried & CarriedState.LeftBehind
+            : carried & (CarriedState.LeftBehind | CarriedState.Persistent);
+        if (leavesBehind != CarriedState.None)
+            return true;
+        if (options.Migration == MigrationMode.Live && carried.HasFlag(CarriedState.ByItself))
             return false;
+        // What is not persistent state must be none that counts.
         return !activation.Class.HoldsNoState || activation.HasLateTimer;
     }
 }

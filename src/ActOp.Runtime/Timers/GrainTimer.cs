@@ -2,6 +2,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;
+using Orleans.Storage;
 using Orleans.Serialization.Invocation;
 using Orleans.Timers;
 
@@ -93,6 +94,8 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         catch (Exception exception)
         {
             _activation.Parts.Local.Log.TimerFailed(_activation.GrainId, exception);
+            if (exception is InconsistentStateException conflict)
+                _activation.EndInconsistent(conflict);
         }
 
         if (!_disposed && dueTimes == _dueTimes && _period != Timeout.InfiniteTimeSpan)

@@ -16,7 +16,7 @@ public static class GrainStorageHelpers
         ArgumentNullException.ThrowIfNull(grainType);
         ArgumentNullException.ThrowIfNull(services);
         var name = grainType.GetCustomAttribute<StorageProviderAttribute>(inherit: true)?.ProviderName;
-        return Find(services, name, "Grain " + grainType);
+        return Find(services, name, "State \"state\" of grain " + grainType);
     }
 
     /// <summary>The provider of that name, or the default one.</summary>

@@ -3,10 +3,15 @@ using Orleans.Runtime;
 namespace Orleans.Storage;
 
 /// <summary>A state was not written because its record has another version than the one that the writer knows.</summary>
-/// <remarks>When it leaves the activation whose storage has thrown it, that activation ends.</remarks>
-[GenerateSerializer]
+/// <remarks>
+/// When it leaves the activation that has thrown it first, that activation ends. The versions are kept in <see cref="Exception.Data"/>,
+/// which travels with every exception.
+/// </remarks>
 public class InconsistentStateException : OrleansException
 {
+    private const string StoredKey = "StoredEtag";
+    private const string CurrentKey = "CurrentEtag";
+
     /// <summary>Creates the exception with a message of its own.</summary>
     public InconsistentStateException()
         : base("The state in the storage is not the one that the grain knows.")
@@ -42,8 +47,10 @@ public class InconsistentStateException : OrleansException
     public InconsistentStateException(string errorMsg, string? storedEtag, string? currentEtag, Exception? storageException)
         : base(errorMsg, storageException!)
     {
-        StoredEtag = storedEtag;
-        CurrentEtag = currentEtag;
+        if (storedEtag is not null)
+            Data[StoredKey] = storedEtag;
+        if (currentEtag is not null)
+            Data[CurrentKey] = currentEtag;
     }
 
     /// <summary>Creates the exception with both versions and the message of its cause.</summary>
@@ -56,12 +63,23 @@ public class InconsistentStateException : OrleansException
     }
 
     /// <summary>The version in the storage, if it is known.</summary>
-    [Id(0)]
-    public string? StoredEtag { get; private set; }
+    public string? StoredEtag => Data[StoredKey] as string;
 
     /// <summary>The version that the writer knows.</summary>
-    [Id(1)]
-    public string? CurrentEtag { get; private set; }
+    public string? CurrentEtag => Data[CurrentKey] as string;
+
+    /// <summary>
+    /// False once it has left an activation, and in every other process: a constructor sets it, reading a message runs none.
+    /// </summary>
+    internal bool IsAtOrigin { get; private set; } = true;
+
+    /// <summary>True for the first activation that it leaves.</summary>
+    internal bool TryLeaveOrigin()
+    {
+        var isFirst = IsAtOrigin;
+        IsAtOrigin = false;
+        return isFirst;
+    }
 
     /// <inheritdoc/>
     public override string ToString() =>
@@ -69,7 +87,6 @@ public class InconsistentStateException : OrleansException
 }
 
 /// <summary>A grain uses a storage provider that does not exist or cannot be used.</summary>
-[GenerateSerializer]
 public sealed class BadProviderConfigException : OrleansException
 {
     /// <summary>Creates the exception with a message of its own.</summary>

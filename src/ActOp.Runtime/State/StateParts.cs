@@ -1,0 +1,114 @@
+using System.Diagnostics;
+using System.Diagnostics.Metrics;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Diagnostics;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
+using Orleans.Runtime;
+using Orleans.Storage;
+
+namespace ActOp.Runtime.State;
+
+/// <summary>What a state asks of its storage.</summary>
+internal enum StateOperation
+{
+    /// <summary>The record replaces what is in memory.</summary>
+    Read,
+
+    /// <summary>What is in memory replaces the record.</summary>
+    Write,
+
+    /// <summary>The record is removed.</summary>
+    Clear,
+}
+
+/// <summary>
+/// What the states of all grains of a silo share: the log, the counts and times of operations, and their spans.
+/// </summary>
+/// <remarks>Any thread. Owned by the container of the silo, which disposes of the meter. Nothing here throws or waits.</remarks>
+internal sealed class StateParts : IDisposable
+{
+    private static readonly ActivitySource Source = new(CallTrace.SourceName);
+    private static readonly string[] Done = ["read", "written", "cleared"];
+    private static readonly string[] Spans = ["storage.read", "storage.write", "storage.clear"];
+
+    private readonly Meter _meter = new(RuntimeMetrics.MeterName);
+    private readonly Counter<long>[] _counts;
+    private readonly Counter<long> _errors;
+    private readonly Histogram<double> _latency;
+    private readonly TimeProvider _time;
+
+    public StateParts(ILoggerFactory loggers, TimeProvider time)
+    {
+        _time = time;
+        Log = new StateLog(loggers.CreateLogger("ActOp.Runtime"));
+        _counts =
+        [
+            _meter.CreateCounter<long>("actop.storage.reads", null, "States that were read."),
+            _meter.CreateCounter<long>("actop.storage.writes", null, "States that were written."),
+            _meter.CreateCounter<long>("actop.storage.clears", null, "States that were cleared."),
+        ];
+        _errors = _meter.CreateCounter<long>("actop.storage.errors", null, "Operations on states that have failed.");
+        _latency = _meter.CreateHistogram<double>("actop.storage.duration", "s", "Time of operations on states.");
+    }
+
+    internal StateLog Log { get; }
+
+    /// <summary>The parts of the silo of an activation; parts of their own for a context that a test has made.</summary>
+    internal static StateParts Of(IServiceProvider services) =>
+        services.GetService<StateParts>()
+            ?? new StateParts(services.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance, TimeProvider.System);
+
+    /// <summary>The services of the silo, which are not those of the scope of the activation: a scope costs memory.</summary>
+    internal static IServiceProvider ServicesOf(IGrainContext context) =>
+        context is Activation activation ? activation.Parts.Local.Services : context.ActivationServices;
+
+    internal long Now => _time.GetTimestamp();
+
+    /// <summary>A span within a recorded trace; null otherwise.</summary>
+    internal static Activity? Begin(StateOperation operation, string state, GrainId grain, IGrainStorage provider)
+    {
+        if (Activity.Current is not { Recorded: true } || !Source.HasListeners())
+            return null;
+        var span = Source.StartActivity(Spans[(int)operation], ActivityKind.Client);
+        if (span is { IsAllDataRequested: true })
+        {
+            span.SetTag("actop.grain", grain.ToString());
+            span.SetTag("actop.state", state);
+            span.SetTag("actop.storage.provider", provider.GetType().Name);
+        }
+
+        return span;
+    }
+
+    internal void Succeeded(StateOperation operation, IGrainStorage provider, long began)
+    {
+        var tag = new KeyValuePair<string, object?>("provider", provider.GetType().Name);
+        _counts[(int)operation].Add(1, tag);
+        if (_latency.Enabled)
+        {
+            _latency.Record(
+                _time.GetElapsedTime(began).TotalSeconds, tag, new KeyValuePair<string, object?>("operation", NameOf(operation)));
+        }
+    }
+
+    internal void Failed(StateOperation operation, string state, GrainId grain, IGrainStorage provider, Exception exception)
+    {
+        _errors.Add(1, new KeyValuePair<string, object?>("provider", provider.GetType().Name),
+            new KeyValuePair<string, object?>("operation", NameOf(operation)));
+        if (exception is InconsistentStateException)
+            Log.Inconsistent(state, grain, exception);
+        else
+            Log.OperationFailed(state, grain, Done[(int)operation], provider.GetType().Name, exception);
+    }
+
+    public void Dispose() => _meter.Dispose();
+
+    private static string NameOf(StateOperation operation) => operation switch
+    {
+        StateOperation.Read => "read",
+        StateOperation.Write => "write",
+        _ => "clear",
+    };
+}

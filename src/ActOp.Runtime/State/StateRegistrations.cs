@@ -1,0 +1,37 @@
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Orleans;
+using Orleans.Runtime;
+using Orleans.Serialization;
+using Orleans.Storage;
+
+namespace ActOp.Runtime.State;
+
+/// <summary>
+/// Makes a provider in a stage of its silo's start, so that wrong options fail the start and not the first grain. Holds nothing.
+/// </summary>
+internal sealed class StorageStart(string name, IServiceProvider services, Func<IServiceProvider, string, int> stageOf)
+    : ILifecycleParticipant<ISiloLifecycle>
+{
+    public void Participate(ISiloLifecycle lifecycle) => lifecycle.Subscribe("storage " + name, stageOf(services, name), _ =>
+    {
+        services.GetRequiredKeyedService<IGrainStorage>(name);
+        return Task.CompletedTask;
+    });
+}
+
+/// <summary>The services of persistent state that every silo has.</summary>
+internal static class StateRegistrations
+{
+    internal static void Add(IServiceCollection services)
+    {
+        services.TryAddSingleton<StateParts>();
+        services.TryAddSingleton<IPersistentStateFactory, PersistentStateFactory>();
+        services.TryAddSingleton(
+            typeof(IAttributeToFactoryMapper<PersistentStateAttribute>), typeof(PersistentStateAttributeMapper));
+        services.TryAddSingleton<SystemTextJsonGrainStorageSerializer>();
+        services.TryAddSingleton<IGrainStorageSerializer, UsualGrainStorageSerializer>();
+        services.AddOptions<SystemTextJsonGrainStorageSerializerOptions>().PostConfigure<IServiceProvider>(static (options, provider) =>
+            options.JsonSerializerOptions.Converters.Add(new GrainReferenceJson(provider.GetRequiredService<IGrainFactory>)));
+    }
+}

@@ -1,0 +1,55 @@
+using ActOp.Tests.Clusters;
+using Orleans.Storage;
+
+namespace ActOp.Tests.State;
+
+public class MemoryGrainStorageTests
+{
+    [Fact]
+    public async Task Records_survive_the_silo_of_their_grain_and_are_copies_with_checked_ETags()
+    {
+        var builder = new InProcessTestClusterBuilder(3);
+        builder.ConfigureSilo((_, silo) => silo.AddMemoryGrainStorageAsDefault(options => options.NumStorageGrains = 1));
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        var storage = cluster.Silos[0].ServiceProvider.GetRequiredKeyedService<IGrainStorage>("Default");
+        // The storage grain gets a silo of its own, and another silo is killed.
+        await Clusters.Place.On(cluster.Silos[1].SiloAddress, () => Read(storage, GrainId.Create("a", "b")));
+        var grain = cluster.Client.GetGrain<IDefaultLedger>("kept");
+        await Clusters.Place.On(cluster.Silos[2].SiloAddress, () => grain.Add(11));
+        await cluster.KillSiloAsync(cluster.Silos[2]);
+        await cluster.WaitForLivenessToStabilizeAsync(didKill: true);
+        Assert.Equal(11, await grain.Total());
+
+        var record = await Read(storage, grain.GetGrainId());
+        Assert.Equal((11, true), (record.State!.Balance, record.RecordExists));
+        record.State.Balance = 12;
+        Assert.Equal(11, (await Read(storage, grain.GetGrainId())).State!.Balance);
+        await storage.WriteStateAsync("state", grain.GetGrainId(), record);
+        var late = new GrainState<Account>(new Account(), "no such");
+        var conflict = await Assert.ThrowsAsync<InconsistentStateException>(
+            () => storage.WriteStateAsync("state", grain.GetGrainId(), late));
+        Assert.Equal((record.ETag, "no such"), (conflict.StoredEtag, conflict.CurrentEtag));
+        await Assert.ThrowsAsync<InconsistentStateException>(() => storage.ClearStateAsync("state", grain.GetGrainId(), late));
+        await storage.ClearStateAsync("state", grain.GetGrainId(), record);
+        Assert.Equal((0, null, false), (record.State!.Balance, record.ETag, record.RecordExists));
+        Assert.False((await Read(storage, grain.GetGrainId())).RecordExists);
+    }
+
+    [Fact]
+    public async Task Wrong_options_fail_the_start_and_are_named()
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureSilo((_, silo) => silo.AddMemoryGrainStorage("odd", options => options.NumStorageGrains = 0));
+        await using var cluster = builder.Build();
+        var error = await Assert.ThrowsAnyAsync<Exception>(cluster.DeployAsync);
+        Assert.Contains("NumStorageGrains", error.ToString(), StringComparison.Ordinal);
+    }
+
+    private static async Task<GrainState<Account>> Read(IGrainStorage storage, GrainId grain)
+    {
+        var record = new GrainState<Account>();
+        await storage.ReadStateAsync("state", grain, record);
+        return record;
+    }
+}
