@@ -76,6 +76,7 @@ internal static class BuiltIn
         Add(typeof(GrainAddress), static () => new GrainAddressCodec());
         Add(typeof(MembershipVersion), static () => new MembershipVersionCodec());
         StreamCodecs.Add(Add);
+        ReminderCodecs.Add(Add);
         foreach (var type in (ReadOnlySpan<Type>)[typeof(DayOfWeek), typeof(DateTimeKind), typeof(StringComparison), typeof(System.Net.HttpStatusCode)])
             TypeManifest.AddType(type, type.FullName!);
         CodecTable.Add(typeof(Calls.NoResult), static () => new NoResultCodec());
