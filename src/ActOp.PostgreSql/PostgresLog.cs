@@ -23,6 +23,12 @@ internal sealed partial class PostgresLog(ILogger logger)
     [LoggerMessage(1155, LogLevel.Warning, "The row of {silo} in the membership table cannot be read and is left out.")]
     private static partial void RowUnreadable(ILogger logger, string silo, Exception exception);
 
+    [LoggerMessage(1156, LogLevel.Warning,
+        "AdoNetGrainStorageOptions.HashPicker of the storage {name} has no effect: records are found by whole names.")]
+    private static partial void HasherWithoutEffect(ILogger logger, string name);
+
+    internal void HasherWithoutEffect(string name) => HasherWithoutEffect(logger, name);
+
     internal void SchemaApplied(int version) => SchemaApplied(logger, version);
 
     internal void DatabaseLost(string part, Exception exception) => DatabaseLost(logger, part, exception);

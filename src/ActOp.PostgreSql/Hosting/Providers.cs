@@ -11,6 +11,7 @@ using Orleans.Providers;
 
 [assembly: RegisterProvider("AdoNet", "Clustering", "Silo", typeof(SiloClusteringProvider))]
 [assembly: RegisterProvider("AdoNet", "Clustering", "Client", typeof(ClientClusteringProvider))]
+[assembly: RegisterProvider("AdoNet", "GrainStorage", "Silo", typeof(GrainStorageProvider))]
 
 namespace ActOp.PostgreSql.Hosting;
 
@@ -59,5 +60,22 @@ internal sealed class ClientClusteringProvider : IProviderBuilder<IClientBuilder
             clustering.Invariant = ProviderSettings.Invariant(configurationSection);
             clustering.ConnectionString = ProviderSettings.ConnectionString(configurationSection, builder.Configuration);
             clustering.DataSource = ProviderSettings.DataSource(configurationSection, services);
+        }));
+}
+
+/// <summary>Storage of a silo by its configuration.</summary>
+internal sealed class GrainStorageProvider : IProviderBuilder<ISiloBuilder>
+{
+    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection) => builder.AddAdoNetGrainStorage(
+        name ?? ProviderConstants.DEFAULT_STORAGE_PROVIDER_NAME,
+        (OptionsBuilder<AdoNetGrainStorageOptions> options) => options.Configure<IServiceProvider>((storage, services) =>
+        {
+            storage.Invariant = ProviderSettings.Invariant(configurationSection);
+            storage.ConnectionString = ProviderSettings.ConnectionString(configurationSection, builder.Configuration);
+            storage.DataSource = ProviderSettings.DataSource(configurationSection, services);
+            if (bool.TryParse(configurationSection["DeleteStateOnClear"], out var deletes))
+                storage.DeleteStateOnClear = deletes;
+            if (configurationSection["SerializerKey"] is { Length: > 0 } key)
+                storage.GrainStorageSerializer = services.GetRequiredKeyedService<Orleans.Storage.IGrainStorageSerializer>(key);
         }));
 }

@@ -7,7 +7,7 @@ using Orleans.Runtime;
 namespace ActOp.PostgreSql.Membership;
 
 /// <summary>The database of clustering, apart from those of other parts of the same node. Owns it; disposed with the container.</summary>
-internal sealed class MembershipDatabase(Database database) : IAsyncDisposable
+internal sealed class MembershipDatabase(Database database) : IAsyncDisposable, IDisposable
 {
     /// <summary>There is one request at a time; others serve while broken ones are being closed.</summary>
     internal const int Connections = 3;
@@ -15,6 +15,8 @@ internal sealed class MembershipDatabase(Database database) : IAsyncDisposable
     internal Database Database => database;
 
     public ValueTask DisposeAsync() => database.DisposeAsync();
+
+    public void Dispose() => database.Dispose();
 }
 
 /// <summary>The gateways of the active silos, read from the membership table.</summary>

@@ -48,7 +48,7 @@ internal sealed record DatabaseChoice(string Part, string Options, string? Conne
 /// password or database name fails at once. After a broken connection, idle ones are dropped too: they are most likely broken as well. The
 /// tables are looked for once; several nodes may create them at the same time, one of them does. Any thread. Disposed with the container.
 /// </remarks>
-internal sealed class Database : IAsyncDisposable
+internal sealed class Database : IAsyncDisposable, IDisposable
 {
     /// <summary>The version of the tables that this code needs.</summary>
     internal const int SchemaVersion = 1;
@@ -90,6 +90,13 @@ internal sealed class Database : IAsyncDisposable
     {
         if (_isOwned)
             await _source.DisposeAsync().ConfigureAwait(false);
+        _schema.Dispose();
+    }
+
+    public void Dispose()
+    {
+        if (_isOwned)
+            _source.Dispose();
         _schema.Dispose();
     }
 

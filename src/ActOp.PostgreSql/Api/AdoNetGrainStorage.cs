@@ -1,0 +1,179 @@
+using System.Globalization;
+using System.Runtime.InteropServices;
+using ActOp.PostgreSql.Schema;
+using ActOp.PostgreSql.Storage;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+using Orleans.Configuration;
+using Orleans.Runtime;
+
+namespace Orleans.Storage;
+
+/// <summary>States of grains in PostgreSQL: one record per state. The ETag is the version of the record, which no other write has.</summary>
+/// <remarks>
+/// <para>
+/// Records are found by service id, name of the state and id of the grain; two providers on one database share them. A write or clear whose ETag
+/// is not the version of the record fails with an <see cref="InconsistentStateException"/> that has both.
+/// </para>
+/// <para>
+/// While the database cannot be reached, operations wait and are repeated for 20 s; then they fail with an <see cref="OrleansException"/>, which
+/// says if it is unknown whether the state was changed. The next write of the same activation succeeds in both cases.
+/// </para>
+/// Owns its connections until disposed with the container. Any thread; see the type StateStore for what runs where.
+/// </remarks>
+public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<ISiloLifecycle>, IAsyncDisposable, IDisposable
+{
+    /// <summary>The start of the silo fails if the database does not answer within this time.</summary>
+    private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(60);
+
+    private readonly string _name;
+    private readonly AdoNetGrainStorageOptions _options;
+    private readonly Database _database;
+    private readonly StateStore _store;
+
+    internal AdoNetGrainStorage(string name, AdoNetGrainStorageOptions options, string serviceId, Database database, long firstVersion)
+    {
+        _name = name;
+        _options = options;
+        _database = database;
+        _store = new StateStore(database, serviceId, firstVersion);
+    }
+
+    internal StateStore Store => _store;
+
+    /// <inheritdoc/>
+    public Task ReadStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) =>
+        ReadStateAsync(stateName, grainId, grainState, CancellationToken.None);
+
+    /// <inheritdoc/>
+    public async Task ReadStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState, CancellationToken cancellationToken)
+    {
+        ArgumentNullException.ThrowIfNull(grainState);
+        var read = await EndAsync(_store.Read(Key(stateName, grainId)), cancellationToken);
+        grainState.ETag = Text(read.Version);
+        grainState.RecordExists = read.Data is not null;
+        grainState.State = read.Data is { } data ? _options.GrainStorageSerializer.Deserialize<T>(new BinaryData(data)) : New<T>();
+    }
+
+    /// <inheritdoc/>
+    public Task WriteStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) =>
+        WriteStateAsync(stateName, grainId, grainState, CancellationToken.None);
+
+    /// <inheritdoc/>
+    public async Task WriteStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState, CancellationToken cancellationToken)
+    {
+        ArgumentNullException.ThrowIfNull(grainState);
+        var data = Bytes(_options.GrainStorageSerializer.Serialize(grainState.State));
+        var operation = _store.Write(Key(stateName, grainId), Version(grainState.ETag, stateName, grainId), data);
+        var written = await EndAsync(operation, cancellationToken);
+        ThrowIfConflict(written, "written", stateName, grainId, grainState.ETag);
+        grainState.ETag = Text(written.Version);
+        grainState.RecordExists = true;
+    }
+
+    /// <inheritdoc/>
+    public Task ClearStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) =>
+        ClearStateAsync(stateName, grainId, grainState, CancellationToken.None);
+
+    /// <inheritdoc/>
+    public async Task ClearStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState, CancellationToken cancellationToken)
+    {
+        ArgumentNullException.ThrowIfNull(grainState);
+        var key = Key(stateName, grainId);
+        var version = Version(grainState.ETag, stateName, grainId);
+        var cleared = await EndAsync(_options.DeleteStateOnClear ? _store.Delete(key, version) : _store.Clear(key, version), cancellationToken);
+        ThrowIfConflict(cleared, "cleared", stateName, grainId, grainState.ETag);
+        grainState.ETag = Text(cleared.Version);
+        grainState.RecordExists = false;
+        grainState.State = New<T>();
+    }
+
+    /// <summary>The database is reached, and its tables made, at the stage of the options.</summary>
+    public void Participate(ISiloLifecycle observer)
+    {
+        ArgumentNullException.ThrowIfNull(observer);
+        observer.Subscribe(nameof(AdoNetGrainStorage) + " " + _name, _options.InitStage, new Start(this));
+    }
+
+    /// <inheritdoc/>
+    public ValueTask DisposeAsync() => _database.DisposeAsync();
+
+    /// <inheritdoc/>
+    public void Dispose() => _database.Dispose();
+
+    private static StateKey Key(string stateName, GrainId grainId) => new(stateName, GrainKeys.TextOf(grainId));
+
+    private async Task<StateOutcome> EndAsync(StateOperation operation, CancellationToken cancellationToken)
+    {
+        if (!cancellationToken.CanBeCanceled)
+            return await operation.Ended.ConfigureAwait(false);
+        try
+        {
+            return await operation.Ended.WaitAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            _store.Abandon(operation);
+            throw;
+        }
+    }
+
+    /// <summary>Without a copy if the data are a whole array, which serializers return.</summary>
+    private static byte[] Bytes(BinaryData data)
+    {
+        var memory = data.ToMemory();
+        return MemoryMarshal.TryGetArray(memory, out var part) && part.Offset == 0 && part.Array!.Length == part.Count ? part.Array : memory.ToArray();
+    }
+
+    private static T? New<T>() => typeof(T).GetConstructor([]) is null && !typeof(T).IsValueType ? default : Activator.CreateInstance<T>();
+
+    private static string? Text(long? version) => version?.ToString(CultureInfo.InvariantCulture);
+
+    /// <summary>An ETag that this provider has not made is no version of the record.</summary>
+    private static long? Version(string? etag, string stateName, GrainId grainId)
+    {
+        if (string.IsNullOrEmpty(etag))
+            return null;
+        return long.TryParse(etag, NumberStyles.None, CultureInfo.InvariantCulture, out var version) ? version : throw new InconsistentStateException(
+            "The ETag of the state " + stateName + " of " + grainId + " is \"" + etag + "\", which is none of this storage.", null, etag);
+    }
+
+    private static void ThrowIfConflict(StateOutcome outcome, string what, string stateName, GrainId grainId, string? etag)
+    {
+        if (!outcome.IsConflict)
+            return;
+        var stored = Text(outcome.Version);
+        throw new InconsistentStateException("The state " + stateName + " of " + grainId + " was not " + what + ": its record has the ETag "
+            + (stored ?? "none") + ", but the grain has " + (etag ?? "none") + ".", stored, etag);
+    }
+
+    private sealed class Start(AdoNetGrainStorage storage) : ILifecycleObserver
+    {
+        public async Task OnStart(CancellationToken cancellationToken = default)
+        {
+            if (storage._options.HashPicker is { } picker && picker.GetType() != typeof(StorageHasherPicker))
+                storage._database.Log.HasherWithoutEffect(storage._name);
+            using var limit = new CancellationTokenSource(StartLimit, storage._database.Time);
+            using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
+            await using var connection = await storage._database.OpenAsync(both.Token).ConfigureAwait(false);
+            storage._database.NoteReached();
+        }
+
+        public Task OnStop(CancellationToken cancellationToken = default) => Task.CompletedTask;
+    }
+}
+
+/// <summary>Makes an <see cref="AdoNetGrainStorage"/>.</summary>
+public static class AdoNetGrainStorageFactory
+{
+    /// <summary>The storage with the options of a name.</summary>
+    public static AdoNetGrainStorage Create(IServiceProvider services, string name)
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        var options = services.GetRequiredService<IOptionsMonitor<AdoNetGrainStorageOptions>>().Get(name);
+        options.GrainStorageSerializer ??= services.GetRequiredService<IGrainStorageSerializer>();
+        var database = Database.Of(services, options.Choice(name), StateStore.Lanes + 1);
+        var first = BitConverter.ToInt64(Guid.NewGuid().ToByteArray()) & long.MaxValue;
+        return new AdoNetGrainStorage(name, options, services.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId, database, first);
+    }
+}

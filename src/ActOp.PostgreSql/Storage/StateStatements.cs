@@ -1,0 +1,187 @@
+using Npgsql;
+using NpgsqlTypes;
+
+namespace ActOp.PostgreSql.Storage;
+
+/// <summary>One transaction for many operations on states: at most one statement of each kind, in one round trip.</summary>
+/// <remarks>Immutable; any thread. Statements are prepared by the connection. Rows find their operations by the version that each chose.</remarks>
+internal sealed class StateStatements(string serviceId)
+{
+    private const string UpdateSql = """
+        update actop_state s set version = i.version, data = i.data, changed = now()
+        from unnest($2, $3, $4, $5, $6, $7) as i (name, grain, expected, doubt, version, data)
+        where s.service_id = $1 and s.state_name = i.name and s.grain_id = i.grain and s.version in (i.expected, i.doubt, i.version)
+        returning i.version
+        """;
+
+    // An insert that comes again after it was done changes nothing and counts as done.
+    private const string InsertSql = """
+        insert into actop_state as s (service_id, state_name, grain_id, version, data)
+        select $1, i.name, i.grain, i.version, i.data from unnest($2, $3, $4, $5) as i (name, grain, version, data)
+        on conflict (service_id, state_name, grain_id) do update set changed = now() where s.version = excluded.version
+        returning s.version
+        """;
+
+    private const string DeleteSql = """
+        delete from actop_state s using unnest($2, $3, $4, $5, $6) as i (name, grain, expected, doubt, version)
+        where s.service_id = $1 and s.state_name = i.name and s.grain_id = i.grain and s.version in (i.expected, i.doubt)
+        returning i.version
+        """;
+
+    private const string ReadSql = """
+        select i.version, s.version, s.data from unnest($2, $3, $4) as i (name, grain, version)
+        join actop_state s on s.service_id = $1 and s.state_name = i.name and s.grain_id = i.grain
+        """;
+
+    private const string VersionSql = """
+        select i.version, s.version from unnest($2, $3, $4) as i (name, grain, version)
+        join actop_state s on s.service_id = $1 and s.state_name = i.name and s.grain_id = i.grain
+        """;
+
+    /// <summary>Answers the operations, and returns those that must be tried once more. If it throws, it has answered none.</summary>
+    internal async Task<List<StateOperation>> ExecuteAsync(
+        NpgsqlConnection connection, List<StateOperation> together, CancellationToken cancellationToken)
+    {
+        Dictionary<long, StateOperation> open = new(together.Count);
+        foreach (var operation in together)
+            open.Add(operation.Version, operation);
+        List<Action> answers = new(together.Count);
+        await using (var batch = new NpgsqlBatch(connection))
+        {
+            var changes = Fill(batch, together);
+            if (batch.BatchCommands.Count > 0)
+            {
+                await using var reader = await batch.ExecuteReaderAsync(cancellationToken).ConfigureAwait(false);
+                await TakeChangesAsync(reader, changes, open, answers, cancellationToken).ConfigureAwait(false);
+                if (batch.BatchCommands.Count > changes)
+                    await TakeReadsAsync(reader, open, answers, cancellationToken).ConfigureAwait(false);
+                // Only the end of the results says that the transaction was committed.
+                await reader.NextResultAsync(cancellationToken).ConfigureAwait(false);
+            }
+        }
+
+        foreach (var answer in answers)
+            answer();
+        return open.Count == 0 ? [] : await ExplainAsync(connection, [.. open.Values], cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Returns how many of the statements change rows; a read comes last.</summary>
+    private int Fill(NpgsqlBatch batch, List<StateOperation> together)
+    {
+        if (Some(together, static operation => operation.IsUpdate) is { Length: > 0 } updates)
+        {
+            batch.BatchCommands.Add(Command(
+                UpdateSql, updates, Longs(updates, static one => one.Expected!.Value), Doubts(updates), Versions(updates), Data(updates)));
+        }
+
+        if (Some(together, static operation => operation.IsInsert) is { Length: > 0 } inserts)
+            batch.BatchCommands.Add(Command(InsertSql, inserts, Versions(inserts), Data(inserts)));
+        if (Some(together, static operation => operation.IsDelete) is { Length: > 0 } deletes)
+        {
+            batch.BatchCommands.Add(Command(
+                DeleteSql, deletes, Longs(deletes, static one => one.Expected!.Value), Doubts(deletes), Versions(deletes)));
+        }
+
+        var changes = batch.BatchCommands.Count;
+        if (Some(together, static operation => operation.Work == StateWork.Read) is { Length: > 0 } reads)
+            batch.BatchCommands.Add(Command(ReadSql, reads, Versions(reads)));
+        return changes;
+    }
+
+    private static async Task TakeChangesAsync(
+        NpgsqlDataReader reader, int statements, Dictionary<long, StateOperation> open, List<Action> answers, CancellationToken cancellationToken)
+    {
+        for (; statements > 0; statements--, await reader.NextResultAsync(cancellationToken).ConfigureAwait(false))
+        {
+            while (await reader.ReadAsync(cancellationToken).ConfigureAwait(false))
+            {
+                if (open.Remove(reader.GetInt64(0), out var done))
+                    answers.Add(() => done.Done(done.Work == StateWork.Delete ? null : done.Version));
+            }
+        }
+    }
+
+    private static async Task TakeReadsAsync(
+        NpgsqlDataReader reader, Dictionary<long, StateOperation> open, List<Action> answers, CancellationToken cancellationToken)
+    {
+        while (await reader.ReadAsync(cancellationToken).ConfigureAwait(false))
+        {
+            if (!open.Remove(reader.GetInt64(0), out var read))
+                continue;
+            var version = reader.GetInt64(1);
+            var data = await reader.IsDBNullAsync(2, cancellationToken).ConfigureAwait(false)
+                ? null
+                : await reader.GetFieldValueAsync<byte[]>(2, cancellationToken).ConfigureAwait(false);
+            answers.Add(() => read.Found(version, data));
+        }
+
+        foreach (var absent in open.Values.Where(static operation => operation.Work == StateWork.Read).ToArray())
+        {
+            open.Remove(absent.Version);
+            answers.Add(() => absent.Found(null, null));
+        }
+    }
+
+    /// <summary>The operations that found no row of their version: what is there instead?</summary>
+    private async Task<List<StateOperation>> ExplainAsync(
+        NpgsqlConnection connection, StateOperation[] unmatched, CancellationToken cancellationToken)
+    {
+        Dictionary<long, long> stored = [];
+        await using (var batch = new NpgsqlBatch(connection))
+        {
+            batch.BatchCommands.Add(Command(VersionSql, unmatched, Versions(unmatched)));
+            await using var reader = await batch.ExecuteReaderAsync(cancellationToken).ConfigureAwait(false);
+            while (await reader.ReadAsync(cancellationToken).ConfigureAwait(false))
+                stored[reader.GetInt64(0)] = reader.GetInt64(1);
+        }
+
+        List<StateOperation> again = [];
+        foreach (var operation in unmatched)
+        {
+            long? found = stored.TryGetValue(operation.Version, out var version) ? version : null;
+            if (operation.IsInsert && found is not null && found == operation.Doubt)
+            {
+                // The record is that of an earlier attempt to make it, whose outcome was unknown.
+                operation.Expected = found;
+                again.Add(operation);
+            }
+            else if (found is null && operation.Data is null && (operation.Expected is null || (operation.Work == StateWork.Delete && operation.MayBeDone)))
+            {
+                operation.Done(null);
+            }
+            else
+            {
+                operation.Conflict(found);
+            }
+        }
+
+        return again;
+    }
+
+    private static StateOperation[] Some(List<StateOperation> together, Func<StateOperation, bool> which) => [.. together.Where(which)];
+
+    private NpgsqlBatchCommand Command(string sql, StateOperation[] operations, params ReadOnlySpan<NpgsqlParameter> more)
+    {
+        var command = new NpgsqlBatchCommand(sql);
+        command.Parameters.Add(new NpgsqlParameter<string> { TypedValue = serviceId });
+        command.Parameters.Add(new NpgsqlParameter<string[]> { TypedValue = Array.ConvertAll(operations, static one => one.Key.Name) });
+        command.Parameters.Add(new NpgsqlParameter<string[]> { TypedValue = Array.ConvertAll(operations, static one => one.Key.Grain) });
+        foreach (var parameter in more)
+            command.Parameters.Add(parameter);
+        return command;
+    }
+
+    private static NpgsqlParameter Versions(StateOperation[] operations) => Longs(operations, static one => one.Version);
+
+    /// <summary>No version is 0.</summary>
+    private static NpgsqlParameter Doubts(StateOperation[] operations) => Longs(operations, static one => one.Doubt ?? 0);
+
+    private static NpgsqlParameter Longs(StateOperation[] operations, Converter<StateOperation, long> number) =>
+        new NpgsqlParameter<long[]> { TypedValue = Array.ConvertAll(operations, number) };
+
+    private static NpgsqlParameter Data(StateOperation[] operations) => new NpgsqlParameter
+    {
+        NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.Bytea,
+        Value = Array.ConvertAll(operations, static one => one.Data),
+    };
+}
