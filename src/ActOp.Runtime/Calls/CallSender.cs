@@ -38,6 +38,9 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     /// <summary>Slots created for calls in flight.</summary>
     internal int Slots => Registry.Capacity;
 
+    /// <summary>The application's services, for values that are bound to the node that reads them.</summary>
+    internal IServiceProvider Services => local.Services;
+
     /// <summary>The one-way call that was lost last.</summary>
     internal LostCall? LastLost { get; private set; }
 

@@ -31,6 +31,7 @@ internal static class NodeRegistrations
         if (services.Any(service => service.ServiceType == typeof(SiloHost)))
             return;
         AddCommon(services, configuration);
+        Streams.StreamRegistrations.AddSilo(services);
         services.TryAddSingleton<PlacementStrategy, ResourceOptimizedPlacement>();
         services.TryAddSingleton<IEnvironmentStatisticsProvider>(static provider =>
             new ProcessStatistics(provider.GetRequiredService<TimeProvider>()));
@@ -53,6 +54,7 @@ internal static class NodeRegistrations
         if (services.Any(service => service.ServiceType == typeof(ClientHost)))
             return;
         AddCommon(services, configuration);
+        Streams.StreamRegistrations.AddClient(services);
         services.AddSingleton<ClientHost>();
         services.AddSingleton(static provider => provider.GetRequiredService<ClientHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<ClientHost>());

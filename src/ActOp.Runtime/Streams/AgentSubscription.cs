@@ -1,0 +1,280 @@
+using Orleans;
+using Orleans.Providers.Streams.Common;
+using Orleans.Runtime;
+using Orleans.Streams;
+
+namespace ActOp.Runtime.Streams;
+
+/// <summary>Delivers the batches of one stream to one subscription, in order.</summary>
+/// <remarks>
+/// <para>Belongs to its agent and runs on the agent's turns. Owns a cursor in the agent's cache, which holds the batches that were not delivered
+/// yet, and one delivery at a time. The consumer owns nothing of it.</para>
+/// <para>Failures. The delivery throws, or the consumer's silo dies: it is repeated after a pause, until the time limit of the batch; then the
+/// observer's <c>OnErrorAsync</c> is called, the failure handler is told, and the batch is skipped. It hangs: its call times out. The client
+/// that consumes is gone: the subscription ends. The report is lost: the batches are delivered twice. The position that the consumer wants has
+/// left the cache: its observer is told, and it begins with the oldest batch.</para>
+/// </remarks>
+internal sealed class AgentSubscription : IDisposable
+{
+    /// <summary>Batches in one delivery.</summary>
+    private const int MostInDelivery = 128;
+
+    private readonly StreamAgent _agent;
+    private readonly AgentStream _stream;
+    private readonly IStreamConsumerExtension _consumer;
+    private readonly List<IBatchContainer> _pending = [];
+    private IQueueCacheCursor _cursor;
+    private StreamSequenceToken? _agreedStart;
+    private bool _mustAsk = true;
+    private bool _isRunning;
+    private bool _hasEnded;
+
+    internal AgentSubscription(StreamAgent agent, AgentStream stream, SubscriptionEntry entry, IQueueCacheCursor cursor)
+    {
+        _agent = agent;
+        _stream = stream;
+        Entry = entry;
+        _cursor = cursor;
+        _consumer = agent.Parts.Reference<IStreamConsumerExtension>(entry.Consumer);
+    }
+
+    internal SubscriptionEntry Entry { get; }
+
+    /// <summary>No delivery is under way, and none is due.</summary>
+    internal bool IsIdle => !_isRunning;
+
+    /// <summary>The observer may want to begin elsewhere.</summary>
+    internal void AskAgain()
+    {
+        _mustAsk = true;
+        Wake();
+    }
+
+    /// <summary>Tells a cursor of a cache of the application that there is more.</summary>
+    internal void Refresh(StreamSequenceToken token) => _cursor.Refresh(token);
+
+    /// <summary>There may be something to deliver.</summary>
+    internal void Wake()
+    {
+        if (_isRunning || _hasEnded)
+            return;
+        _isRunning = true;
+        _agent.Follow(RunAsync());
+    }
+
+    /// <summary>The batches that were not delivered are given up.</summary>
+    public void Dispose()
+    {
+        _hasEnded = true;
+        _cursor.Dispose();
+    }
+
+    private async Task RunAsync()
+    {
+        try
+        {
+            while (!_hasEnded && !_agent.IsStopping)
+            {
+                if (_mustAsk)
+                    await AskAsync();
+                if (_hasEnded || !await ReadAsync())
+                    break;
+                await DeliverAsync();
+                _agent.OnProgress();
+            }
+        }
+        finally
+        {
+            _isRunning = false;
+            _pending.Clear();
+        }
+    }
+
+    /// <summary>Asks the consumer where to begin. A new observer is in no hurry, so a failure is found by the first delivery.</summary>
+    private async Task AskAsync()
+    {
+        _mustAsk = false;
+        try
+        {
+            if (await _consumer.GetStart(Entry.Id) is { } start && !_hasEnded)
+                await RestartAsync(start);
+        }
+        catch (Exception exception) when (exception is not ClientNotAvailableException)
+        {
+            _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
+        }
+        catch (ClientNotAvailableException)
+        {
+            End();
+        }
+    }
+
+    /// <summary>Reads what the filter lets through, without giving it up in the cache. False if there is nothing.</summary>
+    private async ValueTask<bool> ReadAsync()
+    {
+        _pending.Clear();
+        if (_cursor is SimpleQueueCacheCursor own)
+        {
+            own.Peek(_pending, MostInDelivery);
+            if (_pending.Count == 0)
+                own.Skip(0);
+        }
+        else
+        {
+            while (_pending.Count < Math.Max(1, _agent.Options.BatchContainerBatchSize) && _cursor.MoveNext())
+            {
+                if (_cursor.GetCurrent(out var failure) is { } batch)
+                    _pending.Add(batch);
+                if (failure is not null)
+                    await TellAsync(failure);
+            }
+        }
+
+        return _pending.Count > 0;
+    }
+
+    private async Task DeliverAsync()
+    {
+        var began = _agent.Parts.Now;
+        for (var attempt = 0; _pending.Count > 0 && !_hasEnded && !_agent.IsStopping;)
+        {
+            var refused = _pending.TakeWhile(batch => !_agent.IsWanted(_stream.Id, batch, Entry.FilterData)).Count();
+            if (refused > 0)
+            {
+                Passed(refused);
+                continue;
+            }
+
+            var report = await SendAsync();
+            if (_hasEnded)
+                return;
+            if (report.Restart is { } start)
+            {
+                await RestartAsync(start);
+                return;
+            }
+
+            if (report.Taken > 0)
+            {
+                _agreedStart = null;
+                Passed(report.Taken);
+                (began, attempt) = (_agent.Parts.Now, 0);
+            }
+
+            if ((report.Error ?? Nothing(report)) is not { } error)
+                continue;
+            _cursor.RecordDeliveryFailure();
+            if (_agent.Parts.Now - began >= (long)_agent.Options.MaxEventDeliveryTime.TotalMilliseconds)
+            {
+                await SkipAsync(error);
+                (began, attempt) = (_agent.Parts.Now, 0);
+                continue;
+            }
+
+            if (attempt == 0)
+                _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, error);
+            await _agent.PauseAsync(_agent.DeliveryBackoff.Next(attempt++));
+        }
+    }
+
+    /// <summary>A consumer that takes nothing and says nothing would be asked for ever.</summary>
+    private static InvalidOperationException? Nothing(DeliveryReport report) =>
+        report.Taken > 0 ? null : new InvalidOperationException("The consumer has taken nothing.");
+
+    /// <summary>One delivery, of the batches up to the next one that the filter refuses.</summary>
+    private async ValueTask<DeliveryReport> SendAsync()
+    {
+        var wanted = _agent.HasFilter
+            ? _pending.TakeWhile(batch => _agent.IsWanted(_stream.Id, batch, Entry.FilterData)).ToArray()
+            : [.. _pending];
+        try
+        {
+            return await _consumer.Deliver(Entry.Id, _stream.Qualified, new DeliveryBatch(wanted), _agreedStart);
+        }
+        catch (ClientNotAvailableException)
+        {
+            End();
+            return default;
+        }
+        catch (Exception exception)
+        {
+            return new DeliveryReport(0, null, exception);
+        }
+    }
+
+    /// <summary>The first batches are done with.</summary>
+    private void Passed(int count)
+    {
+        _pending.RemoveRange(0, count);
+        (_cursor as SimpleQueueCacheCursor)?.Skip(count);
+        _agent.OnProgress();
+    }
+
+    /// <summary>The batch could not be delivered in time.</summary>
+    private async Task SkipAsync(Exception error)
+    {
+        var token = _pending[0].SequenceToken;
+        var failure = new StreamEventDeliveryFailureException(
+            "The item at " + token + " of the stream " + _stream.Qualified + " was not delivered to " + Entry.Consumer + " within "
+            + _agent.Options.MaxEventDeliveryTime + ".", error);
+        _agent.Parts.Log.ItemSkipped(_stream.Id, Entry.Consumer, failure);
+        await TellAsync(failure);
+        if (_hasEnded)
+            return;
+        if (await _agent.ReportAsync(_stream, Entry, token))
+        {
+            Dispose();
+            return;
+        }
+
+        if (_pending.Count > 0)
+            Passed(1);
+    }
+
+    private async Task TellAsync(Exception failure)
+    {
+        try
+        {
+            await _consumer.Fail(Entry.Id, _stream.Qualified, failure);
+        }
+        catch (ClientNotAvailableException)
+        {
+            End();
+        }
+        catch (Exception exception)
+        {
+            _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
+        }
+    }
+
+    private async Task RestartAsync(StreamSequenceToken start)
+    {
+        _pending.Clear();
+        _agreedStart = start;
+        IQueueCacheCursor cursor;
+        Exception? missed = null;
+        try
+        {
+            cursor = _agent.Cache.GetCacheCursor(_stream.Id, start);
+        }
+        catch (DataNotAvailableException exception)
+        {
+            missed = exception;
+            cursor = _agent.Cache is SimpleQueueCache own ? own.GetCursorAtOldest(_stream.Id) : _agent.Cache.GetCacheCursor(_stream.Id, null);
+        }
+
+        _cursor.Dispose();
+        _cursor = cursor;
+        if (missed is not null)
+            await TellAsync(missed);
+    }
+
+    /// <summary>The consumer was a client that is gone for ever.</summary>
+    private void End()
+    {
+        if (_hasEnded)
+            return;
+        Dispose();
+        _agent.OnConsumerGone(_stream, Entry);
+    }
+}

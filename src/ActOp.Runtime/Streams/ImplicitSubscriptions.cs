@@ -1,0 +1,199 @@
+using System.Collections.Concurrent;
+using System.Security.Cryptography;
+using System.Text;
+using ActOp.Runtime.Activations;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans.BroadcastChannel;
+using Orleans.Metadata;
+using Orleans.Runtime;
+using Orleans.Streams;
+
+namespace ActOp.Runtime.Streams;
+
+/// <summary>
+/// Which grain classes of the cluster subscribe by attributes to which namespaces, of streams and of broadcast channels.
+/// </summary>
+/// <remarks>
+/// Any thread. The table is made anew when the silo hears of other classes. The result for a namespace is kept, for a limited number of
+/// namespaces. A pattern that cannot be used in this process is logged once per table and matches nothing.
+/// </remarks>
+internal sealed class ImplicitSubscriptions(StreamParts parts)
+{
+    /// <summary>Namespaces whose classes are kept; others are looked up each time.</summary>
+    private const int MaxNamespaces = 4096;
+
+    private volatile Table? _table;
+
+    private Table Current
+    {
+        get
+        {
+            var entries = parts.Classes.Entries;
+            return _table is { } table && ReferenceEquals(table.Entries, entries) ? table : _table = new Table(entries, parts);
+        }
+    }
+
+    /// <summary>The implicit subscriptions to a stream.</summary>
+    internal List<SubscriptionEntry> To(QualifiedStreamId stream)
+    {
+        var found = new List<SubscriptionEntry>();
+        foreach (var binding in Current.Streams.Of(stream.StreamId.GetNamespace() ?? ""))
+        {
+            var consumer = GrainId.Create(binding.GrainType, binding.StreamKey(stream.StreamId));
+            if (!found.Exists(one => one.Consumer == consumer))
+                found.Add(new SubscriptionEntry { Id = IdOf(stream, binding.GrainType), Consumer = consumer });
+        }
+
+        return found;
+    }
+
+    /// <summary>The grains that get what is published to a channel.</summary>
+    internal List<GrainId> To(ChannelId channel)
+    {
+        var found = new List<GrainId>();
+        foreach (var binding in Current.Channels.Of(channel.GetNamespace() ?? ""))
+        {
+            var consumer = GrainId.Create(binding.GrainType, binding.ChannelKey(channel));
+            if (!found.Contains(consumer))
+                found.Add(consumer);
+        }
+
+        return found;
+    }
+
+    /// <summary>The implicit subscription of the grain to the stream, if it has one.</summary>
+    internal bool TryGet(QualifiedStreamId stream, GrainId consumer, out Guid id)
+    {
+        id = default;
+        if (To(stream).Find(one => one.Consumer == consumer) is not { } found)
+            return false;
+        id = found.Id;
+        return true;
+    }
+
+    /// <summary>The same in every process, because nobody keeps it.</summary>
+    private static Guid IdOf(QualifiedStreamId stream, GrainType grainType)
+    {
+        Span<byte> hash = stackalloc byte[32];
+        SHA256.HashData(Encoding.UTF8.GetBytes(grainType + "\n" + stream), hash);
+        return StreamPubSub.Mark(new Guid(hash[..16]), isImplicit: true);
+    }
+
+    /// <summary>The bindings of the known classes.</summary>
+    private sealed class Table
+    {
+        internal Table(GrainTypeEntry[] entries, StreamParts parts)
+        {
+            Entries = entries;
+            var (streams, channels) = (new List<Binding>(), new List<Binding>());
+            foreach (var entry in entries)
+            {
+                var bindings = GrainBindings.Of(GrainType.Create(entry.GrainType), entry.Properties);
+                foreach (var binding in bindings.Bindings)
+                {
+                    switch (binding.GetValueOrDefault(WellKnownGrainTypeProperties.BindingTypeKey))
+                    {
+                        case WellKnownGrainTypeProperties.StreamBindingTypeValue:
+                            streams.Add(Binding.OfStreams(parts, bindings, binding));
+                            break;
+                        case WellKnownGrainTypeProperties.BroadcastChannelBindingTypeValue:
+                            channels.Add(Binding.OfChannels(parts, bindings, binding));
+                            break;
+                    }
+                }
+            }
+
+            Streams = new ByNamespace(streams);
+            Channels = new ByNamespace(channels);
+        }
+
+        internal GrainTypeEntry[] Entries { get; }
+
+        internal ByNamespace Streams { get; }
+
+        internal ByNamespace Channels { get; }
+    }
+
+    private sealed class ByNamespace(List<Binding> all)
+    {
+        private readonly ConcurrentDictionary<string, Binding[]> _found = new(StringComparer.Ordinal);
+
+        internal Binding[] Of(string ns)
+        {
+            if (_found.TryGetValue(ns, out var found))
+                return found;
+            found = [.. all.Where(binding => binding.Matches(ns))];
+            if (_found.Count < MaxNamespaces)
+                _found.TryAdd(ns, found);
+            return found;
+        }
+    }
+
+    /// <summary>One binding of one class.</summary>
+    private sealed class Binding(GrainBindings bindings, Func<string, bool> matches, StreamParts parts, string? mapper)
+    {
+        internal GrainType GrainType => bindings.GrainType;
+
+        internal static Binding OfStreams(StreamParts parts, GrainBindings bindings, IReadOnlyDictionary<string, string> values)
+        {
+            var pattern = values.GetValueOrDefault(WellKnownGrainTypeProperties.StreamBindingPatternKey) ?? "";
+            var mapper = values.GetValueOrDefault(WellKnownGrainTypeProperties.StreamIdMapperKey);
+            return new Binding(bindings, Predicate(parts, bindings.GrainType, pattern, () =>
+            {
+                foreach (var provider in parts.Services.GetServices<IStreamNamespacePredicateProvider>())
+                {
+                    if (provider.TryGetPredicate(pattern, out var predicate))
+                        return predicate.IsMatch;
+                }
+
+                return null;
+            }), parts, mapper);
+        }
+
+        internal static Binding OfChannels(StreamParts parts, GrainBindings bindings, IReadOnlyDictionary<string, string> values)
+        {
+            var pattern = values.GetValueOrDefault(WellKnownGrainTypeProperties.BroadcastChannelBindingPatternKey) ?? "";
+            var mapper = values.GetValueOrDefault(WellKnownGrainTypeProperties.ChannelIdMapperKey);
+            return new Binding(bindings, Predicate(parts, bindings.GrainType, pattern, () =>
+            {
+                foreach (var provider in parts.Services.GetServices<IChannelNamespacePredicateProvider>())
+                {
+                    if (provider.TryGetPredicate(pattern, out var predicate))
+                        return predicate.IsMatch;
+                }
+
+                return null;
+            }), parts, mapper);
+        }
+
+        internal bool Matches(string ns) => matches(ns);
+
+        internal IdSpan StreamKey(StreamId stream) => (mapper is null
+            ? new DefaultStreamIdMapper()
+            : parts.Services.GetKeyedService<IStreamIdMapper>(mapper)
+                ?? throw new KeyNotFoundException("No IStreamIdMapper has the name " + mapper + ".")).GetGrainKeyId(bindings, stream);
+
+        internal IdSpan ChannelKey(ChannelId channel) => (mapper is null
+            ? new DefaultChannelIdMapper()
+            : parts.Services.GetKeyedService<IChannelIdMapper>(mapper)
+                ?? throw new KeyNotFoundException("No IChannelIdMapper has the name " + mapper + ".")).GetGrainKeyId(bindings, channel);
+
+        private static Func<string, bool> Predicate(
+            StreamParts parts, GrainType grainType, string pattern, Func<Func<string, bool>?> find)
+        {
+            try
+            {
+                if (find() is { } found)
+                    return found;
+                parts.Log.PatternUnusable(pattern, grainType, "no provider of predicates knows it");
+            }
+            catch (Exception exception)
+            {
+                // The pattern may come from another silo.
+                parts.Log.PatternUnusable(pattern, grainType, exception.Message);
+            }
+
+            return static _ => false;
+        }
+    }
+}

@@ -1,0 +1,266 @@
+using ActOp.Runtime.Streams;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans;
+using Orleans.Concurrency;
+using Orleans.Providers;
+using Orleans.Providers.Streams.Common;
+using Orleans.Runtime;
+using Orleans.Streams;
+
+namespace ActOp.Runtime.Streams;
+
+/// <summary>A queue of memory streams as its agent uses it.</summary>
+internal interface IMemoryQueue : IMemoryStreamQueueGrain
+{
+    /// <summary>From now on the receiver reads the queue, from the oldest message that was not acknowledged.</summary>
+    Task Claim(Guid receiver);
+
+    /// <summary>The messages behind <paramref name="after"/>; waits for a time until there is one.</summary>
+    /// <param name="receiver">Gets nothing if another one has claimed the queue since.</param>
+    /// <param name="incarnation">The queue that <paramref name="after"/> is a number of.</param>
+    /// <param name="after">The number of the last message that the receiver has.</param>
+    /// <param name="most">How many messages at most.</param>
+    Task<MemoryMessages> Take(Guid receiver, Guid incarnation, long after, int most);
+
+    /// <summary>The messages up to this one were delivered and leave the queue.</summary>
+    Task Acknowledge(Guid incarnation, long upTo);
+}
+
+/// <summary>Messages of a queue.</summary>
+/// <param name="Incarnation">The activation of the queue: another one has other messages, and numbers of its own.</param>
+/// <param name="IsOwner">Whether the receiver may read.</param>
+/// <param name="Items">The messages, in order.</param>
+[GenerateSerializer, Immutable]
+internal sealed record MemoryMessages(Guid Incarnation, bool IsOwner, MemoryMessageData[] Items);
+
+/// <summary>A queue of memory streams.</summary>
+/// <remarks>
+/// <para>Owns the messages from their arrival until they are acknowledged, at most <see cref="Limit"/>, and as many producers that wait for
+/// room. On the turns of the grain; requests interleave at their awaits only.</para>
+/// <para>Failures. The activation ends or its silo dies: the messages are lost, producers that wait get an exception, and the agent begins with
+/// the next activation by its incarnation. The agent dies: the next one claims the queue and gets what was not acknowledged, so some messages
+/// come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: the next one includes it. The agent
+/// hangs: the queue fills, and producers wait until their calls time out; a message whose producer has given up may still be delivered.</para>
+/// </remarks>
+[Reentrant, KeepAlive]
+internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue
+{
+    /// <summary>Messages in a queue, and producers that wait for room.</summary>
+    internal const int Limit = 16_384;
+
+    /// <summary>How long a receiver waits for a message.</summary>
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(2);
+
+    private readonly Guid _incarnation = Guid.NewGuid();
+    private readonly Queue<(MemoryMessageData Data, TaskCompletionSource Added)> _waiting = new();
+    private MemoryMessageData[] _ring = new MemoryMessageData[64];
+    private int _head;
+    private int _count;
+
+    /// <summary>The number of the oldest message, or of the next one if there is none.</summary>
+    private long _firstNumber = time.GetUtcNow().Ticks;
+    private Guid _owner;
+    private TaskCompletionSource? _arrival;
+
+    public Task Enqueue(MemoryMessageData data)
+    {
+        if (_count >= Limit || _waiting.Count > 0)
+            return EnqueueLaterAsync(data);
+        Add(data);
+        return Task.CompletedTask;
+    }
+
+    public Task<List<MemoryMessageData>> Dequeue(int maxCount)
+    {
+        var taken = Copy(0, maxCount);
+        Remove(taken.Length);
+        return Task.FromResult<List<MemoryMessageData>>([.. taken]);
+    }
+
+    public Task Claim(Guid receiver)
+    {
+        _owner = receiver;
+        // The one before must not wait any longer.
+        WakeReader();
+        return Task.CompletedTask;
+    }
+
+    public async Task<MemoryMessages> Take(Guid receiver, Guid incarnation, long after, int most)
+    {
+        if (_owner == default)
+            _owner = receiver;
+        var next = incarnation == _incarnation ? Math.Max(after + 1, _firstNumber) : _firstNumber;
+        if (_owner == receiver && next >= _firstNumber + _count)
+        {
+            _arrival ??= new TaskCompletionSource();
+            await _arrival.Task.WaitAsync(LongestWait, time).ConfigureAwait(
+                ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+            next = Math.Max(next, _firstNumber);
+        }
+
+        return _owner == receiver
+            ? new MemoryMessages(_incarnation, true, Copy((int)(next - _firstNumber), most))
+            : new MemoryMessages(_incarnation, false, []);
+    }
+
+    public Task Acknowledge(Guid incarnation, long upTo)
+    {
+        if (incarnation == _incarnation)
+            Remove((int)Math.Clamp(upTo - _firstNumber + 1, 0, _count));
+        return Task.CompletedTask;
+    }
+
+    public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken)
+    {
+        foreach (var (_, added) in _waiting)
+            added.TrySetException(new InvalidOperationException("The queue ends: " + reason.Description));
+        WakeReader();
+        return Task.CompletedTask;
+    }
+
+    private Task EnqueueLaterAsync(MemoryMessageData data)
+    {
+        if (_waiting.Count >= Limit)
+        {
+            throw new InvalidOperationException(
+                "The queue is full: " + Limit + " messages were not delivered yet, and as many producers wait for room.");
+        }
+
+        var added = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        _waiting.Enqueue((data, added));
+        return added.Task;
+    }
+
+    private void Add(MemoryMessageData data)
+    {
+        if (_count == _ring.Length)
+            Grow();
+        data.SequenceNumber = _firstNumber + _count;
+        data.EnqueueTimeUtc = time.GetUtcNow().UtcDateTime;
+        _ring[(_head + _count++) & (_ring.Length - 1)] = data;
+        WakeReader();
+    }
+
+    private void Grow()
+    {
+        var grown = new MemoryMessageData[2 * _ring.Length];
+        for (var i = 0; i < _count; i++)
+            grown[i] = _ring[(_head + i) & (_ring.Length - 1)];
+        (_ring, _head) = (grown, 0);
+    }
+
+    private MemoryMessageData[] Copy(int from, int most)
+    {
+        var available = Math.Max(0, _count - from);
+        var copied = new MemoryMessageData[most < 0 ? available : Math.Min(most, available)];
+        for (var i = 0; i < copied.Length; i++)
+            copied[i] = _ring[(_head + from + i) & (_ring.Length - 1)];
+        return copied;
+    }
+
+    private void Remove(int count)
+    {
+        for (var i = 0; i < count; i++)
+            _ring[(_head + i) & (_ring.Length - 1)] = default;
+        _head = (_head + count) & (_ring.Length - 1);
+        _count -= count;
+        _firstNumber += count;
+        while (_count < Limit && _waiting.TryDequeue(out var waiting))
+        {
+            Add(waiting.Data);
+            waiting.Added.TrySetResult();
+        }
+    }
+
+    private void WakeReader()
+    {
+        var arrival = _arrival;
+        _arrival = null;
+        arrival?.TrySetResult();
+    }
+}
+
+/// <summary>Reads a queue of memory streams. On the turns of its agent.</summary>
+internal sealed class MemoryReceiver(IMemoryQueue queue) : IQueueAdapterReceiver, IWaitingReceiver
+{
+    private readonly Guid _receiver = Guid.NewGuid();
+    private Guid _incarnation;
+    private long _last = -1;
+
+    public Task Initialize(TimeSpan timeout) => queue.Claim(_receiver);
+
+    public Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount) => GetQueueMessagesAsync(maxCount, default);
+
+    public async Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount, CancellationToken cancellationToken)
+    {
+        var messages = await queue.Take(_receiver, _incarnation, _last, maxCount).WaitAsync(cancellationToken);
+        if (!messages.IsOwner)
+            throw new InvalidOperationException("Another agent reads the queue.");
+        _incarnation = messages.Incarnation;
+        if (messages.Items.Length == 0)
+            return [];
+        _last = messages.Items[^1].SequenceNumber;
+        return Array.ConvertAll(messages.Items, item => (IBatchContainer)new MemoryBatch(item, _incarnation));
+    }
+
+    public async Task MessagesDeliveredAsync(IList<IBatchContainer> messages)
+    {
+        var last = (MemoryBatch)messages[^1];
+        await queue.Acknowledge(last.Incarnation, last.Message.SequenceNumber);
+    }
+
+    public Task Shutdown(TimeSpan timeout) => Task.CompletedTask;
+}
+
+/// <summary>A receiver that waits for messages itself, so that its agent does not have to.</summary>
+internal interface IWaitingReceiver
+{
+}
+
+/// <summary>A batch of a memory stream, as bytes: each consumer reads items of its own.</summary>
+[GenerateSerializer, Immutable]
+internal sealed class MemoryBatch(MemoryMessageData message, Guid incarnation) : IBatchContainer, IBoundBatch
+{
+    [Id(0)]
+    public MemoryMessageData Message { get; private set; } = message;
+
+    [Id(1)]
+    public Guid Incarnation { get; private set; } = incarnation;
+
+    public StreamId StreamId => Message.StreamId;
+
+    public StreamSequenceToken SequenceToken => new EventSequenceTokenV2(Message.SequenceNumber);
+
+    public IBatchContainer Bind(IServiceProvider services, string providerName) => new BoundMemoryBatch(
+        this, services.GetRequiredKeyedService<IMemoryMessageBodySerializer>(providerName).Deserialize(Message.Payload));
+
+    public IEnumerable<Tuple<T, StreamSequenceToken>> GetEvents<T>() => throw Unbound();
+
+    public bool ImportRequestContext() => throw Unbound();
+
+    private static InvalidOperationException Unbound() => new("The batch must be bound to a provider before its items are read.");
+}
+
+/// <summary>The items of a batch, for one reader.</summary>
+internal sealed class BoundMemoryBatch(MemoryBatch batch, MemoryMessageBody body) : IBatchContainer
+{
+    public StreamId StreamId => batch.StreamId;
+
+    public StreamSequenceToken SequenceToken => batch.SequenceToken;
+
+    public IEnumerable<Tuple<T, StreamSequenceToken>> GetEvents<T>()
+    {
+        var index = 0;
+        foreach (var item in body.Events)
+            yield return Tuple.Create((T)item, (StreamSequenceToken)new EventSequenceTokenV2(batch.Message.SequenceNumber, index++));
+    }
+
+    public bool ImportRequestContext()
+    {
+        if (body.RequestContext is not { } values)
+            return false;
+        foreach (var (key, value) in values)
+            RequestContext.Set(key, value);
+        return true;
+    }
+}

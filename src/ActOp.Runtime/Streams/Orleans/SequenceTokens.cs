@@ -1,0 +1,125 @@
+using System.Globalization;
+using Orleans.Streams;
+
+namespace Orleans.Providers.Streams.Common;
+
+/// <summary>A position: the number of a batch, and of an item in it.</summary>
+[GenerateSerializer]
+public class EventSequenceToken : StreamSequenceToken
+{
+    /// <summary>Creates the position 0.</summary>
+    public EventSequenceToken()
+    {
+    }
+
+    /// <summary>Creates the position of a batch.</summary>
+    public EventSequenceToken(long sequenceNumber)
+        : this(sequenceNumber, 0)
+    {
+    }
+
+    /// <summary>Creates the position of an item.</summary>
+    public EventSequenceToken(long sequenceNumber, int eventIndex)
+    {
+        SequenceNumber = sequenceNumber;
+        EventIndex = eventIndex;
+    }
+
+    /// <inheritdoc/>
+    [Id(0)]
+    public override long SequenceNumber { get; protected set; }
+
+    /// <inheritdoc/>
+    [Id(1)]
+    public override int EventIndex { get; protected set; }
+
+    /// <summary>The position of an item in the batch at this position.</summary>
+    public EventSequenceToken CreateSequenceTokenForEvent(int eventInd) => new(SequenceNumber, eventInd);
+
+    /// <inheritdoc/>
+    public override bool Equals(StreamSequenceToken? other) => other is EventSequenceToken token && SequenceTokens.Equal(this, token);
+
+    /// <inheritdoc/>
+    public override bool Equals(object? obj) => Equals(obj as StreamSequenceToken);
+
+    /// <inheritdoc/>
+    public override int GetHashCode() => HashCode.Combine(SequenceNumber, EventIndex);
+
+    /// <inheritdoc/>
+    /// <exception cref="ArgumentOutOfRangeException">The other position is of another kind.</exception>
+    public override int CompareTo(StreamSequenceToken? other) => SequenceTokens.Compare<EventSequenceToken>(this, other);
+
+    /// <inheritdoc/>
+    public override string ToString() => SequenceTokens.Text(this);
+}
+
+/// <summary>A position: the number of a batch, and of an item in it. The positions of memory streams.</summary>
+[GenerateSerializer]
+public class EventSequenceTokenV2 : StreamSequenceToken
+{
+    /// <summary>Creates the position 0.</summary>
+    public EventSequenceTokenV2()
+    {
+    }
+
+    /// <summary>Creates the position of a batch.</summary>
+    public EventSequenceTokenV2(long seqNumber)
+        : this(seqNumber, 0)
+    {
+    }
+
+    /// <summary>Creates the position of an item.</summary>
+    public EventSequenceTokenV2(long seqNumber, int eventInd)
+    {
+        SequenceNumber = seqNumber;
+        EventIndex = eventInd;
+    }
+
+    /// <inheritdoc/>
+    [Id(0)]
+    public override long SequenceNumber { get; protected set; }
+
+    /// <inheritdoc/>
+    [Id(1)]
+    public override int EventIndex { get; protected set; }
+
+    /// <summary>The position of an item in the batch at this position.</summary>
+    public EventSequenceTokenV2 CreateSequenceTokenForEvent(int eventInd) => new(SequenceNumber, eventInd);
+
+    /// <inheritdoc/>
+    public override bool Equals(StreamSequenceToken? other) => other is EventSequenceTokenV2 token && SequenceTokens.Equal(this, token);
+
+    /// <inheritdoc/>
+    public override bool Equals(object? obj) => Equals(obj as StreamSequenceToken);
+
+    /// <inheritdoc/>
+    public override int GetHashCode() => HashCode.Combine(SequenceNumber, EventIndex);
+
+    /// <inheritdoc/>
+    /// <exception cref="ArgumentOutOfRangeException">The other position is of another kind.</exception>
+    public override int CompareTo(StreamSequenceToken? other) => SequenceTokens.Compare<EventSequenceTokenV2>(this, other);
+
+    /// <inheritdoc/>
+    public override string ToString() => SequenceTokens.Text(this);
+}
+
+/// <summary>What both kinds of positions have in common.</summary>
+file static class SequenceTokens
+{
+    internal static bool Equal(StreamSequenceToken left, StreamSequenceToken right) =>
+        left.SequenceNumber == right.SequenceNumber && left.EventIndex == right.EventIndex;
+
+    internal static int Compare<T>(T left, StreamSequenceToken? right)
+        where T : StreamSequenceToken
+    {
+        if (right is null)
+            return 1;
+        if (right is not T)
+            throw new ArgumentOutOfRangeException(nameof(right), right, "A " + typeof(T).Name + " cannot be compared with a " + right.GetType() + ".");
+        var order = left.SequenceNumber.CompareTo(right.SequenceNumber);
+        return order != 0 ? order : left.EventIndex.CompareTo(right.EventIndex);
+    }
+
+    internal static string Text(StreamSequenceToken token) => string.Create(
+        CultureInfo.InvariantCulture, $"[EventSequenceToken: SeqNum={token.SequenceNumber}, EventIndex={token.EventIndex}]");
+}

@@ -1,0 +1,341 @@
+using Microsoft.Extensions.Logging;
+using Orleans.Configuration;
+using Orleans.Runtime;
+using Orleans.Streams;
+
+namespace Orleans.Providers.Streams.Common;
+
+/// <summary>Makes a <see cref="SimpleQueueCache"/> for each queue.</summary>
+public class SimpleQueueAdapterCache : IQueueAdapterCache
+{
+    /// <summary>The name of the setting of the size.</summary>
+    public const string CacheSizePropertyName = "CacheSize";
+
+    private readonly SimpleQueueCacheOptions _options;
+    private readonly ILoggerFactory _loggers;
+
+    /// <summary>Creates the maker of caches.</summary>
+    public SimpleQueueAdapterCache(SimpleQueueCacheOptions options, string providerName, ILoggerFactory loggerFactory)
+    {
+        _options = options;
+        _loggers = loggerFactory;
+    }
+
+    /// <inheritdoc/>
+    public IQueueCache CreateQueueCache(QueueId queueId) =>
+        new SimpleQueueCache(_options.CacheSize, _loggers.CreateLogger<SimpleQueueCache>());
+}
+
+/// <summary>
+/// The batches of one queue, in order. A batch stays until all cursors of its stream have passed it. Then it may be read again, by a new
+/// cursor, until its place is needed or it is too old.
+/// </summary>
+/// <remarks>
+/// <para>One thread at a time. Owns the batches and the places of its cursors. Every batch is linked to the next one of the queue and to the
+/// next one of its stream, so a cursor never visits batches of other streams.</para>
+/// <para>A cursor that is not disposed holds the batches behind it: the cache fills, and its agent stops reading. So whoever takes a cursor
+/// must dispose it. A cursor disposed twice has no effect.</para>
+/// </remarks>
+public class SimpleQueueCache : IQueueCache
+{
+    private readonly Dictionary<StreamId, Lane> _lanes = [];
+    private readonly StreamCacheEvictionOptions? _eviction;
+    private readonly TimeProvider? _time;
+
+    /// <summary>The oldest batch.</summary>
+    private Node? _first;
+    private Node? _last;
+
+    /// <summary>The oldest batch that was not purged yet.</summary>
+    private Node? _needed;
+    private int _neededCount;
+
+    /// <summary>Creates an empty cache.</summary>
+    /// <param name="cacheSize">How many batches it holds, those included that may be read again.</param>
+    /// <param name="logger">Not used: what goes wrong is thrown.</param>
+    public SimpleQueueCache(int cacheSize, ILogger logger)
+    {
+        ArgumentOutOfRangeException.ThrowIfLessThan(cacheSize, 1);
+        Capacity = cacheSize;
+    }
+
+    internal SimpleQueueCache(int cacheSize, StreamCacheEvictionOptions eviction, TimeProvider time)
+        : this(cacheSize, Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance)
+    {
+        _eviction = eviction;
+        _time = time;
+    }
+
+    /// <summary>The number of batches in the cache.</summary>
+    public int Size { get; private set; }
+
+    private int Capacity { get; }
+
+    /// <inheritdoc/>
+    public int GetMaxAddCount() => Math.Max(0, Capacity - _neededCount);
+
+    /// <inheritdoc/>
+    public virtual bool IsUnderPressure() => _neededCount >= Capacity;
+
+    /// <inheritdoc/>
+    public virtual void AddToCache(IList<IBatchContainer> msgs)
+    {
+        ArgumentNullException.ThrowIfNull(msgs);
+        var now = Now;
+        foreach (var batch in msgs)
+        {
+            var node = new Node(batch, now);
+            if (_last is null)
+                _first = node;
+            else
+                _last.Next = node;
+            _last = node;
+            _needed ??= node;
+            _neededCount++;
+            Size++;
+            Append(LaneOf(batch.StreamId), node);
+        }
+
+        Evict();
+    }
+
+    /// <inheritdoc/>
+    public virtual bool TryPurgeFromCache(out IList<IBatchContainer> purgedItems)
+    {
+        List<IBatchContainer>? purged = null;
+        while (_needed is { Pins: 0 } node)
+        {
+            (purged ??= []).Add(node.Batch);
+            _needed = node.Next;
+            _neededCount--;
+        }
+
+        Evict();
+        purgedItems = purged ?? [];
+        return purged is not null;
+    }
+
+    /// <inheritdoc/>
+    /// <exception cref="QueueCacheMissException">The batch at <paramref name="token"/> has left the cache.</exception>
+    public virtual IQueueCacheCursor GetCacheCursor(StreamId streamId, StreamSequenceToken? token)
+    {
+        var cursor = new SimpleQueueCacheCursor(this, streamId, Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance);
+        if (token is not null)
+            Seek(cursor, token);
+        return cursor;
+    }
+
+    /// <summary>A cursor at the oldest batch of the stream.</summary>
+    internal SimpleQueueCacheCursor GetCursorAtOldest(StreamId streamId)
+    {
+        var cursor = new SimpleQueueCacheCursor(this, streamId, Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance);
+        cursor.MoveTo(LaneOf(streamId).First);
+        return cursor;
+    }
+
+    internal Lane LaneOf(StreamId stream)
+    {
+        if (!_lanes.TryGetValue(stream, out var lane))
+            _lanes[stream] = lane = new Lane(stream);
+        return lane;
+    }
+
+    /// <summary>A stream without batches and cursors is forgotten.</summary>
+    internal void Tidy(Lane lane)
+    {
+        if (lane.First is null && lane.Cursors.Count == 0)
+            _lanes.Remove(lane.Stream);
+    }
+
+    private long Now => _time?.GetTimestamp() ?? 0;
+
+    private void Seek(SimpleQueueCacheCursor cursor, StreamSequenceToken token)
+    {
+        if (_first is not null && token.CompareTo(_first.Batch.SequenceToken) < 0
+            && token.SequenceNumber != _first.Batch.SequenceToken.SequenceNumber)
+        {
+            cursor.Dispose();
+            throw new QueueCacheMissException(token, _first.Batch.SequenceToken, _last!.Batch.SequenceToken);
+        }
+
+        var node = LaneOf(cursor.Stream).First;
+        while (node is not null && node.Batch.SequenceToken.CompareTo(token) < 0
+            && node.Batch.SequenceToken.SequenceNumber != token.SequenceNumber)
+        {
+            node = node.NextInStream;
+        }
+
+        cursor.MoveTo(node);
+    }
+
+    private static void Append(Lane lane, Node node)
+    {
+        if (lane.Last is null)
+            lane.First = node;
+        else
+            lane.Last.NextInStream = node;
+        lane.Last = node;
+        foreach (var cursor in lane.Cursors)
+            cursor.Arrived(node);
+    }
+
+    /// <summary>Removes batches that were purged, while there are too many or they are too old.</summary>
+    private void Evict()
+    {
+        while (_first is { } node && !ReferenceEquals(node, _needed) && (Size > Capacity || IsTooOld(node)))
+        {
+            _first = node.Next;
+            if (_first is null)
+                _last = null;
+            Size--;
+            var lane = LaneOf(node.Batch.StreamId);
+            lane.First = node.NextInStream;
+            if (lane.First is null)
+                lane.Last = null;
+            Tidy(lane);
+        }
+    }
+
+    private bool IsTooOld(Node node) => _eviction is not null
+        && _time!.GetElapsedTime(node.Added) > _eviction.DataMinTimeInCache
+        && (ReferenceEquals(node, _last) ? _time.GetElapsedTime(node.Added) : _time.GetElapsedTime(node.Added, _last!.Added))
+            > _eviction.DataMaxAgeInCache;
+
+    /// <summary>A batch in its place.</summary>
+    internal sealed class Node(IBatchContainer batch, long added)
+    {
+        internal readonly IBatchContainer Batch = batch;
+        internal readonly long Added = added;
+        internal Node? Next;
+        internal Node? NextInStream;
+
+        /// <summary>Cursors that have not passed it.</summary>
+        internal int Pins;
+    }
+
+    /// <summary>The batches of one stream.</summary>
+    internal sealed class Lane(StreamId stream)
+    {
+        internal readonly StreamId Stream = stream;
+        internal readonly List<SimpleQueueCacheCursor> Cursors = [];
+        internal Node? First;
+        internal Node? Last;
+    }
+}
+
+/// <summary>A reader of one stream in a <see cref="SimpleQueueCache"/>. Holds the batch at which it is, until it moves on.</summary>
+/// <remarks>Used by the thread that uses its cache.</remarks>
+public class SimpleQueueCacheCursor : IQueueCacheCursor
+{
+    private readonly SimpleQueueCache _cache;
+    private readonly SimpleQueueCache.Lane _lane;
+    private SimpleQueueCache.Node? _current;
+
+    /// <summary>The batch behind the current one; null at the end.</summary>
+    private SimpleQueueCache.Node? _next;
+    private bool _isDisposed;
+
+    /// <summary>A cursor behind the newest batch of the stream.</summary>
+    public SimpleQueueCacheCursor(SimpleQueueCache cache, StreamId streamId, ILogger logger)
+    {
+        ArgumentNullException.ThrowIfNull(cache);
+        _cache = cache;
+        _lane = cache.LaneOf(streamId);
+        _lane.Cursors.Add(this);
+    }
+
+    internal StreamId Stream => _lane.Stream;
+
+    /// <inheritdoc/>
+    public virtual IBatchContainer? GetCurrent(out Exception? exception)
+    {
+        exception = null;
+        return _current?.Batch;
+    }
+
+    /// <inheritdoc/>
+    public virtual bool MoveNext()
+    {
+        Unpin(ref _current);
+        if (_next is null)
+            return false;
+        _current = _next;
+        _next = _current.NextInStream;
+        if (_next is not null)
+            _next.Pins++;
+        return true;
+    }
+
+    /// <inheritdoc/>
+    public virtual void Refresh(StreamSequenceToken sequenceToken)
+    {
+        // A new batch moves the cursors of its stream.
+    }
+
+    /// <inheritdoc/>
+    public void RecordDeliveryFailure()
+    {
+    }
+
+    /// <inheritdoc/>
+    public void Dispose()
+    {
+        Dispose(true);
+        GC.SuppressFinalize(this);
+    }
+
+    /// <summary>Lets its batches go.</summary>
+    protected virtual void Dispose(bool disposing)
+    {
+        if (_isDisposed)
+            return;
+        _isDisposed = true;
+        Unpin(ref _current);
+        Unpin(ref _next);
+        _lane.Cursors.Remove(this);
+        _cache.Tidy(_lane);
+    }
+
+    /// <summary>Reads ahead without moving: the batches that <see cref="MoveNext"/> would visit next.</summary>
+    internal void Peek(List<IBatchContainer> into, int most)
+    {
+        for (var node = _next; node is not null && into.Count < most; node = node.NextInStream)
+            into.Add(node.Batch);
+    }
+
+    /// <summary>Passes batches that were read ahead.</summary>
+    internal void Skip(int count)
+    {
+        for (; count > 0 && MoveNext(); count--)
+            ;
+        Unpin(ref _current);
+    }
+
+    internal void MoveTo(SimpleQueueCache.Node? node)
+    {
+        Unpin(ref _current);
+        Unpin(ref _next);
+        _next = node;
+        if (node is not null)
+            node.Pins++;
+    }
+
+    internal void Arrived(SimpleQueueCache.Node node)
+    {
+        if (_next is null)
+            MoveNextTo(node);
+    }
+
+    private void MoveNextTo(SimpleQueueCache.Node node)
+    {
+        _next = node;
+        node.Pins++;
+    }
+
+    private static void Unpin(ref SimpleQueueCache.Node? node)
+    {
+        if (node is not null)
+            node.Pins--;
+        node = null;
+    }
+}

@@ -1,0 +1,174 @@
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Streams;
+
+/// <summary>Where the agents and the explicit subscriptions of one stream meet.</summary>
+/// <remarks>
+/// <para>Owns the list of agents and the list of subscriptions, both kept by <see cref="IPubSubStore"/>. One request at a time, on the turns of
+/// the grain: a change is written before it is answered.</para>
+/// <para>Failures. The store throws: the change is undone, and the caller gets the exception. It hangs: the caller's call times out; the change
+/// is there or not, and repeating it is harmless. An agent cannot be told of a subscription: an agent on a dead silo is removed; for any
+/// other the caller gets the exception, the subscription stays, and the caller can subscribe again with the same id. The grain's silo dies:
+/// the next activation reads the store; agents and consumers notice nothing. A request comes twice: additions and removals are by id.</para>
+/// </remarks>
+internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
+{
+    /// <summary>How long an agent may take to note a subscription.</summary>
+    private static readonly TimeSpan LongestNotice = TimeSpan.FromSeconds(10);
+
+    private readonly StreamParts _parts;
+    private readonly IPubSubStore _store;
+
+    public PubSubRendezvousGrain(StreamParts parts)
+    {
+        _parts = parts;
+        _store = PubSubStores.For(parts, GrainContext);
+    }
+
+    private PubSubGrainState State => _store.State;
+
+    public override async Task OnActivateAsync(CancellationToken cancellationToken)
+    {
+        await _store.ReadAsync();
+        if (!_store.IsPersistent)
+            DelayDeactivation(TimeSpan.MaxValue);
+    }
+
+    public async Task<List<SubscriptionEntry>> RegisterProducer(QualifiedStreamId stream, GrainId producer)
+    {
+        var dead = State.Producers.FindAll(IsLost);
+        if (!State.Producers.Contains(producer) || dead.Count > 0)
+        {
+            await ChangeAsync(state =>
+            {
+                state.Producers.RemoveAll(dead.Contains);
+                if (!state.Producers.Contains(producer))
+                    state.Producers.Add(producer);
+            });
+        }
+
+        return State.Consumers.FindAll(static one => !one.IsFaulted);
+    }
+
+    public async Task UnregisterProducer(GrainId producer)
+    {
+        if (State.Producers.Contains(producer))
+            await ChangeAsync(state => state.Producers.Remove(producer));
+        if (State.Producers.Count == 0 && State.Consumers.Count == 0 && _store.IsPersistent)
+            DeactivateOnIdle();
+    }
+
+    public async Task RegisterConsumer(QualifiedStreamId stream, SubscriptionEntry subscription)
+    {
+        var known = State.Consumers.Find(one => one.Id == subscription.Id);
+        if (known is { IsFaulted: true })
+            throw new Orleans.Streams.FaultedSubscriptionException("The subscription " + subscription.Id + " to " + stream + " has failed.");
+        if (known is null)
+            await ChangeAsync(state => state.Consumers.Add(subscription));
+        await TellAgentsAsync(stream, agent => agent.AddSubscriber(known ?? subscription, stream.StreamId));
+    }
+
+    public async Task UnregisterConsumer(QualifiedStreamId stream, Guid subscription)
+    {
+        if (State.Consumers.Exists(one => one.Id == subscription))
+            await ChangeAsync(state => state.Consumers.RemoveAll(one => one.Id == subscription));
+        await TellAgentsAsync(stream, agent => agent.RemoveSubscriber(subscription, stream.StreamId));
+    }
+
+    public async Task<bool> FaultSubscription(QualifiedStreamId stream, Guid subscription)
+    {
+        if (State.Consumers.Find(one => one.Id == subscription) is not { } found)
+            return false;
+        if (!found.IsFaulted)
+            await ChangeAsync(_ => found.IsFaulted = true);
+        await TellAgentsAsync(stream, agent => agent.RemoveSubscriber(subscription, stream.StreamId));
+        return true;
+    }
+
+    public Task<List<SubscriptionEntry>> GetSubscriptions() => Task.FromResult(State.Consumers);
+
+    public Task<int> ProducerCount() => Task.FromResult(State.Producers.Count);
+
+    /// <summary>The agent was on a silo that is dead, or that no view lists any more.</summary>
+    private bool IsLost(GrainId agent) =>
+        !Routing.SystemGrainIds.TryGetAddress(agent, out var silo) || !_parts.ClusterView.IsUsable(silo);
+
+    private async Task ChangeAsync(Action<PubSubGrainState> change)
+    {
+        change(State);
+        try
+        {
+            await _store.WriteAsync();
+        }
+        catch
+        {
+            // What the store holds is unknown now, so the next activation reads it.
+            DeactivateOnIdle();
+            throw;
+        }
+    }
+
+    private async Task TellAgentsAsync(QualifiedStreamId stream, Func<IStreamAgent, Task> tell)
+    {
+        List<Exception>? failures = null;
+        foreach (var agent in State.Producers.ToArray())
+        {
+            try
+            {
+                await tell(_parts.Reference<IStreamAgent>(agent)).WaitAsync(LongestNotice, _parts.Local.TaskTime);
+            }
+            catch (Exception exception)
+            {
+                if (IsLost(agent) || exception is OrleansMessageRejectionException)
+                {
+                    // Its silo is dead, or the agent has ended: whoever reads the queue next asks for all subscriptions.
+                    State.Producers.Remove(agent);
+                    continue;
+                }
+
+                _parts.Log.AgentNotTold(agent, stream, exception);
+                (failures ??= []).Add(exception);
+            }
+        }
+
+        if (failures is not null)
+            throw failures.Count == 1 ? failures[0] : new AggregateException(failures);
+    }
+}
+
+/// <summary>Keeps the state of one rendezvous.</summary>
+internal interface IPubSubStore
+{
+    PubSubGrainState State { get; }
+
+    /// <summary>Whether the state survives the activation.</summary>
+    bool IsPersistent { get; }
+
+    Task ReadAsync();
+
+    Task WriteAsync();
+}
+
+/// <summary>Makes stores.</summary>
+internal static class PubSubStores
+{
+    internal static IPubSubStore For(StreamParts parts, IGrainContext grain)
+    {
+        if (Interlocked.Exchange(ref parts.HasReportedStore, 1) == 0)
+            parts.Log.NoPubSubStore();
+        return new ActivationPubSubStore();
+    }
+
+    /// <summary>Without a grain storage: the activation keeps the state, as long as its silo runs.</summary>
+    private sealed class ActivationPubSubStore : IPubSubStore
+    {
+        public PubSubGrainState State { get; } = new();
+
+        public bool IsPersistent => false;
+
+        public Task ReadAsync() => Task.CompletedTask;
+
+        public Task WriteAsync() => Task.CompletedTask;
+    }
+}

@@ -1,0 +1,407 @@
+using ActOp.Runtime.Activations;
+using Orleans.Configuration;
+using Orleans.Internal;
+using Orleans.Providers.Streams.Common;
+using Orleans.Runtime;
+using Orleans.Streams;
+using Orleans.Streams.Filtering;
+
+namespace ActOp.Runtime.Streams;
+
+/// <summary>What the agents of a provider have in common. Immutable.</summary>
+internal sealed record AgentSetup(
+    StreamParts Parts, string Provider, IQueueAdapter Adapter, IQueueAdapterFactory Factory, StreamPubSub PubSub,
+    StreamPullingAgentOptions Options, IStreamFilter? Filter, IBackoffProvider DeliveryBackoff, IBackoffProvider ReaderBackoff);
+
+/// <summary>A stream of which the agent has seen items.</summary>
+internal sealed class AgentStream(StreamId id, QualifiedStreamId qualified)
+{
+    internal StreamId Id => id;
+
+    internal QualifiedStreamId Qualified => qualified;
+
+    internal Dictionary<Guid, AgentSubscription> Subscriptions { get; } = [];
+
+    /// <summary>Removed while the subscriptions were being read: they must not come back with the answer.</summary>
+    internal HashSet<Guid> Removed { get; } = [];
+
+    /// <summary>Holds the first batches until the subscriptions are known; null from then on.</summary>
+    internal IQueueCacheCursor? Hold { get; set; }
+
+    /// <summary>The oldest batch that the subscriptions found by the registration get.</summary>
+    internal StreamSequenceToken? First { get; set; }
+
+    /// <summary>Coarse time in ms of the last batch.</summary>
+    internal long LastBatch { get; set; }
+}
+
+/// <summary>
+/// Reads one queue and delivers its batches to the subscriptions of their streams. One agent per queue in the cluster, as far as the views of
+/// the silos agree.
+/// </summary>
+/// <remarks>
+/// <para>Owns the receiver, the cache, the streams that it has seen and their subscriptions. Everything runs on the turns of its own activation,
+/// on the work stage. It reads only while the cache has room, so slow consumers slow the producers down and nothing grows.</para>
+/// <para>Failures. The queue throws: logged, and read again after a pause, for ever. It hangs: the calls of its receiver time out. The rendezvous
+/// of a stream throws or hangs: its batches wait in the cache, and the registration is repeated, for ever. A batch cannot be delivered: see
+/// <see cref="AgentSubscription"/>. The silo dies: the balancer of another silo starts an agent, which gets what was not acknowledged. Started
+/// twice, by silos with different views: consumers get some batches twice. Nobody notices an agent that reads slowly, except the
+/// producers that wait.</para>
+/// </remarks>
+internal sealed class StreamAgent : IStreamAgent
+{
+    /// <summary>Messages in one read.</summary>
+    private const int MostInRead = 1024;
+
+    /// <summary>Streams that an agent knows at most; beyond that, those without items for longest are forgotten early.</summary>
+    private const int MostStreams = 65_536;
+
+    private static readonly TimeSpan TidyPeriod = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan LongestStop = TimeSpan.FromSeconds(5);
+
+    private readonly AgentSetup _setup;
+    private readonly QueueId _queue;
+    private readonly Activation _host;
+    private readonly CancellationTokenSource _stopping = new();
+    private readonly Dictionary<StreamId, AgentStream> _streams = [];
+    private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly List<Task> _running = [];
+    private IQueueAdapterReceiver? _receiver;
+    private IStreamFailureHandler? _failureHandler;
+    private TaskCompletionSource? _room;
+    private long _lastTidy;
+
+    internal StreamAgent(AgentSetup setup, QueueId queue)
+    {
+        _setup = setup;
+        _queue = queue;
+        Cache = setup.Factory.GetQueueAdapterCache()?.CreateQueueCache(queue)
+            ?? new SimpleQueueCache(SimpleQueueCacheOptions.DEFAULT_CACHE_SIZE, setup.Parts.Log.Logger);
+        _host = setup.Parts.AddObserver(this);
+    }
+
+    internal StreamParts Parts => _setup.Parts;
+
+    internal StreamPullingAgentOptions Options => _setup.Options;
+
+    internal IBackoffProvider DeliveryBackoff => _setup.DeliveryBackoff;
+
+    internal IQueueCache Cache { get; }
+
+    internal bool IsStopping => _stopping.IsCancellationRequested;
+
+    internal bool HasFilter => _setup.Filter is not null;
+
+    private GrainId Id => _host.GrainId;
+
+    /// <summary>Begins to read. Any thread.</summary>
+    internal void Start() => _host.Enqueue(new ActionItem(static agent => ((StreamAgent)agent!).Begin(), this));
+
+    /// <summary>Ends: what was delivered is acknowledged, the rest is left to the next agent. Any thread.</summary>
+    internal async Task StopAsync()
+    {
+        await _stopping.CancelAsync().ConfigureAwait(false);
+        await _ended.Task.WaitAsync(LongestStop, Parts.Local.TaskTime).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (!_ended.Task.IsCompleted)
+            Parts.Log.AgentLeft(_setup.Provider, _queue);
+        _host.EndObserver();
+    }
+
+    public Task AddSubscriber(SubscriptionEntry subscription, StreamId stream)
+    {
+        // Unknown streams are registered with their first batch; a registration under way may or may not have the subscription.
+        if (!IsStopping && _streams.TryGetValue(stream, out var found))
+        {
+            found.Removed.Remove(subscription.Id);
+            if (found.Subscriptions.TryGetValue(subscription.Id, out var known))
+                known.AskAgain();
+            else
+                Add(found, subscription, null);
+        }
+
+        return Task.CompletedTask;
+    }
+
+    public Task RemoveSubscriber(Guid subscription, StreamId stream)
+    {
+        if (_streams.TryGetValue(stream, out var found))
+        {
+            if (found.Hold is not null)
+                found.Removed.Add(subscription);
+            if (found.Subscriptions.Remove(subscription, out var removed))
+                removed.Dispose();
+            OnProgress();
+        }
+
+        return Task.CompletedTask;
+    }
+
+    /// <summary>Supervises work of the agent, which must have ended before the agent has.</summary>
+    internal void Follow(Task work)
+    {
+        if (work.IsCompletedSuccessfully)
+            return;
+        _running.RemoveAll(static one => one.IsCompleted);
+        _running.Add(work);
+        Parts.Background.Follow(work);
+    }
+
+    /// <summary>The cache may have room.</summary>
+    internal void OnProgress()
+    {
+        var room = _room;
+        _room = null;
+        room?.TrySetResult();
+    }
+
+    internal void OnConsumerGone(AgentStream stream, SubscriptionEntry entry)
+    {
+        stream.Subscriptions.Remove(entry.Id);
+        Parts.Log.ConsumerGone(stream.Id, entry.Consumer);
+        OnProgress();
+        Follow(_setup.PubSub.UnregisterConsumer(GuidId.GetGuidId(entry.Id), stream.Qualified));
+    }
+
+    /// <summary>Whether a subscription gets a batch: with a filter, if one of its items passes.</summary>
+    internal bool IsWanted(StreamId stream, IBatchContainer batch, string? filterData)
+    {
+        if (_setup.Filter is not { } filter)
+            return true;
+        try
+        {
+            var bound = (batch as IBoundBatch)?.Bind(Parts.Services, _setup.Provider) ?? batch;
+            foreach (var (item, _) in bound.GetEvents<object>())
+            {
+                if (filter.ShouldDeliver(stream, item, filterData))
+                    return true;
+            }
+
+            return false;
+        }
+        catch (Exception exception)
+        {
+            // Nothing is lost by a filter that fails.
+            Parts.Log.HandlerFailed(_setup.Provider, exception);
+            return true;
+        }
+    }
+
+    /// <summary>Tells the failure handler of a batch that was given up; true if the subscription ends.</summary>
+    internal async Task<bool> ReportAsync(AgentStream stream, SubscriptionEntry entry, StreamSequenceToken? token)
+    {
+        try
+        {
+            _failureHandler ??= await _setup.Factory.GetDeliveryFailureHandler(_queue);
+            await _failureHandler.OnDeliveryFailure(GuidId.GetGuidId(entry.Id), _setup.Provider, stream.Id, token);
+            if (!_failureHandler.ShouldFaultSubsriptionOnError
+                || !await _setup.PubSub.FaultSubscription(stream.Qualified, GuidId.GetGuidId(entry.Id)))
+            {
+                return false;
+            }
+        }
+        catch (Exception exception)
+        {
+            Parts.Log.HandlerFailed(_setup.Provider, exception);
+            return false;
+        }
+
+        stream.Subscriptions.Remove(entry.Id);
+        return true;
+    }
+
+    /// <summary>A pause that ends early when the agent stops.</summary>
+    internal async Task PauseAsync(TimeSpan time) => await Task.Delay(time, Parts.Local.TaskTime, _stopping.Token).ConfigureAwait(
+        ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+
+    private void Begin() => Parts.Background.Follow(RunAsync());
+
+    private async Task RunAsync()
+    {
+        try
+        {
+            for (var failures = 0; !IsStopping;)
+            {
+                try
+                {
+                    await OpenAsync();
+                    await ReadAsync(() => failures = 0);
+                }
+                catch (Exception exception) when (!IsStopping)
+                {
+                    failures++;
+                    // A queue that stays away must not fill the log.
+                    if (failures <= 3 || failures % 100 == 0)
+                        Parts.Log.ReadFailed(_setup.Provider, _queue, failures, exception);
+                    await PauseAsync(_setup.ReaderBackoff.Next(failures - 1));
+                }
+                catch (Exception)
+                {
+                    break;
+                }
+            }
+
+            await CloseAsync();
+        }
+        finally
+        {
+            _ended.TrySetResult();
+        }
+    }
+
+    private async Task OpenAsync()
+    {
+        if (_receiver is null)
+        {
+            var receiver = _setup.Adapter.CreateReceiver(_queue);
+            await receiver.Initialize(Options.InitQueueTimeout).WaitAsync(Options.InitQueueTimeout, Parts.Local.TaskTime, _stopping.Token);
+            _receiver = receiver;
+        }
+        else if (_receiver is IWaitingReceiver)
+        {
+            await _receiver.Initialize(Options.InitQueueTimeout);
+        }
+    }
+
+    private async Task ReadAsync(Action succeeded)
+    {
+        while (!IsStopping)
+        {
+            await AcknowledgeAsync();
+            Tidy();
+            var most = Cache.GetMaxAddCount();
+            if (Cache.IsUnderPressure() || most == 0)
+            {
+                await WaitForRoomAsync();
+                continue;
+            }
+
+            var asked = most < 0 ? QueueAdapterConstants.UNLIMITED_GET_QUEUE_MSG : Math.Min(most, MostInRead);
+            var messages = await _receiver!.GetQueueMessagesAsync(asked, _stopping.Token);
+            succeeded();
+            if (messages is { Count: > 0 })
+                Take(messages);
+            else if (_receiver is not IWaitingReceiver)
+                await PauseAsync(Options.GetQueueMsgsTimerPeriod);
+        }
+    }
+
+    private async Task WaitForRoomAsync()
+    {
+        _room ??= new TaskCompletionSource();
+        await _room.Task.WaitAsync(Options.GetQueueMsgsTimerPeriod, Parts.Local.TaskTime, _stopping.Token).ConfigureAwait(
+            ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+    }
+
+    private async ValueTask AcknowledgeAsync()
+    {
+        if (_receiver is not null && Cache.TryPurgeFromCache(out var purged) && purged is { Count: > 0 })
+            await _receiver.MessagesDeliveredAsync(purged, _stopping.Token);
+    }
+
+    private void Take(IList<IBatchContainer> messages)
+    {
+        Cache.AddToCache(messages);
+        var now = Parts.Now;
+        HashSet<StreamId>? seen = messages.Count > 1 ? [] : null;
+        foreach (var batch in messages)
+        {
+            if (seen is not null && !seen.Add(batch.StreamId))
+                continue;
+            if (!_streams.TryGetValue(batch.StreamId, out var stream))
+            {
+                stream = new AgentStream(batch.StreamId, new QualifiedStreamId(_setup.Provider, batch.StreamId))
+                {
+                    First = batch.SequenceToken,
+                    Hold = Cache.GetCacheCursor(batch.StreamId, batch.SequenceToken),
+                };
+                _streams.Add(batch.StreamId, stream);
+                Follow(RegisterAsync(stream));
+            }
+
+            stream.LastBatch = now;
+            foreach (var subscription in stream.Subscriptions.Values)
+            {
+                if (Cache is not SimpleQueueCache)
+                    subscription.Refresh(batch.SequenceToken);
+                subscription.Wake();
+            }
+        }
+    }
+
+    /// <summary>Learns the subscriptions of a stream, and is told of new ones from then on.</summary>
+    private async Task RegisterAsync(AgentStream stream)
+    {
+        for (var attempt = 0; !IsStopping; attempt++)
+        {
+            try
+            {
+                foreach (var entry in await _setup.PubSub.RegisterAgentAsync(stream.Qualified, Id))
+                {
+                    if (!stream.Subscriptions.ContainsKey(entry.Id) && !stream.Removed.Contains(entry.Id))
+                        Add(stream, entry, stream.First);
+                }
+
+                break;
+            }
+            catch (Exception exception)
+            {
+                Parts.Log.RegistrationFailed(_setup.Provider, stream.Id, attempt + 1, exception);
+                await PauseAsync(_setup.ReaderBackoff.Next(attempt));
+            }
+        }
+
+        stream.Hold?.Dispose();
+        stream.Hold = null;
+        stream.Removed.Clear();
+        OnProgress();
+    }
+
+    private void Add(AgentStream stream, SubscriptionEntry entry, StreamSequenceToken? first)
+    {
+        var subscription = new AgentSubscription(this, stream, entry, Cache.GetCacheCursor(stream.Id, first));
+        stream.Subscriptions.Add(entry.Id, subscription);
+        subscription.Wake();
+    }
+
+    /// <summary>Forgets streams without items: those that are due, and more if there are too many.</summary>
+    private void Tidy()
+    {
+        var now = Parts.Now;
+        if (now - _lastTidy < (long)TidyPeriod.TotalMilliseconds)
+            return;
+        _lastTidy = now;
+        var due = now - (long)Options.StreamInactivityPeriod.TotalMilliseconds;
+        var idle = _streams.Values.Where(static one => one.Hold is null && one.Subscriptions.Values.All(static each => each.IsIdle));
+        var tooMany = _streams.Count - MostStreams;
+        AgentStream[] forgotten = tooMany > 0
+            ? [.. idle.OrderBy(static one => one.LastBatch).Take(tooMany)]
+            : [.. idle.Where(one => one.LastBatch < due)];
+        foreach (var stream in forgotten)
+        {
+            _streams.Remove(stream.Id);
+            foreach (var subscription in stream.Subscriptions.Values)
+                subscription.Dispose();
+            Follow(_setup.PubSub.UnregisterProducer(stream.Qualified, Id));
+        }
+    }
+
+    private async Task CloseAsync()
+    {
+        OnProgress();
+        await Task.WhenAll(_running).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        var wasRead = _receiver;
+        if (wasRead is not null && Cache.TryPurgeFromCache(out var purged) && purged is { Count: > 0 })
+            await wasRead.MessagesDeliveredAsync(purged, CancellationToken.None);
+        foreach (var stream in _streams.Values)
+        {
+            stream.Hold?.Dispose();
+            foreach (var subscription in stream.Subscriptions.Values)
+                subscription.Dispose();
+        }
+
+        await Task.WhenAll(_streams.Values.Take(1024).Select(stream => _setup.PubSub.UnregisterProducer(stream.Qualified, Id)))
+            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        if (wasRead is not null)
+            await wasRead.Shutdown(LongestStop);
+    }
+}

@@ -1,0 +1,205 @@
+using ActOp.Runtime.Activations;
+using Orleans.Runtime;
+using Orleans.Streams;
+using Orleans.Streams.Core;
+
+namespace ActOp.Runtime.Streams;
+
+/// <summary>
+/// The observers of one grain activation, or of a client. Agents call it; it calls the observers, one delivery at a time per subscription.
+/// </summary>
+/// <remarks>
+/// <para>Belongs to the activation and ends with it: handles do not survive a deactivation, subscriptions do. On a grain, everything runs on
+/// its turns; on a client, application threads attach and detach, so the table has a lock that is never held across a call.</para>
+/// <para>Failures. An observer throws: the report says which batch, the agent delivers it again. It hangs: the agent's call times out, and the
+/// batch is delivered again, beside the one that hangs. The grain ends or its silo dies in a delivery: the agent delivers to the next
+/// activation. A delivery comes twice: the observer sees its items twice (at least once). Nobody is attached: <c>OnSubscribed</c> is called
+/// if the grain has it; if still nobody is, the items are dropped, as in Orleans, with one log line per activation.</para>
+/// </remarks>
+internal sealed class StreamConsumers(StreamParts parts, Activation? grain) : IStreamConsumerExtension
+{
+    private readonly Lock _gate = new();
+    private readonly Dictionary<Guid, StreamAttachment> _attached = [];
+    private bool _hasLoggedLoss;
+
+    /// <summary>The number of attached observers.</summary>
+    internal int Count
+    {
+        get
+        {
+            lock (_gate)
+                return _attached.Count;
+        }
+    }
+
+    public async Task<DeliveryReport> Deliver(
+        Guid subscription, QualifiedStreamId stream, DeliveryBatch batches, StreamSequenceToken? agreedStart)
+    {
+        if (await FindOrAnnounceAsync(subscription, stream) is not { } attachment)
+            return new DeliveryReport(batches.Items.Length, HasNobody: true);
+        return await attachment.TakeAsync(parts, stream, batches.Items, agreedStart);
+    }
+
+    public async Task Fail(Guid subscription, QualifiedStreamId stream, Exception reason)
+    {
+        if (await FindOrAnnounceAsync(subscription, stream) is { } attachment)
+            await attachment.FailAsync(reason);
+    }
+
+    public Task<StreamSequenceToken?> GetStart(Guid subscription) => Task.FromResult(Find(subscription)?.Start);
+
+    /// <summary>Sets the observer of a subscription.</summary>
+    internal void Attach(Guid subscription, StreamAttachment attachment)
+    {
+        lock (_gate)
+            _attached[subscription] = attachment;
+    }
+
+    /// <summary>Removes the observer of a subscription; true if there was one.</summary>
+    internal bool Detach(Guid subscription)
+    {
+        lock (_gate)
+            return _attached.Remove(subscription);
+    }
+
+    private StreamAttachment? Find(Guid subscription)
+    {
+        lock (_gate)
+            return _attached.GetValueOrDefault(subscription);
+    }
+
+    private async ValueTask<StreamAttachment?> FindOrAnnounceAsync(Guid subscription, QualifiedStreamId stream)
+    {
+        var attachment = Find(subscription);
+        if (attachment is not null)
+            return attachment;
+        if (grain?.GrainInstance is IStreamSubscriptionObserver observer)
+        {
+            await observer.OnSubscribed(new HandleFactory(parts, stream, subscription));
+            attachment = Find(subscription);
+        }
+
+        if (attachment is null && !_hasLoggedLoss)
+        {
+            _hasLoggedLoss = true;
+            parts.Log.NobodyAttached(stream, grain?.GrainId);
+        }
+
+        return attachment;
+    }
+
+    private sealed class HandleFactory(StreamParts parts, QualifiedStreamId stream, Guid subscription) : IStreamSubscriptionHandleFactory
+    {
+        public string ProviderName => stream.ProviderName;
+
+        public StreamId StreamId => stream.StreamId;
+
+        public GuidId SubscriptionId { get; } = GuidId.GetGuidId(subscription);
+
+        public StreamSubscriptionHandle<T> Create<T>() =>
+            new SubscriptionHandle<T>(new StreamOf<T>(parts, stream.ProviderName, stream.StreamId), subscription, null);
+    }
+}
+
+/// <summary>An observer attached to a subscription. On the turns of the consumer.</summary>
+internal abstract class StreamAttachment
+{
+    /// <summary>Where it wants to begin, or null.</summary>
+    internal abstract StreamSequenceToken? Start { get; }
+
+    internal abstract Task<DeliveryReport> TakeAsync(
+        StreamParts parts, QualifiedStreamId stream, IBatchContainer[] batches, StreamSequenceToken? agreedStart);
+
+    internal abstract Task FailAsync(Exception reason);
+}
+
+/// <inheritdoc/>
+internal sealed class StreamAttachment<T>(
+    IAsyncObserver<T>? observer, IAsyncBatchObserver<T>? batchObserver, StreamSequenceToken? start, int batchSize) : StreamAttachment
+{
+    /// <summary>A delivery ends after so many milliseconds, so that other calls of the grain get their turns.</summary>
+    private const long LongestMs = 20;
+
+    /// <summary>The agent has begun where the observer wanted to; from then on it says where to go on.</summary>
+    private bool _hasBegun;
+
+    internal override StreamSequenceToken? Start => _hasBegun ? null : start;
+
+    internal override Task FailAsync(Exception reason) => observer?.OnErrorAsync(reason) ?? batchObserver!.OnErrorAsync(reason);
+
+    internal override async Task<DeliveryReport> TakeAsync(
+        StreamParts parts, QualifiedStreamId stream, IBatchContainer[] batches, StreamSequenceToken? agreedStart)
+    {
+        if (Start is not null && !Start.Equals(agreedStart))
+            return new DeliveryReport(0, start);
+        _hasBegun = true;
+        var end = parts.Now + LongestMs;
+        for (var taken = 0; taken < batches.Length;)
+        {
+            if (taken > 0 && parts.Now > end)
+                return new DeliveryReport(taken);
+            var count = batchObserver is null ? 1 : Math.Min(batchSize, batches.Length - taken);
+            try
+            {
+                if (batchObserver is null)
+                    await TakeSinglesAsync(Bound(batches[taken]));
+                else
+                    await TakeListAsync(Array.ConvertAll(batches[taken..(taken + count)], Bound));
+            }
+            catch (Exception exception)
+            {
+                return new DeliveryReport(taken, null, exception);
+            }
+
+            taken += count;
+        }
+
+        return new DeliveryReport(batches.Length);
+
+        IBatchContainer Bound(IBatchContainer batch) => (batch as IBoundBatch)?.Bind(parts.Services, stream.ProviderName) ?? batch;
+    }
+
+    private async Task TakeSinglesAsync(IBatchContainer batch)
+    {
+        var hasContext = batch.ImportRequestContext();
+        try
+        {
+            foreach (var (item, token) in batch.GetEvents<T>())
+            {
+                if (start is null || token is null || token.CompareTo(start) >= 0)
+                    await observer!.OnNextAsync(item, token);
+            }
+        }
+        finally
+        {
+            if (hasContext)
+                RequestContext.Clear();
+        }
+    }
+
+    private async Task TakeListAsync(IBatchContainer[] batches)
+    {
+        var items = new List<SequentialItem<T>>();
+        var hasContext = false;
+        foreach (var batch in batches)
+        {
+            hasContext |= batch.ImportRequestContext();
+            foreach (var (item, token) in batch.GetEvents<T>())
+            {
+                if (start is null || token is null || token.CompareTo(start) >= 0)
+                    items.Add(new SequentialItem<T>(item, token!));
+            }
+        }
+
+        try
+        {
+            if (items.Count > 0)
+                await batchObserver!.OnNextAsync(items);
+        }
+        finally
+        {
+            if (hasContext)
+                RequestContext.Clear();
+        }
+    }
+}

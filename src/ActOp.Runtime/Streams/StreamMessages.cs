@@ -1,0 +1,101 @@
+using Orleans;
+using Orleans.Concurrency;
+using Orleans.Runtime;
+using Orleans.Streams;
+
+namespace ActOp.Runtime.Streams;
+
+/// <summary>What agents call on consumers: grains (as an extension) and clients (as an observer).</summary>
+internal interface IStreamConsumerExtension : IGrainExtension
+{
+    /// <summary>
+    /// Delivers batches to one subscription, in order. The consumer takes as many as it can within a time limit, at least one.
+    /// </summary>
+    Task<DeliveryReport> Deliver(Guid subscription, QualifiedStreamId stream, DeliveryBatch batches, StreamSequenceToken? agreedStart);
+
+    /// <summary>Items were not delivered: the observer's <c>OnErrorAsync</c>.</summary>
+    Task Fail(Guid subscription, QualifiedStreamId stream, Exception reason);
+
+    /// <summary>Where the observer wants to begin; null for where the agent is.</summary>
+    [AlwaysInterleave]
+    Task<StreamSequenceToken?> GetStart(Guid subscription);
+}
+
+/// <summary>What the rendezvous of a stream calls on the agents that read it.</summary>
+internal interface IStreamAgent : IGrainObserver
+{
+    /// <summary>Adds a subscription, or renews one whose observer wants to begin elsewhere. Twice has no further effect.</summary>
+    Task AddSubscriber(SubscriptionEntry subscription, StreamId stream);
+
+    /// <summary>Removes a subscription. Twice has no further effect.</summary>
+    Task RemoveSubscriber(Guid subscription, StreamId stream);
+}
+
+/// <summary>Where the agents and the explicit subscriptions of one stream meet. The key is the qualified id of the stream.</summary>
+internal interface IPubSubRendezvousGrain : IGrainWithStringKey
+{
+    /// <summary>Adds the agent; returns the subscriptions.</summary>
+    Task<List<SubscriptionEntry>> RegisterProducer(QualifiedStreamId stream, GrainId producer);
+
+    Task UnregisterProducer(GrainId producer);
+
+    /// <summary>Keeps the subscription, and tells it to the agents. When the task has ended, they know it.</summary>
+    Task RegisterConsumer(QualifiedStreamId stream, SubscriptionEntry subscription);
+
+    Task UnregisterConsumer(QualifiedStreamId stream, Guid subscription);
+
+    /// <summary>Ends a subscription that has failed; it cannot be resumed. False if it does not exist.</summary>
+    Task<bool> FaultSubscription(QualifiedStreamId stream, Guid subscription);
+
+    Task<List<SubscriptionEntry>> GetSubscriptions();
+
+    Task<int> ProducerCount();
+}
+
+/// <summary>Batches of one delivery.</summary>
+/// <remarks>Not copied on the way to a consumer of the same silo: batches do not change, see <see cref="IBatchContainer"/>.</remarks>
+[GenerateSerializer, Immutable]
+internal sealed class DeliveryBatch(IBatchContainer[] items)
+{
+    [Id(0)]
+    public IBatchContainer[] Items { get; private set; } = items;
+}
+
+/// <summary>What became of a delivery.</summary>
+/// <param name="Taken">The number of batches, from the first, that the consumer has processed.</param>
+/// <param name="Restart">If not null, nothing was taken: the consumer wants to begin there.</param>
+/// <param name="Error">Why the batch behind the taken ones failed, or null.</param>
+/// <param name="HasNobody">The consumer has no observer for the subscription; what was delivered is dropped.</param>
+[GenerateSerializer]
+internal readonly record struct DeliveryReport(
+    int Taken, StreamSequenceToken? Restart = null, Exception? Error = null, bool HasNobody = false);
+
+/// <summary>An explicit subscription as its rendezvous keeps it.</summary>
+[GenerateSerializer]
+internal sealed class SubscriptionEntry
+{
+    [Id(0)]
+    public Guid Id { get; set; }
+
+    [Id(1)]
+    public GrainId Consumer { get; set; }
+
+    [Id(2)]
+    public string? FilterData { get; set; }
+
+    /// <summary>It has failed and gets nothing any more.</summary>
+    [Id(3)]
+    public bool IsFaulted { get; set; }
+}
+
+/// <summary>What the rendezvous of a stream keeps.</summary>
+[GenerateSerializer]
+internal sealed class PubSubGrainState
+{
+    /// <summary>The agents that read the stream.</summary>
+    [Id(0)]
+    public List<GrainId> Producers { get; set; } = [];
+
+    [Id(1)]
+    public List<SubscriptionEntry> Consumers { get; set; } = [];
+}
