@@ -26,6 +26,7 @@ internal static class BenchCommands
     internal static RootCommand Build() => new("Benchmarks of ActOp: calls beside the floors of this machine, and small parts of them.")
     {
         BuildCalls(),
+        Storage.StorageCommand.Build(),
         BuildMicro(),
         BuildSilo(),
     };

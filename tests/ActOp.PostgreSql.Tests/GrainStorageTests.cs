@@ -304,19 +304,19 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         long? expected = null;
         if (!isNew)
         {
-            var first = new StateOperation(StateWork.Write, new StateKey("s", "g"), null, [1], 5, null);
+            var first = new StoreOperation(StateWork.Write, new StateKey("s", "g"), null, [1], 5, null);
             await statements.ExecuteAsync(connection, [first], CancellationToken.None);
             expected = (await first.Ended).Version;
         }
 
-        StateOperation[] attempts = [.. Enumerable.Range(0, 3).Select(_ => new StateOperation(StateWork.Write, new StateKey("s", "g"), expected, [2], 7, null))];
+        StoreOperation[] attempts = [.. Enumerable.Range(0, 3).Select(_ => new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected, [2], 7, null))];
         foreach (var attempt in attempts)
             Assert.Empty(await statements.ExecuteAsync(connection, [attempt], CancellationToken.None));
 
         foreach (var attempt in attempts)
             Assert.Equal(new StateOutcome(false, 7), await attempt.Ended);
-        var next = new StateOperation(StateWork.Write, new StateKey("s", "g"), expected, [3], 9, doubt: 7);
-        for (var again = new List<StateOperation> { next }; again.Count > 0;)
+        var next = new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected, [3], 9, doubt: 7);
+        for (var again = new List<StoreOperation> { next }; again.Count > 0;)
             again = await statements.ExecuteAsync(connection, again, CancellationToken.None);
         Assert.Equal(new StateOutcome(false, 9), await next.Ended);
     }

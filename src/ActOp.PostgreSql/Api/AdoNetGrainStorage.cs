@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Runtime.InteropServices;
 using ActOp.PostgreSql.Schema;
 using ActOp.PostgreSql.Storage;
+using ActOp.Runtime.State;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
@@ -52,7 +53,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         var read = await EndAsync(_store.Read(Key(stateName, grainId)), cancellationToken);
         grainState.ETag = Text(read.Version);
         grainState.RecordExists = read.Data is not null;
-        grainState.State = read.Data is { } data ? _options.GrainStorageSerializer.Deserialize<T>(new BinaryData(data)) : New<T>();
+        grainState.State = read.Data is { } data ? _options.GrainStorageSerializer.Deserialize<T>(new BinaryData(data)) : NewState<T>.Create();
     }
 
     /// <inheritdoc/>
@@ -85,7 +86,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         ThrowIfConflict(cleared, "cleared", stateName, grainId, grainState.ETag);
         grainState.ETag = Text(cleared.Version);
         grainState.RecordExists = false;
-        grainState.State = New<T>();
+        grainState.State = NewState<T>.Create();
     }
 
     /// <summary>The database is reached, and its tables made, at the stage of the options.</summary>
@@ -103,7 +104,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
 
     private static StateKey Key(string stateName, GrainId grainId) => new(stateName, GrainKeys.TextOf(grainId));
 
-    private async Task<StateOutcome> EndAsync(StateOperation operation, CancellationToken cancellationToken)
+    private async Task<StateOutcome> EndAsync(StoreOperation operation, CancellationToken cancellationToken)
     {
         if (!cancellationToken.CanBeCanceled)
             return await operation.Ended.ConfigureAwait(false);
@@ -124,8 +125,6 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         var memory = data.ToMemory();
         return MemoryMarshal.TryGetArray(memory, out var part) && part.Offset == 0 && part.Array!.Length == part.Count ? part.Array : memory.ToArray();
     }
-
-    private static T? New<T>() => typeof(T).GetConstructor([]) is null && !typeof(T).IsValueType ? default : Activator.CreateInstance<T>();
 
     private static string? Text(long? version) => version?.ToString(CultureInfo.InvariantCulture);
 
@@ -171,7 +170,6 @@ public static class AdoNetGrainStorageFactory
     {
         ArgumentNullException.ThrowIfNull(services);
         var options = services.GetRequiredService<IOptionsMonitor<AdoNetGrainStorageOptions>>().Get(name);
-        options.GrainStorageSerializer ??= services.GetRequiredService<IGrainStorageSerializer>();
         var database = Database.Of(services, options.Choice(name), StateStore.Lanes + 1);
         var first = BitConverter.ToInt64(Guid.NewGuid().ToByteArray()) & long.MaxValue;
         return new AdoNetGrainStorage(name, options, services.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId, database, first);

@@ -3,7 +3,7 @@ using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Providers;
-using Orleans.Runtime;
+using Orleans.Runtime.Hosting;
 using Orleans.Storage;
 
 namespace Orleans.Hosting;
@@ -47,11 +47,9 @@ public static class AdoNetGrainStorageServiceCollectionExtensions
         configureOptions?.Invoke(services.AddOptions<AdoNetGrainStorageOptions>(name));
         services.TryAddEnumerable(ServiceDescriptor
             .Transient<IPostConfigureOptions<AdoNetGrainStorageOptions>, DefaultAdoNetGrainStorageOptionsHashPickerConfigurator>());
-        services.AddKeyedSingleton<IGrainStorage>(name, static (provider, key) => AdoNetGrainStorageFactory.Create(provider, (string)key!));
-        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(
-            provider => (AdoNetGrainStorage)provider.GetRequiredKeyedService<IGrainStorage>(name));
-        if (name == ProviderConstants.DEFAULT_STORAGE_PROVIDER_NAME)
-            services.TryAddSingleton(static provider => provider.GetRequiredKeyedService<IGrainStorage>(ProviderConstants.DEFAULT_STORAGE_PROVIDER_NAME));
+        services.TryAddEnumerable(ServiceDescriptor.Transient<IPostConfigureOptions<AdoNetGrainStorageOptions>,
+            DefaultStorageProviderSerializerOptionsConfigurator<AdoNetGrainStorageOptions>>());
+        services.AddGrainStorage(name, AdoNetGrainStorageFactory.Create);
         return services;
     }
 

@@ -12,6 +12,7 @@ using Orleans.Providers;
 [assembly: RegisterProvider("AdoNet", "Clustering", "Silo", typeof(SiloClusteringProvider))]
 [assembly: RegisterProvider("AdoNet", "Clustering", "Client", typeof(ClientClusteringProvider))]
 [assembly: RegisterProvider("AdoNet", "GrainStorage", "Silo", typeof(GrainStorageProvider))]
+[assembly: RegisterProvider("AdoNet", "Reminders", "Silo", typeof(RemindersProvider))]
 
 namespace ActOp.PostgreSql.Hosting;
 
@@ -77,5 +78,17 @@ internal sealed class GrainStorageProvider : IProviderBuilder<ISiloBuilder>
                 storage.DeleteStateOnClear = deletes;
             if (configurationSection["SerializerKey"] is { Length: > 0 } key)
                 storage.GrainStorageSerializer = services.GetRequiredKeyedService<Orleans.Storage.IGrainStorageSerializer>(key);
+        }));
+}
+
+/// <summary>Reminders of a silo by its configuration.</summary>
+internal sealed class RemindersProvider : IProviderBuilder<ISiloBuilder>
+{
+    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection) => builder.UseAdoNetReminderService(
+        (OptionsBuilder<AdoNetReminderTableOptions> options) => options.Configure<IServiceProvider>((reminders, services) =>
+        {
+            reminders.Invariant = ProviderSettings.Invariant(configurationSection);
+            reminders.ConnectionString = ProviderSettings.ConnectionString(configurationSection, builder.Configuration);
+            reminders.DataSource = ProviderSettings.DataSource(configurationSection, services);
         }));
 }

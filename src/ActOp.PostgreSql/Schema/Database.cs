@@ -120,6 +120,29 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
+    /// Runs work that may be done twice, and does it again while the database is lost, until <paramref name="longest"/> has passed. The work is
+    /// told whether an earlier attempt may have been done.
+    /// </summary>
+    internal async Task<T> RepeatAsync<T>(TimeSpan longest, Func<NpgsqlConnection, bool, CancellationToken, Task<T>> work)
+    {
+        using var limit = new CancellationTokenSource(longest, _time);
+        for (var failures = 0; ; failures++)
+        {
+            try
+            {
+                await using var connection = await OpenAsync(limit.Token).ConfigureAwait(false);
+                var result = await work(connection, failures > 0, limit.Token).ConfigureAwait(false);
+                NoteReached();
+                return result;
+            }
+            catch (Exception exception) when (!limit.IsCancellationRequested && IsLost(exception))
+            {
+                await Task.Delay(PauseAfter(failures), _time, limit.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            }
+        }
+    }
+
+    /// <summary>
     /// Says whether a failure means that the connection was lost or the database is not there, so that what was asked may have been done or not.
     /// If so, idle connections are dropped.
     /// </summary>

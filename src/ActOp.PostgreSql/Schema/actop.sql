@@ -43,14 +43,15 @@ create table if not exists actop_state (
   primary key (service_id, state_name, grain_id)
 ) with (fillfactor = 80);
 
--- Reminders: hash is the position of the grain, by which silos read the reminders of their ranges.
+-- Reminders: hash is the position of the grain, by which silos read the reminders of their ranges. Times are in ticks of 100 ns since the
+-- year 1, so that nothing is rounded.
 create table if not exists actop_reminder (
   service_id text collate "C" not null,
   grain_id text collate "C" not null,
   name text collate "C" not null,
   hash bigint not null,
-  start_at timestamptz not null,
-  period bigint not null,
+  start_ticks bigint not null,
+  period_ticks bigint not null,
   version bigint not null,
   primary key (service_id, grain_id, name)
 );

@@ -13,6 +13,35 @@ internal static class GrainKeys
 
     internal static string TextOf(GrainId grain) => TextOf(grain.Type.AsSpan()) + "/" + TextOf(grain.Key.AsSpan());
 
+    /// <summary>The grain of a text that <see cref="TextOf(GrainId)"/> has made.</summary>
+    internal static GrainId Parse(string text)
+    {
+        var slash = text.IndexOf('/', StringComparison.Ordinal);
+        return slash > 0
+            ? GrainId.Create(new GrainType(BytesOf(text.AsSpan(0, slash))), new IdSpan(BytesOf(text.AsSpan(slash + 1))))
+            : throw new FormatException("\"" + text + "\" is no grain id.");
+    }
+
+    private static byte[] BytesOf(ReadOnlySpan<char> text)
+    {
+        if (!text.Contains('\\'))
+            return Strict.GetBytes(text.ToArray());
+        var bytes = new List<byte>(text.Length);
+        for (var at = 0; at < text.Length; at++)
+        {
+            if (text[at] != '\\')
+            {
+                bytes.Add((byte)text[at]);
+                continue;
+            }
+
+            bytes.Add(Convert.FromHexString(text.Slice(at + 1, 2))[0]);
+            at += 2;
+        }
+
+        return [.. bytes];
+    }
+
     private static string TextOf(ReadOnlySpan<byte> bytes)
     {
         if (!bytes.ContainsAny((byte)0, (byte)'\\'))

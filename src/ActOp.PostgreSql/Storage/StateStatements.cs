@@ -39,10 +39,10 @@ internal sealed class StateStatements(string serviceId)
         """;
 
     /// <summary>Answers the operations, and returns those that must be tried once more. If it throws, it has answered none.</summary>
-    internal async Task<List<StateOperation>> ExecuteAsync(
-        NpgsqlConnection connection, List<StateOperation> together, CancellationToken cancellationToken)
+    internal async Task<List<StoreOperation>> ExecuteAsync(
+        NpgsqlConnection connection, List<StoreOperation> together, CancellationToken cancellationToken)
     {
-        Dictionary<long, StateOperation> open = new(together.Count);
+        Dictionary<long, StoreOperation> open = new(together.Count);
         foreach (var operation in together)
             open.Add(operation.Version, operation);
         List<Action> answers = new(together.Count);
@@ -66,7 +66,7 @@ internal sealed class StateStatements(string serviceId)
     }
 
     /// <summary>Returns how many of the statements change rows; a read comes last.</summary>
-    private int Fill(NpgsqlBatch batch, List<StateOperation> together)
+    private int Fill(NpgsqlBatch batch, List<StoreOperation> together)
     {
         if (Some(together, static operation => operation.IsUpdate) is { Length: > 0 } updates)
         {
@@ -89,7 +89,7 @@ internal sealed class StateStatements(string serviceId)
     }
 
     private static async Task TakeChangesAsync(
-        NpgsqlDataReader reader, int statements, Dictionary<long, StateOperation> open, List<Action> answers, CancellationToken cancellationToken)
+        NpgsqlDataReader reader, int statements, Dictionary<long, StoreOperation> open, List<Action> answers, CancellationToken cancellationToken)
     {
         for (; statements > 0; statements--, await reader.NextResultAsync(cancellationToken).ConfigureAwait(false))
         {
@@ -102,7 +102,7 @@ internal sealed class StateStatements(string serviceId)
     }
 
     private static async Task TakeReadsAsync(
-        NpgsqlDataReader reader, Dictionary<long, StateOperation> open, List<Action> answers, CancellationToken cancellationToken)
+        NpgsqlDataReader reader, Dictionary<long, StoreOperation> open, List<Action> answers, CancellationToken cancellationToken)
     {
         while (await reader.ReadAsync(cancellationToken).ConfigureAwait(false))
         {
@@ -123,8 +123,8 @@ internal sealed class StateStatements(string serviceId)
     }
 
     /// <summary>The operations that found no row of their version: what is there instead?</summary>
-    private async Task<List<StateOperation>> ExplainAsync(
-        NpgsqlConnection connection, StateOperation[] unmatched, CancellationToken cancellationToken)
+    private async Task<List<StoreOperation>> ExplainAsync(
+        NpgsqlConnection connection, StoreOperation[] unmatched, CancellationToken cancellationToken)
     {
         Dictionary<long, long> stored = [];
         await using (var batch = new NpgsqlBatch(connection))
@@ -135,7 +135,7 @@ internal sealed class StateStatements(string serviceId)
                 stored[reader.GetInt64(0)] = reader.GetInt64(1);
         }
 
-        List<StateOperation> again = [];
+        List<StoreOperation> again = [];
         foreach (var operation in unmatched)
         {
             long? found = stored.TryGetValue(operation.Version, out var version) ? version : null;
@@ -158,9 +158,9 @@ internal sealed class StateStatements(string serviceId)
         return again;
     }
 
-    private static StateOperation[] Some(List<StateOperation> together, Func<StateOperation, bool> which) => [.. together.Where(which)];
+    private static StoreOperation[] Some(List<StoreOperation> together, Func<StoreOperation, bool> which) => [.. together.Where(which)];
 
-    private NpgsqlBatchCommand Command(string sql, StateOperation[] operations, params ReadOnlySpan<NpgsqlParameter> more)
+    private NpgsqlBatchCommand Command(string sql, StoreOperation[] operations, params ReadOnlySpan<NpgsqlParameter> more)
     {
         var command = new NpgsqlBatchCommand(sql);
         command.Parameters.Add(new NpgsqlParameter<string> { TypedValue = serviceId });
@@ -171,15 +171,15 @@ internal sealed class StateStatements(string serviceId)
         return command;
     }
 
-    private static NpgsqlParameter Versions(StateOperation[] operations) => Longs(operations, static one => one.Version);
+    private static NpgsqlParameter Versions(StoreOperation[] operations) => Longs(operations, static one => one.Version);
 
     /// <summary>No version is 0.</summary>
-    private static NpgsqlParameter Doubts(StateOperation[] operations) => Longs(operations, static one => one.Doubt ?? 0);
+    private static NpgsqlParameter Doubts(StoreOperation[] operations) => Longs(operations, static one => one.Doubt ?? 0);
 
-    private static NpgsqlParameter Longs(StateOperation[] operations, Converter<StateOperation, long> number) =>
+    private static NpgsqlParameter Longs(StoreOperation[] operations, Converter<StoreOperation, long> number) =>
         new NpgsqlParameter<long[]> { TypedValue = Array.ConvertAll(operations, number) };
 
-    private static NpgsqlParameter Data(StateOperation[] operations) => new NpgsqlParameter
+    private static NpgsqlParameter Data(StoreOperation[] operations) => new NpgsqlParameter
     {
         NpgsqlDbType = NpgsqlDbType.Array | NpgsqlDbType.Bytea,
         Value = Array.ConvertAll(operations, static one => one.Data),

@@ -14,7 +14,7 @@ namespace ActOp.PostgreSql.Storage;
 /// <para>
 /// Each write compares the version of its own row and is answered alone: a conflict does not touch the others. If the database refuses the
 /// transaction because of one operation, all are repeated one by one. If the connection breaks, nobody knows whether it was committed; the
-/// operations are then sent again, which is safe (<see cref="StateOperation"/>), until <see cref="RetryTime"/> has passed. Then they fail with
+/// operations are then sent again, which is safe (<see cref="StoreOperation"/>), until <see cref="RetryTime"/> has passed. Then they fail with
 /// an exception that says that the outcome is unknown, and the next write of such a state accepts both versions.
 /// </para>
 /// Any thread calls; callers are answered on the thread pool. No operation is lost: a lane answers all that it has taken, whatever it throws.
@@ -40,7 +40,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
     internal static readonly TimeSpan RetryTime = TimeSpan.FromSeconds(20);
 
     private readonly Lock _gate = new();
-    private readonly Queue<StateOperation> _waiting = [];
+    private readonly Queue<StoreOperation> _waiting = [];
     private readonly Dictionary<StateKey, (long? Expected, long Version)> _doubts = [];
     private readonly StateStatements _statements = new(serviceId);
     private long _lastVersion = firstVersion;
@@ -50,19 +50,19 @@ internal sealed class StateStore(Database database, string serviceId, long first
     /// <summary>Transactions so far.</summary>
     internal int Sent => Volatile.Read(ref _sent);
 
-    internal StateOperation Read(StateKey key) => Add(StateWork.Read, key, null, null);
+    internal StoreOperation Read(StateKey key) => Add(StateWork.Read, key, null, null);
 
     /// <summary>Writes if the record has the expected version, or if there is none and null is expected.</summary>
-    internal StateOperation Write(StateKey key, long? expected, byte[] data) => Add(StateWork.Write, key, expected, data);
+    internal StoreOperation Write(StateKey key, long? expected, byte[] data) => Add(StateWork.Write, key, expected, data);
 
     /// <summary>Empties the record and keeps it, under the same condition. No record is no conflict if none is expected.</summary>
-    internal StateOperation Clear(StateKey key, long? expected) => Add(StateWork.Write, key, expected, null);
+    internal StoreOperation Clear(StateKey key, long? expected) => Add(StateWork.Write, key, expected, null);
 
     /// <summary>Removes the record, under the same condition.</summary>
-    internal StateOperation Delete(StateKey key, long? expected) => Add(StateWork.Delete, key, expected, null);
+    internal StoreOperation Delete(StateKey key, long? expected) => Add(StateWork.Delete, key, expected, null);
 
     /// <summary>The caller of a write no longer waits: the next one from the same version must accept both outcomes.</summary>
-    internal void Abandon(StateOperation operation)
+    internal void Abandon(StoreOperation operation)
     {
         if (operation.Work != StateWork.Write)
             return;
@@ -70,9 +70,9 @@ internal sealed class StateStore(Database database, string serviceId, long first
             Doubt(operation.Key, operation.Expected, operation.Version);
     }
 
-    private StateOperation Add(StateWork work, StateKey key, long? expected, byte[]? data)
+    private StoreOperation Add(StateWork work, StateKey key, long? expected, byte[]? data)
     {
-        StateOperation operation;
+        StoreOperation operation;
         lock (_gate)
         {
             if (_waiting.Count >= MostWaiting)
@@ -82,7 +82,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
                 doubt = last.Version;
             // Not zero, which stands for none in arrays.
             _lastVersion = (_lastVersion & long.MaxValue) == long.MaxValue ? 1 : _lastVersion + 1;
-            operation = new StateOperation(work, key, expected, data, _lastVersion, doubt)
+            operation = new StoreOperation(work, key, expected, data, _lastVersion, doubt)
             {
                 GivenUpAt = database.Time.GetTimestamp() + (long)(RetryTime.TotalSeconds * database.Time.TimestampFrequency),
             };
@@ -118,7 +118,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
     }
 
     /// <summary>The operations of the next transaction; null if nothing waits: then the lane has ended.</summary>
-    private List<StateOperation>? Take()
+    private List<StoreOperation>? Take()
     {
         lock (_gate)
         {
@@ -128,7 +128,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
                 return null;
             }
 
-            List<StateOperation> together = new(Math.Min(MostTogether, _waiting.Count));
+            List<StoreOperation> together = new(Math.Min(MostTogether, _waiting.Count));
             for (long bytes = 0; together.Count < MostTogether && _waiting.TryPeek(out var next); together.Add(_waiting.Dequeue()))
             {
                 bytes += next.Data?.Length ?? 0;
@@ -141,7 +141,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
     }
 
     /// <summary>Answers all operations. Returns the connection if it can be used again.</summary>
-    private async Task<NpgsqlConnection?> RunAsync(NpgsqlConnection? connection, List<StateOperation> together)
+    private async Task<NpgsqlConnection?> RunAsync(NpgsqlConnection? connection, List<StoreOperation> together)
     {
         for (var failures = 0; together.Count > 0; failures++)
         {
@@ -178,7 +178,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
     }
 
     /// <summary>One of them was refused, and with it all: each alone.</summary>
-    private async Task SplitAsync(List<StateOperation> together, Exception exception)
+    private async Task SplitAsync(List<StoreOperation> together, Exception exception)
     {
         database.Log.BatchSplit(together.Count, exception);
         NpgsqlConnection? connection = null;
@@ -189,13 +189,13 @@ internal sealed class StateStore(Database database, string serviceId, long first
     }
 
     /// <summary>The operations that are tried again after a failure; the others have failed.</summary>
-    private List<StateOperation> Repeatable(List<StateOperation> together, Exception exception)
+    private List<StoreOperation> Repeatable(List<StoreOperation> together, Exception exception)
     {
         // A transaction that others were in the way of was not committed and may be tried again.
         var isBlocked = exception is PostgresException { SqlState: PostgresErrorCodes.SerializationFailure or PostgresErrorCodes.DeadlockDetected };
         var isLost = !isBlocked && (exception is OperationCanceledException || database.IsLost(exception));
         var now = database.Time.GetTimestamp();
-        List<StateOperation> again = [];
+        List<StoreOperation> again = [];
         foreach (var operation in together)
         {
             operation.MayBeDone |= isLost;
@@ -210,7 +210,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
         return again;
     }
 
-    private void Fail(StateOperation operation, Exception exception)
+    private void Fail(StoreOperation operation, Exception exception)
     {
         var isUnknown = operation.MayBeDone && operation.Work != StateWork.Read;
         if (isUnknown && operation.Work == StateWork.Write)
@@ -224,7 +224,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
             : " could not be used: ") + exception.Message, exception));
     }
 
-    private TimeSpan Remaining(List<StateOperation> together)
+    private TimeSpan Remaining(List<StoreOperation> together)
     {
         var left = TimeSpan.Zero;
         var now = database.Time.GetTimestamp();

@@ -28,7 +28,7 @@ internal readonly record struct StateOutcome(bool IsConflict, long? Version, byt
 /// number that no other write has. So if the connection breaks in the middle, the same write may be sent again: the record has the version
 /// from before, or the one of this write, or another one, and each says what has happened.
 /// </remarks>
-internal sealed class StateOperation(StateWork work, StateKey key, long? expected, byte[]? data, long version, long? doubt)
+internal sealed class StoreOperation(StateWork work, StateKey key, long? expected, byte[]? data, long version, long? doubt)
 {
     private readonly TaskCompletionSource<StateOutcome> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
