@@ -53,11 +53,13 @@ public static class HaloCommands
         command.Options.Add(journal);
         var lease = new Option<double>("--lease");
         command.Options.Add(lease);
+        var postgres = new Option<string?>("--postgres");
+        command.Options.Add(postgres);
         var table = new HaloOptionTable(new HaloOptions());
         table.AddTo(command);
         command.SetAction((parsed, _) => SiloChild.RunAsync(new SiloArguments(
             parsed.GetValue(index), parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary), table.Read(parsed),
-                parsed.GetValue(journal), parsed.GetValue(lease))));
+                parsed.GetValue(journal), parsed.GetValue(lease), parsed.GetValue(postgres))));
         return command;
     }
 

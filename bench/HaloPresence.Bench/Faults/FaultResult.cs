@@ -10,7 +10,8 @@ public sealed record FaultResult
     public required FaultOptions Options { get; init; }
 
     /// <summary>A word on what the numbers do not cover.</summary>
-    public string Note { get; init; } = "Silo 0 holds the embedded membership table: only a roll and a restart of all end it.";
+    public string Note => Options.Postgres is null ? "Silo 0 holds the embedded membership table: only a roll and a restart of all end it."
+        : "A database holds the membership table.";
 
     /// <summary>One entry for each silo that was ended.</summary>
     public List<KillResult> Kills { get; init; } = [];

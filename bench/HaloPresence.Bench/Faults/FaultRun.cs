@@ -1,4 +1,5 @@
 using ActOp.Harness.Load;
+using ActOp.Harness.Processes;
 using HaloPresence.Bench.Load;
 using HaloPresence.Bench.Silos;
 
@@ -19,12 +20,13 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
     /// <summary>Runs it, bounded in time.</summary>
     public async Task<FaultResult> ExecuteAsync(CancellationToken cancellation)
     {
+        await using var server = options.Postgres == FaultOptions.Temporary ? await PostgresServer.StartAsync().ConfigureAwait(false) : null;
         var directory = Directory.CreateTempSubdirectory("halo-faults").FullName;
-        var silos = new FaultSilos(options, _clock, directory);
+        var silos = new FaultSilos(options, _clock, directory) { Postgres = server?.ConnectionString ?? options.Postgres };
         try
         {
             await using (silos.ConfigureAwait(false))
-                await RunLoadAsync(silos, cancellation).ConfigureAwait(false);
+                await RunLoadAsync(silos, server, cancellation).ConfigureAwait(false);
             _result.Activations = ActivationCheck.Run(silos.Journals);
         }
         finally
@@ -35,7 +37,7 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         return _result;
     }
 
-    private async Task RunLoadAsync(FaultSilos silos, CancellationToken cancellation)
+    private async Task RunLoadAsync(FaultSilos silos, PostgresServer? server, CancellationToken cancellation)
     {
         say($"starting {options.Halo.Silos} silos");
         await silos.StartAllAsync(cancellation).ConfigureAwait(false);
@@ -55,9 +57,15 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
                     for (var silo = 0; silo < options.Halo.Silos; silo++)
                         await EndOneAsync(silos, silo, load, cancellation).ConfigureAwait(false);
                 }
+                else if (options.Mode == FaultMode.Database)
+                {
+                    await EndDatabaseAsync(silos, server!, load, cancellation).ConfigureAwait(false);
+                }
                 else
                 {
-                    await EndOneAsync(silos, _victims.Next(1, options.Halo.Silos), load, cancellation).ConfigureAwait(false);
+                    // With a database, the first silo is one like the others, and each has its turn.
+                    var victim = options.Postgres is null ? _victims.Next(1, options.Halo.Silos) : time % options.Halo.Silos;
+                    await EndOneAsync(silos, victim, load, cancellation).ConfigureAwait(false);
                 }
             }
         }
@@ -107,6 +115,22 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         _result.Kills.Add(one);
         say($"{_result.Kills.Count,3}: silo {victim} dropped by all after {one.Detected * 1000:0} ms; failed {one.Errors.Values.Sum()} of {one.Requests} requests ({Text(one.Errors)}), late {one.LateErrors.Values.Sum()}{Text(one.LateErrors, " ")}; "
             + $"last error after {one.LastError * 1000:0} ms; longest wait {one.LongestWait * 1000:0} ms; joined again in {rejoined:0.0} s");
+    }
+
+    /// <summary>The silos must neither drop each other nor fail a request while the database is gone.</summary>
+    private async Task EndDatabaseAsync(FaultSilos silos, PostgresServer server, FaultLoad load, CancellationToken cancellation)
+    {
+        var began = _clock.Now;
+        await server.KillAsync().ConfigureAwait(false);
+        await DelayUntil(began + TimeSpan.FromSeconds(options.Pause), cancellation).ConfigureAwait(false);
+        await server.StartAgainAsync().ConfigureAwait(false);
+        await DelayUntil(Later(began + TimeSpan.FromSeconds(options.Interval), _clock.Now + Quiet), cancellation).ConfigureAwait(false);
+        var one = Assess(0, began, began.TotalSeconds, load.Take());
+        _result.Kills.Add(one);
+        if (silos.ChangedSince(began.TotalSeconds) is > 0 and var changed)
+            _result.Faults.Add($"{changed} silos changed their view while the database was gone");
+        say($"{_result.Kills.Count,3}: the database was gone for {options.Pause:0.0} s; failed {one.Errors.Values.Sum() + one.LateErrors.Values.Sum()} of {one.Requests} requests; "
+            + $"longest wait {one.LongestWait * 1000:0} ms");
     }
 
     private async Task<double?> KillAsync(FaultSilos silos, int victim, TimeSpan began, CancellationToken cancellation)

@@ -27,6 +27,9 @@ public sealed class FaultSilos : IAsyncDisposable
     private readonly List<(string Path, TimeSpan Over)> _over = [];
     private int _started;
 
+    /// <summary>The database that holds the membership table; null if silo 0 does.</summary>
+    public string? Postgres { get; init; }
+
     /// <summary>Creates no process yet; journals go to <paramref name="directory"/>.</summary>
     public FaultSilos(FaultOptions options, IClock clock, string directory)
     {
@@ -121,6 +124,9 @@ public sealed class FaultSilos : IAsyncDisposable
         return last;
     }
 
+    /// <summary>How many silos have adopted a view since then.</summary>
+    public int ChangedSince(double since) => Enumerable.Range(0, _processes.Length).Count(i => Views(i).Exists(line => line.T >= since));
+
     /// <summary>Activations on a silo, as of its last sample.</summary>
     public long ActivationsOf(int index) => Volatile.Read(ref _samples[index])?.Activations ?? 0;
 
@@ -157,6 +163,7 @@ public sealed class FaultSilos : IAsyncDisposable
             "--primary", Text(_ports[0]),
             "--journal", _journals[index],
             "--lease", _options.Lease.ToString(CultureInfo.InvariantCulture),
+            .. Postgres is null ? Array.Empty<string>() : ["--postgres", Postgres],
         ];
         _processes[index] = ChildProcess.Start(
             $"silo {index}", [.. own, .. new HaloOptionTable(halo).Print(halo)], line => Take(index, line));

@@ -104,6 +104,8 @@ public sealed class SiloHost : ISilo
         yield return new("Stages:Controller", Text(halo.SizesStages ? StageController.Model : StageController.Fixed));
         if (arguments.Lease > 0)
             yield return new("Lease:Duration", TimeSpan.FromSeconds(arguments.Lease).ToString("c", CultureInfo.InvariantCulture));
+        if (arguments.Postgres is not null)
+            yield return new("ConnectionStrings:Cluster", arguments.Postgres);
         if (halo.Otlp != "none")
             yield return new("Telemetry:Collector", halo.Otlp);
     }

@@ -35,8 +35,9 @@ public static class HaloSilo
 {
     /// <summary>
     /// Adds the silo. All options come from the configuration: sections <c>Silo</c> (<see cref="SiloPorts"/>), <c>Locality</c>
-    /// (<see cref="LocalityOptions"/>), <c>Stages</c> (<see cref="StageOptions"/>) and <c>Lease</c> (<see cref="ClusterLeaseOptions"/>), and
-    /// the address of an OpenTelemetry collector, <c>Telemetry:Collector</c>.
+    /// (<see cref="LocalityOptions"/>), <c>Stages</c> (<see cref="StageOptions"/>) and <c>Lease</c> (<see cref="ClusterLeaseOptions"/>),
+    /// the address of an OpenTelemetry collector, <c>Telemetry:Collector</c>, and the connection string <c>Cluster</c> of a PostgreSQL database
+    /// that holds the membership table; without it the first silo does.
     /// </summary>
     public static HostApplicationBuilder AddHaloPresence(this HostApplicationBuilder builder)
     {
@@ -45,7 +46,18 @@ public static class HaloSilo
         var primary = ports.Port == ports.Primary ? null : new IPEndPoint(IPAddress.Loopback, ports.Primary);
         if (configuration["Telemetry:Collector"] is { Length: > 0 } collector)
             builder.Services.AddHostedService(_ => new Telemetry(new Uri(collector), $"silo-{ports.Port}"));
-        builder.UseOrleans(silo => silo.UseLocalhostClustering(ports.Port, ports.Gateway, primary));
+        builder.UseOrleans(silo =>
+        {
+            silo.UseLocalhostClustering(ports.Port, ports.Gateway, primary);
+            if (configuration.GetConnectionString("Cluster") is { Length: > 0 } database)
+            {
+                silo.UseAdoNetClustering(options =>
+                {
+                    options.Invariant = "Npgsql";
+                    options.ConnectionString = database;
+                });
+            }
+        });
         builder.Services.Configure<LocalityOptions>(configuration.GetSection("Locality"));
         builder.Services.Configure<StageOptions>(configuration.GetSection("Stages"));
         builder.Services.Configure<ClusterLeaseOptions>(configuration.GetSection("Lease"));
