@@ -21,6 +21,8 @@ internal static class BenchCommands
         ["measuring"] = OtherCalls.Measuring,
         ["tracing"] = TracedCalls.Measure,
         ["abandoned"] = AbandonedCalls.Measure,
+        ["tokens"] = TokenCalls.Measure,
+        ["items"] = Items.Measure,
     };
 
     internal static RootCommand Build() => new("Benchmarks of ActOp: calls beside the floors of this machine, and small parts of them.")

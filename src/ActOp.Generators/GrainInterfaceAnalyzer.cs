@@ -14,7 +14,7 @@ public sealed class GrainInterfaceAnalyzer : DiagnosticAnalyzer
     /// <inheritdoc/>
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
         [Rule.InterleaveOnClass, Rule.ByReference, Rule.Property, Rule.ReturnType, Rule.DuplicateAlias, Rule.DuplicateId, Rule.ManyTokens,
-            Rule.Stream, Rule.Hidden];
+            Rule.Hidden];
 
     /// <inheritdoc/>
     public override void Initialize(AnalysisContext context)
@@ -57,7 +57,7 @@ public sealed class GrainInterfaceAnalyzer : DiagnosticAnalyzer
         if (tokens > 1)
             context.Report(Rule.ManyTokens, method, method.Name);
         if (InterfaceReader.Return(method.ReturnType) == ReturnKind.Unsupported)
-            context.Report(method.ReturnType.OriginalDefinition.MetadataName == "IAsyncEnumerable`1" ? Rule.Stream : Rule.ReturnType, method, method.Name);
+            context.Report(Rule.ReturnType, method, method.Name);
     }
 
     private static void Duplicates(SymbolAnalysisContext context, List<IMethodSymbol> methods)

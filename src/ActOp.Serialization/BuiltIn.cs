@@ -79,6 +79,7 @@ internal static class BuiltIn
         ReminderCodecs.Add(Add);
         foreach (var type in (ReadOnlySpan<Type>)[typeof(DayOfWeek), typeof(DateTimeKind), typeof(StringComparison), typeof(System.Net.HttpStatusCode)])
             TypeManifest.AddType(type, type.FullName!);
+        Add(typeof(Orleans.GrainCancellationToken), static () => new GrainCancellationTokenCodec());
         CodecTable.Add(typeof(Calls.NoResult), static () => new NoResultCodec());
         Add(typeof(object), static () => new AnyObjectCodec<object>());
         TypeManifest.AddType(typeof(Orleans.Runtime.IAddressable), "ref");
@@ -127,6 +128,7 @@ internal static class BuiltIn
         Add(typeof(System.Collections.Frozen.FrozenDictionary<,>), typeof(FrozenDictionaryCodec<,>));
         Add(typeof(System.Collections.ObjectModel.ReadOnlyObservableCollection<>), typeof(ReadOnlyObservableCollectionCodec<>));
         Add(typeof(PriorityQueue<,>), typeof(PriorityQueueCodec<,>));
+        Add(typeof(IAsyncEnumerableRequest<>), typeof(EnumerableRequestCodec<>));
         Add(typeof(Nullable<>), typeof(NullableCodec<>));
         Add(typeof(Memory<>), typeof(MemoryCodec<>));
         Add(typeof(ReadOnlyMemory<>), typeof(ReadOnlyMemoryCodec<>));

@@ -26,7 +26,6 @@ public class GeneratorDiagnosticTests
         + " public static class E { public static Task M(this System.Runtime.CompilerServices.YieldAwaitable.YieldAwaiter a) => Task.CompletedTask; }")]
     [InlineData("ORLEANS0014", "public class G : Grain { public Task M() => N().ContinueWith(async t => await t.ConfigureAwait({|ConfigureAwaitOptions.None|})); Task N() => null!; }")]
     [InlineData("ORLEANS0109", "public interface IG : IGrainWithGuidKey { Task {|M|}(CancellationToken a, CancellationToken b); }")]
-    [InlineData("ACTOP0002", "public interface IG : IGrainWithGuidKey { IAsyncEnumerable<int> {|M|}(); }")]
     [InlineData("ACTOP0003", "public class O { private interface {|IG|} : IGrainWithGuidKey { Task M(); } }")]
     [InlineData("ACTOP0003", "public interface IG : IGrainWithGuidKey { } public class O { private class {|G|} : Grain, IG; }")]
     [InlineData("ORLEANS0004", "[GenerateSerializer] public class C { public int {|P|} { get; } }")]

@@ -14,6 +14,17 @@ public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
     public ValueTask<int> Next(int value) => new(value + 1);
 
     /// <inheritdoc/>
+    public ValueTask<int> NextUnless(int value, CancellationToken cancellationToken) => new(value + 1);
+
+    /// <inheritdoc/>
+    public async IAsyncEnumerable<int> Numbers(int count)
+    {
+        await Task.CompletedTask;
+        for (var number = 0; number < count; number++)
+            yield return number;
+    }
+
+    /// <inheritdoc/>
     public ValueTask<TenFields> Send(TenFields record) => new(record);
 
     /// <inheritdoc/>
@@ -27,6 +38,7 @@ public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
         {
             LoopTiming.Coarse => await LoopCoarse(other, milliseconds),
             LoopTiming.Exact => await LoopExact(other, milliseconds),
+            LoopTiming.Token => await LoopWithToken(other, milliseconds),
             _ => await LoopUntimed(other, milliseconds),
         };
     }
@@ -58,6 +70,20 @@ public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
         {
             for (var left = Batch; left > 0; left--)
                 value = await other.Next(value);
+        }
+
+        return new LoopResult(calls, 0, 0);
+    }
+
+    private static async ValueTask<LoopResult> LoopWithToken(IEchoGrain other, int milliseconds)
+    {
+        using var source = new CancellationTokenSource();
+        long calls = 0;
+        var value = 0;
+        for (var end = Environment.TickCount64 + milliseconds; Environment.TickCount64 < end; calls += Batch)
+        {
+            for (var left = Batch; left > 0; left--)
+                value = await other.NextUnless(value, source.Token);
         }
 
         return new LoopResult(calls, 0, 0);

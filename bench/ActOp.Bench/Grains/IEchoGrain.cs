@@ -6,6 +6,12 @@ public interface IEchoGrain : IGrainWithIntegerKey
     /// <summary>Answers with <paramref name="value"/> + 1.</summary>
     ValueTask<int> Next(int value);
 
+    /// <summary>As <see cref="Next"/>, for callers with a token.</summary>
+    ValueTask<int> NextUnless(int value, CancellationToken cancellationToken);
+
+    /// <summary>Gives the numbers from 0, without a pause.</summary>
+    IAsyncEnumerable<int> Numbers(int count);
+
     /// <summary>Answers with what it got.</summary>
     ValueTask<TenFields> Send(TenFields record);
 

@@ -11,4 +11,7 @@ public enum LoopTiming
 
     /// <summary>The exact clock around every call: for loops that are slow anyway.</summary>
     Exact,
+
+    /// <summary>As <see cref="None"/>, with a cancellation token that nobody cancels.</summary>
+    Token,
 }

@@ -61,6 +61,10 @@ internal sealed record ArgumentModel(string Type, string Primitive, bool SkipCop
     public const string Token = "Token";
 
     public bool IsToken => Primitive == Token;
+
+    public bool IsGrainToken => IsGrainTokenType(Type);
+
+    public static bool IsGrainTokenType(string type) => type == "global::Orleans.GrainCancellationToken";
 }
 
 /// <summary>One method of a reference class: implements the interface's method by sending its call.</summary>
@@ -83,6 +87,7 @@ internal enum ReturnKind
     TaskOf,
     ValueTask,
     ValueTaskOf,
+    AsyncEnumerable,
     Unsupported,
 }
 

@@ -42,6 +42,12 @@ internal sealed class InterfaceReader(Compilation compilation)
     {
         if (type.SpecialType == SpecialType.System_Void)
             return ReturnKind.Void;
+        if (type is INamedTypeSymbol { MetadataName: "IAsyncEnumerable`1" } items
+            && items.ContainingNamespace?.ToDisplayString() == "System.Collections.Generic")
+        {
+            return ReturnKind.AsyncEnumerable;
+        }
+
         if (type is not INamedTypeSymbol named || named.ContainingNamespace?.ToDisplayString() != "System.Threading.Tasks")
             return ReturnKind.Unsupported;
         return named.MetadataName switch
@@ -191,7 +197,7 @@ internal sealed class InterfaceReader(Compilation compilation)
             options |= 8;
         if (Attributes.Find(method.GetReturnTypeAttributes(), Attributes.Immutable) is not null || (Result(method) is { } result && Primitives.IsImmutable(result)))
             options |= 0x100;
-        if (method.Parameters.Any(static p => IsToken(p.Type)))
+        if (Return(method.ReturnType) != ReturnKind.AsyncEnumerable && method.Parameters.Any(static p => IsToken(p.Type)))
             options |= 0x200;
         return options;
     }

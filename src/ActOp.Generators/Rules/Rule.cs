@@ -18,7 +18,7 @@ internal static class Rule
     public static readonly DiagnosticDescriptor Property = Error(
         "ORLEANS0008", "Grain interfaces have methods only", "The grain interface '{0}' cannot have the property or event '{1}'");
     public static readonly DiagnosticDescriptor ReturnType = Error(
-        "ORLEANS0009", "Grain methods return tasks", "The grain method '{0}' must return Task, Task<T>, ValueTask, ValueTask<T> or void");
+        "ORLEANS0009", "Grain methods return tasks", "The grain method '{0}' must return Task, Task<T>, ValueTask, ValueTask<T>, IAsyncEnumerable<T> or void");
     public static readonly DiagnosticDescriptor MissingAlias = Information(
         "ORLEANS0010", "Types and methods that are sent should have aliases",
         "'{0}' has no [Alias]: without one a new name breaks calls between silos of different versions");
@@ -34,7 +34,6 @@ internal static class Rule
         "ActOp", DiagnosticSeverity.Warning, isEnabledByDefault: true);
     public static readonly DiagnosticDescriptor ManyTokens = Error(
         "ORLEANS0109", "At most one CancellationToken", "The grain method '{0}' has more than one CancellationToken parameter");
-    public static readonly DiagnosticDescriptor Stream = Error("ACTOP0002", "IAsyncEnumerable is not supported yet", "The grain method '{0}' returns IAsyncEnumerable, which this version does not support yet");
     public static readonly DiagnosticDescriptor Hidden = Error("ACTOP0003", "Generated code must be able to name the type", "The type '{0}' and its containing types must be public or internal, because code is generated for it");
     public static readonly DiagnosticDescriptor Lost = Error(
         "ACTOP0004", "All members of a serializable type must be serialized", "{0} would not be serialized with '{1}': {2}");

@@ -19,9 +19,7 @@ internal static class CallSource
             text.Line("public " + call.Arguments[i].Type + " Arg" + i + ";");
         text.Line("public override global::ActOp.Calls.CallMethod Method => s_method;");
         text.Line("public override object GetTarget() => _target;");
-        text.Line(
-            "public override void SetTarget(global::Orleans.Serialization.Invocation.ITargetHolder holder) => _target = (" +
-                call.InterfaceType + ")" + Target(call) + ";");
+        WriteSetTarget(text, call);
         var arguments = string.Join(", ", Enumerable.Range(0, call.Arguments.Length).Select(static i => "Arg" + i));
         var typeArguments = call.MethodTypeParameterNames.Length == 0 ? "" : "<" + string.Join(", ", call.MethodTypeParameterNames) + ">";
         text.Line(
@@ -31,7 +29,8 @@ internal static class CallSource
             WriteArguments(text, call);
         if (call.TokenIndex >= 0)
             WriteCancellation(text, call);
-        WriteRecycle(text, call, self);
+        if (call.Return != ReturnKind.AsyncEnumerable)
+            WriteRecycle(text, call, self);
         text.Close();
     }
 
@@ -44,6 +43,7 @@ internal static class CallSource
         ReturnKind.Task => "TaskRequest",
         ReturnKind.TaskOf => "TaskRequest<" + call.ResultType + ">",
         ReturnKind.ValueTask => "Request",
+        ReturnKind.AsyncEnumerable => "AsyncEnumerableRequest<" + call.ResultType + ">",
         _ => "Request<" + call.ResultType + ">",
     };
 
@@ -53,11 +53,25 @@ internal static class CallSource
         ReturnKind.Task => "global::System.Threading.Tasks.Task",
         ReturnKind.TaskOf => "global::System.Threading.Tasks.Task<" + call.ResultType + ">",
         ReturnKind.ValueTask => "global::System.Threading.Tasks.ValueTask",
+        ReturnKind.AsyncEnumerable => "global::System.Collections.Generic.IAsyncEnumerable<" + call.ResultType + ">",
         _ => "global::System.Threading.Tasks.ValueTask<" + call.ResultType + ">",
     };
 
     private static string Target(CallModel call) =>
         call.IsExtension ? "holder.GetComponent(typeof(" + call.InterfaceType + "))" : "holder.GetTarget()";
+
+    private static void WriteSetTarget(SourceText text, CallModel call)
+    {
+        text.Open("public override void SetTarget(global::Orleans.Serialization.Invocation.ITargetHolder holder)");
+        text.Line("_target = (" + call.InterfaceType + ")" + Target(call) + ";");
+        for (var i = 0; i < call.Arguments.Length; i++)
+        {
+            if (call.Arguments[i].IsGrainToken)
+                text.Line("Arg" + i + " = global::Orleans.GrainCancellationToken.Arrive(Arg" + i + ", holder);");
+        }
+
+        text.Close();
+    }
 
     private static void WriteMethod(SourceText text, CallModel call)
     {
@@ -89,12 +103,12 @@ internal static class CallSource
             text.Line("case " + i + ": Arg" + i + " = (" + call.Arguments[i].Type + ")value; break;");
         text.Line("default: base.SetArgument(index, value); break;");
         text.Close().Close();
-        if (call.Arguments.Any(static a => !a.SkipCopy || a.IsToken))
+        if (call.Arguments.Any(a => !a.SkipCopy || IsCancelled(call, a)))
         {
             text.Open("public override void CopyArguments(global::ActOp.Wire.CopyContext context)");
             for (var i = 0; i < call.Arguments.Length; i++)
             {
-                if (call.Arguments[i].IsToken)
+                if (IsCancelled(call, call.Arguments[i]))
                 {
                     text.Line("Arg" + i + " = _cancellation.Isolate(Arg" + i + ");");
                 }
@@ -110,16 +124,41 @@ internal static class CallSource
 
         text.Open("public override void WriteArguments(ref global::ActOp.Wire.WireWriter writer)");
         for (var i = 0; i < call.Arguments.Length; i++)
-            text.Line(Inline.Write(call.Arguments[i], "Arg" + i));
+        {
+            if (IsSent(call, call.Arguments[i]))
+                text.Line(Inline.Write(call.Arguments[i], "Arg" + i));
+        }
+
         text.Close();
         text.Open("public override void ReadArguments(ref global::ActOp.Wire.WireReader reader)");
         for (var i = 0; i < call.Arguments.Length; i++)
-            text.Line("Arg" + i + " = " + Inline.Read(call.Arguments[i]) + ";");
+        {
+            if (IsSent(call, call.Arguments[i]))
+                text.Line("Arg" + i + " = " + Inline.Read(call.Arguments[i]) + ";");
+        }
+
         text.Close();
     }
 
+    /// <summary>The argument is a token that the cancellation of the call replaces.</summary>
+    private static bool IsCancelled(CallModel call, ArgumentModel argument) =>
+        argument.IsToken && call.Return != ReturnKind.AsyncEnumerable;
+
+    /// <summary>Enumerations are cancelled by the calls that fetch items.</summary>
+    private static bool IsSent(CallModel call, ArgumentModel argument) =>
+        !argument.IsToken || call.Return != ReturnKind.AsyncEnumerable;
+
     private static void WriteCancellation(SourceText text, CallModel call)
     {
+        if (call.Return == ReturnKind.AsyncEnumerable)
+        {
+            text.Line("public override bool IsCancellable => true;");
+            text.Line("public override global::System.Threading.CancellationToken GetCancellationToken() => Arg" + call.TokenIndex + ";");
+            text.Line("public override void SetCancellationToken(global::System.Threading.CancellationToken token) => Arg" + call.TokenIndex
+                + " = token;");
+            return;
+        }
+
         text.Line("private readonly global::ActOp.Calls.CallCancellation _cancellation;");
         text.Line("public " + call.ClassName + "() => _cancellation = new global::ActOp.Calls.CallCancellation(this);");
         text.Line("public override global::ActOp.Calls.CallCancellation Cancellation => _cancellation;");

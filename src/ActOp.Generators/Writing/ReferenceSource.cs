@@ -30,9 +30,16 @@ internal static class ReferenceSource
         text.Open(
             method.ReturnType + " " + method.Interface + "." + CallSource.Escape(method.Name) + method.TypeParameters + "(" + parameters +
                 ")");
-        text.Line("var call = global::ActOp.Calls.CallPool<" + method.CallType + ">.Rent();");
+        text.Line(method.Return == ReturnKind.AsyncEnumerable
+            ? "var call = new " + method.CallType + "();"
+            : "var call = global::ActOp.Calls.CallPool<" + method.CallType + ">.Rent();");
         for (var i = 0; i < method.ArgumentTypes.Length; i++)
+        {
             text.Line("call.Arg" + i + " = arg" + i + ";");
+            if (ArgumentModel.IsGrainTokenType(method.ArgumentTypes[i]))
+                text.Line("global::Orleans.GrainCancellationToken.PassTo(arg" + i + ", this);");
+        }
+
         text.Line(Send(method));
         text.Close();
     }
@@ -54,6 +61,7 @@ internal static class ReferenceSource
         return method.Return switch
         {
             ReturnKind.ValueTask => "return call.SendPlainValue(this);",
+            ReturnKind.AsyncEnumerable => "return call.InitializeRequest(this);",
             ReturnKind.ValueTaskOf => "return call.SendValue(this);",
             _ => "return call.SendTask(this);",
         };

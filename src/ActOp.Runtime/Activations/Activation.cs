@@ -24,7 +24,8 @@ namespace ActOp.Runtime.Activations;
 /// in <see cref="ActivationHome"/>, what few need is in <see cref="ActivationExtras"/>, and a start or an end that runs has an object of
 /// its own. The activation is the task scheduler of its own turns.</para>
 /// </remarks>
-internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallChainReentrantGrainContext, IWorkItemScheduler
+internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallChainReentrantGrainContext, IWorkItemScheduler,
+    IGrainExtensionBinder
 {
     /// <summary>
     /// Items that one visit of the stage runs, unless SchedulingOptions.ActivationSchedulingQuantum ends it before. Then the activation
@@ -186,8 +187,19 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
             return component;
         if (Class.Construction?.Components.GetComponent(componentType) is { } shared)
             return shared;
-        return componentType.IsInstanceOfType(Instance) ? Instance : ActivationServices.GetService(componentType);
+        if (componentType.IsInstanceOfType(Instance))
+            return Instance;
+        return componentType.IsInterface && typeof(IGrainExtension).IsAssignableFrom(componentType)
+            ? Extensions.Make(this, componentType)
+            : ActivationServices.GetService(componentType);
     }
+
+    public TExtensionInterface GetExtension<TExtensionInterface>()
+        where TExtensionInterface : class, IGrainExtension => (TExtensionInterface)GetComponent(typeof(TExtensionInterface))!;
+
+    public (TExtension, TExtensionInterface) GetOrSetExtension<TExtension, TExtensionInterface>(Func<TExtension> newExtensionFunc)
+        where TExtension : class, TExtensionInterface
+        where TExtensionInterface : class, IGrainExtension => Extensions.GetOrSet<TExtension, TExtensionInterface>(this, newExtensionFunc);
 
     /// <summary>What requests run on: the instance of the grain, or the observer. On the turns, of an activation that has begun.</summary>
     /// <exception cref="OrleansMessageRejectionException">The observer was collected.</exception>
@@ -199,8 +211,13 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         if (value is null)
             _extras?.Components?.Remove(typeof(TComponent));
         else
-            (Extras.Components ??= [])[typeof(TComponent)] = value;
+            SetComponent(typeof(TComponent), value);
     }
+
+    internal void SetComponent(Type type, object value) => (Extras.Components ??= [])[type] = value;
+
+    /// <summary>The end is decided: what would hold it up ends.</summary>
+    internal void OnEnding() => _extras?.Ending?.Invoke();
 
     public void OnEnterReentrantSection(Guid reentrancyId) => Extras.EnterSection(reentrancyId);
 

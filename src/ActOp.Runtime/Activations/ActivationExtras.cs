@@ -17,6 +17,12 @@ internal sealed class ActivationExtras
     internal GrainReference? Reference;
     internal WeakReference<object>? WeakInstance;
 
+    /// <summary>The enumerations that others consume.</summary>
+    internal Calls.Enumerations? Enumerations;
+
+    /// <summary>Called when the end is decided, while requests may still run.</summary>
+    internal Action? Ending;
+
     /// <summary>Other threads may read it.</summary>
     internal GrainLifecycle? Lifecycle;
 
@@ -111,6 +117,8 @@ internal sealed class ActivationExtras
         Scope = null;
         Lifecycle = null;
         Components = null;
+        Ending = null;
+        Enumerations = null;
         Sections = null;
     }
 }

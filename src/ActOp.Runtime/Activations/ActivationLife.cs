@@ -177,7 +177,8 @@ internal struct ActivationLife
     /// <summary>Accepts the migration request of the runtime, or reports that the activation is busy.</summary>
     internal void TryMigrate(Activation activation, MigrationRequest request)
     {
-        if (_state != ActivationState.Active || _process is not null || !activation.Parts.Locality.MayMove(activation))
+        if (_state != ActivationState.Active || _process is not null || activation.ExistingExtras?.Enumerations is { Count: > 0 }
+            || !activation.Parts.Locality.MayMove(activation))
         {
             request.Report(MigrationOutcome.Busy);
             return;
@@ -310,6 +311,7 @@ internal struct ActivationLife
         if (_state >= ActivationState.Deactivating || IsLeaving)
             return false;
         DepartureOf(activation).Decide(reason);
+        activation.OnEnding();
         return true;
     }
 

@@ -109,7 +109,7 @@ internal sealed class IncomingCallContext(Activation activation, RequestBase req
     private MethodInfo FindImplementation()
     {
         var method = InterfaceMethod;
-        var type = Grain.GetType();
+        var type = (Request.GetTarget() ?? Grain).GetType();
         if (method.DeclaringType is not { IsInterface: true } declaring || !declaring.IsAssignableFrom(type))
             return method;
         var map = type.GetInterfaceMap(declaring);

@@ -1,5 +1,6 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.State;
@@ -85,6 +86,7 @@ internal static class NodeRegistrations
         services.AddSingleton<IGrainRuntime>(static provider => provider.GetRequiredService<Node>().GrainRuntime);
         services.AddSingleton<ITimerRegistry, TimerRegistry>();
         services.AddSingleton<IGrainContextAccessor, GrainContextAccessor>();
+        BuiltInExtensions.Add(services);
     }
 
     private static void Claim<TMine, TOther>(IServiceCollection services)
