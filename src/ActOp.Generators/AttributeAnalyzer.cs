@@ -13,13 +13,10 @@ namespace ActOp.Generators;
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class AttributeAnalyzer : DiagnosticAnalyzer
 {
-    private const string OwnCodec = "codecs of an application are not called; register a converter with [RegisterConverter]";
     private const string OwnRequests = "generated references and requests have fixed base classes";
 
     private static readonly Dictionary<string, string> Unsupported = new()
     {
-        ["Orleans.RegisterSerializerAttribute"] = OwnCodec,
-        ["Orleans.RegisterCopierAttribute"] = OwnCodec,
         ["Orleans.GeneratedActivatorConstructorAttribute"] =
             "objects are created without services; use [UseActivator] and a class with [RegisterActivator]",
         ["Orleans.InvokableCustomInitializerAttribute"] = OwnRequests,
@@ -63,6 +60,12 @@ public sealed class AttributeAnalyzer : DiagnosticAnalyzer
                 context.Report(Rule.Hook, type, hook.Name, "must be a public or internal class with a constructor without parameters");
             else if (!SerializationHooks.Methods(hook).Any())
                 context.Report(Rule.Hook, type, hook.Name, "has none of the methods OnSerializing, OnSerialized, OnDeserializing, OnDeserialized, OnCopying, OnCopied");
+        }
+
+        if (ApplicationCodecReader.Registration(type) is null
+            && (Attributes.Has(type, Attributes.RegisterSerializer) || Attributes.Has(type, Attributes.RegisterCopier)))
+        {
+            context.Report(Rule.Hook, type, type.Name, "must be public or internal and not abstract, because generated code registers it");
         }
 
         if (Attributes.Has(type, Attributes.RegisterActivator) && !ActivatorReader.Registrations(type).Any())

@@ -39,6 +39,9 @@ public sealed class GrainGenerator : IIncrementalGenerator
             Attributes.RegisterActivator, static (_, _) => true,
             static (c, _) => new EquatableArray<string>([.. ActivatorReader.Registrations((INamedTypeSymbol)c.TargetSymbol)]))
             .SelectMany(static (found, _) => found);
+        var ownCodecs = ApplicationCodecs(context, Attributes.RegisterSerializer).Collect()
+            .Combine(ApplicationCodecs(context, Attributes.RegisterCopier).Collect())
+            .Select(static (both, _) => new EquatableArray<string>([.. both.Left.Concat(both.Right).Distinct()]));
         var stateless = context.SyntaxProvider.CreateSyntaxProvider(
             static (node, _) => node is ClassDeclarationSyntax,
             static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol type && IsFirst(type, c.Node) ? StatelessSource.Registration(type, c.SemanticModel.Compilation, cancel) : null)
@@ -60,10 +63,10 @@ public sealed class GrainGenerator : IIncrementalGenerator
             static (pair, _) => new EquatableArray<InterfaceModel>([.. pair.Left, .. pair.Right.Interfaces]));
         context.RegisterSourceOutput(all, static (output, models) => WriteForeignCalls(output, models));
         var registrations = codecs.Collect().Combine(converters.Collect()).Combine(declaring).Combine(stateless.Collect())
-            .Combine(activators.Collect()).Select(static (input, _) =>
+            .Combine(activators.Collect()).Combine(ownCodecs).Select(static (input, _) =>
         {
-            var ((((own, conversions), found), lines), makers) = input;
-            return new EquatableArray<string>([.. Registrations(own.AddRange(found.Codecs), conversions), .. lines, .. makers]);
+            var (((((own, conversions), found), lines), makers), application) = input;
+            return new EquatableArray<string>([.. Registrations(own.AddRange(found.Codecs), conversions), .. lines, .. makers, .. application]);
         });
         context.RegisterSourceOutput(all.Combine(classes.Collect()).Combine(declaring).Combine(assembly).Combine(registrations),
             static (output, input) =>
@@ -72,6 +75,11 @@ public sealed class GrainGenerator : IIncrementalGenerator
             WriteManifest(output, name, interfaces, types.AddRange(found.Classes), lines);
         });
     }
+
+    private static IncrementalValuesProvider<string> ApplicationCodecs(IncrementalGeneratorInitializationContext context, string attribute) =>
+        context.SyntaxProvider.ForAttributeWithMetadataName(
+            attribute, static (_, _) => true, static (c, _) => ApplicationCodecReader.Registration((INamedTypeSymbol)c.TargetSymbol))
+            .Where(static line => line is not null).Select(static (line, _) => line!);
 
     private static void WriteParts(SourceProductionContext output, EquatableArray<string> names)
     {

@@ -10,6 +10,8 @@ internal abstract class AnyCodec
 {
     private static readonly ConcurrentDictionary<Type, AnyCodec> ByType = new();
 
+    private static readonly AnyCodec Bridged = new Bridging.BridgedAnyCodec();
+
     /// <summary>Types that were found not to be writable.</summary>
     private static readonly ConcurrentDictionary<Type, bool> Writable = new();
 
@@ -25,6 +27,9 @@ internal abstract class AnyCodec
     /// <exception cref="CodecNotFoundException">The type cannot be written.</exception>
     internal static AnyCodec For(Type type) => ByType.TryGetValue(type, out var codec) ? codec : ByType.GetOrAdd(type, Make(type));
 
+    /// <summary>Asks again for types that could not be written: an application has added codecs.</summary>
+    internal static void Forget() => Writable.Clear();
+
     /// <summary>True when objects whose actual type is <paramref name="type"/> can be written.</summary>
     internal static bool CanWrite(Type type)
     {
@@ -33,7 +38,7 @@ internal abstract class AnyCodec
         if (typeof(IAddressable).IsAssignableFrom(type) || Array.Exists(Families, family => family.IsAssignableFrom(type)))
             return true;
         type = GenericFamily(type) ?? type;
-        can = TypeManifest.TryNameOf(type, out _) && CodecTable.CanResolve(type);
+        can = (TypeManifest.TryNameOf(type, out _) && CodecTable.CanResolve(type)) || Bridging.Bridge.Supports(type);
         if (can)
             For(type);
         else
@@ -130,6 +135,8 @@ internal abstract class AnyCodec
             return For(generic);
         if (type.IsAbstract && !Families.Contains(type) && GenericFamily(type) is null)
             throw new CodecNotFoundException("The type " + type + " is abstract.");
+        if (type == typeof(Bridging.BridgedObject) || (!TypeManifest.TryNameOf(type, out _) && Bridging.Bridge.Supports(type)))
+            return Bridged;
         var name = TypeManifest.NameOf(type);
         return (AnyCodec)Activator.CreateInstance(typeof(AnyCodecOf<>).MakeGenericType(type), name)!;
     }

@@ -92,6 +92,7 @@ internal static class BuiltIn
         }
 
         TypeManifest.AddType(typeof(Exception), "System.Exception");
+        TypeManifest.AddType(typeof(Bridging.BridgedObject), Bridging.BridgedObject.Name);
     }
 
     private static void Json()

@@ -47,6 +47,12 @@ internal static class CodecTable
         }
     }
 
+    /// <summary>True when the type has a generated or built-in codec, not one of an application.</summary>
+    internal static bool IsNative(Type type) =>
+        CanResolve(type) && Resolve(type).GetType() is var codec
+        && !(codec.IsGenericType && codec.GetGenericTypeDefinition() is var definition
+            && (definition == typeof(Bridging.BridgedCodec<>) || definition == typeof(Bridging.BridgedClassCodec<>)));
+
     /// <summary>The generated codec of a class, also of an exception.</summary>
     internal static object Generated(Type type) => TryGenerated(type) ?? throw NotFound(type);
 
@@ -74,6 +80,8 @@ internal static class CodecTable
             return Make(typeof(GrainReferenceCodec<>), type);
         if (CollectionInterfaces.TryMake(type) is { } collection)
             return collection;
+        if (Bridging.Bridge.TryMake(type) is { } bridged)
+            return bridged;
         if (SerializableTypes.IsSupported(type))
             return Make(typeof(SerializableCodec<>), type);
         if ((type.IsInterface || type.IsAbstract) && !type.IsSealed)

@@ -241,6 +241,31 @@ public static class TypeManifest
             typeof(TValue), () => Activator.CreateInstance(definition.MakeGenericType(typeof(TValue), typeof(TSurrogate)), create())!);
     }
 
+    /// <summary>
+    /// Registers a codec, copier or the like of the application, and the name of the type that it serves. Called by generated code.
+    /// </summary>
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public static void AddApplicationCodec(Type codec) => Bridging.Bridge.AddCodecType(codec);
+
+    /// <summary>True when the type has a name of its own, which is not its full name.</summary>
+    internal static bool TryGetAlias(Type type, [NotNullWhen(true)] out string? alias) =>
+        NamesByType.TryGetValue(type, out alias) && alias != type.FullName && !type.IsGenericType;
+
+    /// <summary>The type with that name of its own.</summary>
+    internal static bool TryGetAliased(string alias, [NotNullWhen(true)] out Type? type) => TypesByName.TryGetValue(alias, out type);
+
+    /// <summary>True for the name of a registered type, as text and without its arguments.</summary>
+    internal static bool IsTypeName(string name)
+    {
+        BuiltIn.Register();
+        return TypesByName.ContainsKey(name);
+    }
+
+    /// <summary>True for the simple name of a loaded assembly that has generated code.</summary>
+    internal static bool IsGeneratedAssembly(string name) =>
+        AppDomain.CurrentDomain.GetAssemblies().Any(assembly =>
+            !assembly.IsDynamic && assembly.GetName().Name == name && assembly.IsDefined(typeof(GeneratedManifestAttribute)));
+
     /// <summary>Registers what makes the objects of a type that is marked with [UseActivator].</summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
     public static void AddActivator<T>(Func<Orleans.Serialization.Activators.IActivator<T>> create) => RegisteredActivator<T>.Set(create);

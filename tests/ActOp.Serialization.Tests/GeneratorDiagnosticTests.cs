@@ -47,8 +47,6 @@ public class GeneratorDiagnosticTests
     [InlineData("ACTOP0006",
         "public class H(int a) { public void OnSerializing(C c) { _ = a; } } [GenerateSerializer] [SerializationCallbacks(typeof(H))] public class {|C|} { }")]
     [InlineData("ACTOP0006", "[RegisterActivator] public class {|A|} { }")]
-    [InlineData("ACTOP0007", "[{|RegisterSerializer|}] public class C { }")]
-    [InlineData("ACTOP0007", "[{|RegisterCopier|}] public class C { }")]
     [InlineData("ACTOP0007", "public class C { [{|GeneratedActivatorConstructor|}] public C() { } }")]
     [InlineData("ACTOP0007", "[{|InvokableCustomInitializer(\"M\")|}] public class MyAttribute : System.Attribute { }")]
     [InlineData("ACTOP0007", "[{|DefaultInvokableBaseType(typeof(Task), typeof(object))|}] public class C { }")]

@@ -13,6 +13,9 @@ public abstract class CallRuntime
     /// <summary>For objects that outlive a node, such as the buffers of threads.</summary>
     internal WeakReference<CallRuntime> Weak { get; }
 
+    /// <summary>The codecs of the services of the silo or client, set once at its start.</summary>
+    internal object? CodecProvider { get; set; }
+
     /// <summary>The calls that were sent and wait for their answers.</summary>
     internal CallRegistry Registry { get; } = new();
 

@@ -129,13 +129,13 @@ public sealed class RegisterConverterAttribute : Attribute
 {
 }
 
-/// <summary>Registers the marked copier for the type that it handles. Not supported: a build error (ACTOP0007).</summary>
+/// <summary>Registers the marked copier for the type that it handles.</summary>
 [AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct)]
 public sealed class RegisterCopierAttribute : Attribute
 {
 }
 
-/// <summary>Registers the marked codec for the type that it handles. Not supported: a build error (ACTOP0007).</summary>
+/// <summary>Registers the marked codec for the type that it handles. In messages its data are one value.</summary>
 [AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct)]
 public sealed class RegisterSerializerAttribute : Attribute
 {

@@ -11,6 +11,9 @@ public sealed class CopyContext
     [ThreadStatic]
     private static CopyContext? t_context;
 
+    /// <summary>The codecs of the services that ask for the copy, for copiers of an application; null for those of the process.</summary>
+    internal object? Codecs { get; set; }
+
     /// <summary>This thread's context, reset.</summary>
     internal static CopyContext Rent()
     {

@@ -39,6 +39,7 @@ public sealed class WireSession
     private long _decodable = long.MaxValue;
 
     private readonly WeakReference<CallRuntime>? _runtime;
+    private object? _codecProvider;
 
     /// <summary>Creates a session for one runtime. Threads keep sessions, so a session does not keep its runtime alive.</summary>
     internal WireSession(CallRuntime? runtime) => _runtime = runtime?.Weak;
@@ -47,6 +48,23 @@ public sealed class WireSession
     internal bool IsOf(CallRuntime? runtime) => ReferenceEquals(_runtime, runtime?.Weak);
 
     internal CallRuntime? Runtime => _runtime is not null && _runtime.TryGetTarget(out var runtime) ? runtime : null;
+
+    /// <summary>The codecs of the services that this message belongs to, for codecs of an application; null for those of the process.</summary>
+    internal object? CodecProvider
+    {
+        get => _codecProvider ?? Runtime?.CodecProvider;
+        set => _codecProvider = value;
+    }
+
+    /// <summary>The depth and the limits of a message go on in a value of it that has a session of its own.</summary>
+    internal void ContinueFrom(WireSession outer)
+    {
+        _depth = outer._depth | StackCheck; // The stack is looked at by the first object.
+        _decodable = outer._decodable;
+    }
+
+    /// <summary>What a value of a message has used up counts for the message.</summary>
+    internal void GiveBackTo(WireSession outer) => outer._decodable = _decodable;
 
     /// <summary>False, with the place where it was written, when <paramref name="value"/> was written before in this message.</summary>
     /// <param name="value">The object.</param>
@@ -152,6 +170,7 @@ public sealed class WireSession
         _depth = 0;
         _jumps = 0;
         _decodable = long.MaxValue;
+        _codecProvider = null;
         _skipped?.Clear();
         _late = null;
     }

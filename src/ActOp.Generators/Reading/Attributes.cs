@@ -18,6 +18,8 @@ internal static class Attributes
     public const string GenerateSerializer = "Orleans.GenerateSerializerAttribute";
     public const string RegisterConverter = "Orleans.RegisterConverterAttribute";
     public const string RegisterActivator = "Orleans.RegisterActivatorAttribute";
+    public const string RegisterSerializer = "Orleans.RegisterSerializerAttribute";
+    public const string RegisterCopier = "Orleans.RegisterCopierAttribute";
     public const string UseActivator = "Orleans.UseActivatorAttribute";
     public const string OmitDefaultMemberValues = "Orleans.OmitDefaultMemberValuesAttribute";
     public const string SerializationCallbacks = "Orleans.SerializationCallbacksAttribute";

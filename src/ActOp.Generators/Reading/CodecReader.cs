@@ -263,6 +263,14 @@ internal static class ActivatorReader
         type.MetadataName == "IActivator`1" && type.ContainingNamespace.ToDisplayString() == "Orleans.Serialization.Activators";
 }
 
+/// <summary>Reads a class with [RegisterSerializer] or [RegisterCopier].</summary>
+internal static class ApplicationCodecReader
+{
+    /// <summary>The call on the type manifest; null when generated code cannot name the class.</summary>
+    public static string? Registration(INamedTypeSymbol type) =>
+        TypeText.Accessibility(type) is null || type.IsAbstract ? null : "AddApplicationCodec(typeof(" + TypeText.Open(type) + "));";
+}
+
 /// <summary>Reads the conversions of a class with [RegisterConverter].</summary>
 internal static class ConverterReader
 {

@@ -1,25 +1,45 @@
 using System.Buffers;
 using ActOp.Calls;
 using ActOp.Serialization;
+using ActOp.Serialization.Bridging;
 using ActOp.Wire;
+using Orleans.Serialization.Buffers;
+using Orleans.Serialization.Cloning;
+using Orleans.Serialization.Codecs;
+using Orleans.Serialization.Serializers;
+using Orleans.Serialization.Session;
 
 namespace Orleans.Serialization;
 
 /// <summary>Writes values to bytes and reads them again; used from any thread.</summary>
 /// <remarks>
 /// Every method throws <see cref="CodecNotFoundException"/> for types without a codec and <see cref="SerializerException"/> for damaged
-/// data.
+/// data. Bytes have the format of messages between silos. With a <see cref="Writer{TBufferWriter}"/> or a <see cref="Reader{TInput}"/> they
+/// are a field as codecs of applications write it: what was written with one must be read with the other. A session that is given for
+/// bytes only says whose codecs are used.
 /// </remarks>
 public sealed class Serializer
 {
     private readonly CallRuntime? _runtime;
+    private readonly SerializerSessionPool? _sessionPool;
 
     /// <summary>Creates a serializer whose grain references are not bound to a silo or client.</summary>
     public Serializer()
     {
     }
 
+    /// <summary>Creates a serializer with the codecs of the pool's services.</summary>
+    public Serializer(SerializerSessionPool sessionPool)
+    {
+        ArgumentNullException.ThrowIfNull(sessionPool);
+        _sessionPool = sessionPool;
+        _runtime = sessionPool.CodecProvider.Runtime;
+    }
+
     internal Serializer(CallRuntime? runtime) => _runtime = runtime;
+
+    /// <summary>Sessions for writers and readers.</summary>
+    public SerializerSessionPool SessionPool => _sessionPool ?? Bridge.Latest.Sessions;
 
     /// <summary>A serializer for one type.</summary>
     public Serializer<T> GetSerializer<T>() => new(this);
@@ -50,6 +70,9 @@ public sealed class Serializer
     }
 
     /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
+    public void Serialize<T>(T value, ref Memory<byte> destination, SerializerSession session) => Serialize(value, ref destination);
+
+    /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
     /// <exception cref="ArgumentException">The destination is too small.</exception>
     public void Serialize<T>(T value, ref Span<byte> destination)
     {
@@ -58,6 +81,9 @@ public sealed class Serializer
         destination = destination[..scratch.Buffer.Length];
         scratch.Return();
     }
+
+    /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
+    public void Serialize<T>(T value, ref Span<byte> destination, SerializerSession session) => Serialize(value, ref destination);
 
     /// <summary>Writes to <paramref name="destination"/>; returns the number of bytes.</summary>
     public int Serialize<T>(T value, byte[] destination)
@@ -68,12 +94,18 @@ public sealed class Serializer
     }
 
     /// <summary>Writes to <paramref name="destination"/>; returns the number of bytes.</summary>
+    public int Serialize<T>(T value, byte[] destination, SerializerSession session) => Serialize(value, destination);
+
+    /// <summary>Writes to <paramref name="destination"/>; returns the number of bytes.</summary>
     public int Serialize<T>(T value, ArraySegment<byte> destination)
     {
         Span<byte> span = destination;
         Serialize(value, ref span);
         return span.Length;
     }
+
+    /// <summary>Writes to <paramref name="destination"/>; returns the number of bytes.</summary>
+    public int Serialize<T>(T value, ArraySegment<byte> destination, SerializerSession session) => Serialize(value, destination);
 
     /// <summary>Writes to the stream; <paramref name="sizeHint"/> is not needed.</summary>
     public void Serialize<T>(T value, Stream destination, int sizeHint = 0)
@@ -84,37 +116,58 @@ public sealed class Serializer
         scratch.Return();
     }
 
+    /// <summary>Writes to the stream; <paramref name="sizeHint"/> is not needed.</summary>
+    public void Serialize<T>(T value, Stream destination, SerializerSession session, int sizeHint = 0) => Serialize(value, destination, sizeHint);
+
     /// <summary>Writes to the buffer writer.</summary>
-    public void Serialize<T>(T value, IBufferWriter<byte> destination)
+    public void Serialize<T, TBufferWriter>(T value, TBufferWriter destination)
+        where TBufferWriter : IBufferWriter<byte>
     {
-        ArgumentNullException.ThrowIfNull(destination);
         var scratch = Write(value);
         destination.Write(scratch.Buffer.Written);
         scratch.Return();
     }
 
-    /// <summary>The value that the bytes hold.</summary>
-    public T Deserialize<T>(ReadOnlySpan<byte> source)
-    {
-        var scratch = WireScratch.Rent(_runtime);
-        var reader = new WireReader(source, scratch.Session);
-        var value = Codec<T>.Default.Read(ref reader);
-        scratch.Return();
-        return value;
-    }
+    /// <summary>Writes to the buffer writer.</summary>
+    public void Serialize<T, TBufferWriter>(T value, TBufferWriter destination, SerializerSession session)
+        where TBufferWriter : IBufferWriter<byte> => Serialize(value, destination);
 
     /// <summary>The value that the bytes hold.</summary>
-    public T Deserialize<T>(byte[] source) => Deserialize<T>(source.AsSpan());
+    public T Deserialize<T>(ReadOnlySpan<byte> source) => Read<T>(source);
 
     /// <summary>The value that the bytes hold.</summary>
-    public T Deserialize<T>(ArraySegment<byte> source) => Deserialize<T>(source.AsSpan());
+    public T Deserialize<T>(ReadOnlySpan<byte> source, SerializerSession session) => Deserialize<T>(source);
 
     /// <summary>The value that the bytes hold.</summary>
-    public T Deserialize<T>(ReadOnlyMemory<byte> source) => Deserialize<T>(source.Span);
+    public T Deserialize<T>(byte[] source) => Read<T>(source.AsSpan());
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize<T>(byte[] source, SerializerSession session) => Deserialize<T>(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize<T>(ArraySegment<byte> source) => Read<T>(source.AsSpan());
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize<T>(ArraySegment<byte> source, SerializerSession session) => Deserialize<T>(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize<T>(ReadOnlyMemory<byte> source) => Read<T>(source.Span);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize<T>(ReadOnlyMemory<byte> source, SerializerSession session) => Deserialize<T>(source);
 
     /// <summary>The value that the bytes hold.</summary>
     public T Deserialize<T>(ReadOnlySequence<byte> source) =>
-        source.IsSingleSegment ? Deserialize<T>(source.FirstSpan) : Deserialize<T>(source.ToArray());
+        source.IsSingleSegment ? Read<T>(source.FirstSpan) : Read<T>(source.ToArray());
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize<T>(ReadOnlySequence<byte> source, SerializerSession session) => Deserialize<T>(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize<T>(PooledBuffer.BufferSlice source) => Read<T>(source.Span);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize<T>(PooledBuffer.BufferSlice source, SerializerSession session) => Deserialize<T>(source);
 
     /// <summary>The value that the rest of the stream holds.</summary>
     public T Deserialize<T>(Stream source)
@@ -122,12 +175,36 @@ public sealed class Serializer
         ArgumentNullException.ThrowIfNull(source);
         using var memory = new MemoryStream();
         source.CopyTo(memory);
-        return Deserialize<T>(memory.GetBuffer().AsSpan(0, (int)memory.Length));
+        return Read<T>(memory.GetBuffer().AsSpan(0, (int)memory.Length));
     }
 
-    private WireScratch Write<T>(T value)
+    /// <summary>The value that the rest of the stream holds.</summary>
+    public T Deserialize<T>(Stream source, SerializerSession session) => Deserialize<T>(source);
+
+    /// <summary>Writes a field as codecs of applications do.</summary>
+    public void Serialize<T, TBufferWriter>(T value, ref Writer<TBufferWriter> destination)
+        where TBufferWriter : IBufferWriter<byte>
     {
-        var scratch = WireScratch.Rent(_runtime);
+        destination.Session.CodecProvider.GetCodec<T>().WriteField(ref destination, 0, typeof(T), value);
+        destination.Commit();
+    }
+
+    /// <summary>Reads a field as codecs of applications do.</summary>
+    public T Deserialize<T, TInput>(ref Reader<TInput> source) =>
+        source.Session.CodecProvider.GetCodec<T>().ReadValue(ref source, source.ReadFieldHeader());
+
+    private T Read<T>(ReadOnlySpan<byte> source)
+    {
+        var scratch = WireScratch.Rent(_runtime, _sessionPool?.CodecProvider);
+        var reader = new WireReader(source, scratch.Session);
+        var value = Codec<T>.Default.Read(ref reader);
+        scratch.Return();
+        return value;
+    }
+
+    internal WireScratch Write<T>(T value)
+    {
+        var scratch = WireScratch.Rent(_runtime, _sessionPool?.CodecProvider);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         Codec<T>.Default.Write(ref writer, value);
         writer.Commit();
@@ -137,59 +214,180 @@ public sealed class Serializer
 
 /// <summary>Writes values of one type; see <see cref="Serializer"/>.</summary>
 /// <typeparam name="T">The static type.</typeparam>
-/// <param name="serializer">What it writes with.</param>
-public sealed class Serializer<T>(Serializer serializer)
+public sealed class Serializer<T>
 {
+    private readonly Serializer _serializer;
+    private readonly IFieldCodec<T>? _codec;
+
+    /// <summary>Creates a serializer with the codecs of the pool's services.</summary>
+    public Serializer(SerializerSessionPool sessionPool)
+        : this(new Serializer(sessionPool))
+    {
+    }
+
+    /// <summary>Creates a serializer with a codec of its own.</summary>
+    public Serializer(IFieldCodec<T> codec, SerializerSessionPool sessionPool)
+        : this(new Serializer(sessionPool))
+    {
+        // The service finds the codec of the type, which is what is used without one.
+        _codec = codec is FieldCodecService<T> ? null : codec;
+    }
+
+    internal Serializer(Serializer serializer) => _serializer = serializer;
+
     /// <summary>The value as a new array.</summary>
-    public byte[] SerializeToArray(T value) => serializer.SerializeToArray(value);
+    public byte[] SerializeToArray(T value)
+    {
+        var scratch = Write(value);
+        var bytes = scratch.Buffer.Written.ToArray();
+        scratch.Return();
+        return bytes;
+    }
 
     /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
-    public void Serialize(T value, ref Memory<byte> destination) => serializer.Serialize(value, ref destination);
+    /// <exception cref="ArgumentException">The destination is too small.</exception>
+    public void Serialize(T value, ref Memory<byte> destination)
+    {
+        var scratch = Write(value);
+        scratch.Buffer.Written.CopyTo(destination.Span);
+        destination = destination[..scratch.Buffer.Length];
+        scratch.Return();
+    }
 
     /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
-    public void Serialize(T value, ref Span<byte> destination) => serializer.Serialize(value, ref destination);
+    public void Serialize(T value, ref Memory<byte> destination, SerializerSession session) => Serialize(value, ref destination);
+
+    /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
+    /// <exception cref="ArgumentException">The destination is too small.</exception>
+    public void Serialize(T value, ref Span<byte> destination)
+    {
+        var scratch = Write(value);
+        scratch.Buffer.Written.CopyTo(destination);
+        destination = destination[..scratch.Buffer.Length];
+        scratch.Return();
+    }
+
+    /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
+    public void Serialize(T value, ref Span<byte> destination, SerializerSession session) => Serialize(value, ref destination);
 
     /// <summary>Writes to <paramref name="destination"/>; returns the number of bytes.</summary>
-    public int Serialize(T value, byte[] destination) => serializer.Serialize(value, destination);
+    public int Serialize(T value, byte[] destination)
+    {
+        Span<byte> span = destination;
+        Serialize(value, ref span);
+        return span.Length;
+    }
 
-    /// <summary>Writes to the stream.</summary>
-    public void Serialize(T value, Stream destination, int sizeHint = 0) => serializer.Serialize(value, destination, sizeHint);
+    /// <summary>Writes to <paramref name="destination"/>; returns the number of bytes.</summary>
+    public int Serialize(T value, byte[] destination, SerializerSession session) => Serialize(value, destination);
+
+    /// <summary>Writes to the stream; <paramref name="sizeHint"/> is not needed.</summary>
+    public void Serialize(T value, Stream destination, int sizeHint = 0)
+    {
+        ArgumentNullException.ThrowIfNull(destination);
+        var scratch = Write(value);
+        destination.Write(scratch.Buffer.Written);
+        scratch.Return();
+    }
+
+    /// <summary>Writes to the stream; <paramref name="sizeHint"/> is not needed.</summary>
+    public void Serialize(T value, Stream destination, SerializerSession session, int sizeHint = 0) => Serialize(value, destination, sizeHint);
 
     /// <summary>Writes to the buffer writer.</summary>
-    public void Serialize(T value, IBufferWriter<byte> destination) => serializer.Serialize(value, destination);
+    public void Serialize<TBufferWriter>(T value, TBufferWriter destination)
+        where TBufferWriter : IBufferWriter<byte>
+    {
+        var scratch = Write(value);
+        destination.Write(scratch.Buffer.Written);
+        scratch.Return();
+    }
+
+    /// <summary>Writes to the buffer writer.</summary>
+    public void Serialize<TBufferWriter>(T value, TBufferWriter destination, SerializerSession session)
+        where TBufferWriter : IBufferWriter<byte> => Serialize(value, destination);
 
     /// <summary>The value that the bytes hold.</summary>
-    public T Deserialize(ReadOnlySpan<byte> source) => serializer.Deserialize<T>(source);
+    public T Deserialize(ReadOnlySpan<byte> source) => Read(source);
 
     /// <summary>The value that the bytes hold.</summary>
-    public T Deserialize(byte[] source) => serializer.Deserialize<T>(source);
+    public T Deserialize(ReadOnlySpan<byte> source, SerializerSession session) => Deserialize(source);
 
     /// <summary>The value that the bytes hold.</summary>
-    public T Deserialize(ReadOnlyMemory<byte> source) => serializer.Deserialize<T>(source);
+    public T Deserialize(byte[] source) => Read(source.AsSpan());
 
     /// <summary>The value that the bytes hold.</summary>
-    public T Deserialize(ReadOnlySequence<byte> source) => serializer.Deserialize<T>(source);
+    public T Deserialize(byte[] source, SerializerSession session) => Deserialize(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ArraySegment<byte> source) => Read(source.AsSpan());
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ArraySegment<byte> source, SerializerSession session) => Deserialize(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ReadOnlyMemory<byte> source) => Read(source.Span);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ReadOnlyMemory<byte> source, SerializerSession session) => Deserialize(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ReadOnlySequence<byte> source) =>
+        source.IsSingleSegment ? Read(source.FirstSpan) : Read(source.ToArray());
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ReadOnlySequence<byte> source, SerializerSession session) => Deserialize(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(PooledBuffer.BufferSlice source) => Read(source.Span);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(PooledBuffer.BufferSlice source, SerializerSession session) => Deserialize(source);
 
     /// <summary>The value that the rest of the stream holds.</summary>
-    public T Deserialize(Stream source) => serializer.Deserialize<T>(source);
-}
+    public T Deserialize(Stream source)
+    {
+        ArgumentNullException.ThrowIfNull(source);
+        using var memory = new MemoryStream();
+        source.CopyTo(memory);
+        return Read(memory.GetBuffer().AsSpan(0, (int)memory.Length));
+    }
 
-/// <summary>Makes deep copies; used from any thread.</summary>
-public sealed class DeepCopier
-{
-    /// <summary>A deep copy; the value itself when it is immutable.</summary>
-    /// <exception cref="CodecNotFoundException">There is no codec for a type.</exception>
-    public T Copy<T>(T value) => Codec<T>.Default.IsImmutable ? value : Codec<T>.Default.Copy(value, new CopyContext());
+    /// <summary>The value that the rest of the stream holds.</summary>
+    public T Deserialize(Stream source, SerializerSession session) => Deserialize(source);
 
-    /// <summary>A copier for one type.</summary>
-    public DeepCopier<T> GetCopier<T>() => new(this);
-}
+    /// <summary>Writes a field as codecs of applications do.</summary>
+    public void Serialize<TBufferWriter>(T value, ref Writer<TBufferWriter> destination)
+        where TBufferWriter : IBufferWriter<byte>
+    {
+        (_codec ?? destination.Session.CodecProvider.GetCodec<T>()).WriteField(ref destination, 0, typeof(T), value);
+        destination.Commit();
+    }
 
-/// <summary>Makes deep copies of one type.</summary>
-/// <typeparam name="T">The static type.</typeparam>
-/// <param name="copier">What it copies with.</param>
-public sealed class DeepCopier<T>(DeepCopier copier)
-{
-    /// <summary>A deep copy; the value itself when it is immutable.</summary>
-    public T Copy(T value) => copier.Copy(value);
+    /// <summary>Reads a field as codecs of applications do.</summary>
+    public T Deserialize<TInput>(ref Reader<TInput> source) =>
+        (_codec ?? source.Session.CodecProvider.GetCodec<T>()).ReadValue(ref source, source.ReadFieldHeader());
+
+    private T Read(ReadOnlySpan<byte> source)
+    {
+        if (_codec is null)
+            return _serializer.Deserialize<T>(source);
+        using var session = _serializer.SessionPool.GetSession();
+        var reader = Reader.Create(source, session);
+        return Deserialize(ref reader);
+    }
+
+    private WireScratch Write(T value)
+    {
+        if (_codec is null)
+            return _serializer.Write(value);
+        using var session = _serializer.SessionPool.GetSession();
+        var writer = Writer.CreatePooled(session);
+        Serialize(value, ref writer);
+        var scratch = WireScratch.Rent(null);
+        var wire = new WireWriter(scratch.Buffer, scratch.Session);
+        wire.WriteRaw(writer.Output.Memory.Span);
+        wire.Commit();
+        writer.Dispose();
+        return scratch;
+    }
 }

@@ -15,12 +15,13 @@ internal sealed class WireScratch
 
     internal WireSession Session { get; }
 
-    internal static WireScratch Rent(CallRuntime? runtime)
+    internal static WireScratch Rent(CallRuntime? runtime, object? codecProvider = null)
     {
         var scratch = t_scratch;
         t_scratch = null;
         if (scratch is null || !scratch.Session.IsOf(runtime))
-            return new WireScratch(runtime);
+            scratch = new WireScratch(runtime);
+        scratch.Session.CodecProvider = codecProvider;
         return scratch;
     }
 

@@ -1,0 +1,113 @@
+using System.Collections.Concurrent;
+using ActOp.Wire;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans.Serialization;
+using Orleans.Serialization.Serializers;
+
+namespace ActOp.Serialization.Bridging;
+
+/// <summary>
+/// Connects the codecs of this library with those that applications wrote for the interfaces of Orleans.Serialization. What such a codec
+/// writes is one value of length-prefixed bytes in a message of ours; what ours write is one opaque field in its data.
+/// </summary>
+/// <remarks>
+/// Any thread. Owns the codec classes that generated code has registered, and knows the providers that live (weakly: a provider that was
+/// dropped is forgotten at the next look). Looked at only for types that have neither a generated nor a built-in codec.
+/// </remarks>
+internal static class Bridge
+{
+    private static readonly ConcurrentDictionary<Type, byte> Types = new();
+    private static readonly List<WeakReference<CodecProvider>> Providers = [];
+    private static readonly Lock Gate = new();
+    private static readonly Lazy<CodecProvider> Default = new(static () =>
+        new ServiceCollection().AddSerializer().BuildServiceProvider().GetRequiredService<CodecProvider>());
+
+    private static int s_version;
+
+    /// <summary>Changes when codec classes or providers were added.</summary>
+    internal static int Version => Volatile.Read(ref s_version);
+
+    internal static IEnumerable<Type> CodecTypes => Types.Keys;
+
+    /// <summary>For data that say their types themselves.</summary>
+    internal static CodecProvider Latest => Live() is [var first, ..] ? first : Default.Value;
+
+    internal static void AddCodecType(Type type)
+    {
+        if (Types.TryAdd(type, 0))
+            Changed();
+    }
+
+    internal static void Register(CodecProvider provider)
+    {
+        lock (Gate)
+        {
+            Providers.RemoveAll(static reference => !reference.TryGetTarget(out _));
+            Providers.Insert(0, new WeakReference<CodecProvider>(provider));
+        }
+
+        Changed();
+    }
+
+    internal static void Unregister(CodecProvider provider)
+    {
+        lock (Gate)
+            Providers.RemoveAll(reference => !reference.TryGetTarget(out var other) || ReferenceEquals(other, provider));
+        Changed();
+    }
+
+    /// <summary>True when an application has a codec for the type.</summary>
+    internal static bool Supports(Type type) => Find(type) is not null;
+
+    /// <summary>A codec of ours around that of an application; null when there is none.</summary>
+    internal static object? TryMake(Type type)
+    {
+        if (Find(type) is null)
+            return null;
+        var isClass = !type.IsValueType && !type.IsInterface && !type.IsAbstract;
+        return CodecTable.Make(isClass ? typeof(BridgedClassCodec<>) : typeof(BridgedCodec<>), type);
+    }
+
+    /// <summary>The provider of the message; of the latest one that has a codec for the type.</summary>
+    internal static CodecProvider For(object? ofMessage, Type type)
+    {
+        if (ofMessage is CodecProvider provider && Has(provider, type))
+            return provider;
+        return Find(type) ?? throw new CodecNotFoundException("No codec is registered any more for " + type + ".");
+    }
+
+    private static CodecProvider? Find(Type type)
+    {
+        foreach (var provider in Live())
+        {
+            if (Has(provider, type))
+                return provider;
+        }
+
+        return Types.IsEmpty || !Has(Default.Value, type) ? null : Default.Value;
+    }
+
+    private static CodecProvider[] Live()
+    {
+        lock (Gate)
+            return [.. Providers.Select(static reference => reference.TryGetTarget(out var provider) ? provider : null).OfType<CodecProvider>()];
+    }
+
+    private static bool Has(CodecProvider provider, Type type)
+    {
+        try
+        {
+            return provider.TryGetApplicationCodec(type) is not null && provider.Sessions is not null;
+        }
+        catch (ObjectDisposedException)
+        {
+            return false; // Its services are gone, and it has not been used for this type before.
+        }
+    }
+
+    private static void Changed()
+    {
+        Interlocked.Increment(ref s_version);
+        AnyCodec.Forget();
+    }
+}

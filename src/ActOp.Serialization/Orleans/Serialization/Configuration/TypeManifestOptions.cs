@@ -1,0 +1,111 @@
+using System.Reflection;
+using Microsoft.Extensions.Options;
+using Orleans.Serialization.TypeSystem;
+
+namespace Orleans.Serialization.Configuration;
+
+/// <summary>Codecs and types that an application adds.</summary>
+public sealed class TypeManifestOptions
+{
+    public HashSet<Type> Activators { get; } = [];
+
+    public HashSet<Type> FieldCodecs { get; } = [];
+
+    public HashSet<Type> Serializers { get; } = [];
+
+    public HashSet<Type> Copiers { get; } = [];
+
+    public HashSet<Type> Converters { get; } = [];
+
+    public HashSet<Type> Interfaces { get; } = [];
+
+    public HashSet<Type> InterfaceProxies { get; } = [];
+
+    public HashSet<Type> InterfaceImplementations { get; } = [];
+
+    /// <summary>Numbers that stand for types in the data of an application's codecs.</summary>
+    public Dictionary<uint, Type> WellKnownTypeIds { get; } = [];
+
+    /// <summary>Names that stand for types.</summary>
+    public Dictionary<string, Type> WellKnownTypeAliases { get; } = new(StringComparer.Ordinal);
+
+    public CompoundTypeAliasTree CompoundTypeAliases { get; } = CompoundTypeAliasTree.Create();
+
+    /// <summary>Names of types that may be read, as <see cref="RuntimeTypeNameFormatter"/> writes them.</summary>
+    public HashSet<string> AllowedTypes { get; } = new(StringComparer.Ordinal);
+
+    /// <summary>Simple names of assemblies whose types may be read.</summary>
+    public HashSet<string> AllowedAssemblies { get; } = new(StringComparer.Ordinal);
+
+    /// <summary>True when a type of every loaded assembly may be named.</summary>
+    public bool AllowAllTypes { get; set; }
+
+    /// <summary>Whether the types of all grain methods are checked at the start; null where the environment decides.</summary>
+    public bool? EnableConfigurationAnalysis { get; set; }
+
+    public void AddAllowedType(Type type) => AllowedTypes.Add(RuntimeTypeNameFormatter.Format(type));
+
+    public void AddAllowedAssembly(Assembly assembly) => AllowedAssemblies.Add(assembly.GetName().Name!);
+}
+
+/// <summary>Adds the codecs and types of an assembly.</summary>
+public interface ITypeManifestProvider : IConfigureOptions<TypeManifestOptions>
+{
+}
+
+/// <summary>Adds the codecs and types of an assembly, once for each options object.</summary>
+public abstract class TypeManifestProviderBase : ITypeManifestProvider
+{
+    private readonly System.Runtime.CompilerServices.ConditionalWeakTable<TypeManifestOptions, object> _done = [];
+
+    public virtual object Key => GetType();
+
+    public void Configure(TypeManifestOptions options)
+    {
+        if (_done.TryAdd(options, Key))
+            ConfigureInner(options);
+    }
+
+    protected abstract void ConfigureInner(TypeManifestOptions options);
+}
+
+/// <summary>Names the class that adds the codecs and types of an assembly.</summary>
+[AttributeUsage(AttributeTargets.Assembly, AllowMultiple = true)]
+public sealed class TypeManifestProviderAttribute : Attribute
+{
+    public TypeManifestProviderAttribute(Type providerType)
+    {
+        ArgumentNullException.ThrowIfNull(providerType);
+        if (!typeof(ITypeManifestProvider).IsAssignableFrom(providerType))
+            throw new ArgumentException("Provided type " + providerType + " must implement " + nameof(ITypeManifestProvider) + ".", nameof(providerType));
+        ProviderType = providerType;
+    }
+
+    public Type ProviderType { get; }
+}
+
+/// <summary>Adds providers of an assembly by the kind of thing that they provide.</summary>
+public interface IProviderMetadataProvider
+{
+    void ConfigureProviders(IDictionary<(string Target, string Kind, string Name), Type> providers);
+}
+
+/// <summary>Numbers for the commonest types.</summary>
+internal sealed class DefaultWellKnownTypes : IConfigureOptions<TypeManifestOptions>
+{
+    // The position in this list is the number in the data: append only. 0 is no type.
+    private static readonly Type[] Types =
+    [
+        typeof(object), typeof(string), typeof(int), typeof(short), typeof(long), typeof(sbyte), typeof(uint), typeof(ushort), typeof(ulong),
+        typeof(byte), typeof(float), typeof(double), typeof(decimal), typeof(char), typeof(Guid), typeof(DateTime), typeof(TimeSpan),
+        typeof(System.Net.IPAddress), typeof(System.Net.IPEndPoint), typeof(System.Collections.Specialized.BitVector32),
+        typeof(byte[]), typeof(Type), typeof(Int128), typeof(UInt128), typeof(Half), typeof(bool), typeof(DateOnly), typeof(TimeOnly),
+        typeof(DateTimeOffset), typeof(Uri), typeof(Version), typeof(Exception),
+    ];
+
+    public void Configure(TypeManifestOptions options)
+    {
+        for (var i = 0; i < Types.Length; i++)
+            options.WellKnownTypeIds.TryAdd((uint)i + 1, Types[i]);
+    }
+}
