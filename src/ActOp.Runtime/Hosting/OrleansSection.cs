@@ -91,7 +91,7 @@ internal static class OrleansSection
                     continue;
                 var provider = Registered(kind, type, target) ?? throw new OrleansConfigurationException(
                     settings.Path + ":ProviderType is " + type + ", but no provider of this name is registered for " + kind + " of a "
-                    + target.ToLowerInvariant() + ". Built in: " + (target == "Silo" ? "Development" : "Static") + " for Clustering.");
+                    + target.ToLowerInvariant() + ". Built in: " + (target == "Silo" ? "Development for Clustering, Memory and File for GrainStorage." : "Static for Clustering."));
                 ((IProviderBuilder<TBuilder>)Activator.CreateInstance(provider)!).Configure(builder, isNamed ? settings.Key : null, settings);
             }
         }

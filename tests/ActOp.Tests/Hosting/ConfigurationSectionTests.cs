@@ -40,7 +40,7 @@ public class ConfigurationSectionTests
 
     [Theory]
     [InlineData("Clustering:ProviderType", "Redis")]
-    [InlineData("GrainStorage:Default:ProviderType", "Memory")]
+    [InlineData("GrainStorage:Default:ProviderType", "Redis")]
     [InlineData("Reminders:ProviderType", "AzureTableStorage")]
     public void A_provider_name_that_is_not_known_is_refused(string key, string name)
     {

@@ -35,7 +35,8 @@ public class MemoryGrainStorage : IGrainStorage, IDisposable
 {
     private readonly string _name;
     private readonly IGrainStorageSerializer _serializer;
-    private readonly IMemoryStorageGrain[] _grains;
+    private readonly IGrainFactory _factory;
+    private readonly IMemoryStorageGrain?[] _grains;
 
     /// <summary>Creates the provider.</summary>
     /// <param name="name">Its name: the records of providers of different names are different.</param>
@@ -54,9 +55,8 @@ public class MemoryGrainStorage : IGrainStorage, IDisposable
         ArgumentNullException.ThrowIfNull(grainFactory);
         _name = name;
         _serializer = options.GrainStorageSerializer ?? defaultGrainStorageSerializer;
+        _factory = grainFactory;
         _grains = new IMemoryStorageGrain[options.NumStorageGrains];
-        for (var i = 0; i < _grains.Length; i++)
-            _grains[i] = grainFactory.GetGrain<IMemoryStorageGrain>(i);
     }
 
     /// <inheritdoc/>
@@ -123,7 +123,12 @@ public class MemoryGrainStorage : IGrainStorage, IDisposable
 
     private string KeyOf(string stateName, GrainId grain) => _name + "/" + stateName + "/" + grain;
 
-    private IMemoryStorageGrain GrainOf(string key) => _grains[StableHash.Of(Encoding.UTF8.GetBytes(key)) % (uint)_grains.Length];
+    /// <summary>References are made when they are needed: before the start of the silo there are none.</summary>
+    private IMemoryStorageGrain GrainOf(string key)
+    {
+        var number = StableHash.Of(Encoding.UTF8.GetBytes(key)) % (uint)_grains.Length;
+        return _grains[number] ??= _factory.GetGrain<IMemoryStorageGrain>(number);
+    }
 }
 
 /// <summary>Makes providers of <see cref="MemoryGrainStorage"/>.</summary>

@@ -1,0 +1,157 @@
+using System.Runtime.InteropServices;
+
+namespace ActOp.Runtime.State.Files;
+
+/// <summary>
+/// The few things that states do with a file system. Each is one step at which a process or a machine may end. All may throw an
+/// <see cref="IOException"/> or an <see cref="UnauthorizedAccessException"/>; they are called on threads that may block.
+/// </summary>
+internal abstract class Disk
+{
+    /// <summary>Creates a directory with its parents. False if it exists.</summary>
+    internal abstract bool TryCreateDirectory(string path);
+
+    /// <summary>The names of the files in a directory; of the directories in it.</summary>
+    internal abstract (string[] Files, string[] Directories) List(string directory);
+
+    /// <summary>The content; null if there is no such file.</summary>
+    internal abstract byte[]? Read(string path);
+
+    /// <summary>Creates the file, or replaces its content.</summary>
+    internal abstract void Write(string path, ReadOnlySpan<byte> content);
+
+    /// <summary>Returns when the content of the file would survive a loss of power.</summary>
+    internal abstract void FlushFile(string path);
+
+    /// <summary>Gives a file another name in the same directory; a file that has it disappears in the same step.</summary>
+    internal abstract void Rename(string from, string to);
+
+    /// <summary>Removes a file, if it exists.</summary>
+    internal abstract void Delete(string path);
+
+    /// <summary>Returns when the names in the directory would survive a loss of power.</summary>
+    internal abstract void FlushDirectory(string directory);
+
+    /// <summary>Holds a lock that no other process gets until it is disposed, or this process has ended; null if it is held.</summary>
+    internal abstract IDisposable? TryLock(string path);
+}
+
+/// <summary>The file system of the machine. Stateless; any thread.</summary>
+internal sealed partial class RealDisk : Disk
+{
+    internal static readonly RealDisk Instance = new();
+
+    private RealDisk()
+    {
+    }
+
+    internal override bool TryCreateDirectory(string path)
+    {
+        if (System.IO.Directory.Exists(path))
+            return false;
+        System.IO.Directory.CreateDirectory(path);
+        return true;
+    }
+
+    internal override (string[] Files, string[] Directories) List(string directory) => (
+        [.. System.IO.Directory.EnumerateFiles(directory).Select(static path => Path.GetFileName(path))],
+        [.. System.IO.Directory.EnumerateDirectories(directory).Select(static path => Path.GetFileName(path))]);
+
+    internal override byte[]? Read(string path)
+    {
+        try
+        {
+            using var file = File.OpenHandle(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite | FileShare.Delete);
+            var content = new byte[RandomAccess.GetLength(file)];
+            var read = 0;
+            while (read < content.Length && RandomAccess.Read(file, content.AsSpan(read), read) is > 0 and var count)
+                read += count;
+            return content[..read];
+        }
+        catch (Exception exception) when (exception is FileNotFoundException or DirectoryNotFoundException)
+        {
+            return null;
+        }
+    }
+
+    internal override void Write(string path, ReadOnlySpan<byte> content)
+    {
+        using var file = File.OpenHandle(path, FileMode.Create, FileAccess.Write, FileShare.Read | FileShare.Delete);
+        RandomAccess.Write(file, content, 0);
+    }
+
+    internal override void FlushFile(string path)
+    {
+        using var file = File.OpenHandle(path, FileMode.Open, FileAccess.ReadWrite, FileShare.ReadWrite | FileShare.Delete);
+        RandomAccess.FlushToDisk(file);
+    }
+
+    internal override void Rename(string from, string to) => File.Move(from, to, overwrite: true);
+
+    internal override void Delete(string path)
+    {
+        try
+        {
+            File.Delete(path);
+        }
+        catch (DirectoryNotFoundException)
+        {
+            // Nothing is there.
+        }
+    }
+
+    /// <summary>Windows has no such call: its file systems write names in order.</summary>
+    internal override void FlushDirectory(string directory)
+    {
+        if (OperatingSystem.IsWindows())
+            return;
+        var descriptor = Native.Open(directory, Native.ReadOnly);
+        if (descriptor < 0)
+            throw Failed(directory);
+        try
+        {
+            if (Native.Flush(descriptor) < 0)
+                throw Failed(directory);
+        }
+        finally
+        {
+            _ = Native.Close(descriptor);
+        }
+    }
+
+    internal override IDisposable? TryLock(string path)
+    {
+        try
+        {
+            // On Unix this is flock, on Windows the share mode: both end with the process.
+            return File.OpenHandle(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+        }
+        catch (IOException exception) when (exception.HResult is Native.WouldBlock or Native.WouldBlockOnMac or Native.SharingViolation)
+        {
+            return null;
+        }
+    }
+
+    private static IOException Failed(string directory)
+    {
+        var error = Marshal.GetLastPInvokeError();
+        return new IOException("The directory " + directory + " could not be flushed: " + Marshal.GetPInvokeErrorMessage(error) + ".", error);
+    }
+
+    private static partial class Native
+    {
+        internal const int ReadOnly = 0;
+        internal const int WouldBlock = 11;
+        internal const int WouldBlockOnMac = 35;
+        internal const int SharingViolation = unchecked((int)0x80070020);
+
+        [LibraryImport("libc", EntryPoint = "open", SetLastError = true, StringMarshalling = StringMarshalling.Utf8)]
+        internal static partial int Open(string path, int flags);
+
+        [LibraryImport("libc", EntryPoint = "fsync", SetLastError = true)]
+        internal static partial int Flush(int descriptor);
+
+        [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
+        internal static partial int Close(int descriptor);
+    }
+}
