@@ -1,7 +1,15 @@
 using System.Net;
 using ActOp.Harness.Processes;
+using ActOp.Process.Silo;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
+
+// Or a process that writes states and ends at a step: write-states <directory> <step>.
+if (args[0] == "write-states")
+{
+    StateWriter.Run(args[1], int.Parse(args[2], System.Globalization.CultureInfo.InvariantCulture));
+    return;
+}
 
 // A silo of a localhost cluster: <silo port> <gateway port> <silo port of the first silo>. It stops in order when standard input ends.
 var ended = ParentWatch.Start();
