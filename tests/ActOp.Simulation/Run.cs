@@ -43,6 +43,7 @@ internal sealed class Run : IWorldWatcher
     private readonly Faults _faults;
     private readonly Ledger _ledger;
     private readonly Callers _callers;
+    private readonly KeeperLoad? _keepers;
     private readonly HashSet<Machine> _calling = [];
     private readonly Dice _dice;
 
@@ -56,6 +57,7 @@ internal sealed class Run : IWorldWatcher
         _world = new World.World(seed, kinds.Count > 0 ? settings : settings with { ResponseTimeout = TimeSpan.FromSeconds(10) }, this, trace) { IsCalm = kinds.Count == 0, Theme = theme };
         _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
+        _keepers = theme == Theme.States ? new KeeperLoad(_world, _ledger) : null;
         _callers = new Callers(_world, _ledger, new Mix(_dice.Fork("mix"), theme));
         _world.Pump.Note(null, EventKind.Check, _world.Settings + " faults " + string.Join(",", _faults.Kinds));
     }
@@ -70,7 +72,11 @@ internal sealed class Run : IWorldWatcher
         return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done, run._ledger.Outcomes, run._ledger.Excused, run._ledger.Lost, run._ledger.Violations);
     }
 
-    public void Configure(Machine machine, IServiceCollection services) => services.AddSingleton(_ledger);
+    public void Configure(Machine machine, IServiceCollection services)
+    {
+        services.AddSingleton(_ledger);
+        _keepers?.Configure(machine, services);
+    }
 
     public void StartFailed(Machine machine, Exception exception)
     {
@@ -95,11 +101,13 @@ internal sealed class Run : IWorldWatcher
         var calm = 5 * Pump.Second;
         Until(() => Pump.Now >= calm);
         _faults.Begin();
+        _keepers?.BeginFaults();
         // Some storms are longer than it takes to declare a silo dead and to wait for its lease.
         var storm = Pump.Now + (
             (_dice.Chance(0.1) || _world.Theme == Theme.Lease ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
         Until(() => Pump.Now >= storm);
         _faults.End();
+        _keepers?.EndFaults();
         Settle();
         if (_ledger.Violations.Count == 0)
             Serve();
@@ -107,12 +115,13 @@ internal sealed class Run : IWorldWatcher
             Rest();
         if (Pump.Events > MostEvents)
             _ledger.Accuse("endless", "The run has not ended after " + MostEvents + " events.");
-        foreach (var line in _world.Log)
-        {
-            if (!ExpectedErrors.Contains(line.Id.Id) && !(line.Id.Id == WorkFailed && _faults.Kinds.Contains(FaultKind.Descriptors)))
-                _ledger.Accuse("log", line.Machine + " at " + new TimeSpan(line.Time) + ": " + line.Id.Id + " " + line.Text);
-        }
+        foreach (var line in _world.Log.Where(line => !IsExpected(line)))
+            _ledger.Accuse("log", line.Machine + " at " + new TimeSpan(line.Time) + ": " + line.Id.Id + " " + line.Text);
     }
+
+    private bool IsExpected(LogLine line) => ExpectedErrors.Contains(line.Id.Id)
+        || (line.Id.Id == WorkFailed && _faults.Kinds.Contains(FaultKind.Descriptors))
+        || (line.Id.Id == KeeperLoad.OperationFailed && _keepers is not null);
 
     private void BootLater(int host, bool isSilo, long delay) =>
         Pump.After(delay, null, EventKind.Fault, "boot", () => _world.Boot(host, isSilo));
@@ -127,7 +136,11 @@ internal sealed class Run : IWorldWatcher
         foreach (var machine in _world.Machines)
         {
             if (machine is { State: MachineState.Up, IsDead: false } && _calling.Add(machine))
+            {
                 Pump.After(0, machine, EventKind.Load, "begin", () => _callers.Begin(machine));
+                if (_keepers is not null)
+                    Pump.After(0, machine, EventKind.Load, "begin keepers", () => _keepers.Begin(machine));
+            }
         }
 
         _ledger.CheckOverdue(Grace);
@@ -163,6 +176,7 @@ internal sealed class Run : IWorldWatcher
     private void Serve()
     {
         _callers.End();
+        _keepers?.End();
         var patience = _world.Settings.ResponseTimeout + TimeSpan.FromSeconds(60);
         var open = 0;
         Pump.After(0, null, EventKind.Load, "serve", () =>
@@ -208,6 +222,7 @@ internal sealed class Run : IWorldWatcher
             busy.IntersectWith(Quiet.Busy(_world));
         }
 
+        _keepers?.CheckStore();
         if (_ledger.Violations.Count > 0)
             return;
         // As an event: what threads keep for themselves is with the pump's.

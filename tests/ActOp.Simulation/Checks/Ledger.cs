@@ -106,6 +106,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>Ends of calls, by name.</summary>
     internal IReadOnlyDictionary<string, long> Outcomes => _outcomes;
 
+    /// <summary>Counts an outcome of a workload of its own.</summary>
+    internal void Count(string outcome, long count = 1) => _outcomes[outcome] = _outcomes.GetValueOrDefault(outcome) + count;
+
     /// <summary>Turns of an activation that another one had replaced, which a lease that nobody can keep allows.</summary>
     internal long Excused { get; private set; }
 

@@ -13,6 +13,9 @@ internal enum Theme
 
     /// <summary>Silos that crash while many grains move and begin slowly.</summary>
     Moves,
+
+    /// <summary>Grains that write states to an unreliable storage while silos end and grains move.</summary>
+    States,
 }
 
 /// <summary>What every node of a run is configured with, drawn once, up to the ends of what is allowed.</summary>
@@ -75,6 +78,13 @@ internal sealed record Settings
             Lease = Timeout.InfiniteTimeSpan,
             ProbeTimeout = TimeSpan.FromSeconds(0.2),
             CollectionAge = TimeSpan.FromSeconds(900),
+        },
+        Theme.States => this with
+        {
+            Silos = 2 + dice.Below(3),
+            ResponseTimeout = TimeSpan.FromSeconds(5),
+            MailboxLimit = 100_000,
+            CollectionAge = TimeSpan.FromSeconds(dice.Pick<int>([2, 10, 900])),
         },
         _ => this,
     };
