@@ -190,7 +190,7 @@ public interface ILedger : IGrainWithStringKey
     Task<string> Life();
 }
 
-public abstract class LedgerBase<TState> : Grain<TState>
+public abstract class PersistentLedger<TState> : Grain<TState>
     where TState : Account
 {
     public async Task<int> Add(int amount)
@@ -214,16 +214,16 @@ public abstract class LedgerBase<TState> : Grain<TState>
 }
 
 [StorageProvider(ProviderName = "shelf")]
-public class LedgerGrain : LedgerBase<Account>, ILedger;
+public class LedgerGrain : PersistentLedger<Account>, ILedger;
 
 public interface IDefaultLedger : ILedger;
 
-public sealed class DefaultLedgerGrain : LedgerBase<Account>, IDefaultLedger;
+public sealed class DefaultLedgerGrain : PersistentLedger<Account>, IDefaultLedger;
 
 public interface ILostLedger : ILedger;
 
 [StorageProvider(ProviderName = "nowhere")]
-public sealed class LostLedgerGrain : LedgerBase<Account>, ILostLedger;
+public sealed class LostLedgerGrain : PersistentLedger<Account>, ILostLedger;
 
 public interface IOdd : IGrainWithGuidKey
 {

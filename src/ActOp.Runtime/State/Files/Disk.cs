@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using Microsoft.Win32.SafeHandles;
 
 namespace ActOp.Runtime.State.Files;
 
@@ -108,15 +109,9 @@ internal sealed partial class RealDisk : Disk
         var descriptor = Native.Open(directory, Native.ReadOnly);
         if (descriptor < 0)
             throw Failed(directory);
-        try
-        {
-            if (Native.Flush(descriptor) < 0)
-                throw Failed(directory);
-        }
-        finally
-        {
-            _ = Native.Close(descriptor);
-        }
+        using var opened = new SafeFileHandle(descriptor, ownsHandle: true);
+        if (Native.Flush(descriptor) < 0)
+            throw Failed(directory);
     }
 
     internal override IDisposable? TryLock(string path)
@@ -150,8 +145,5 @@ internal sealed partial class RealDisk : Disk
 
         [LibraryImport("libc", EntryPoint = "fsync", SetLastError = true)]
         internal static partial int Flush(int descriptor);
-
-        [LibraryImport("libc", EntryPoint = "close", SetLastError = true)]
-        internal static partial int Close(int descriptor);
     }
 }
