@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Routing;
+using ActOp.Staging;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
@@ -130,12 +131,12 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
         return activation;
     }
 
-    /// <summary>Adds a system target of this silo; its turns run on the control stage.</summary>
-    internal Activation AddSystemTarget(string name, object instance)
+    /// <summary>Adds a system target of this silo; its turns run on the control stage, unless another one is given.</summary>
+    internal Activation AddSystemTarget(string name, object instance, Stage? stage = null)
     {
         var grainClass = GrainClass.Special("sys." + name, instance.GetType(), reentrant: true);
         var activation = Activation.ForInstance(
-            parts, SystemGrainIds.SystemTarget(name, parts.Local.Address), grainClass, instance, parts.Stages.Control);
+            parts, SystemGrainIds.SystemTarget(name, parts.Local.Address), grainClass, instance, stage ?? parts.Stages.Control);
         Add(activation);
         return activation;
     }

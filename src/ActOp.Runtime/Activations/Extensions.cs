@@ -13,7 +13,8 @@ internal static class Extensions
     /// <exception cref="GrainExtensionNotInstalledException">No service makes it.</exception>
     internal static object Make(Activation activation, Type type)
     {
-        var made = activation.ActivationServices.GetKeyedService<IGrainExtension>(type);
+        var services = activation.ActivationServices;
+        var made = services.GetKeyedService<IGrainExtension>(type) ?? services.GetService(type);
         if (made is null || !type.IsInstanceOfType(made))
         {
             throw new GrainExtensionNotInstalledException(

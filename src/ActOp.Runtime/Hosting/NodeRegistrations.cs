@@ -32,6 +32,7 @@ internal static class NodeRegistrations
         if (services.Any(service => service.ServiceType == typeof(SiloHost)))
             return;
         AddCommon(services, configuration);
+        GrainServices.GrainServiceRegistrations.Add(services);
         Streams.StreamRegistrations.AddSilo(services);
         services.TryAddSingleton<PlacementStrategy, ResourceOptimizedPlacement>();
         services.TryAddSingleton<IEnvironmentStatisticsProvider>(static provider =>

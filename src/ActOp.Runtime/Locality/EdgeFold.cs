@@ -3,6 +3,7 @@ using ActOp.Partitioning;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using Orleans.Runtime;
+using Silo = ActOp.Partitioning.Silo;
 
 namespace ActOp.Runtime.Locality;
 

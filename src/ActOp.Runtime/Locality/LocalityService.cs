@@ -9,6 +9,7 @@ using ActOp.Runtime.Placement;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime;
 using Orleans.Statistics;
+using Silo = ActOp.Partitioning.Silo;
 
 namespace ActOp.Runtime.Locality;
 

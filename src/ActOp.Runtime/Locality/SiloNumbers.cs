@@ -1,5 +1,6 @@
 using ActOp.Partitioning;
 using Orleans.Runtime;
+using Silo = ActOp.Partitioning.Silo;
 
 namespace ActOp.Runtime.Locality;
 

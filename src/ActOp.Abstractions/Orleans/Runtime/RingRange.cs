@@ -9,3 +9,13 @@ public interface IRingRange
     /// <summary>Whether the hash is in it.</summary>
     bool InRange(uint value) => throw new NotImplementedException(GetType() + " does not implement InRange.");
 }
+
+/// <summary>One part of the ring: the hashes after <see cref="Begin"/> up to <see cref="End"/>; all if both are equal.</summary>
+public interface ISingleRange : IRingRange
+{
+    /// <summary>The hash before the first one.</summary>
+    uint Begin { get; }
+
+    /// <summary>The last hash.</summary>
+    uint End { get; }
+}

@@ -1,0 +1,170 @@
+using ActOp.Calls;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
+using ActOp.Serialization;
+using ActOp.Staging;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
+using Orleans;
+using Orleans.Runtime;
+using Orleans.Services;
+
+namespace ActOp.Runtime.GrainServices;
+
+/// <summary>A class of services that the application has added.</summary>
+internal sealed record GrainServiceClass(Type Type);
+
+/// <summary>Runs the grain services of a silo, and finds those of others.</summary>
+/// <remarks>
+/// Made when the silo starts. Owns one activation per service, whose turns run on the work stage and interleave; a view that changes the
+/// range posts to them. If the constructor, Init or Start of a service throws, the silo does not start; if Stop or OnRangeChange does, it is
+/// logged. The activations end with the node.
+/// </remarks>
+internal sealed class GrainServiceHost(
+    LocalNode local, ActivationTable activations, GrainFactory factory, ClusterView cluster, Stage stage, Func<ClusterService?> membership)
+    : ILifecycleParticipant<ISiloLifecycle>, IGrainServiceLocator
+{
+    /// <summary>Of the ids of services, behind the prefix of all system targets.</summary>
+    private const string Prefix = "svc.user.";
+
+    private readonly List<(GrainService Service, Activation Activation)> _services = [];
+    private volatile RingOf _ring = new(null, new HashRing([]));
+
+    public GrainReference Current => CallHost.Current is Activation activation
+        ? activation.GrainReference
+        : throw new InvalidOperationException("No grain runs on this thread.");
+
+    public object Find(Type serviceInterface, uint key) => Find(serviceInterface, Ring().OwnerOf(key)
+        ?? throw new SiloUnavailableException("No silo of the cluster is active."));
+
+    public object Find(Type serviceInterface, SiloAddress silo) =>
+        factory.Create(SystemGrainIds.SystemTarget(NameOf(serviceInterface), silo), serviceInterface);
+
+    public void Participate(ISiloLifecycle observer)
+    {
+        observer.Subscribe(nameof(GrainServiceHost), ServiceLifecycleStage.RuntimeGrainServices, InitAsync, StopAsync);
+        observer.Subscribe(nameof(GrainServiceHost), ServiceLifecycleStage.Active, StartAsync, static _ => Task.CompletedTask);
+    }
+
+    private async Task InitAsync(CancellationToken cancellationToken)
+    {
+        foreach (var added in local.Services.GetServices<GrainServiceClass>())
+            Add(added.Type);
+        if (_services.Count == 0)
+            return;
+        if (membership() is { } changes)
+            changes.ViewChanged += (_, _, _) => OnView();
+        foreach (var (service, activation) in _services)
+        {
+            await OnTurn(activation, () =>
+            {
+                service.Take(RangeHere());
+                return service.Init(local.Services);
+            }).ConfigureAwait(false);
+        }
+    }
+
+    private async Task StartAsync(CancellationToken cancellationToken)
+    {
+        OnView();
+        foreach (var (service, activation) in _services)
+            await OnTurn(activation, service.Start).ConfigureAwait(false);
+    }
+
+    private async Task StopAsync(CancellationToken cancellationToken)
+    {
+        foreach (var (service, activation) in _services)
+        {
+            try
+            {
+                await OnTurn(activation, service.Stop).WaitAsync(cancellationToken).ConfigureAwait(false);
+            }
+            catch (Exception exception)
+            {
+                GrainServiceLog.Failed(local.Log.Logger, "Stop", service.GrainId, exception);
+            }
+        }
+    }
+
+    private void Add(Type type)
+    {
+        var interfaces = type.GetInterfaces().Where(
+            static one => typeof(IGrainService).IsAssignableFrom(one) && one != typeof(IGrainService)).ToArray();
+        if (interfaces.Length == 0)
+            throw new OrleansConfigurationException("The grain service " + type + " has no interface that derives from IGrainService.");
+        var id = SystemGrainIds.SystemTarget(NameOf(interfaces[0]), local.Address);
+        var service = (GrainService)ActivatorUtilities.CreateInstance(local.Services, type, id, new Silo(local.Address, local.Services));
+        foreach (var one in interfaces)
+        {
+            var activation = activations.AddSystemTarget(NameOf(one), service, stage);
+            if (one != interfaces[0])
+                continue;
+            service.Attach(activation);
+            _services.Add((service, activation));
+        }
+    }
+
+    private static string NameOf(Type serviceInterface) => Prefix + TypeManifest.NameOf(serviceInterface);
+
+    private static Task OnTurn(Activation activation, Func<Task> step) =>
+        Task.Factory.StartNew(step, CancellationToken.None, TaskCreationOptions.DenyChildAttach, activation).Unwrap();
+
+    private void OnView()
+    {
+        foreach (var (service, activation) in _services)
+            activation.Enqueue(new ActionItem(state => ChangeRange((GrainService)state!), service));
+    }
+
+    private async void ChangeRange(GrainService service)
+    {
+        try
+        {
+            await service.ChangeAsync(RangeHere());
+        }
+        catch (Exception exception)
+        {
+            GrainServiceLog.Failed(local.Log.Logger, "OnRangeChange", service.GrainId, exception);
+        }
+    }
+
+    private HashRing.Range RangeHere() =>
+        Ring().RangeOf(local.Address) ?? new HashRing([local.Address]).RangeOf(local.Address)!;
+
+    private HashRing Ring()
+    {
+        var known = _ring;
+        var view = cluster.View;
+        if (ReferenceEquals(known.View, view))
+            return known.Ring;
+        known = new RingOf(view, new HashRing(view.ActiveSilos.ToArray()));
+        _ring = known;
+        return known.Ring;
+    }
+
+    private sealed record RingOf(View? View, HashRing Ring);
+}
+
+/// <summary>What the log says about grain services.</summary>
+internal static partial class GrainServiceLog
+{
+    [LoggerMessage(1183, LogLevel.Error, "{Step} of the service {Service} failed.")]
+    internal static partial void Failed(ILogger logger, string step, GrainId service, Exception exception);
+}
+
+/// <summary>The registrations of grain services in a silo.</summary>
+internal static class GrainServiceRegistrations
+{
+    internal static void Add(IServiceCollection services)
+    {
+        services.AddSingleton(static provider =>
+        {
+            var node = provider.GetRequiredService<Node>();
+            return new GrainServiceHost(
+                node.Local, node.Activations, node.Factory, node.ClusterView, node.Stages.Work, () => node.Cluster);
+        });
+        services.AddSingleton<IGrainServiceLocator>(static provider => provider.GetRequiredService<GrainServiceHost>());
+        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider => provider.GetRequiredService<GrainServiceHost>());
+    }
+}
