@@ -87,6 +87,7 @@ internal sealed class AgentSubscription : IDisposable
         {
             _isRunning = false;
             _pending.Clear();
+            _agent.OnIdle();
         }
     }
 
@@ -138,7 +139,8 @@ internal sealed class AgentSubscription : IDisposable
         var began = _agent.Parts.Now;
         for (var attempt = 0; _pending.Count > 0 && !_hasEnded && !_agent.IsStopping;)
         {
-            var refused = _pending.TakeWhile(batch => !_agent.IsWanted(_stream.Id, batch, Entry.FilterData)).Count();
+            var refused = !_agent.HasFilter ? 0
+                : _pending.TakeWhile(batch => !_agent.IsWanted(_stream.Id, batch, Entry.FilterData)).Count();
             if (refused > 0)
             {
                 Passed(refused);

@@ -1,5 +1,4 @@
 using ActOp.Runtime.Streams;
-using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Concurrency;
 using Orleans.Providers;
@@ -14,6 +13,9 @@ internal interface IMemoryQueue : IMemoryStreamQueueGrain
 {
     /// <summary>From now on the receiver reads the queue, from the oldest message that was not acknowledged.</summary>
     Task Claim(Guid receiver);
+
+    /// <summary>The receiver does not read any more; what it waits for ends.</summary>
+    Task Release(Guid receiver);
 
     /// <summary>The messages behind <paramref name="after"/>; waits for a time until there is one.</summary>
     /// <param name="receiver">Gets nothing if another one has claimed the queue since.</param>
@@ -49,7 +51,7 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue
     internal const int Limit = 16_384;
 
     /// <summary>How long a receiver waits for a message.</summary>
-    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(1);
 
     private readonly Guid _incarnation = Guid.NewGuid();
     private readonly Queue<(MemoryMessageData Data, TaskCompletionSource Added)> _waiting = new();
@@ -82,6 +84,17 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue
         _owner = receiver;
         // The one before must not wait any longer.
         WakeReader();
+        return Task.CompletedTask;
+    }
+
+    public Task Release(Guid receiver)
+    {
+        if (_owner == receiver)
+        {
+            _owner = default;
+            WakeReader();
+        }
+
         return Task.CompletedTask;
     }
 
@@ -209,7 +222,7 @@ internal sealed class MemoryReceiver(IMemoryQueue queue) : IQueueAdapterReceiver
         await queue.Acknowledge(last.Incarnation, last.Message.SequenceNumber);
     }
 
-    public Task Shutdown(TimeSpan timeout) => Task.CompletedTask;
+    public Task Shutdown(TimeSpan timeout) => queue.Release(_receiver);
 }
 
 /// <summary>A receiver that waits for messages itself, so that its agent does not have to.</summary>
@@ -231,8 +244,7 @@ internal sealed class MemoryBatch(MemoryMessageData message, Guid incarnation) :
 
     public StreamSequenceToken SequenceToken => new EventSequenceTokenV2(Message.SequenceNumber);
 
-    public IBatchContainer Bind(IServiceProvider services, string providerName) => new BoundMemoryBatch(
-        this, services.GetRequiredKeyedService<IMemoryMessageBodySerializer>(providerName).Deserialize(Message.Payload));
+    public IBatchContainer Bind(IQueueAdapter adapter) => ((IMemoryFormat)adapter).Open(this);
 
     public IEnumerable<Tuple<T, StreamSequenceToken>> GetEvents<T>() => throw Unbound();
 
@@ -241,7 +253,13 @@ internal sealed class MemoryBatch(MemoryMessageData message, Guid incarnation) :
     private static InvalidOperationException Unbound() => new("The batch must be bound to a provider before its items are read.");
 }
 
-/// <summary>The items of a batch, for one reader.</summary>
+/// <summary>Reads the bytes of batches.</summary>
+internal interface IMemoryFormat
+{
+    IBatchContainer Open(MemoryBatch batch);
+}
+
+/// <summary>The items of a batch whose form the application has chosen, for one reader.</summary>
 internal sealed class BoundMemoryBatch(MemoryBatch batch, MemoryMessageBody body) : IBatchContainer
 {
     public StreamId StreamId => batch.StreamId;

@@ -1,5 +1,8 @@
+using Microsoft.Extensions.DependencyInjection;
 using Orleans;
+using Orleans.Providers;
 using Orleans.Runtime;
+using Orleans.Storage;
 
 namespace ActOp.Runtime.Streams;
 
@@ -9,7 +12,7 @@ namespace ActOp.Runtime.Streams;
 /// the grain: a change is written before it is answered.</para>
 /// <para>Failures. The store throws: the change is undone, and the caller gets the exception. It hangs: the caller's call times out; the change
 /// is there or not, and repeating it is harmless. An agent cannot be told of a subscription: an agent on a dead silo is removed; for any
-/// other the caller gets the exception, the subscription stays, and the caller can subscribe again with the same id. The grain's silo dies:
+/// other the caller gets the exception, and a new subscription is taken back. The grain's silo dies:
 /// the next activation reads the store; agents and consumers notice nothing. A request comes twice: additions and removals are by id.</para>
 /// </remarks>
 internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
@@ -66,7 +69,16 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
             throw new Orleans.Streams.FaultedSubscriptionException("The subscription " + subscription.Id + " to " + stream + " has failed.");
         if (known is null)
             await ChangeAsync(state => state.Consumers.Add(subscription));
-        await TellAgentsAsync(stream, agent => agent.AddSubscriber(known ?? subscription, stream.StreamId));
+        try
+        {
+            await TellAgentsAsync(stream, agent => agent.AddSubscriber(known ?? subscription, stream.StreamId));
+        }
+        catch when (known is null)
+        {
+            // The caller has no subscription, so none must stay.
+            await ChangeAsync(state => state.Consumers.Remove(subscription));
+            throw;
+        }
     }
 
     public async Task UnregisterConsumer(QualifiedStreamId stream, Guid subscription)
@@ -153,11 +165,33 @@ internal interface IPubSubStore
 /// <summary>Makes stores.</summary>
 internal static class PubSubStores
 {
+    private const string StateName = "pubsub";
+
+    /// <summary>
+    /// The grain storage called PubSubStore. Without one, a store that lasts as long as the activation, which is logged once.
+    /// </summary>
     internal static IPubSubStore For(StreamParts parts, IGrainContext grain)
     {
+        if (parts.Services.GetKeyedService<IGrainStorage>(ProviderConstants.DEFAULT_PUBSUB_PROVIDER_NAME) is { } storage)
+            return new StoragePubSubStore(storage, grain.GrainId);
         if (Interlocked.Exchange(ref parts.HasReportedStore, 1) == 0)
             parts.Log.NoPubSubStore();
         return new ActivationPubSubStore();
+    }
+
+    private sealed class StoragePubSubStore(IGrainStorage storage, GrainId grain) : IPubSubStore
+    {
+        private readonly GrainState<PubSubGrainState> _record = new(new PubSubGrainState());
+
+        public PubSubGrainState State => _record.State ??= new PubSubGrainState();
+
+        public bool IsPersistent => true;
+
+        public Task ReadAsync() => storage.ReadStateAsync(StateName, grain, _record);
+
+        public Task WriteAsync() => State.Producers.Count > 0 || State.Consumers.Count > 0
+            ? storage.WriteStateAsync(StateName, grain, _record)
+            : _record.RecordExists ? storage.ClearStateAsync(StateName, grain, _record) : Task.CompletedTask;
     }
 
     /// <summary>Without a grain storage: the activation keeps the state, as long as its silo runs.</summary>

@@ -57,6 +57,9 @@ internal sealed class StreamAgent : IStreamAgent
     private const int MostStreams = 65_536;
 
     private static readonly TimeSpan TidyPeriod = TimeSpan.FromSeconds(1);
+
+    /// <summary>From the end of a delivery to its acknowledgement, while the receiver waits for messages.</summary>
+    private static readonly TimeSpan AcknowledgementDelay = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan LongestStop = TimeSpan.FromSeconds(5);
 
     private readonly AgentSetup _setup;
@@ -70,6 +73,7 @@ internal sealed class StreamAgent : IStreamAgent
     private IStreamFailureHandler? _failureHandler;
     private TaskCompletionSource? _room;
     private long _lastTidy;
+    private bool _acknowledgesSoon;
 
     internal StreamAgent(AgentSetup setup, QueueId queue)
     {
@@ -154,6 +158,15 @@ internal sealed class StreamAgent : IStreamAgent
         room?.TrySetResult();
     }
 
+    /// <summary>A subscription has got everything. The loop that reads may wait for messages for long.</summary>
+    internal void OnIdle()
+    {
+        if (_acknowledgesSoon || IsStopping || _receiver is not IWaitingReceiver)
+            return;
+        _acknowledgesSoon = true;
+        Follow(AcknowledgeSoonAsync());
+    }
+
     internal void OnConsumerGone(AgentStream stream, SubscriptionEntry entry)
     {
         stream.Subscriptions.Remove(entry.Id);
@@ -169,7 +182,7 @@ internal sealed class StreamAgent : IStreamAgent
             return true;
         try
         {
-            var bound = (batch as IBoundBatch)?.Bind(Parts.Services, _setup.Provider) ?? batch;
+            var bound = (batch as IBoundBatch)?.Bind(_setup.Adapter) ?? batch;
             foreach (var (item, _) in bound.GetEvents<object>())
             {
                 if (filter.ShouldDeliver(stream, item, filterData))
@@ -290,6 +303,14 @@ internal sealed class StreamAgent : IStreamAgent
         _room ??= new TaskCompletionSource();
         await _room.Task.WaitAsync(Options.GetQueueMsgsTimerPeriod, Parts.Local.TaskTime, _stopping.Token).ConfigureAwait(
             ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+    }
+
+    private async Task AcknowledgeSoonAsync()
+    {
+        await PauseAsync(AcknowledgementDelay);
+        _acknowledgesSoon = false;
+        if (!IsStopping)
+            await AcknowledgeAsync();
     }
 
     private async ValueTask AcknowledgeAsync()

@@ -1,4 +1,5 @@
 using ActOp.Runtime.Activations;
+using Orleans.Providers.Streams.Common;
 using Orleans.Runtime;
 using Orleans.Streams;
 using Orleans.Streams.Core;
@@ -122,6 +123,7 @@ internal sealed class StreamAttachment<T>(
 
     /// <summary>The agent has begun where the observer wanted to; from then on it says where to go on.</summary>
     private bool _hasBegun;
+    private IQueueAdapter? _adapter;
 
     internal override StreamSequenceToken? Start => _hasBegun ? null : start;
 
@@ -156,7 +158,8 @@ internal sealed class StreamAttachment<T>(
 
         return new DeliveryReport(batches.Length);
 
-        IBatchContainer Bound(IBatchContainer batch) => (batch as IBoundBatch)?.Bind(parts.Services, stream.ProviderName) ?? batch;
+        IBatchContainer Bound(IBatchContainer batch) =>
+            batch is IBoundBatch bound ? bound.Bind(_adapter ??= parts.Source(stream.ProviderName).Adapter) : batch;
     }
 
     private async Task TakeSinglesAsync(IBatchContainer batch)
@@ -164,10 +167,16 @@ internal sealed class StreamAttachment<T>(
         var hasContext = batch.ImportRequestContext();
         try
         {
-            foreach (var (item, token) in batch.GetEvents<T>())
+            if (batch is TypedBatch typed)
             {
-                if (start is null || token is null || token.CompareTo(start) >= 0)
-                    await observer!.OnNextAsync(item, token);
+                var items = typed.Read<T>();
+                for (var i = 0; i < items.Length; i++)
+                    await OnNextAsync(items[i], new EventSequenceTokenV2(typed.Number, i));
+            }
+            else
+            {
+                foreach (var (item, token) in batch.GetEvents<T>())
+                    await OnNextAsync(item, token);
             }
         }
         finally
@@ -176,6 +185,9 @@ internal sealed class StreamAttachment<T>(
                 RequestContext.Clear();
         }
     }
+
+    private Task OnNextAsync(T item, StreamSequenceToken? token) =>
+        start is null || token is null || token.CompareTo(start) >= 0 ? observer!.OnNextAsync(item, token) : Task.CompletedTask;
 
     private async Task TakeListAsync(IBatchContainer[] batches)
     {

@@ -20,7 +20,9 @@ internal sealed class StreamOf<T>(StreamParts? parts, string providerName, Strea
 
     public bool IsRewindable => Source.IsRewindable;
 
-    internal IStreamSource Source => (parts ?? throw new InvalidOperationException(
+    private IStreamSource? _source;
+
+    internal IStreamSource Source => _source ??= (parts ?? throw new InvalidOperationException(
         "The stream " + providerName + "/" + streamId + " was read outside of a silo or client, so it cannot be used here.")).Source(providerName);
 
     internal QualifiedStreamId Qualified => new(providerName, streamId);

@@ -15,7 +15,8 @@ namespace ActOp.Runtime.Streams;
 /// of code outside of grains, which is made at its first use. Any thread.
 /// </summary>
 internal sealed class StreamParts(
-    LocalNode local, ClusterView clusterView, ActivationTable activations, GrainClasses classes, GrainFactory factory, StreamLog log)
+    LocalNode local, ClusterView clusterView, ActivationTable activations, GrainClasses classes, GrainFactory factory, CallRuntime calls,
+    StreamLog log)
     : IProviderRuntime
 {
     private readonly Lock _gate = new();
@@ -31,6 +32,9 @@ internal sealed class StreamParts(
     internal GrainClasses Classes => classes;
 
     internal StreamLog Log => log;
+
+    /// <summary>What references in items are bound to.</summary>
+    internal CallRuntime Calls => calls;
 
     internal IServiceProvider Services => local.Services;
 
@@ -140,5 +144,5 @@ internal interface IStreamSource
 internal interface IBoundBatch
 {
     /// <summary>The batch for one reader. Its items belong to that reader.</summary>
-    IBatchContainer Bind(IServiceProvider services, string providerName);
+    IBatchContainer Bind(IQueueAdapter adapter);
 }

@@ -22,6 +22,7 @@ internal static class StreamRegistrations
         AddCommon(services);
         services.TryAddEnumerable(ServiceDescriptor.Singleton<IGrainPropertiesProvider, AttributeGrainBindingsProvider>());
         services.TryAddTransient(StreamParts.NewConsumers);
+        services.TryAddTransient(Channels.ChannelConsumers.New);
     }
 
     internal static void AddClient(IServiceCollection services) => AddCommon(services);
@@ -41,7 +42,7 @@ internal static class StreamRegistrations
         services.TryAddSingleton(static provider =>
         {
             var node = provider.GetRequiredService<Node>();
-            return new StreamParts(node.Local, node.ClusterView, node.Activations, node.Classes, node.Factory,
+            return new StreamParts(node.Local, node.ClusterView, node.Activations, node.Classes, node.Factory, node.Calls,
                 new StreamLog(provider.GetRequiredService<ILoggerFactory>().CreateLogger("ActOp.Streams")));
         });
         services.TryAddSingleton<IProviderRuntime>(static provider => provider.GetRequiredService<StreamParts>());

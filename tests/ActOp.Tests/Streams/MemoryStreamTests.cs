@@ -10,6 +10,7 @@ namespace ActOp.Tests.Streams;
 public sealed class StreamingSilos() : ClusterFixture(2)
 {
     protected override void ConfigureSilo(ISiloBuilder silo) => silo
+        .AddMemoryGrainStorage("PubSubStore")
         .AddMemoryStreams("memory", streams => streams.ConfigurePullingAgent(agent => agent.Configure(options =>
             options.MaxEventDeliveryTime = TimeSpan.FromMilliseconds(300))))
         .AddMemoryStreams<DefaultMemoryMessageBodySerializer>("batches", streams =>

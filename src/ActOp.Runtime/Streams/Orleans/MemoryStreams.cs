@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Streams;
 using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
@@ -97,9 +98,12 @@ public interface IMemoryStreamQueueGrain : IGrainWithGuidKey
 /// </summary>
 /// <remarks>Holds references to the queues; any thread.</remarks>
 /// <typeparam name="TSerializer">Turns the items into bytes.</typeparam>
-public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAdapter, IQueueAdapterCache
+public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAdapter, IQueueAdapterCache, IMemoryFormat
     where TSerializer : class, IMemoryMessageBodySerializer
 {
+    /// <summary>The first byte of a payload in the form of <see cref="MemoryMessageBody"/>.</summary>
+    private const byte Untyped = 255;
+
     private readonly HashRingBasedStreamQueueMapper _mapper;
     private readonly SimpleQueueCacheOptions _cacheOptions;
     private readonly StreamCacheEvictionOptions _eviction;
@@ -107,6 +111,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
     private readonly IGrainFactory _grains;
     private readonly TimeProvider _time;
     private readonly IMemoryQueue[] _queues;
+    private readonly CallRuntime _calls;
 
     internal MemoryAdapterFactory(
         string providerName, IServiceProvider services, HashRingStreamQueueMapperOptions queues, SimpleQueueCacheOptions cache,
@@ -120,6 +125,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
         _grains = services.GetRequiredService<IGrainFactory>();
         _time = services.GetRequiredService<TimeProvider>();
         _queues = new IMemoryQueue[queues.TotalQueueCount];
+        _calls = services.GetRequiredService<StreamParts>().Calls;
     }
 
     /// <inheritdoc/>
@@ -130,6 +136,8 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
 
     /// <inheritdoc/>
     public StreamProviderDirection Direction => StreamProviderDirection.ReadWrite;
+
+    private bool IsOurs => typeof(TSerializer) == typeof(DefaultMemoryMessageBodySerializer);
 
     /// <summary>Makes the factory of a provider, with the options under its name.</summary>
     public static MemoryAdapterFactory<TSerializer> Create(IServiceProvider services, string name)
@@ -169,9 +177,26 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
         ArgumentNullException.ThrowIfNull(events);
         if (token is not null)
             throw new ArgumentException("Producers of memory streams cannot choose positions: the token must be null.", nameof(token));
-        var body = new MemoryMessageBody(events.Cast<object>(), requestContext);
         return QueueOf(_mapper.GetQueueForStream(streamId)).Enqueue(
-            new MemoryMessageData { StreamId = streamId, Payload = _serializer.Serialize(body) });
+            new MemoryMessageData { StreamId = streamId, Payload = Write(events, requestContext) });
+    }
+
+    IBatchContainer IMemoryFormat.Open(MemoryBatch batch)
+    {
+        var payload = batch.Message.Payload;
+        return !IsOurs ? new BoundMemoryBatch(batch, _serializer.Deserialize(payload))
+            : payload[0] == Untyped ? new BoundMemoryBatch(batch, _serializer.Deserialize(payload[1..]))
+            : new TypedBatch(batch, _calls);
+    }
+
+    /// <summary>With the serializer of the silo, the items are written by their type; those of a type without a name as objects.</summary>
+    private ArraySegment<byte> Write<T>(IEnumerable<T> events, Dictionary<string, object>? requestContext)
+    {
+        if (!IsOurs)
+            return _serializer.Serialize(new MemoryMessageBody(events.Cast<object>(), requestContext));
+        if (StreamPayload.TryWrite(_calls, events, requestContext) is { } typed)
+            return typed;
+        return (byte[])[Untyped, .. _serializer.Serialize(new MemoryMessageBody(events.Cast<object>(), requestContext))];
     }
 
     private IMemoryQueue QueueOf(QueueId queue)

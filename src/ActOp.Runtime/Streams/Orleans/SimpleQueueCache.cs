@@ -50,6 +50,10 @@ public class SimpleQueueCache : IQueueCache
     private Node? _needed;
     private int _neededCount;
 
+    /// <summary>The newest batch that has left, and when.</summary>
+    private StreamSequenceToken? _evicted;
+    private long _evictedAt;
+
     /// <summary>Creates an empty cache.</summary>
     /// <param name="cacheSize">How many batches it holds, those included that may be read again.</param>
     /// <param name="logger">Not used: what goes wrong is thrown.</param>
@@ -151,6 +155,12 @@ public class SimpleQueueCache : IQueueCache
 
     private void Seek(SimpleQueueCacheCursor cursor, StreamSequenceToken token)
     {
+        if (_first is null && _evicted is not null && token.CompareTo(_evicted) <= 0 && RemembersEvicted)
+        {
+            cursor.Dispose();
+            throw new QueueCacheMissException(token, _evicted, _evicted);
+        }
+
         if (_first is not null && token.CompareTo(_first.Batch.SequenceToken) < 0
             && token.SequenceNumber != _first.Batch.SequenceToken.SequenceNumber)
         {
@@ -188,6 +198,7 @@ public class SimpleQueueCache : IQueueCache
             if (_first is null)
                 _last = null;
             Size--;
+            (_evicted, _evictedAt) = (node.Batch.SequenceToken, Now);
             var lane = LaneOf(node.Batch.StreamId);
             lane.First = node.NextInStream;
             if (lane.First is null)
@@ -195,6 +206,9 @@ public class SimpleQueueCache : IQueueCache
             Tidy(lane);
         }
     }
+
+    private bool RemembersEvicted =>
+        _eviction?.MetadataMinTimeInCache is { } time && _time!.GetElapsedTime(_evictedAt) < time;
 
     private bool IsTooOld(Node node) => _eviction is not null
         && _time!.GetElapsedTime(node.Added) > _eviction.DataMinTimeInCache

@@ -1,0 +1,152 @@
+using ActOp.Runtime.Streams;
+using ActOp.Tests.Clusters;
+using Microsoft.Extensions.Logging.Abstractions;
+using Orleans.Providers.Streams.Common;
+using Orleans.Streams;
+
+namespace ActOp.Tests.Streams;
+
+/// <summary>The cache of an agent, and how queues are shared.</summary>
+public class QueueCacheTests
+{
+    private static readonly StreamId One = StreamId.Create("ns", "one");
+    private static readonly StreamId Two = StreamId.Create("ns", "two");
+
+    [Fact]
+    public void A_cursor_visits_the_batches_of_its_stream_only_in_order()
+    {
+        var cache = new SimpleQueueCache(10, NullLogger.Instance);
+        using var cursor = cache.GetCacheCursor(One, null);
+        cache.AddToCache([Batch(One, 1), Batch(Two, 2), Batch(One, 3)]);
+        Assert.Equal([1L, 3L], Read(cursor));
+        Assert.Empty(Read(cursor));
+        cache.AddToCache([Batch(One, 4)]);
+        Assert.Equal([4L], Read(cursor));
+    }
+
+    [Fact]
+    public void A_batch_is_purged_when_every_cursor_has_passed_it_and_stays_readable()
+    {
+        var cache = new SimpleQueueCache(10, NullLogger.Instance);
+        using var slow = cache.GetCacheCursor(One, null);
+        using var fast = cache.GetCacheCursor(One, null);
+        cache.AddToCache([Batch(One, 1), Batch(One, 2)]);
+        Read(fast);
+        Assert.False(cache.TryPurgeFromCache(out _));
+        slow.MoveNext();
+        slow.MoveNext();
+        Assert.True(cache.TryPurgeFromCache(out var purged));
+        Assert.Equal([1L], purged.Select(static batch => batch.SequenceToken.SequenceNumber));
+        using var late = cache.GetCacheCursor(One, new EventSequenceTokenV2(1));
+        Assert.Equal([1L, 2L], Read(late));
+    }
+
+    [Fact]
+    public void Batches_that_nobody_reads_are_purged_at_once()
+    {
+        var cache = new SimpleQueueCache(10, NullLogger.Instance);
+        cache.AddToCache([Batch(One, 1), Batch(Two, 2)]);
+        Assert.True(cache.TryPurgeFromCache(out var purged));
+        Assert.Equal(2, purged.Count);
+    }
+
+    [Fact]
+    public void A_cache_full_of_batches_that_were_not_delivered_is_under_pressure()
+    {
+        var cache = new SimpleQueueCache(3, NullLogger.Instance);
+        using var cursor = cache.GetCacheCursor(One, null);
+        cache.AddToCache([Batch(One, 1), Batch(One, 2), Batch(One, 3)]);
+        Assert.True(cache.IsUnderPressure());
+        Assert.Equal(0, cache.GetMaxAddCount());
+        cursor.MoveNext();
+        cursor.MoveNext();
+        cache.TryPurgeFromCache(out _);
+        Assert.Equal(1, cache.GetMaxAddCount());
+        cache.AddToCache([Batch(One, 4)]);
+        Assert.Equal(3, cache.Size);
+        Assert.Throws<QueueCacheMissException>(() => cache.GetCacheCursor(One, new EventSequenceTokenV2(1)));
+    }
+
+    [Fact]
+    public void A_cursor_that_is_given_back_holds_nothing()
+    {
+        var cache = new SimpleQueueCache(3, NullLogger.Instance);
+        var cursor = cache.GetCacheCursor(One, null);
+        cache.AddToCache([Batch(One, 1)]);
+        cursor.Dispose();
+        cursor.Dispose();
+        Assert.True(cache.TryPurgeFromCache(out _));
+    }
+
+    [Fact]
+    public void Delivered_batches_leave_by_their_age_and_are_remembered_for_a_time()
+    {
+        var clock = new FakeClock();
+        var cache = new SimpleQueueCache(
+            10,
+            new StreamCacheEvictionOptions
+            {
+                DataMinTimeInCache = TimeSpan.FromMinutes(1),
+                DataMaxAgeInCache = TimeSpan.FromMinutes(2),
+                MetadataMinTimeInCache = TimeSpan.FromMinutes(10),
+            },
+            clock);
+        cache.AddToCache([Batch(One, 1)]);
+        cache.TryPurgeFromCache(out _);
+        Assert.Equal(1, cache.Size);
+        clock.Advance(TimeSpan.FromMinutes(3));
+        cache.TryPurgeFromCache(out _);
+        Assert.Equal(0, cache.Size);
+        Assert.Throws<QueueCacheMissException>(() => cache.GetCacheCursor(One, new EventSequenceTokenV2(1)));
+        clock.Advance(TimeSpan.FromMinutes(11));
+        using var cursor = cache.GetCacheCursor(One, new EventSequenceTokenV2(1));
+        cache.AddToCache([Batch(One, 2)]);
+        Assert.Equal([2L], Read(cursor));
+    }
+
+    [Fact]
+    public void Queues_are_shared_evenly_and_few_move_when_a_silo_leaves()
+    {
+        QueueId[] queues =
+            [.. new HashRingBasedStreamQueueMapper(new HashRingStreamQueueMapperOptions { TotalQueueCount = 16 }, "p").GetAllQueues()];
+        SiloAddress[] silos = [.. Enumerable.Range(1, 4).Select(static port =>
+            SiloAddress.New(new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, port), 1))];
+        var shares = Array.ConvertAll(silos, silo => EvenQueueBalancer.Share(queues, silos, silo));
+        Assert.All(shares, static share => Assert.Equal(4, share.Length));
+        Assert.Equal(queues, shares.SelectMany(static share => share).Order());
+        var left = silos[1..];
+        Assert.Equal(queues, left.SelectMany(silo => EvenQueueBalancer.Share(queues, left, silo)).Order());
+        Assert.Empty(EvenQueueBalancer.Share(queues, left, silos[0]));
+    }
+
+    [Fact]
+    public void A_stream_is_in_one_queue_of_every_process()
+    {
+        var mapper = new HashRingBasedStreamQueueMapper(new HashRingStreamQueueMapperOptions { TotalQueueCount = 5 }, "p");
+        var used = Enumerable.Range(0, 200).Select(key => mapper.GetQueueForStream(StreamId.Create("ns", key))).Distinct().ToArray();
+        Assert.Equal(5, used.Length);
+        Assert.Equal(mapper.GetAllQueues().Order(), used.Order());
+        Assert.Equal("p-3", mapper.GetAllQueues().ElementAt(3).ToString());
+    }
+
+    private static List<long> Read(IQueueCacheCursor cursor)
+    {
+        var numbers = new List<long>();
+        while (cursor.MoveNext())
+            numbers.Add(cursor.GetCurrent(out _)!.SequenceToken.SequenceNumber);
+        return numbers;
+    }
+
+    private static NumberedBatch Batch(StreamId stream, long number) => new(stream, number);
+
+    private sealed class NumberedBatch(StreamId stream, long number) : IBatchContainer
+    {
+        public StreamId StreamId => stream;
+
+        public StreamSequenceToken SequenceToken => new EventSequenceTokenV2(number);
+
+        public IEnumerable<Tuple<T, StreamSequenceToken>> GetEvents<T>() => [];
+
+        public bool ImportRequestContext() => false;
+    }
+}
