@@ -23,6 +23,8 @@ internal static class BenchCommands
         ["abandoned"] = AbandonedCalls.Measure,
         ["tokens"] = TokenCalls.Measure,
         ["items"] = Items.Measure,
+
+        ["streams"] = StreamItems.Measure,
     };
 
     internal static RootCommand Build() => new("Benchmarks of ActOp: calls beside the floors of this machine, and small parts of them.")

@@ -20,7 +20,8 @@ internal sealed class BenchHost : IAsyncDisposable
     internal Node Node => _host.Services.GetRequiredService<Node>();
 
     internal static async Task<BenchHost> StartSilo(
-        int port, int gateway, int? primary, bool locality, Action<StageOptions>? stages = null, string? tls = null)
+        int port, int gateway, int? primary, bool locality, Action<StageOptions>? stages = null, string? tls = null,
+        Action<ISiloBuilder>? configure = null)
     {
         var builder = QuietHost.CreateBuilder();
         builder.UseOrleans(silo =>
@@ -30,14 +31,16 @@ internal sealed class BenchHost : IAsyncDisposable
             silo.Configure(stages ?? (static _ => { }));
             if (tls is not null)
                 silo.UseTls(options => BenchCertificate.Use(options, tls));
+            configure?.Invoke(silo);
         });
         return await Start(builder);
     }
 
-    internal static Task<BenchHost> StartSilo(bool locality, Action<StageOptions>? stages = null)
+    internal static Task<BenchHost> StartSilo(
+        bool locality, Action<StageOptions>? stages = null, Action<ISiloBuilder>? configure = null)
     {
         var ports = Ports.FindFree(2);
-        return StartSilo(ports[0], ports[1], null, locality, stages);
+        return StartSilo(ports[0], ports[1], null, locality, stages, null, configure);
     }
 
     internal static async Task<BenchHost> StartClient(int gateway, string? tls = null)
