@@ -23,7 +23,6 @@ internal static class BenchCommands
         ["abandoned"] = AbandonedCalls.Measure,
         ["tokens"] = TokenCalls.Measure,
         ["items"] = Items.Measure,
-
         ["streams"] = StreamItems.Measure,
     };
 
