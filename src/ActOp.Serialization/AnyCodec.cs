@@ -38,12 +38,20 @@ internal abstract class AnyCodec
         if (typeof(IAddressable).IsAssignableFrom(type) || Array.Exists(Families, family => family.IsAssignableFrom(type)))
             return true;
         type = GenericFamily(type) ?? type;
-        can = (TypeManifest.TryNameOf(type, out _) && CodecTable.CanResolve(type)) || Bridging.Bridge.Supports(type);
+        can = (TypeManifest.TryNameOf(type, out _) && CodecTable.CanResolve(type)) || Bridging.Bridge.SupportsObject(type);
         if (can)
             For(type);
         else
             Writable.TryAdd(type, false);
         return can;
+    }
+
+    /// <summary>The type that objects of an internal class of the framework, or of an exception or grain, are written as; null for others.</summary>
+    internal static Type? FamilyOf(Type type)
+    {
+        if (typeof(IAddressable).IsAssignableFrom(type))
+            return typeof(IAddressable);
+        return Array.Find(Families, family => family.IsAssignableFrom(type)) ?? GenericFamily(type);
     }
 
     /// <summary>The type that objects of this one are written as, if it belongs to a generic family.</summary>
@@ -135,7 +143,7 @@ internal abstract class AnyCodec
             return For(generic);
         if (type.IsAbstract && !Families.Contains(type) && GenericFamily(type) is null)
             throw new CodecNotFoundException("The type " + type + " is abstract.");
-        if (type == typeof(Bridging.BridgedObject) || (!TypeManifest.TryNameOf(type, out _) && Bridging.Bridge.Supports(type)))
+        if (type == typeof(Bridging.BridgedObject) || (!TypeManifest.TryNameOf(type, out _) && Bridging.Bridge.SupportsObject(type)))
             return Bridged;
         var name = TypeManifest.NameOf(type);
         return (AnyCodec)Activator.CreateInstance(typeof(AnyCodecOf<>).MakeGenericType(type), name)!;

@@ -12,7 +12,7 @@ namespace ActOp.House.Tests;
 public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
     private static readonly string[] WithCode = ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql", "ActOp.Runtime",
-        "ActOp.Serialization", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
+        "ActOp.Serialization", "ActOp.Serialization.NewtonsoftJson", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
 

@@ -314,3 +314,57 @@ public sealed class Shorts
     [Id(4)]
     public ushort E { get; set; }
 }
+
+/// <summary>A class of a library that cannot be marked.</summary>
+public class Unmarked
+{
+    private int _secret;
+
+    public int Secret() => _secret;
+
+    public void Hide(int value) => _secret = value;
+}
+
+[GenerateSerializer]
+public struct UnmarkedSurrogate
+{
+    [Id(0)]
+    public int Secret;
+}
+
+[RegisterConverter]
+public sealed class UnmarkedConverter : IConverter<Unmarked, UnmarkedSurrogate>, IPopulator<Unmarked, UnmarkedSurrogate>
+{
+    public Unmarked ConvertFromSurrogate(in UnmarkedSurrogate surrogate)
+    {
+        var value = new Unmarked();
+        Populate(surrogate, value);
+        return value;
+    }
+
+    public UnmarkedSurrogate ConvertToSurrogate(in Unmarked value) => new() { Secret = value.Secret() };
+
+    public void Populate(in UnmarkedSurrogate surrogate, Unmarked value) => value.Hide(surrogate.Secret);
+}
+
+[GenerateSerializer]
+public sealed class DerivedFromUnmarked : Unmarked
+{
+    [Id(0)]
+    public string? Name { get; set; }
+}
+
+public class PopulatorTests
+{
+    [Fact]
+    public void A_class_may_derive_from_one_that_a_converter_fills()
+    {
+        var value = new DerivedFromUnmarked { Name = "n" };
+        value.Hide(7);
+        var serializer = new Orleans.Serialization.Serializer();
+        var read = Assert.IsType<DerivedFromUnmarked>(serializer.Deserialize<Unmarked>(serializer.SerializeToArray<Unmarked>(value)));
+        Assert.Equal((7, "n"), (read.Secret(), read.Name));
+        var copy = new Orleans.Serialization.DeepCopier().Copy(value);
+        Assert.Equal((7, "n"), (copy.Secret(), copy.Name));
+    }
+}

@@ -14,6 +14,7 @@ internal sealed record NamedTypeModel(string OpenType, string WireName);
 /// "activator" (a registered one).</param>
 /// <param name="Base">The base class that has a codec too, or nothing.</param>
 /// <param name="Items">What a class without such a base inherits from a collection of the framework.</param>
+/// <param name="Surrogate">What is written for a base class without the attribute.</param>
 /// <param name="Parameters">Members by the position of a record's parameters.</param>
 /// <param name="Members">Members by [Id].</param>
 /// <param name="Hooks">What is called before and after values are written, read and copied.</param>
@@ -36,6 +37,7 @@ internal sealed record CodecModel(
     string Creation,
     string Base,
     ItemsModel? Items,
+    SurrogateModel? Surrogate,
     bool HasParameters,
     EquatableArray<MemberModel> Parameters,
     EquatableArray<MemberModel> Members,
@@ -55,6 +57,12 @@ internal sealed record CodecModel(
 /// <param name="Item">The type of its items.</param>
 /// <param name="Key">The type that its comparer compares; empty when it has none.</param>
 internal sealed record ItemsModel(string Collection, string Item, string Key);
+
+/// <summary>A base class that a converter writes and fills.</summary>
+/// <param name="Converter">The converter, which implements IPopulator.</param>
+/// <param name="Base">The base class.</param>
+/// <param name="Surrogate">What is written.</param>
+internal sealed record SurrogateModel(string Converter, string Base, string Surrogate);
 
 /// <summary>A class that [SerializationCallbacks] names.</summary>
 /// <param name="Type">The class.</param>

@@ -34,6 +34,7 @@ internal static class CodecReader
             Creation(type),
             inherited.Base is null ? "" : TypeText.Of(inherited.Base),
             inherited.Items,
+            inherited.Surrogate,
             hasParameters,
             new(parameters),
             new(members),

@@ -10,7 +10,8 @@ namespace ActOp.Generators.Reading;
 /// <param name="Base">The nearest base with [GenerateSerializer].</param>
 /// <param name="Items">The collection of the framework that the type derives from.</param>
 /// <param name="Lost">A base whose state would not be sent.</param>
-internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, INamedTypeSymbol? Lost)
+/// <param name="Surrogate">What is written for a base without the attribute, by a converter that can fill an object of it.</param>
+internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, INamedTypeSymbol? Lost, SurrogateModel? Surrogate = null)
 {
     private const string Generic = "System.Collections.Generic.";
     private const string Objects = "System.Collections.ObjectModel.";
@@ -57,10 +58,33 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
             if (Collections.TryGetValue(name, out var key))
                 return new(null, ItemsOf(current, key), null);
             if (HasState(current))
-                return new(null, null, current);
+                return Populator(type.ContainingAssembly.GlobalNamespace, current) is { } surrogate ? new(null, null, null, surrogate) : new(null, null, current);
         }
 
         return new(null, null, null);
+    }
+
+    /// <summary>Looks for a converter of the assembly that implements IPopulator for the base class.</summary>
+    private static SurrogateModel? Populator(INamespaceOrTypeSymbol container, INamedTypeSymbol baseType)
+    {
+        foreach (var member in container.GetMembers())
+        {
+            if (member is not INamespaceOrTypeSymbol nested)
+                continue;
+            if (member is INamedTypeSymbol type && Attributes.Has(type, Attributes.RegisterConverter) && TypeText.Accessibility(type) is not null)
+            {
+                foreach (var i in type.AllInterfaces)
+                {
+                    if (i.MetadataName == "IPopulator`2" && SymbolEqualityComparer.Default.Equals(i.TypeArguments[0], baseType))
+                        return new(TypeText.Of(type), TypeText.Of(baseType), TypeText.Of(i.TypeArguments[1]));
+                }
+            }
+
+            if (Populator(nested, baseType) is { } found)
+                return found;
+        }
+
+        return null;
     }
 
     /// <summary>The exception's codec sends what all exceptions have.</summary>

@@ -21,6 +21,8 @@ internal static class CodecSource
                 (model.IsStruct ? "StructCodec<" : "ClassCodec<") + model.Type + ">" + model.Constraints);
         for (var i = 0; i < model.Hooks.Length; i++)
             text.Line("private static readonly " + model.Hooks[i].Type + " Hook_" + i + " = new();");
+        if (model.Surrogate is { } surrogate)
+            text.Line("private static readonly " + surrogate.Converter + " BaseConverter = new();");
         WriteTraits(text, model);
         WriteCreate(text, model);
         WriteMembers(text, model);
@@ -104,6 +106,8 @@ internal static class CodecSource
             text.Line(Items + "Write<" + items.Item + ">(ref writer, value);");
         }
 
+        if (model.Surrogate is { } surrogate)
+            text.Line(Codec(surrogate.Surrogate) + "Write(ref writer, " + Surrogate(surrogate, "value") + ");");
         if (model.OmitsDefaults)
             text.Line("uint before;");
         foreach (var group in model.Groups)
@@ -176,6 +180,8 @@ internal static class CodecSource
             text.Line(Items + "Read<" + items.Item + ">(ref reader, value);");
         }
 
+        if (model.Surrogate is { } surrogate)
+            text.Line(Populate(surrogate, "value", Codec(surrogate.Surrogate) + "Read(ref reader)"));
         text.Line("uint id;");
         foreach (var group in model.Groups)
         {
@@ -223,6 +229,8 @@ internal static class CodecSource
             text.Line(Items + "Copy<" + items.Item + ">(from, to, context);");
         }
 
+        if (model.Surrogate is { } surrogate)
+            text.Line(Populate(surrogate, "to", Codec(surrogate.Surrogate) + "Copy(" + Surrogate(surrogate, "from") + ", context)"));
         foreach (var member in model.Groups.SelectMany(static g => g))
         {
             var from = Get(model, member, model.IsStruct ? "value" : "from");
@@ -236,6 +244,17 @@ internal static class CodecSource
         CallHooks(text, model, SerializationHooks.Copied, copy, original);
         text.Close();
     }
+
+    private static string Codec(string type) => "global::ActOp.Wire.Codec<" + type + ">.Default.";
+
+    private static string Surrogate(SurrogateModel model, string value) =>
+        Converter(model, "IConverter") + ".ConvertToSurrogate((" + model.Base + ")" + value + ")";
+
+    private static string Populate(SurrogateModel model, string value, string surrogate) =>
+        Converter(model, "IPopulator") + ".Populate(" + surrogate + ", " + value + ");";
+
+    private static string Converter(SurrogateModel model, string kind) =>
+        "((global::Orleans." + kind + "<" + model.Base + ", " + model.Surrogate + ">)BaseConverter)";
 
     private static string Get(CodecModel model, MemberModel member, string owner) =>
         member.IsDirect ? owner + ".@" + member.Name : Accessor(model, member, owner);

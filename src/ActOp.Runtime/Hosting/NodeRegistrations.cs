@@ -69,6 +69,7 @@ internal static class NodeRegistrations
         services.AddLogging();
         services.AddOptions();
         services.AddSerializer();
+        services.AddSingleton<ActOp.Calls.CallRuntime>(static provider => provider.GetRequiredService<Node>().Calls);
         services.TryAddSingleton(TimeProvider.System);
         services.AddOptions<ClusterOptions>().Bind(configuration.GetSection("Orleans"));
         services.AddOptions<GrainTypeOptions>().Configure(static options =>

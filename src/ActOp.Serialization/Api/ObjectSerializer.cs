@@ -128,7 +128,13 @@ public sealed class ObjectSerializer
     public object Deserialize(PooledBuffer.BufferSlice source, Type type) => Read(source.Span, type);
 
     /// <summary>The value that the bytes hold.</summary>
+    public object Deserialize(ArcBuffer source, Type type) => Read(source.ToArray(), type);
+
+    /// <summary>The value that the bytes hold.</summary>
     public object Deserialize(PooledBuffer.BufferSlice source, SerializerSession session, Type type) => Deserialize(source, type);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public object Deserialize(ArcBuffer source, SerializerSession session, Type type) => Deserialize(source, type);
 
     /// <summary>The value that the rest of the stream holds.</summary>
     public object Deserialize(Stream source, Type type)
@@ -309,7 +315,13 @@ public sealed class ValueSerializer<T>
     public void Deserialize(PooledBuffer.BufferSlice source, scoped ref T result) => result = _serializer.Deserialize<T>(source.Span);
 
     /// <summary>The value that the bytes hold.</summary>
+    public void Deserialize(ArcBuffer source, scoped ref T result) => result = _serializer.Deserialize<T>(source.ToArray());
+
+    /// <summary>The value that the bytes hold.</summary>
     public void Deserialize(PooledBuffer.BufferSlice source, scoped ref T result, SerializerSession session) => Deserialize(source, ref result);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public void Deserialize(ArcBuffer source, scoped ref T result, SerializerSession session) => Deserialize(source, ref result);
 
     /// <summary>The value that the rest of the stream holds.</summary>
     public void Deserialize(Stream source, scoped ref T result)

@@ -33,10 +33,12 @@ public sealed class Serializer
     {
         ArgumentNullException.ThrowIfNull(sessionPool);
         _sessionPool = sessionPool;
-        _runtime = sessionPool.CodecProvider.Runtime;
     }
 
     internal Serializer(CallRuntime? runtime) => _runtime = runtime;
+
+    /// <summary>Found at the first use: a service that takes a serializer may be created before the silo or client is.</summary>
+    private CallRuntime? Runtime => _runtime ?? _sessionPool?.CodecProvider.Runtime;
 
     /// <summary>Sessions for writers and readers.</summary>
     public SerializerSessionPool SessionPool => _sessionPool ?? Bridge.Latest.Sessions;
@@ -167,7 +169,13 @@ public sealed class Serializer
     public T Deserialize<T>(PooledBuffer.BufferSlice source) => Read<T>(source.Span);
 
     /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize<T>(ArcBuffer source) => Read<T>(source.ToArray());
+
+    /// <summary>The value that the bytes hold.</summary>
     public T Deserialize<T>(PooledBuffer.BufferSlice source, SerializerSession session) => Deserialize<T>(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize<T>(ArcBuffer source, SerializerSession session) => Deserialize<T>(source);
 
     /// <summary>The value that the rest of the stream holds.</summary>
     public T Deserialize<T>(Stream source)
@@ -195,7 +203,7 @@ public sealed class Serializer
 
     private T Read<T>(ReadOnlySpan<byte> source)
     {
-        var scratch = WireScratch.Rent(_runtime, _sessionPool?.CodecProvider);
+        var scratch = WireScratch.Rent(Runtime, _sessionPool?.CodecProvider);
         var reader = new WireReader(source, scratch.Session);
         var value = Codec<T>.Default.Read(ref reader);
         scratch.Return();
@@ -204,7 +212,7 @@ public sealed class Serializer
 
     internal WireScratch Write<T>(T value)
     {
-        var scratch = WireScratch.Rent(_runtime, _sessionPool?.CodecProvider);
+        var scratch = WireScratch.Rent(Runtime, _sessionPool?.CodecProvider);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         Codec<T>.Default.Write(ref writer, value);
         writer.Commit();
@@ -341,7 +349,13 @@ public sealed class Serializer<T>
     public T Deserialize(PooledBuffer.BufferSlice source) => Read(source.Span);
 
     /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ArcBuffer source) => Read(source.ToArray());
+
+    /// <summary>The value that the bytes hold.</summary>
     public T Deserialize(PooledBuffer.BufferSlice source, SerializerSession session) => Deserialize(source);
+
+    /// <summary>The value that the bytes hold.</summary>
+    public T Deserialize(ArcBuffer source, SerializerSession session) => Deserialize(source);
 
     /// <summary>The value that the rest of the stream holds.</summary>
     public T Deserialize(Stream source)

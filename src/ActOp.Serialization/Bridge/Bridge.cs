@@ -59,6 +59,27 @@ internal static class Bridge
     /// <summary>True when an application has a codec for the type.</summary>
     internal static bool Supports(Type type) => Find(type) is not null;
 
+    /// <summary>True for such a type, and for an array or a generic type of such types and of types with names.</summary>
+    internal static bool SupportsObject(Type type)
+    {
+        if (Supports(type))
+            return true;
+        if (type.IsArray)
+            return SupportsObject(type.GetElementType()!) && CodecTable.CanResolve(type);
+        return type.IsConstructedGenericType && TypeManifest.TryNameOf(type.GetGenericTypeDefinition(), out _)
+            && type.GetGenericArguments().Any(SupportsObject)
+            && Array.TrueForAll(type.GetGenericArguments(), static a => TypeManifest.TryNameOf(a, out _) || SupportsObject(a))
+            && CodecTable.CanResolve(type);
+    }
+
+    /// <summary>The provider of the message, or another, for an object whose class has no name.</summary>
+    internal static CodecProvider ForObject(object? ofMessage, Type type)
+    {
+        if (ofMessage is CodecProvider provider && provider.TryGetCodec(type) is not null)
+            return provider;
+        return Find(type) ?? Latest;
+    }
+
     /// <summary>A codec of ours around that of an application; null when there is none.</summary>
     internal static object? TryMake(Type type)
     {

@@ -129,7 +129,7 @@ internal sealed class BridgedAnyCodec : AnyCodec
     {
         if (context.TryGetCopy<object>(value, out var found))
             return found!;
-        var provider = Bridge.For(context.Codecs, value.GetType());
+        var provider = Bridge.ForObject(context.Codecs, value.GetType());
         var copy = CopyObject(value, provider, context);
         if (!context.TryGetCopy<object>(value, out _))
             context.RecordCopy(value, copy);
@@ -143,7 +143,7 @@ internal sealed class BridgedAnyCodec : AnyCodec
         writer.WriteByte(Header.TypedTracked);
         WriteType(ref writer, this, BridgedObject.Name);
         writer.Session.Enter();
-        BridgedValue.Write(ref writer, Bridge.For(writer.Session.CodecProvider, value.GetType()), value);
+        BridgedValue.Write(ref writer, Bridge.ForObject(writer.Session.CodecProvider, value.GetType()), value);
         writer.Session.Exit();
     }
 
@@ -159,7 +159,7 @@ internal sealed class BridgedAnyCodec : AnyCodec
 
     private static object CopyObject(object value, CodecProvider provider, CopyContext context)
     {
-        if (provider.TryGetApplicationCopier(value.GetType()) is { } copier)
+        if (provider.TryGetDeepCopier(value.GetType()) is { } copier)
             return copier.DeepCopy(value, new Orleans.Serialization.Cloning.CopyContext(provider, static _ => { }, context))!;
         return BridgedValue.RoundTrip(value, provider);
     }

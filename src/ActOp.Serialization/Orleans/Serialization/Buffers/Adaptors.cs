@@ -127,3 +127,11 @@ public struct BufferSliceReaderInput
 
     internal PooledBuffer.BufferSlice Slice { get; }
 }
+
+/// <summary>Marks a reader of shared pages.</summary>
+public struct ArcBufferReaderInput
+{
+    public ArcBufferReaderInput(in ArcBuffer slice) => Slice = slice;
+
+    internal ArcBuffer Slice { get; }
+}

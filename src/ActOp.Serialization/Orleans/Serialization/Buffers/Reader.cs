@@ -105,6 +105,8 @@ public static class Reader
 
     public static Reader<SpanReaderInput> Create(ReadOnlyMemory<byte> buffer, SerializerSession session) => new(buffer.Span, session);
 
+    public static Reader<ArcBufferReaderInput> Create(ArcBuffer input, SerializerSession session) => new(input.ToArray(), session);
+
     public static Reader<BufferSliceReaderInput> Create(PooledBuffer input, SerializerSession session) => Create(input.Slice(), session);
 
     public static Reader<BufferSliceReaderInput> Create(PooledBuffer.BufferSlice input, SerializerSession session) =>

@@ -15,6 +15,9 @@ public static class Writer
     public static Writer<TBufferWriter> Create<TBufferWriter>(TBufferWriter destination, SerializerSession session)
         where TBufferWriter : IBufferWriter<byte> => new(destination, default, session);
 
+    public static Writer<ArcBufferWriterWrapper> Create(ArcBufferWriter destination, SerializerSession session) =>
+        new(new ArcBufferWriterWrapper(destination), default, session);
+
     public static Writer<MemoryStreamBufferWriter> Create(MemoryStream destination, SerializerSession session) =>
         new(new MemoryStreamBufferWriter(destination), default, session);
 
@@ -185,6 +188,7 @@ public ref struct Writer<TBufferWriter>
     /// <summary>Writes the header of a field, with its type when that is not the expected one.</summary>
     public void WriteFieldHeader(uint fieldId, Type? expectedType, Type? actualType, WireType wireType)
     {
+        SerializerSession.CheckDepth();
         if (actualType is null || actualType == expectedType)
         {
             WriteTag(fieldId, (uint)wireType);

@@ -121,6 +121,7 @@ public sealed class CopyContext : IDisposable
     {
         if (value is null)
             return value;
+        Session.SerializerSession.CheckDepth();
         var type = typeof(T).IsValueType ? typeof(T) : value.GetType();
         return type == typeof(T) ? _codecProvider.GetDeepCopier<T>().DeepCopy(value, this) : (T?)_codecProvider.GetDeepCopier(type).DeepCopy(value, this);
     }

@@ -59,6 +59,8 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
     private readonly TypeManifestOptions _options;
     private readonly Lazy<Generalized> _generalized;
     private ApplicationCodecs? _index;
+    private ActOp.Calls.CallRuntime? _runtime;
+    private volatile bool _isRuntimeKnown;
 
     public CodecProvider(IServiceProvider serviceProvider, IOptions<TypeManifestOptions> codecConfiguration)
     {
@@ -74,7 +76,19 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
     internal SerializerSessionPool Sessions => field ??= Services.GetRequiredService<SerializerSessionPool>();
 
     /// <summary>The silo or client of the services, to which grain references are bound; null without one.</summary>
-    internal ActOp.Calls.CallRuntime? Runtime => Services.GetService<ActOp.Calls.CallRuntime>();
+    internal ActOp.Calls.CallRuntime? Runtime
+    {
+        get
+        {
+            if (!_isRuntimeKnown)
+            {
+                _runtime = Services.GetService<ActOp.Calls.CallRuntime>();
+                _isRuntimeKnown = true;
+            }
+
+            return _runtime;
+        }
+    }
 
     private ApplicationCodecs Index
     {
@@ -105,7 +119,7 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
         ArgumentNullException.ThrowIfNull(fieldType);
         if (_codecs.TryGetValue(fieldType, out var codec))
             return codec;
-        codec = TryGetApplicationCodec(fieldType) ?? FrameworkCodec(fieldType) ?? OpaqueCodec(fieldType);
+        codec = TryGetApplicationCodec(fieldType) ?? FrameworkCodec(fieldType) ?? OpaqueCodec(AnyCodec.FamilyOf(fieldType) ?? fieldType);
         return codec is null ? null : _codecs.GetOrAdd(fieldType, codec);
     }
 
@@ -125,7 +139,7 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
         ArgumentNullException.ThrowIfNull(type);
         if (_copiers.TryGetValue(type, out var copier))
             return copier;
-        copier = type == typeof(object) ? new ObjectCopier() : TryGetApplicationCopier(type) ?? OpaqueCopier(type);
+        copier = type == typeof(object) ? new ObjectCopier() : TryGetApplicationCopier(type) ?? OpaqueCopier(AnyCodec.FamilyOf(type) ?? type);
         return copier is null ? null : _copiers.GetOrAdd(type, copier);
     }
 
@@ -216,7 +230,7 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
 
     private IFieldCodec? FrameworkCodec(Type type)
     {
-        if (Scalars.TryGetValue(type, out var scalar))
+        if (Scalars.TryGetValue(AnyCodec.FamilyOf(type) == typeof(Type) ? typeof(Type) : type, out var scalar))
             return scalar;
         if (type.IsSZArray)
             return TryGetCodec(type.GetElementType()!) is null ? null : (IFieldCodec)Make(typeof(ArrayCodec<>), type.GetElementType()!);

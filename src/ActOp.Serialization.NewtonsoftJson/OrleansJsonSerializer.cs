@@ -1,0 +1,222 @@
+using System.Net;
+using System.Text;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+using Newtonsoft.Json;
+using Newtonsoft.Json.Linq;
+using Newtonsoft.Json.Serialization;
+using Orleans.Runtime;
+using Orleans.Serialization.TypeSystem;
+
+namespace Orleans.Serialization;
+
+/// <summary>How <see cref="OrleansJsonSerializer"/> writes and reads.</summary>
+public class OrleansJsonSerializerOptions
+{
+    /// <summary>The settings; see <see cref="OrleansJsonSerializerSettings"/> for the defaults.</summary>
+    public JsonSerializerSettings JsonSerializerSettings { get; set; } = new();
+
+    /// <summary>True when text may name any class of the loaded assemblies.</summary>
+    public bool AllowAllTypes { get; set; }
+}
+
+/// <summary>Sets the defaults of options that have none.</summary>
+public class ConfigureOrleansJsonSerializerOptions : IPostConfigureOptions<OrleansJsonSerializerOptions>
+{
+    private readonly IServiceProvider _services;
+
+    /// <summary>Creates the step with the services of references and types.</summary>
+    public ConfigureOrleansJsonSerializerOptions(IServiceProvider serviceProvider) => _services = serviceProvider;
+
+    /// <inheritdoc/>
+    public void PostConfigure(string? name, OrleansJsonSerializerOptions options) =>
+        OrleansJsonSerializerSettings.Complete(_services, options.JsonSerializerSettings, options.AllowAllTypes);
+}
+
+/// <summary>Writes objects as JSON text with the names of their classes, and reads them.</summary>
+public class OrleansJsonSerializer
+{
+    /// <summary>The name of a setting.</summary>
+    public const string UseFullAssemblyNamesProperty = "UseFullAssemblyNames";
+
+    /// <summary>The name of a setting.</summary>
+    public const string IndentJsonProperty = "IndentJSON";
+
+    /// <summary>The name of a setting.</summary>
+    public const string TypeNameHandlingProperty = "TypeNameHandling";
+
+    private readonly JsonSerializer _serializer;
+
+    /// <summary>Creates a serializer.</summary>
+    public OrleansJsonSerializer(IOptions<OrleansJsonSerializerOptions> options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        _serializer = JsonSerializer.Create(options.Value.JsonSerializerSettings);
+    }
+
+    /// <summary>The object that the text holds; null for no text.</summary>
+    public object? Deserialize(Type expectedType, string? input)
+    {
+        if (string.IsNullOrWhiteSpace(input))
+            return null;
+        using var reader = new JsonTextReader(new StringReader(input));
+        return _serializer.Deserialize(reader, expectedType);
+    }
+
+    /// <summary>The object that the text in the stream holds; the stream stays open.</summary>
+    public object? Deserialize(Type expectedType, Stream input)
+    {
+        using var text = new StreamReader(input, Encoding.UTF8, leaveOpen: true);
+        using var reader = new JsonTextReader(text);
+        return _serializer.Deserialize(reader, expectedType);
+    }
+
+    /// <summary>The object as text.</summary>
+    public string Serialize(object? item, Type expectedType)
+    {
+        var text = new StringWriter(System.Globalization.CultureInfo.InvariantCulture);
+        using var writer = new JsonTextWriter(text);
+        _serializer.Serialize(writer, item, expectedType);
+        writer.Flush();
+        return text.ToString();
+    }
+
+    /// <summary>Writes the object as text; the stream stays open.</summary>
+    public void Serialize(object? item, Type expectedType, Stream destination)
+    {
+        using var text = new StreamWriter(destination, new UTF8Encoding(encoderShouldEmitUTF8Identifier: false), leaveOpen: true);
+        using var writer = new JsonTextWriter(text);
+        _serializer.Serialize(writer, item, expectedType);
+    }
+}
+
+/// <summary>The settings of <see cref="OrleansJsonSerializer"/>.</summary>
+public static class OrleansJsonSerializerSettings
+{
+    /// <summary>Settings that keep identity, the classes of objects and references to grains.</summary>
+    public static JsonSerializerSettings GetDefaultSerializerSettings(IServiceProvider services)
+    {
+        var settings = new JsonSerializerSettings();
+        Complete(services, settings, allowAllTypes: false);
+        return settings;
+    }
+
+    /// <summary>Changes what configuration may change.</summary>
+    public static JsonSerializerSettings UpdateSerializerSettings(
+        JsonSerializerSettings settings, bool useFullAssemblyNames, bool indentJson, TypeNameHandling? typeNameHandling)
+    {
+        if (useFullAssemblyNames)
+            settings.TypeNameAssemblyFormatHandling = TypeNameAssemblyFormatHandling.Full;
+        if (indentJson)
+            settings.Formatting = Formatting.Indented;
+        if (typeNameHandling is { } handling)
+            settings.TypeNameHandling = handling;
+        return settings;
+    }
+
+    internal static void Complete(IServiceProvider services, JsonSerializerSettings settings, bool allowAllTypes)
+    {
+        settings.TypeNameHandling = TypeNameHandling.All;
+        settings.PreserveReferencesHandling = PreserveReferencesHandling.Objects;
+        settings.DateFormatHandling = DateFormatHandling.IsoDateFormat;
+        settings.DefaultValueHandling = DefaultValueHandling.Ignore;
+        settings.MissingMemberHandling = MissingMemberHandling.Ignore;
+        settings.NullValueHandling = NullValueHandling.Ignore;
+        settings.ConstructorHandling = ConstructorHandling.AllowNonPublicDefaultConstructor;
+        settings.TypeNameAssemblyFormatHandling = TypeNameAssemblyFormatHandling.Simple;
+        settings.Formatting = Formatting.None;
+        if (services.GetService<TypeResolver>() is { } resolver && services.GetService<TypeConverter>() is { } types)
+            settings.SerializationBinder = new OrleansJsonSerializationBinder(types, resolver, allowAllTypes);
+        settings.Converters.Add(new TextConverter<IPAddress>(static v => v.ToString(), IPAddress.Parse));
+        settings.Converters.Add(new TextConverter<IPEndPoint>(static v => v.ToString(), IPEndPoint.Parse));
+        settings.Converters.Add(new TextConverter<GrainId>(static v => v.ToString(), static t => GrainId.Parse(t)));
+        settings.Converters.Add(new TextConverter<SiloAddress>(static v => v.ToParsableString(), SiloAddress.FromParsableString));
+        settings.Converters.Add(new TextConverter<GrainType>(static v => v.ToString()!, GrainType.Create));
+        settings.Converters.Add(new GrainReferenceConverter(services));
+    }
+}
+
+/// <summary>Finds the classes that text names among those that are allowed.</summary>
+public class OrleansJsonSerializationBinder : DefaultSerializationBinder
+{
+    private readonly TypeConverter? _types;
+    private readonly TypeResolver _resolver;
+    private readonly bool _allowAllTypes;
+
+    /// <summary>Creates a binder that allows every class of the loaded assemblies.</summary>
+    public OrleansJsonSerializationBinder(TypeResolver typeResolver)
+    {
+        _resolver = typeResolver;
+        _allowAllTypes = true;
+    }
+
+    /// <summary>Creates a binder that allows what the converter allows.</summary>
+    public OrleansJsonSerializationBinder(TypeConverter typeConverter, TypeResolver typeResolver, bool allowAllTypes = false)
+    {
+        _types = typeConverter;
+        _resolver = typeResolver;
+        _allowAllTypes = allowAllTypes;
+    }
+
+    /// <inheritdoc/>
+    public override Type BindToType(string? assemblyName, string typeName)
+    {
+        var name = string.IsNullOrEmpty(assemblyName) ? typeName : typeName + "," + assemblyName;
+        if (!_resolver.TryResolveType(name, out var type))
+            throw new JsonSerializationException("The text names the type " + name + ", which no loaded assembly has.");
+        if (!_allowAllTypes)
+            _types!.Format(type); // Throws for a type that is not allowed.
+        return type;
+    }
+}
+
+/// <summary>A value as a JSON string.</summary>
+internal sealed class TextConverter<T>(Func<T, string> format, Func<string, T> parse) : JsonConverter
+{
+    public override bool CanConvert(Type objectType) => typeof(T).IsAssignableFrom(objectType) || Nullable.GetUnderlyingType(objectType) == typeof(T);
+
+    public override void WriteJson(JsonWriter writer, object? value, JsonSerializer serializer)
+    {
+        if (value is null)
+            writer.WriteNull();
+        else
+            writer.WriteValue(format((T)value));
+    }
+
+    public override object? ReadJson(JsonReader reader, Type objectType, object? existingValue, JsonSerializer serializer) =>
+        reader.TokenType == JsonToken.Null ? null : parse((string)(reader.Value ?? throw new JsonSerializationException("A " + typeof(T).Name + " is a string in JSON.")));
+}
+
+/// <summary>A reference to a grain: its id and its interface.</summary>
+internal sealed class GrainReferenceConverter(IServiceProvider services) : JsonConverter
+{
+    public override bool CanConvert(Type objectType) => typeof(IAddressable).IsAssignableFrom(objectType);
+
+    public override void WriteJson(JsonWriter writer, object? value, JsonSerializer serializer)
+    {
+        var reference = value is null ? null : value as GrainReference
+            ?? throw new JsonSerializationException("A grain cannot be written; write a reference to it (AsReference).");
+        if (reference is null)
+        {
+            writer.WriteNull();
+            return;
+        }
+
+        writer.WriteStartObject();
+        writer.WritePropertyName("Id");
+        writer.WriteValue(reference.GrainId.ToString());
+        writer.WritePropertyName("Interface");
+        writer.WriteValue(reference.InterfaceType.ToString());
+        writer.WriteEndObject();
+    }
+
+    public override object? ReadJson(JsonReader reader, Type objectType, object? existingValue, JsonSerializer serializer)
+    {
+        if (reader.TokenType == JsonToken.Null)
+            return null;
+        var text = JObject.Load(reader);
+        var id = GrainId.Parse((string?)text["Id"] ?? throw new JsonSerializationException("A reference to a grain has no Id."));
+        var factory = services.GetRequiredService<IGrainFactory>();
+        return (string?)text["Interface"] is { Length: > 0 } name ? factory.GetGrain(id, GrainInterfaceType.Create(name)) : factory.GetGrain(id);
+    }
+}
