@@ -16,8 +16,10 @@ public interface IReminderTable
     Task<ReminderTableData> ReadRows(GrainId grainId);
 
     /// <summary>
-    /// The reminders of the grains whose <see cref="GrainId.GetUniformHashCode"/> is above <paramref name="begin"/> and not above <paramref
-    /// name="end"/>. Unless <paramref name="begin"/> is less than <paramref name="end"/>, the part wraps around: all above the first and all
+    /// The reminders of the grains whose <see cref="GrainId.GetUniformHashCode"/> is above <paramref name="begin"/> and not above
+    /// <paramref
+    /// name="end"/>. Unless <paramref name="begin"/> is less than <paramref
+    /// name="end"/>, the part wraps around: all above the first and all
     /// up to the second; all there are if both are equal.
     /// </summary>
     Task<ReminderTableData> ReadRows(uint begin, uint end);
@@ -63,7 +65,8 @@ public sealed class ReminderEntry
 
     /// <inheritdoc/>
     public override string ToString() =>
-        "<GrainId=" + GrainId + " ReminderName=" + ReminderName + " Period=" + Period + " StartAt=" + StartAt.ToString("O") + " ETag=" + ETag + ">";
+        "<GrainId=" + GrainId + " ReminderName=" + ReminderName + " Period=" + Period + " StartAt=" + StartAt.ToString("O")
+        + " ETag=" + ETag + ">";
 }
 
 /// <summary>Some reminders of a table.</summary>

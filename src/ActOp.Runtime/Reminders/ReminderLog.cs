@@ -1,0 +1,58 @@
+using System.Diagnostics.Metrics;
+using Microsoft.Extensions.Logging;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Reminders;
+
+/// <summary>The log lines of reminders. Ids 1100 to 1119.</summary>
+internal sealed partial class ReminderLog(ILogger logger)
+{
+    internal void TickFailed(string name, GrainId grain, Exception exception) => TickFailed(logger, name, grain, exception);
+
+    internal void TickLeftOut(string name, GrainId grain) => TickLeftOut(logger, name, grain);
+
+    internal void ReadFailed(TimeSpan pause, Exception exception) => ReadFailed(logger, pause, exception);
+
+    [LoggerMessage(1100, LogLevel.Error, "A tick of the reminder {name} of {grain} failed; the next one comes when it is due.")]
+    private static partial void TickFailed(ILogger logger, string name, GrainId grain, Exception exception);
+
+    [LoggerMessage(1101, LogLevel.Warning,
+        "A tick of the reminder {name} of {grain} was left out: the grain has not answered the one before.")]
+    private static partial void TickLeftOut(ILogger logger, string name, GrainId grain);
+
+    [LoggerMessage(1102, LogLevel.Error, "The reminders could not be read from their table; the next attempt is in {pause}.")]
+    private static partial void ReadFailed(ILogger logger, TimeSpan pause, Exception exception);
+}
+
+/// <summary>The metrics of reminders, on the meter of the runtime. Any thread.</summary>
+internal sealed class ReminderMetrics
+{
+    private static readonly KeyValuePair<string, object?> OutcomeOk = new("outcome", "ok");
+    private static readonly KeyValuePair<string, object?> OutcomeFailed = new("outcome", "failed");
+    private static readonly KeyValuePair<string, object?> OutcomeLeftOut = new("outcome", "left_out");
+    private readonly Meter _meter;
+    private readonly Counter<long> _ticks;
+    private readonly Histogram<double> _lateness;
+    private readonly Counter<long> _readFailures;
+
+    internal ReminderMetrics(Meter meter)
+    {
+        _meter = meter;
+        _ticks = meter.CreateCounter<long>("actop.reminders.ticks", "{tick}", "Ticks that were due, by outcome.");
+        _lateness = meter.CreateHistogram<double>("actop.reminders.lateness", "s", "Time from when a tick was due to when it was sent.");
+        _readFailures = meter.CreateCounter<long>("actop.reminders.read_failures", "{read}", "Reads of the table that failed.");
+    }
+
+    internal void Observe(Func<int> count) =>
+        _meter.CreateObservableUpDownCounter("actop.reminders", count, "{reminder}", "Reminders in memory: due soon.");
+
+    internal void Sent() => _ticks.Add(1, OutcomeOk);
+
+    internal void Failed() => _ticks.Add(1, OutcomeFailed);
+
+    internal void Skipped() => _ticks.Add(1, OutcomeLeftOut);
+
+    internal void Late(TimeSpan time) => _lateness.Record(time.TotalSeconds);
+
+    internal void ReadFailed() => _readFailures.Add(1);
+}

@@ -1,0 +1,430 @@
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Directory;
+using ActOp.Runtime.Hosting;
+using Orleans;
+using Orleans.Hosting;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Reminders;
+
+/// <summary>
+/// A silo's reminders: it runs those of the grains whose directory slots it owns. The table is the truth; this part keeps what is due
+/// soon
+/// (<see cref="ReminderSchedule"/>) and sends the ticks.
+/// </summary>
+/// <remarks>
+/// <para>Everything runs on the turns of this system target; <see cref="OnView"/> only posts. Holds one timer for all reminders, one
+/// read of
+/// the table at a time, one call per tick under way, and one write per grain at a time. They end with the node: its background work is
+/// cancelled, its timers end, its calls fail.</para>
+/// <para>What fails: a read of the table is repeated with a pause that doubles up to a minute, and logged; meanwhile the ticks that are
+/// known
+/// go on. A write fails to its caller. A tick fails to the log and to a counter, and the next one comes. A tick whose grain has not
+/// answered
+/// the one before is left out. A message to another owner that is lost is made up for by <see cref="ReminderSlots.LongestWait"/> and by
+/// the
+/// periodic read.</para>
+/// </remarks>
+internal sealed class ReminderService : IReminderTarget, IDisposable
+{
+    internal const string Name = "reminders";
+
+    /// <summary>Ticks in one turn, so that other messages of the control stage are not held up.</summary>
+    private const int TicksPerTurn = 128;
+
+    /// <summary>The table is read in as many parts, so that a large one is not in memory at once.</summary>
+    private const int Parts = 64;
+
+    /// <summary>Last writes that are remembered, to tell them to a new owner.</summary>
+    private const int MostRecent = 4096;
+
+    private static readonly TimeSpan RecentTime = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
+
+    /// <summary>The clock of the machine may be set: the timer waits no longer before it looks.</summary>
+    private static readonly TimeSpan LongestSleep = TimeSpan.FromSeconds(30);
+
+    private readonly LocalNode _local;
+    private readonly GrainFactory _factory;
+    private readonly IReminderTable _table;
+    private readonly ReminderOptions _options;
+    private readonly ReminderLog _log;
+    private readonly ReminderMetrics _metrics;
+    private readonly TimeProvider _time;
+    private readonly TimeProvider _taskTime;
+    private readonly BackgroundPart _work;
+    private readonly ReminderSlots _slots;
+    private readonly ReminderSchedule _schedule;
+    private readonly Dictionary<GrainId, Task> _writes = [];
+    private readonly Queue<(GrainId Grain, string Name, long At)> _recent = new();
+
+    /// <summary>Reminders that were written while a read of the table is under way: what it finds of them may be older.</summary>
+    private readonly HashSet<(GrainId, string)> _touched = [];
+    private TaskCompletionSource _wanted = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private ITimer? _timer;
+    private int _reads;
+    private long _lastRead;
+    private bool _runs;
+    private bool _isReading;
+
+    internal ReminderService(
+        LocalNode local, GrainFactory factory, IReminderTable table, ReminderOptions options, ReminderLog log, ReminderMetrics metrics,
+        (TimeProvider Timers, TimeProvider Tasks) time)
+    {
+        (_local, _factory, _table, _options, _log, _metrics) = (local, factory, table, options, log, metrics);
+        (_time, _taskTime) = time;
+        _work = local.Background.Part("reminders");
+        _slots = new ReminderSlots(local.Address);
+        _schedule = new ReminderSchedule(options.ReminderLoadingWindow);
+        metrics.Observe(() => _schedule.Count);
+    }
+
+    /// <summary>The activation on whose turns this target runs; set before the start.</summary>
+    internal Activation Host { get; set; } = null!;
+
+    /// <summary>Whether all reminders of the slots of this silo are known. For tests.</summary>
+    internal bool IsSettled => _runs && !_slots.IsLoading && !_slots.IsAwaiting;
+
+    /// <summary>The number of reminders in memory. For tests.</summary>
+    internal int Count => _schedule.Count;
+
+    /// <summary>Ticks that their grains have not answered yet. For tests.</summary>
+    internal int Running { get; private set; }
+
+    /// <summary>The number of reads of the table that have ended well. For tests.</summary>
+    internal int Reads { get; private set; }
+
+    private long Now => _time.GetUtcNow().UtcTicks;
+
+    /// <summary>Begins with the view of the start.</summary>
+    internal void Start(View view) => Post(() =>
+    {
+        _runs = true;
+        _timer = _time.CreateTimer(_ => Post(OnTimer), null, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        Apply(view);
+        _work.Run(ReadLoopAsync);
+    });
+
+    /// <summary>Any thread.</summary>
+    internal void OnView(View view) => Post(() => Apply(view));
+
+    /// <summary>Ends the ticks of this silo.</summary>
+    public void Dispose() => Post(() =>
+    {
+        _runs = false;
+        _timer?.Dispose();
+        _schedule.RemoveAll(static _ => true);
+    });
+
+    public async ValueTask<ReminderHandle?> Register(ReminderRequest request)
+    {
+        if (!Owns(request.Grain))
+            return null;
+        var entry = new ReminderEntry
+        {
+            GrainId = request.Grain,
+            ReminderName = request.Name,
+            StartAt = new DateTime(Now, DateTimeKind.Utc) + request.DueTime,
+            Period = request.Period,
+        };
+        await InOrder(request.Grain, async () =>
+        {
+            entry.ETag = await _table.UpsertRow(entry) ?? throw new ReminderException(
+                "The reminder " + request.Name + " of " + request.Grain + " was changed by another call at the same time.");
+            Written(entry.GrainId, entry.ReminderName);
+            if (_runs && Owns(entry.GrainId))
+                _schedule.Put(entry, ReminderSchedule.StartOf(entry) - 1, Now, _reads);
+            Arm();
+        });
+        return ReminderHandle.Of(entry);
+    }
+
+    public async ValueTask<bool?> Unregister(ReminderHandle reminder)
+    {
+        if (!Owns(reminder.GrainId))
+            return null;
+        var removed = false;
+        await InOrder(reminder.GrainId, async () =>
+        {
+            removed = await _table.RemoveRow(reminder.GrainId, reminder.ReminderName, reminder.ETag!);
+            if (!removed)
+                return;
+            Written(reminder.GrainId, reminder.ReminderName);
+            _schedule.Remove(reminder.GrainId, reminder.ReminderName);
+        });
+        return removed;
+    }
+
+    public ValueTask Release(ReminderRelease release)
+    {
+        _slots.OnRelease(release, Now);
+        Wake();
+        return default;
+    }
+
+    public ValueTask Changed(GrainId grain, string name)
+    {
+        _work.Follow(ReadOneAsync(grain, name));
+        return default;
+    }
+
+    private bool Owns(in GrainId grain) => _runs && _slots.Owns(SlotMap.SlotOf(grain));
+
+    private void Apply(View view)
+    {
+        if (!_runs)
+            return;
+        var lost = _slots.OnView(view, Now);
+        if (lost.Count > 0)
+            _schedule.RemoveAll(record => !_slots.Owns(record.Slot));
+        foreach (var (owner, release) in lost)
+            Send(owner, target => target.Release(release));
+        foreach (var (grain, name, _) in lost.Count > 0 ? _recent.ToArray() : [])
+            TellOwner(grain, name);
+        Wake();
+    }
+
+    /// <summary>The owner of a grain reads a reminder, if that is not this silo any more.</summary>
+    private void TellOwner(GrainId grain, string name)
+    {
+        if (_slots.Map.OwnerOf(grain) is { } owner && !owner.Equals(_local.Address))
+            Send(owner, target => target.Changed(grain, name));
+    }
+
+    private void Send(SiloAddress owner, Func<IReminderTarget, ValueTask> message) =>
+        _work.Do(() => message(_factory.GetSystemTarget<IReminderTarget>(Name, owner)).GetAwaiter().GetResult());
+
+    private void OnTimer()
+    {
+        if (!_runs)
+            return;
+        if (_slots.IsAwaiting)
+        {
+            _slots.OnTick(Now);
+            Wake();
+        }
+
+        SendDue();
+    }
+
+    private void SendDue()
+    {
+        var now = Now;
+        for (var sent = 0; sent < TicksPerTurn && _schedule.TakeDue(now, out var due) is { } record; sent++)
+        {
+            _metrics.Late(TimeSpan.FromTicks(now - due));
+            if (record.IsRunning)
+            {
+                _metrics.Skipped();
+                _log.TickLeftOut(record.Entry.ReminderName, record.Entry.GrainId);
+                continue;
+            }
+
+            _work.Follow(SendAsync(record, record.Entry, now));
+        }
+
+        Arm();
+    }
+
+    private async Task SendAsync(ReminderRecord record, ReminderEntry entry, long now)
+    {
+        record.IsRunning = true;
+        Running++;
+        try
+        {
+            var grain = (IRemindable)_factory.Create(entry.GrainId, typeof(IReminderReceiver));
+            await grain.ReceiveReminder(entry.ReminderName, new TickStatus(
+                new DateTime(ReminderSchedule.StartOf(entry), DateTimeKind.Utc), entry.Period, new DateTime(now, DateTimeKind.Utc)));
+            _metrics.Sent();
+        }
+        catch (Exception exception)
+        {
+            _metrics.Failed();
+            if (!_work.Stopping.IsCancellationRequested)
+                _log.TickFailed(entry.ReminderName, entry.GrainId, exception);
+        }
+        finally
+        {
+            record.IsRunning = false;
+            Running--;
+        }
+    }
+
+    /// <summary>Sets the timer to the next tick, or to the next look at what else is due.</summary>
+    private void Arm()
+    {
+        if (!_runs)
+            return;
+        var sleep = LongestSleep;
+        if (_schedule.NextDue is { } due)
+            sleep = TimeSpan.FromTicks(Math.Clamp(due - Now, 0, sleep.Ticks));
+        if (_slots.IsAwaiting && ReminderSlots.LongestWait < sleep)
+            sleep = ReminderSlots.LongestWait;
+        _timer!.Change(sleep, Timeout.InfiniteTimeSpan);
+    }
+
+    /// <summary>Slots are to be read, or the time of the next look has changed.</summary>
+    private void Wake()
+    {
+        if (_slots.IsLoading)
+            _wanted.TrySetResult();
+        Arm();
+    }
+
+    private async Task ReadLoopAsync(CancellationToken stopping)
+    {
+        var pause = TimeSpan.FromSeconds(1);
+        while (_runs && !stopping.IsCancellationRequested)
+        {
+            _wanted = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+            if (!await TryReadAsync(pause))
+            {
+                await Task.Delay(pause, _taskTime, stopping);
+                pause = pause + pause < LongestPause ? pause + pause : LongestPause;
+                continue;
+            }
+
+            pause = TimeSpan.FromSeconds(1);
+            if (!_slots.IsLoading)
+            {
+                await _wanted.Task.WaitAsync(_options.RefreshReminderListPeriod, _taskTime, stopping)
+                    .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+            }
+        }
+    }
+
+    /// <summary>Reads the table, keeps what is due soon, and forgets what is no longer there. False if a read failed.</summary>
+    private async Task<bool> TryReadAsync(TimeSpan pause)
+    {
+        var (began, slots) = (Now, _slots.Readable());
+        var read = ++_reads;
+        _isReading = true;
+        try
+        {
+            await ReadPartsAsync(slots, read);
+            _schedule.RemoveAll(record => record.Read != read && slots.Contains(record.Slot)
+                && !_touched.Contains((record.Entry.GrainId, record.Entry.ReminderName)));
+            _slots.OnRead(slots);
+            _lastRead = began;
+            Reads++;
+            Arm();
+            return true;
+        }
+        catch (Exception exception) when (!_work.Stopping.IsCancellationRequested)
+        {
+            _metrics.ReadFailed();
+            _log.ReadFailed(pause, exception);
+            return false;
+        }
+        finally
+        {
+            _isReading = false;
+            _touched.Clear();
+        }
+    }
+
+    private async Task ReadPartsAsync(SlotSet slots, int read)
+    {
+        const uint size = (uint)((1L << 32) / Parts);
+        for (var part = 0; part < Parts && !slots.IsEmpty; part++)
+        {
+            var rows = await _table.ReadRows(unchecked(((uint)part * size) - 1), ((uint)part * size) + (size - 1));
+            foreach (var entry in rows.Reminders)
+                Take(entry, slots, read);
+        }
+    }
+
+    /// <summary>One row that was read.</summary>
+    private void Take(ReminderEntry entry, SlotSet slots, int read)
+    {
+        var slot = SlotMap.SlotOf(entry.GrainId);
+        if (!_runs || !slots.Contains(slot) || !_slots.Owns(slot) || _touched.Contains((entry.GrainId, entry.ReminderName)))
+            return;
+        var (now, known) = (Now, _schedule.Find(entry.GrainId, entry.ReminderName));
+        if (known is not null && known.Entry.ETag == entry.ETag)
+            _schedule.Keep(known, now, read);
+        else
+            _schedule.Put(entry, SentUntil(slot, known is not null, now), now, read);
+    }
+
+    /// <summary>
+    /// Until when the ticks of a reminder have been sent: by the owner before, if the slot is new here, or until the end of the window
+    /// of the
+    /// last read, if it was not near enough then.
+    /// </summary>
+    private long SentUntil(int slot, bool isKnown, long now)
+    {
+        if (!_slots.IsReady(slot))
+            return _slots.SinceOf(slot);
+        return isKnown || _lastRead == 0 ? now : Math.Min(now, _lastRead + _options.ReminderLoadingWindow.Ticks);
+    }
+
+    /// <summary>Another silo has written or removed a reminder.</summary>
+    private async Task ReadOneAsync(GrainId grain, string name)
+    {
+        if (!Owns(grain))
+            return;
+        await InOrder(grain, async () =>
+        {
+            var entry = await _table.ReadRow(grain, name);
+            if (!Owns(grain))
+                return;
+            Touch(grain, name);
+            var known = _schedule.Find(grain, name);
+            if (entry is null)
+                _schedule.Remove(grain, name);
+            else if (known is null)
+                _schedule.Put(entry, Math.Max(_slots.SinceOf(SlotMap.SlotOf(grain)), Now - RecentTime.Ticks), Now, _reads);
+            else if (known.Entry.ETag != entry.ETag)
+                _schedule.Put(entry, Now, Now, _reads);
+            Arm();
+        });
+    }
+
+    /// <summary>
+    /// The table has changed by this silo. A new owner, which may have read it before, is told: now, or when the view changes.
+    /// </summary>
+    private void Written(GrainId grain, string name)
+    {
+        Touch(grain, name);
+        var now = Now;
+        _recent.Enqueue((grain, name, now));
+        while (_recent.Count > MostRecent || now - _recent.Peek().At > RecentTime.Ticks)
+            _recent.Dequeue();
+        TellOwner(grain, name);
+    }
+
+    private void Touch(GrainId grain, string name)
+    {
+        if (_isReading)
+            _touched.Add((grain, name));
+    }
+
+    /// <summary>
+    /// One write after the other for each grain: the last one that the table has taken is the last one that is scheduled.
+    /// </summary>
+    private async Task InOrder(GrainId grain, Func<Task> write)
+    {
+        var mine = AfterAsync(_writes.GetValueOrDefault(grain), write);
+        _writes[grain] = mine;
+        try
+        {
+            await mine;
+        }
+        finally
+        {
+            if (_writes.TryGetValue(grain, out var last) && ReferenceEquals(last, mine))
+                _writes.Remove(grain);
+        }
+    }
+
+    private static async Task AfterAsync(Task? before, Func<Task> write)
+    {
+        if (before is not null)
+            await before.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        await write();
+    }
+
+    private void Post(Action step) => Host.Enqueue(new ActionItem(static state => ((Action)state!)(), step));
+}

@@ -1,0 +1,148 @@
+using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Hosting;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
+using Orleans;
+using Orleans.Hosting;
+using Orleans.Reminders;
+using Orleans.Runtime;
+using Orleans.Services;
+using Orleans.Timers;
+
+namespace ActOp.Runtime.Reminders;
+
+/// <summary>
+/// Composes the reminders of a silo and takes part in its life: the table is opened before the silo becomes active, and closed after its
+/// activations have ended. A silo without a table has the registry only, which says so.
+/// </summary>
+/// <remarks>Owns the service, and the clock if the application has set one for reminders. If the table cannot be opened in time, the
+/// start
+/// of the silo fails.</remarks>
+internal sealed class ReminderSilo(IServiceProvider services) : ILifecycleParticipant<ISiloLifecycle>, IReminderService, IDisposable
+{
+    private readonly IReminderTable? _table = services.GetService<IReminderTable>();
+    private readonly ReminderOptions _options = Check(services.GetRequiredService<IOptions<ReminderOptions>>().Value);
+    private NodeTime? _ownTime;
+    private Action? _unsubscribe;
+
+    /// <summary>Set when the silo starts.</summary>
+    internal ReminderService? Service { get; private set; }
+
+    internal static void AddTo(IServiceCollection services)
+    {
+        if (services.Any(static service => service.ServiceType == typeof(ReminderSilo)))
+            return;
+        services.AddOptions<ReminderOptions>();
+        services.AddSingleton<ReminderSilo>();
+        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider => provider.GetRequiredService<ReminderSilo>());
+        services.AddSingleton<IReminderService>(static provider => provider.GetRequiredService<ReminderSilo>());
+        services.TryAddSingleton<IReminderRegistry>(static provider => new ReminderRegistry(
+            () =>
+            {
+                var node = provider.GetRequiredService<Node>();
+                return new ReminderRegistryParts(node.Local, node.ClusterView, node.DirectoryService, node.Factory);
+            },
+            provider.GetRequiredService<IOptions<ReminderOptions>>().Value, provider.GetService<IReminderTable>()));
+    }
+
+    public void Participate(ISiloLifecycle observer)
+    {
+        if (_table is not null)
+            observer.Subscribe("reminders", ServiceLifecycleStage.RuntimeGrainServices, new NodeStep(StartAsync, StopAsync));
+    }
+
+    public void Dispose()
+    {
+        _unsubscribe?.Invoke();
+        _ownTime?.Dispose();
+    }
+
+    Task IReminderService.Start() => Task.CompletedTask;
+
+    Task IReminderService.Stop()
+    {
+        Service?.Dispose();
+        return Task.CompletedTask;
+    }
+
+    Task<IGrainReminder> IReminderService.RegisterOrUpdateReminder(
+        GrainId grainId, string reminderName, TimeSpan dueTime, TimeSpan period) =>
+        Registry.RegisterOrUpdateReminder(grainId, reminderName, dueTime, period);
+
+    Task IReminderService.UnregisterReminder(IGrainReminder reminder) => Registry.UnregisterReminder(
+        reminder is ReminderHandle handle ? handle.GrainId : default, reminder);
+
+    Task<IGrainReminder?> IReminderService.GetReminder(GrainId grainId, string reminderName) => Registry.GetReminder(grainId, reminderName);
+
+    Task<List<IGrainReminder>> IReminderService.GetReminders(GrainId grainId) => Registry.GetReminders(grainId);
+
+    private IReminderRegistry Registry => services.GetRequiredService<IReminderRegistry>();
+
+    private static ReminderOptions Check(ReminderOptions options)
+    {
+        var longest = TimeSpan.FromDays(24);
+        foreach (var (name, value) in new[]
+        {
+            (nameof(options.RefreshReminderListPeriod), options.RefreshReminderListPeriod),
+            (nameof(options.ReminderLoadingWindow), options.ReminderLoadingWindow),
+            (nameof(options.InitializationTimeout), options.InitializationTimeout),
+        })
+        {
+            if (value <= TimeSpan.Zero || value > longest)
+            {
+                throw new OrleansConfigurationException(
+                    "ReminderOptions." + name + " is " + value + ", but must be positive and at most " + longest + ".");
+            }
+        }
+
+        if (options.MinimumReminderPeriod < TimeSpan.Zero)
+            throw new OrleansConfigurationException("ReminderOptions.MinimumReminderPeriod is negative.");
+        return options.ReminderLoadingWindow > options.RefreshReminderListPeriod
+            ? options
+            : throw new OrleansConfigurationException(
+                "ReminderOptions.ReminderLoadingWindow must be longer than RefreshReminderListPeriod.");
+    }
+
+    private async Task StartAsync(CancellationToken cancellationToken)
+    {
+        var node = services.GetRequiredService<Node>();
+        if (_table is MemoryReminderTable memory)
+            memory.Open(node.Local, node.ClusterView, node.Activations, node.Factory);
+        try
+        {
+            await _table!.StartAsync(cancellationToken).WaitAsync(_options.InitializationTimeout, node.Local.TaskTime, cancellationToken);
+        }
+        catch (TimeoutException exception)
+        {
+            throw new OrleansException(
+                "The table of reminders did not open within ReminderOptions.InitializationTimeout (" + _options.InitializationTimeout
+                    + ").", exception);
+        }
+
+        var log = new ReminderLog(services.GetRequiredService<ILoggerFactory>().CreateLogger("ActOp.Runtime.Reminders"));
+        var service = Service = new ReminderService(
+            node.Local, node.Factory, _table, _options, log, new ReminderMetrics(node.Metrics.Meter), TimeOf(node.Local));
+        service.Host = node.Activations.AddSystemTarget(ReminderService.Name, service);
+        Action<Cluster.View, Cluster.View, Cluster.ViewChange> onView = (_, view, _) => service.OnView(view);
+        node.Cluster!.ViewChanged += onView;
+        _unsubscribe = () => node.Cluster.ViewChanged -= onView;
+        service.Start(node.ClusterView.View);
+    }
+
+    private async Task StopAsync(CancellationToken cancellationToken)
+    {
+        Service?.Dispose();
+        await _table!.StopAsync(cancellationToken);
+    }
+
+    /// <summary>The clock for timers and the one for tasks.</summary>
+    private (TimeProvider Timers, TimeProvider Tasks) TimeOf(LocalNode local)
+    {
+        if (services.GetKeyedService<TimeProvider>(ReminderTimeProviderNames.Reminders) is not { } own)
+            return (local.Time, local.TaskTime);
+        _ownTime = new NodeTime(own, exception => local.Log.BackgroundFailed("reminders", exception));
+        return (_ownTime, _ownTime);
+    }
+}

@@ -1,0 +1,405 @@
+using System.Collections.Concurrent;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Reminders;
+using ActOp.Tests.Clusters;
+using ActOp.Tests.Hosting;
+using Microsoft.Extensions.Logging;
+
+namespace ActOp.Tests.Reminders;
+
+/// <summary>Reminders of grains, in virtual time.</summary>
+public class ReminderTests
+{
+    private static readonly TimeSpan Minute = TimeSpan.FromMinutes(1);
+
+    [Fact]
+    public async Task A_reminder_ticks_at_its_times_and_activates_its_grain()
+    {
+        await using var silos = await Silos.DeployAsync();
+        var grain = silos.NewGrain();
+        await grain.Register("r", TimeSpan.FromSeconds(30), Minute);
+        await silos.PassAsync(TimeSpan.FromSeconds(29));
+        Assert.Empty(grain.Ticks());
+        await silos.PassAsync(TimeSpan.FromSeconds(61));
+        Assert.Equal(2, grain.Ticks().Length);
+        await silos.EndAsync(grain);
+        await silos.PassAsync(3 * Minute);
+        var ticks = grain.Ticks();
+        Assert.Equal([0, 1, 2, 3, 4], ticks.Select(IndexOf));
+        Assert.All(ticks, tick => Assert.Equal(Minute, tick.Period));
+        Assert.Single(ticks.Select(static tick => tick.FirstTickTime).Distinct());
+        Assert.Equal(DateTimeKind.Utc, ticks[0].CurrentTickTime.Kind);
+    }
+
+    [Fact]
+    public async Task Each_of_many_reminders_ticks_once_a_period_by_the_owner_of_its_slot()
+    {
+        await using var silos = await Silos.DeployAsync();
+        var grains = Enumerable.Range(0, 200).Select(_ => silos.NewGrain()).ToArray();
+        await Task.WhenAll(grains.Select(grain => grain.Register("r", Minute, Minute)));
+        Assert.Equal(200, silos.Services.Sum(static service => service.Count));
+        Assert.All(silos.Services, static service => Assert.InRange(service.Count, 1, 199));
+        await silos.PassAsync(3 * Minute);
+        Assert.All(grains, grain => Assert.Equal([0, 1, 2], grain.Ticks().Select(IndexOf)));
+    }
+
+    [Fact]
+    public async Task A_reminder_that_is_registered_again_has_its_new_times_only()
+    {
+        await using var silos = await Silos.DeployAsync();
+        var grain = silos.NewGrain();
+        await grain.Register("r", Minute, Minute);
+        await grain.Register("r", 5 * Minute, 10 * Minute);
+        await grain.Register("other", 2 * Minute, 10 * Minute);
+        await silos.PassAsync(6 * Minute);
+        Assert.Equal(2, grain.Ticks().Length);
+        Assert.Equal(["other", "r"], await grain.Names());
+        Assert.True(await grain.Has("r"));
+        Assert.False(await grain.Has("unknown"));
+    }
+
+    [Fact]
+    public async Task A_reminder_that_was_unregistered_ticks_no_more_and_a_stale_handle_is_refused()
+    {
+        await using var silos = await Silos.DeployAsync();
+        var grain = silos.NewGrain();
+        await grain.Register("r", Minute, Minute);
+        await silos.PassAsync(Minute);
+        await grain.Unregister("r");
+        await silos.PassAsync(3 * Minute);
+        Assert.Single(grain.Ticks());
+        Assert.Empty(await grain.Names());
+        await grain.Register("r", Minute, Minute);
+        var exception = await Assert.ThrowsAsync<ReminderException>(() => grain.UnregisterStale("r"));
+        Assert.Contains("registered again", exception.Message, StringComparison.Ordinal);
+        Assert.Equal(["r"], await grain.Names());
+    }
+
+    [Fact]
+    public async Task A_tick_that_fails_is_logged_and_the_next_one_comes()
+    {
+        var log = new LogCapture();
+        await using var silos = await Silos.DeployAsync(silo => silo.Services.AddSingleton<ILoggerProvider>(log));
+        var grain = silos.NewGrain();
+        await grain.Register("fails", Minute, Minute);
+        await silos.PassAsync(2 * Minute);
+        Assert.Equal(2, grain.Ticks().Length);
+        Assert.Equal(2, log.Lines(LogLevel.Error).Count(line =>
+            line.Contains("reminder fails of " + grain.GetGrainId(), StringComparison.Ordinal)));
+    }
+
+    [Fact]
+    public async Task A_grain_that_has_not_answered_a_tick_gets_no_other_one()
+    {
+        using var gate = new Gate();
+        await using var silos = await Silos.DeployAsync();
+        var grain = silos.NewGrain();
+        await grain.Register(gate.Name, Minute, Minute);
+        silos.Clock.Advance(Minute);
+        await gate.ArrivedAsync();
+        for (var minute = 0; minute < 3; minute++)
+        {
+            silos.Clock.Advance(Minute);
+            await silos.FenceAsync();
+        }
+
+        gate.Open();
+        await silos.PassAsync(Minute);
+        Assert.Equal([0, 4], grain.Ticks().Select(IndexOf));
+    }
+
+    [Fact]
+    public async Task Wrong_arguments_are_refused()
+    {
+        await using var silos = await Silos.DeployAsync();
+        var grain = silos.NewGrain();
+        var exception = await Assert.ThrowsAsync<ArgumentException>(() => grain.Register("r", Minute, TimeSpan.FromSeconds(59)));
+        Assert.Contains("MinimumReminderPeriod", exception.Message, StringComparison.Ordinal);
+        await Assert.ThrowsAsync<ArgumentException>(() => grain.Register("", Minute, Minute));
+        await Assert.ThrowsAsync<ArgumentNullException>(() => grain.Register(null!, Minute, Minute));
+        foreach (var wrong in new[] { TimeSpan.FromTicks(-1), Timeout.InfiniteTimeSpan })
+        {
+            await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => grain.Register("r", wrong, Minute));
+            await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => grain.Register("r", Minute, wrong));
+        }
+
+        await Assert.ThrowsAsync<InvalidOperationException>(() => silos.Grains.GetGrain<IForgetful>(1).Register());
+        await Assert.ThrowsAsync<InvalidOperationException>(() => silos.Registry.GetReminder(grain.GetGrainId(), "r"));
+    }
+
+    [Fact]
+    public async Task Without_a_reminder_service_a_grain_learns_what_is_missing()
+    {
+        await using var none = await SilosInVirtualTime.Deploy(silos: 1);
+        var exception = await Assert.ThrowsAsync<OrleansConfigurationException>(() => Silos.NewGrain(none).Register("r", Minute, Minute));
+        Assert.Contains("UseInMemoryReminderService", exception.Message, StringComparison.Ordinal);
+        await using var noTable = await SilosInVirtualTime.Deploy(static silo => silo.AddReminders(), silos: 1);
+        await Assert.ThrowsAsync<OrleansConfigurationException>(() => Silos.NewGrain(noTable).Register("r", Minute, Minute));
+    }
+
+    [Fact]
+    public async Task A_shorter_period_is_accepted_where_the_option_says_so()
+    {
+        await using var silos = await Silos.DeployAsync(static silo => silo.Configure<ReminderOptions>(static options =>
+            options.MinimumReminderPeriod = TimeSpan.FromSeconds(5)));
+        var grain = silos.NewGrain();
+        await grain.Register("r", TimeSpan.Zero, TimeSpan.FromSeconds(5));
+        await silos.PassAsync(TimeSpan.FromSeconds(10));
+        Assert.Equal([0, 1, 2], grain.Ticks().Select(IndexOf));
+    }
+
+    /// <summary>As when the silos disagreed about the owner while it was written.</summary>
+    [Fact]
+    public async Task A_reminder_that_was_written_by_others_is_found_by_the_next_read_of_the_table()
+    {
+        await using var silos = await Silos.DeployAsync(static silo => silo.Configure<ReminderOptions>(static options =>
+            options.RefreshReminderListPeriod = TimeSpan.FromMinutes(3)));
+        var grain = silos.NewGrain();
+        await grain.Register("removed", 4 * Minute, Minute);
+        var table = silos.Table;
+        var row = Assert.Single((await table.ReadRows(grain.GetGrainId())).Reminders);
+        Assert.True(await table.RemoveRow(row.GrainId, row.ReminderName, row.ETag!));
+        row.ReminderName = "added";
+        row.StartAt = silos.Clock.GetUtcNow().UtcDateTime;
+        await table.UpsertRow(row);
+        await silos.PassAsync(TimeSpan.FromMinutes(2.5));
+        Assert.Empty(grain.Ticks());
+        await silos.PassAsync(TimeSpan.FromMinutes(4));
+        Assert.Equal([4, 5, 6], grain.Ticks().Select(IndexOf).TakeLast(3));
+    }
+
+    [Fact]
+    public async Task Reminders_that_are_due_after_the_window_wait_in_the_table()
+    {
+        await using var silos = await Silos.DeployAsync(static silo => silo.Configure<ReminderOptions>(static options =>
+            (options.RefreshReminderListPeriod, options.ReminderLoadingWindow) = (2 * Minute, 7 * Minute)));
+        var grain = silos.NewGrain();
+        var began = silos.Clock.GetUtcNow();
+        await grain.Register("far", 10 * Minute, 30 * Minute);
+        await grain.Register("near", 6 * Minute, 30 * Minute);
+        Assert.Equal(1, silos.Services.Sum(static service => service.Count));
+        await silos.PassAsync(TimeSpan.FromMinutes(10.5), seconds: 5);
+        Assert.Equal(2, grain.Ticks().Length);
+        for (var step = 0; step < 200 && silos.Services.Any(static service => service.Count > 0); step++)
+            await silos.PassAsync(TimeSpan.FromSeconds(5), seconds: 5);
+        Assert.All(silos.Services, static service => Assert.Equal(0, service.Count));
+        while (silos.Clock.GetUtcNow() < began + (41 * Minute))
+            await silos.PassAsync(TimeSpan.FromSeconds(5), seconds: 5);
+        Assert.Equal(4, grain.Ticks().Length);
+    }
+
+    [Fact]
+    public async Task A_table_that_cannot_be_read_is_read_again_and_what_is_known_ticks_meanwhile()
+    {
+        var log = new LogCapture();
+        var table = new SickTable();
+        await using var silos = await Silos.DeployAsync(
+            silo => silo.Services.AddSingleton<IReminderTable>(table).AddSingleton<ILoggerProvider>(log), silos: 1);
+        var grain = silos.NewGrain();
+        await grain.Register("r", Minute, Minute);
+        table.IsSick = true;
+        await silos.PassAsync(8 * Minute);
+        Assert.Equal(8, grain.Ticks().Length);
+        Assert.Contains(log.Lines(LogLevel.Error), static line => line.Contains("could not be read", StringComparison.Ordinal));
+        await Assert.ThrowsAsync<IOException>(() => grain.Register("new", Minute, Minute));
+        table.IsSick = false;
+        var reads = silos.Services[0].Reads;
+        await silos.PassAsync(2 * Minute);
+        Assert.True(silos.Services[0].Reads > reads);
+        Assert.Equal(10, grain.Ticks().Length);
+    }
+
+    [Fact]
+    public async Task A_start_waits_for_the_table_as_long_as_configured()
+    {
+        var table = new SickTable { Opens = new TaskCompletionSource() };
+        var exception = await Assert.ThrowsAnyAsync<Exception>(() => Silos.DeployAsync(
+            silo =>
+            {
+                silo.Services.AddSingleton<IReminderTable>(table);
+                silo.Configure<ReminderOptions>(static options => options.InitializationTimeout = TimeSpan.FromSeconds(7));
+            }, silos: 1));
+        Assert.Contains("ReminderOptions.InitializationTimeout", exception.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_window_that_is_shorter_than_the_time_between_reads_is_refused()
+    {
+        var exception = await Assert.ThrowsAnyAsync<Exception>(() => Silos.DeployAsync(static silo => silo.Configure<ReminderOptions>(
+            static options => options.ReminderLoadingWindow = Minute), silos: 1));
+        Assert.Contains("ReminderOptions.ReminderLoadingWindow", exception.ToString(), StringComparison.Ordinal);
+    }
+
+    private static long IndexOf(TickStatus tick) => (tick.CurrentTickTime - tick.FirstTickTime).Ticks / tick.Period.Ticks;
+
+    /// <summary>Silos with reminders; time passes in steps, and each step's ticks have been answered before the next.</summary>
+    private sealed class Silos : IAsyncDisposable
+    {
+        private readonly SilosInVirtualTime _silos;
+
+        private Silos(SilosInVirtualTime silos, int count)
+        {
+            _silos = silos;
+            Services = [.. Enumerable.Range(0, count).Select(silo =>
+                silos.NodeOf(silo).Local.Services.GetRequiredService<ReminderSilo>().Service!)];
+        }
+
+        internal ReminderService[] Services { get; }
+
+        internal FakeClock Clock => _silos.Clock;
+
+        internal IGrainFactory Grains => _silos.Grains;
+
+        internal IReminderTable Table => _silos.NodeOf(0).Local.Services.GetRequiredService<IReminderTable>();
+
+        internal Orleans.Timers.IReminderRegistry Registry =>
+            _silos.NodeOf(0).Local.Services.GetRequiredService<Orleans.Timers.IReminderRegistry>();
+
+        public ValueTask DisposeAsync() => _silos.DisposeAsync();
+
+        internal static async Task<Silos> DeployAsync(Action<ISiloBuilder>? configure = null, short silos = 2)
+        {
+            var deployed = new Silos(await SilosInVirtualTime.Deploy(
+                silo =>
+                {
+                    configure?.Invoke(silo);
+                    silo.UseInMemoryReminderService();
+                }, silos), silos);
+            await deployed.UntilAsync(() => deployed.Services.All(static service => service.IsSettled));
+            return deployed;
+        }
+
+        internal static IReminded NewGrain(SilosInVirtualTime silos) => silos.Grains.GetGrain<IReminded>(Guid.NewGuid());
+
+        internal IReminded NewGrain() => NewGrain(_silos);
+
+        internal async Task PassAsync(TimeSpan time, int seconds = 1)
+        {
+            var step = TimeSpan.FromSeconds(seconds);
+            for (var passed = TimeSpan.Zero; passed < time; passed += step)
+            {
+                Clock.Advance(step);
+                await FenceAsync();
+                await UntilAsync(() => Services.All(static service => service.Running == 0));
+            }
+        }
+
+        /// <summary>The services have done what was due.</summary>
+        internal async Task FenceAsync()
+        {
+            foreach (var service in Services)
+            {
+                var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+                service.Host.Enqueue(new ActionItem(static state => ((TaskCompletionSource)state!).SetResult(), done));
+                await done.Task.WaitAsync(Gate.Patience);
+            }
+        }
+
+        internal async Task EndAsync(IReminded grain)
+        {
+            for (var silo = 0; silo < Services.Length; silo++)
+            {
+                if (!_silos.NodeOf(silo).Activations.TryGet(grain.GetGrainId(), out var activation))
+                    continue;
+                activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "test"));
+                await activation.Deactivated.WaitAsync(Gate.Patience);
+            }
+        }
+
+        private Task UntilAsync(Func<bool> so) =>
+            TestingUtils.WaitUntilAsync(_ => Task.FromResult(so()), Gate.Patience, TimeSpan.FromMilliseconds(1));
+    }
+
+    /// <summary>A table that fails on demand.</summary>
+    private sealed class SickTable : IReminderTable
+    {
+        private readonly ConcurrentDictionary<(GrainId, string), ReminderEntry> _rows = new();
+        private int _tag;
+
+        internal volatile bool IsSick;
+
+        internal TaskCompletionSource? Opens { get; init; }
+
+        public Task StartAsync(CancellationToken cancellationToken = default) => Opens?.Task ?? Task.CompletedTask;
+
+        public Task<ReminderTableData> ReadRows(GrainId grainId) => Do(() => new ReminderTableData(_rows.Values.Where(row => row.GrainId.Equals(grainId))));
+
+        public Task<ReminderTableData> ReadRows(uint begin, uint end) => Do(() => new ReminderTableData(
+            _rows.Values.Where(row => MemoryReminderTable.IsWithin(row.GrainId.GetUniformHashCode(), begin, end))));
+
+        public Task<ReminderEntry?> ReadRow(GrainId grainId, string reminderName) => Do(() => _rows.GetValueOrDefault((grainId, reminderName)));
+
+        public Task<string?> UpsertRow(ReminderEntry entry) => Do(() =>
+        {
+            _rows[(entry.GrainId, entry.ReminderName)] = entry;
+            return (string?)(++_tag).ToString(System.Globalization.CultureInfo.InvariantCulture);
+        });
+
+        public Task<bool> RemoveRow(GrainId grainId, string reminderName, string eTag) => Do(() => _rows.TryRemove((grainId, reminderName), out _));
+
+        public Task TestOnlyClearTable() => Task.CompletedTask;
+
+        private Task<T> Do<T>(Func<T> step) => IsSick ? Task.FromException<T>(new IOException("The table is sick.")) : Task.FromResult(step());
+    }
+
+    public interface IForgetful : IGrainWithIntegerKey
+    {
+        Task Register();
+    }
+
+    public sealed class ForgetfulGrain : Grain, IForgetful
+    {
+        public Task Register() => this.RegisterOrUpdateReminder("r", Minute, Minute);
+    }
+}
+
+/// <summary>A grain with reminders.</summary>
+public interface IReminded : IGrainWithGuidKey
+{
+    Task Register(string name, TimeSpan due, TimeSpan period);
+
+    Task Unregister(string name);
+
+    /// <summary>With the handle from before the reminder was registered again.</summary>
+    Task UnregisterStale(string name);
+
+    Task<bool> Has(string name);
+
+    Task<string[]> Names();
+}
+
+public sealed class RemindedGrain : Grain, IReminded, IRemindable
+{
+    internal static readonly ConcurrentDictionary<GrainId, ConcurrentQueue<TickStatus>> Ticks = new();
+
+    public Task Register(string name, TimeSpan due, TimeSpan period) => this.RegisterOrUpdateReminder(name, due, period);
+
+    public async Task Unregister(string name) => await this.UnregisterReminder((await this.GetReminder(name))!);
+
+    public async Task UnregisterStale(string name)
+    {
+        var stale = (await this.GetReminder(name))!;
+        await this.RegisterOrUpdateReminder(name, TimeSpan.FromMinutes(1), TimeSpan.FromMinutes(1));
+        await this.UnregisterReminder(stale);
+    }
+
+    public async Task<bool> Has(string name) => await this.GetReminder(name) is not null;
+
+    public async Task<string[]> Names() => [.. (await this.GetReminders()).Select(static reminder => reminder.ReminderName).Order()];
+
+    public async Task ReceiveReminder(string reminderName, TickStatus status)
+    {
+        Ticks.GetOrAdd(this.GetGrainId(), static _ => new()).Enqueue(status);
+        if (reminderName == "fails")
+            throw new InvalidOperationException("This tick fails.");
+        await Gate.PassAsync(reminderName);
+    }
+}
+
+internal static class RemindedGrains
+{
+    /// <summary>The ticks of all reminders of a grain so far.</summary>
+    internal static TickStatus[] Ticks(this IReminded grain) =>
+        RemindedGrain.Ticks.TryGetValue(grain.GetGrainId(), out var ticks) ? [.. ticks] : [];
+}
