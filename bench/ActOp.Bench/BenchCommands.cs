@@ -30,6 +30,7 @@ internal static class BenchCommands
     {
         BuildCalls(),
         Storage.StorageCommand.Build(),
+        BuildReminders(),
         BuildMicro(),
         BuildSilo(),
     };
@@ -85,6 +86,18 @@ internal static class BenchCommands
         if (json is not null)
             ReportFile.WriteJson(json, rows);
         return !rows.Exists(row => row.Met == false);
+    }
+
+    private static Command BuildReminders()
+    {
+        var count = new Option<int>("--count") { Description = "Reminders.", DefaultValueFactory = _ => 100_000 };
+        var silos = new Option<int>("--silos") { Description = "Silos.", DefaultValueFactory = _ => 3 };
+        var seconds = new Option<double>("--seconds") { Description = "Period of each reminder.", DefaultValueFactory = _ => 20 };
+        var periods = new Option<int>("--periods") { Description = "How many periods are watched.", DefaultValueFactory = _ => 1 };
+        var command = new Command("reminders", "Many reminders in one cluster, and how late they tick. Fails when one misses a tick.") { count, silos, seconds, periods };
+        command.SetAction(async (parsed, _) => await ReminderRun.Run(new ReminderSettings(
+            parsed.GetValue(count), parsed.GetValue(silos), TimeSpan.FromSeconds(parsed.GetValue(seconds)), parsed.GetValue(periods))) ? 0 : 1);
+        return command;
     }
 
     private static Command BuildMicro()
