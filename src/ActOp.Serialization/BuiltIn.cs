@@ -86,7 +86,7 @@ internal static class BuiltIn
         foreach (var type in (ReadOnlySpan<Type>)[typeof(Orleans.IGrain), typeof(Orleans.IGrainObserver),
             typeof(Orleans.IGrainWithStringKey),
             typeof(Orleans.IGrainWithIntegerKey), typeof(Orleans.IGrainWithGuidKey), typeof(Orleans.IGrainWithIntegerCompoundKey),
-            typeof(Orleans.IGrainWithGuidCompoundKey)])
+            typeof(Orleans.IGrainWithGuidCompoundKey), typeof(Orleans.Providers.IControllable)])
         {
             TypeManifest.AddType(type, type.FullName!);
         }

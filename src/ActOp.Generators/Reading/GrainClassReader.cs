@@ -23,11 +23,14 @@ internal static class GrainClassReader
     public static bool IsGrain(INamedTypeSymbol type) =>
         type is { TypeKind: TypeKind.Class, IsAbstract: false, IsStatic: false } && type.AllInterfaces.Any(static i => i.Name == "IGrain" && i.ToDisplayString() == "Orleans.IGrain") && !IsReference(type);
 
-    /// <summary>The exception with its name, or null when it is none that peers may name.</summary>
+    /// <summary>The exception or provider with its name, or null when it is none that peers may name.</summary>
     public static NamedTypeModel? Exception(INamedTypeSymbol type)
     {
         if (type.IsAbstract || type.IsGenericType || type.ContainingType is { IsGenericType: true } || TypeText.Accessibility(type) is null)
             return null;
+        // Applications name providers in calls: IManagementGrain.SendControlCommandToProvider.
+        if (type.AllInterfaces.Any(static i => i.Name == "IControllable" && i.ToDisplayString() == "Orleans.Providers.IControllable"))
+            return new NamedTypeModel(TypeText.Open(type), Attributes.WireName(type));
         for (var current = type.BaseType; current is not null; current = current.BaseType)
         {
             if (current.Name == "Exception" && current.ToDisplayString() == "System.Exception")

@@ -102,7 +102,8 @@ internal struct ActivationLife
     /// a collector that has raised the fence before, see <see cref="RegistrationFence"/>.
     /// </summary>
     internal Location RegisteredAs(Activation activation) =>
-        _isRegistered ? activation.Location : (Volatile.Read(ref _process) as Beginning)?.Kept ?? default;
+        activation.Parts.Directory.IsCustom(activation.Class.GrainType) ? default
+            : _isRegistered ? activation.Location : (Volatile.Read(ref _process) as Beginning)?.Kept ?? default;
 
     /// <summary>True for the one that makes the entry. Any thread.</summary>
     internal bool TryWatch() => !Interlocked.Exchange(ref _isWatched, true);

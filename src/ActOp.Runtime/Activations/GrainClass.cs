@@ -97,7 +97,8 @@ internal sealed class GrainClass
 
     /// <summary>How instances are constructed. Created for the first instance, because system targets and observers need none.</summary>
     internal GrainConstruction ConstructionOn(IServiceProvider services) =>
-        _construction ??= new GrainConstruction(Type, services, services.GetService<ServiceLifetimes>(), ConfiguredBy(services));
+        _construction ??= new GrainConstruction(Type, services, services.GetService<ServiceLifetimes>(), ConfiguredBy(services),
+            [.. ContextConfigurators(services)]);
 
     /// <summary>As <see cref="ConstructionOn"/>; null before the first instance.</summary>
     internal GrainConstruction? Construction => _construction;
@@ -105,6 +106,15 @@ internal sealed class GrainClass
     internal bool UsesDirectory => Worker is null;
 
     internal bool MayInterleave(Call call, object? instance) => _mayInterleave is not null && _mayInterleave(call, instance);
+
+    private IEnumerable<IConfigureGrainContext> ContextConfigurators(IServiceProvider services)
+    {
+        foreach (var provider in services.GetServices<IConfigureGrainContextProvider>())
+        {
+            if (provider.TryGetConfigurator(GrainType, new GrainProperties(Properties), out var configurator) && configurator is not null)
+                yield return configurator;
+        }
+    }
 
     private GrainTypeSharedContext ConfiguredBy(IServiceProvider services)
     {

@@ -62,6 +62,12 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         };
     }
 
+    /// <summary>The interfaces of this process, for a client.</summary>
+    internal SiloManifest LocalInterfaces() => new()
+    {
+        Interfaces = [.. _versions.Select(static pair => new InterfaceEntry(pair.Key, pair.Value))],
+    };
+
     /// <summary>Replaces the entries of the classes of the cluster. Entries of one grain type are merged.</summary>
     internal void SetKnown(IEnumerable<GrainTypeEntry> entries)
     {
@@ -223,8 +229,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         {
             foreach (var attribute in entry.Type.GetCustomAttributes(inherit: false))
             {
-                (attribute as IGrainInterfacePropertiesProviderAttribute)?.Populate(
-                    services, entry.Type, GrainInterfaceType.Create(entry.Name), properties);
+                (attribute as IGrainInterfacePropertiesProviderAttribute)?.Populate(services, entry.Type, properties);
             }
 
             foreach (var provider in services.GetServices<IGrainInterfacePropertiesProvider>())

@@ -18,10 +18,14 @@ internal sealed class GrainConstruction
     private readonly ObjectFactory? _factory;
     private readonly Facets? _facets;
     private readonly bool _takesContext;
+    private readonly IConfigureGrainContext[] _configurators;
 
-    internal GrainConstruction(Type type, IServiceProvider services, ServiceLifetimes? lifetimes, GrainTypeSharedContext components)
+    internal GrainConstruction(
+        Type type, IServiceProvider services, ServiceLifetimes? lifetimes, GrainTypeSharedContext components,
+        IConfigureGrainContext[] configurators)
     {
         Components = components;
+        _configurators = configurators;
         _activator = components.GetComponent<IGrainActivator>();
         if (_activator is not null)
         {
@@ -52,10 +56,15 @@ internal sealed class GrainConstruction
     private static bool IsSingleton(ParameterInfo parameter, ServiceLifetimes? lifetimes) =>
         lifetimes is not null && !parameter.IsDefined(typeof(FromKeyedServicesAttribute)) && lifetimes.IsSingleton(parameter.ParameterType);
 
-    internal object Make(IServiceProvider services, Activation activation) => _factory is not null
-        ? _factory(services, _facets?.MakeArguments(activation) ?? (_takesContext ? [activation] : []))
-        : _activator!.CreateInstance(activation)
-            ?? throw new InvalidOperationException(_activator.GetType() + " made no instance for " + activation.GrainId + ".");
+    internal object Make(IServiceProvider services, Activation activation)
+    {
+        foreach (var configurator in _configurators)
+            configurator.Configure(activation);
+        return _factory is not null
+            ? _factory(services, _facets?.MakeArguments(activation) ?? (_takesContext ? [activation] : []))
+            : _activator!.CreateInstance(activation)
+                ?? throw new InvalidOperationException(_activator.GetType() + " made no instance for " + activation.GrainId + ".");
+    }
 
     /// <summary>Disposes an instance that <see cref="Make"/> has returned.</summary>
     internal async ValueTask DisposeAsync(Activation activation, object instance)

@@ -89,6 +89,9 @@ internal sealed class ClusterManifests
     /// <summary>What is known now. Immutable.</summary>
     internal KnownManifests Known => _known;
 
+    /// <summary>Completes with the next change of <see cref="Known"/>.</summary>
+    internal Task Changed => _changed.Task;
+
     /// <summary>What this silo hosts. Set before the silo opens its network.</summary>
     internal SiloManifest Own { get; private set; } = new();
 
@@ -97,6 +100,13 @@ internal sealed class ClusterManifests
     {
         Own = own;
         Take(_local.Address, own);
+    }
+
+    /// <summary>The strategies of versions have changed: what was found with the old ones is forgotten.</summary>
+    internal void OnVersionsChanged()
+    {
+        lock (_gate)
+            Publish(_known.Manifests);
     }
 
     /// <summary>What a client knows: of each silo, the versions that are the same on all.</summary>
@@ -384,7 +394,7 @@ internal sealed class GrainHosts(
         if (version == 0)
             return implementing.Length == silos.Length ? silos : implementing;
         ushort[] available = [.. implementing.Select(silo => known.VersionOf(silo, name)).Distinct().Order()];
-        var selected = versions.Select(version, available);
+        var selected = versions.Select(name, version, available);
         var suitable = Array.FindAll(implementing, silo => Array.IndexOf(selected, known.VersionOf(silo, name)) >= 0);
         return suitable.Length == silos.Length ? silos : suitable;
     }

@@ -113,6 +113,15 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     /// <summary>Another silo has a newer view: reads the table now.</summary>
     internal void RefreshTable() => Post(() => _protocol.Refresh(Now));
 
+    /// <summary>Declares another silo dead. False if the view does not show it in time.</summary>
+    internal async Task<bool> CondemnAsync(SiloAddress silo, CancellationToken cancellationToken)
+    {
+        Post(() => _protocol.Condemn(silo, Now));
+        await WaitFor(() => _cluster.IsDead(silo), cancellationToken)
+            .WaitAsync(TableTimeout, _local.TaskTime, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        return _cluster.IsDead(silo);
+    }
+
     internal async Task LeaveAsync(CancellationToken cancellationToken)
     {
         Post(() => _protocol.Leave(Now));

@@ -23,6 +23,7 @@ internal sealed class MembershipProtocol
     private readonly KnownTable _known;
     private readonly TableRequests _requests;
     private readonly DesiredChanges _desired;
+    private readonly HashSet<SiloAddress> _condemned = [];
     private readonly SiloProbes _probes;
     private readonly ProbeRelays _relays;
     private SiloStatus _goal = SiloStatus.None;
@@ -83,6 +84,16 @@ internal sealed class MembershipProtocol
 
     /// <summary>Ends the graceful stop: the own row becomes dead. Call it when all turns have ended.</summary>
     public void Leave(long now) => Aim(SiloStatus.Dead, now);
+
+    /// <summary>
+    /// Declares another silo dead without a vote, on an order from outside. Written with the next change of the table; forgotten if the
+    /// table does not list the silo as alive.
+    /// </summary>
+    public void Condemn(SiloAddress silo, long now)
+    {
+        _condemned.Add(silo);
+        Reconcile(now);
+    }
 
     /// <summary>Advances the time. Call every <see cref="MembershipOptions.TickPeriod"/>.</summary>
     public void Tick(long now)
@@ -288,6 +299,9 @@ internal sealed class MembershipProtocol
         }
 
         var write = _desired.Collect(_goal, now);
+        _condemned.RemoveWhere(silo => silo.Equals(_self) || Table.Find(silo) is not { IsAlive: true });
+        foreach (var silo in _condemned)
+            write.Put(Table.Find(silo)!.AsDead(DeathCause.Silent), changesView: true);
         if (!write.IsEmpty)
         {
             _requests.Send(write.Against(Table, _output.NextId()), now);

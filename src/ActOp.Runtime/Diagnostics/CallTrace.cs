@@ -15,13 +15,20 @@ internal static class CallTrace
 {
     internal const string SourceName = "ActOp.Runtime";
 
-    private static readonly ActivitySource Source = new(SourceName);
+    private static readonly ActivitySource Own = new(SourceName);
+
+    /// <summary>For applications that name the source of Orleans. Used when nobody listens to our own.</summary>
+    private static readonly ActivitySource OfOrleans = new(Orleans.Diagnostics.ActivitySources.ApplicationGrainActivitySourceName);
 
     /// <summary>Set when a trace has arrived from another process. It is passed on even without a listener here.</summary>
     private static volatile bool s_passes;
 
     /// <summary>True when calls may belong to a trace.</summary>
-    internal static bool IsOn => Source.HasListeners() || s_passes;
+    internal static bool IsOn => HasListeners || s_passes;
+
+    private static bool HasListeners => Own.HasListeners() || OfOrleans.HasListeners();
+
+    private static ActivitySource Source => Own.HasListeners() ? Own : OfOrleans;
 
     /// <summary>
     /// Gives the call its trace. Returns the caller's span when the trace is recorded; it is the thread's current activity then, and
@@ -37,7 +44,7 @@ internal static class CallTrace
             return null;
         }
 
-        if (!Source.HasListeners())
+        if (!HasListeners)
         {
             call.Trace = current is { IdFormat: ActivityIdFormat.W3C } ? current : null;
             return null;
@@ -61,7 +68,7 @@ internal static class CallTrace
     internal static Activity? Enter(Call call)
     {
         var trace = call.Trace;
-        if (!Source.HasListeners() || IsDropped(trace))
+        if (!HasListeners || IsDropped(trace))
         {
             Enter(trace);
             return null;

@@ -17,11 +17,17 @@ internal sealed class DirectoryClient(
     /// <summary>How long a stopping silo waits for an owner.</summary>
     private static readonly TimeSpan LastPatience = TimeSpan.FromSeconds(1);
 
+    /// <summary>The directories of the application; null without any.</summary>
+    internal CustomDirectories? Custom { get; set; }
+
+    /// <summary>Whether the grains of the type are registered in a directory of the application.</summary>
+    internal bool IsCustom(GrainType grainType) => Custom?.Find(grainType) is not null;
+
     /// <summary>The result of <see cref="LookupAsync"/>, if this silo serves the grain's slot and need not wait.</summary>
     internal bool TryLookup(in GrainId grain, out Location location)
     {
         location = default;
-        if (!IsServedHere(grain))
+        if (!IsServedHere(grain) || IsCustom(grain.Type))
             return false;
         var reply = service.LookupNow(grain);
         location = reply.Location;
@@ -31,6 +37,8 @@ internal sealed class DirectoryClient(
     /// <summary>The registered location of the grain; none if it is not registered.</summary>
     internal async Task<Location> LookupAsync(GrainId grain)
     {
+        if (Custom?.Find(grain.Type) is { } custom)
+            return await Custom.LookupAsync(custom, grain).ConfigureAwait(false);
         var reply = await RequestAsync(grain, static (target, id) => target.Lookup(id), grain).ConfigureAwait(false);
         return reply.Location;
     }
@@ -41,6 +49,8 @@ internal sealed class DirectoryClient(
     /// </summary>
     internal ValueTask<Location> RegisterAsync(Activation activation, ActivationId previous)
     {
+        if (Custom?.Find(activation.Class.GrainType) is { } custom)
+            return new ValueTask<Location>(Custom.RegisterAsync(custom, activation, previous));
         var request = new RegisterRequest(activation.GrainId, local.Address, activation.ActivationId, previous);
         // Fast path: the slot is served here and the grain is new. All other cases take the asynchronous path.
         if (IsServedHere(request.Grain) && service.RegisterNow(request) is { Status: DirectoryStatus.Ok } reply
@@ -88,6 +98,12 @@ internal sealed class DirectoryClient(
     {
         if (!activation.Registered)
             return;
+        if (Custom?.Find(activation.Class.GrainType) is { } custom)
+        {
+            await CustomDirectories.UnregisterAsync(custom, activation).ConfigureAwait(true);
+            return;
+        }
+
         activation.Registered = false;
         // The last silo ends the directory too.
         if (local.IsStopping && cluster.Active.Length == 0)
@@ -99,6 +115,12 @@ internal sealed class DirectoryClient(
     /// <summary>Removes the grain's registration if it names an ended activation of this silo.</summary>
     internal async Task ForgetHereAsync(GrainId grain)
     {
+        if (Custom?.Find(grain.Type) is { } custom)
+        {
+            await Custom.ForgetHereAsync(custom, grain).ConfigureAwait(false);
+            return;
+        }
+
         var location = await LookupAsync(grain).ConfigureAwait(false);
         if (location.IsNone || !location.Silo.Equals(local.Address) || activations.TryGet(grain, out _))
             return;

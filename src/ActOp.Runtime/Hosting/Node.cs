@@ -293,10 +293,13 @@ internal sealed class Node : IDisposable
         if (!IsSilo)
             return;
         Manifests.Open(manifest);
+        Directory.Custom = CustomDirectories.Of(Local, ClusterView, Classes);
         Cluster = NewClusterService();
         Cluster.Host = Activations.AddSystemTarget(ClusterService.Name, Cluster);
         DirectoryService.Host = Activations.AddSystemTarget(DirectoryService.Name, DirectoryService);
         Activations.AddSystemTarget(Migrations.Name, Migrations);
+        Activations.AddSystemTarget(Management.ManagementTarget.Name,
+            new Management.ManagementTarget(Local, Activations, Manifests, Peers, Router));
         Locality.Host = Activations.AddSystemTarget(LocalityService.Name, Locality);
         foreach (var (endPoint, accepts) in _setup.Listens)
             Peers.Mesh.Listen(endPoint, accepts);
@@ -471,6 +474,7 @@ internal sealed class Node : IDisposable
                 Locality.OnView();
         }
 
+        Directory.Custom?.OnDied(change.Died.Select(static member => member.Silo));
         foreach (var died in change.Died)
         {
             Peers.Remove(died.Silo);

@@ -43,6 +43,7 @@ internal static class NodeRegistrations
         services.AddHostedService(static provider => provider.GetRequiredService<SiloHost>());
         StateRegistrations.Add(services);
         OrleansSection.Apply(new SiloBuilder(services, configuration));
+        Management.ManagementRegistrations.AddSilo(services);
         services.AddSingleton<ILocalSiloDetails>(static provider => provider.GetRequiredService<SiloHost>());
         services.AddSingleton<ISiloMetadataCache>(static provider => new SiloMetadataCache(
             () => provider.GetRequiredService<Node>().Manifests));
@@ -57,6 +58,7 @@ internal static class NodeRegistrations
             return;
         AddCommon(services, configuration);
         Streams.StreamRegistrations.AddClient(services);
+        Management.ManagementRegistrations.AddCommon(services);
         services.AddSingleton<ClientHost>();
         services.AddSingleton(static provider => provider.GetRequiredService<ClientHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<ClientHost>());

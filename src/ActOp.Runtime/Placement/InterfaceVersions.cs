@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
@@ -7,42 +8,81 @@ using Orleans.Versions.Selector;
 
 namespace ActOp.Runtime.Placement;
 
-/// <summary>Which versions of an interface can serve a call, by <see cref="GrainVersioningOptions"/>. Immutable; any thread.</summary>
-/// <remarks>Strategies of the application are keyed services, see <see cref="CompatibilityStrategy"/>.</remarks>
+/// <summary>
+/// Which versions of an interface can serve a call, by <see cref="GrainVersioningOptions"/> or what the management grain has set since.
+/// </summary>
+/// <remarks>Any thread: what was set is replaced as a whole. Strategies of the application are keyed services, see
+/// <see cref="CompatibilityStrategy"/>.</remarks>
 internal sealed class InterfaceVersions
 {
-    private readonly ICompatibilityDirector _compatibility;
-    private readonly IVersionSelector _selector;
+    private readonly IServiceProvider _services;
+    private readonly Lock _gate = new();
+    private volatile Strategies _default;
+    private volatile FrozenDictionary<string, Strategies> _byInterface = FrozenDictionary<string, Strategies>.Empty;
 
     /// <exception cref="OrleansConfigurationException">An option names a strategy that does not exist.</exception>
     internal InterfaceVersions(IServiceProvider services)
     {
+        _services = services;
         var options = services.GetService<IOptions<GrainVersioningOptions>>()?.Value ?? new GrainVersioningOptions();
-        _compatibility = options.DefaultCompatibilityStrategy switch
-        {
-            nameof(BackwardCompatible) => new Compatibility(static (requested, current) => current >= requested),
-            nameof(StrictVersionCompatible) => new Compatibility(static (requested, current) => current == requested),
-            nameof(AllVersionsCompatible) => new Compatibility(static (_, _) => true),
-            var name => Find<CompatibilityStrategy, ICompatibilityDirector>(
-                services, name, nameof(GrainVersioningOptions.DefaultCompatibilityStrategy)),
-        };
-        _selector = options.DefaultVersionSelectorStrategy switch
-        {
-            nameof(AllCompatibleVersions) => new Selector(static compatible => compatible),
-            nameof(LatestVersion) => new Selector(static compatible => compatible.Length == 0 ? [] : [compatible.Max()]),
-            nameof(MinimumVersion) => new Selector(static compatible => compatible.Length == 0 ? [] : [compatible.Min()]),
-            var name => Find<VersionSelectorStrategy, IVersionSelector>(
-                services, name, nameof(GrainVersioningOptions.DefaultVersionSelectorStrategy)),
-        };
+        _default = new Strategies(CompatibilityOf(options.DefaultCompatibilityStrategy),
+            SelectorOf(options.DefaultVersionSelectorStrategy));
     }
 
     /// <summary>Whether a call may run on an activation of a silo with version <paramref name="current"/> of the interface.</summary>
-    internal bool IsCompatible(ushort requested, ushort current) =>
-        requested == 0 || requested == current || _compatibility.IsCompatible(requested, current);
+    internal bool IsCompatible(string? interfaceName, ushort requested, ushort current) =>
+        requested == 0 || requested == current || Of(interfaceName).Compatibility.IsCompatible(requested, current);
 
     /// <summary>The versions that may get a new activation. Without a requested version, all.</summary>
-    internal ushort[] Select(ushort requested, ushort[] available) =>
-        requested == 0 ? available : _selector.GetSuitableVersion(requested, available, _compatibility);
+    internal ushort[] Select(string? interfaceName, ushort requested, ushort[] available)
+    {
+        if (requested == 0)
+            return available;
+        var strategies = Of(interfaceName);
+        return strategies.Selector.GetSuitableVersion(requested, available, strategies.Compatibility);
+    }
+
+    /// <summary>Replaces strategies, by the names of their classes.</summary>
+    /// <param name="interfaceName">The interface; null for all without strategies of their own.</param>
+    /// <param name="compatibility">Null to leave it as it is.</param>
+    /// <param name="selector">Null to leave it as it is.</param>
+    internal void Set(string? interfaceName, string? compatibility, string? selector)
+    {
+        lock (_gate)
+        {
+            var before = Of(interfaceName);
+            var after = new Strategies(
+                compatibility is null ? before.Compatibility : CompatibilityOf(compatibility),
+                selector is null ? before.Selector : SelectorOf(selector));
+            if (interfaceName is null)
+                _default = after;
+            else
+                _byInterface = new Dictionary<string, Strategies>(_byInterface) { [interfaceName] = after }.ToFrozenDictionary();
+        }
+    }
+
+    private Strategies Of(string? interfaceName) =>
+        interfaceName is not null && _byInterface.Count > 0 && _byInterface.TryGetValue(interfaceName, out var own) ? own : _default;
+
+    private ICompatibilityDirector CompatibilityOf(string? name) => name switch
+    {
+        nameof(BackwardCompatible) => new Compatibility(static (requested, current) => current >= requested),
+        nameof(StrictVersionCompatible) => new Compatibility(static (requested, current) => current == requested),
+        nameof(AllVersionsCompatible) => new Compatibility(static (_, _) => true),
+        _ => Find<CompatibilityStrategy, ICompatibilityDirector>(
+            _services, name, nameof(GrainVersioningOptions.DefaultCompatibilityStrategy)),
+    };
+
+    private IVersionSelector SelectorOf(string? name) => name switch
+    {
+        nameof(AllCompatibleVersions) => new Selector(static compatible => compatible),
+        nameof(LatestVersion) => new Selector(static compatible => compatible.Length == 0 ? [] : [compatible.Max()]),
+        nameof(MinimumVersion) => new Selector(static compatible => compatible.Length == 0 ? [] : [compatible.Min()]),
+        _ => Find<VersionSelectorStrategy, IVersionSelector>(
+            _services, name, nameof(GrainVersioningOptions.DefaultVersionSelectorStrategy)),
+    };
+
+    private sealed record Strategies(ICompatibilityDirector Compatibility, IVersionSelector Selector);
 
     private static TDirector Find<TStrategy, TDirector>(IServiceProvider services, string? name, string option)
         where TStrategy : class

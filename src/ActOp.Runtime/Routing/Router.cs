@@ -238,7 +238,8 @@ internal sealed class Router(
     }
 
     private bool IsIncompatible(Call call) => call.CalledThrough is not null && CalledAs.Of(call, classes) is { Version: > 0 } called
-        && !manifests.Versions.IsCompatible(called.Version, called.Interface is { } name ? classes.VersionOf(name) : (ushort)0);
+        && !manifests.Versions.IsCompatible(called.Interface, called.Version, called.Interface is { } name ? classes.VersionOf(name)
+            : (ushort)0);
 
     /// <summary>
     /// Ends an activation that cannot serve a request, and routes the request when it has ended. The activation ends when its running

@@ -34,6 +34,18 @@ public class BehaviourTests(BehaviourTests.Watched cluster) : IClassFixture<Beha
         GC.KeepAlive(observer);
     }
 
+    [Fact]
+    public async Task Activations_of_a_class_are_configured_before_their_objects_are_made()
+    {
+        Assert.Equal("configured", await cluster.Client.GetGrain<IConfigured>(1).Component());
+        Assert.Equal("configured", await cluster.Client.GetGrain<IConfigured>(2).Component());
+    }
+
+    public interface IConfigured : IGrainWithIntegerKey
+    {
+        Task<string?> Component();
+    }
+
     public interface IBrokenWorker : IGrainWithStringKey
     {
         Task Touch();
@@ -47,6 +59,26 @@ public class BehaviourTests(BehaviourTests.Watched cluster) : IClassFixture<Beha
     public interface IHearer : IGrainObserver
     {
         Task Hear();
+    }
+
+    public sealed class ConfiguredGrain(IGrainContext context) : Grain, IConfigured
+    {
+        private readonly string? _component = context.GetComponent<string>();
+
+        public Task<string?> Component() => Task.FromResult(_component);
+    }
+
+    public sealed class Configurator : IConfigureGrainContextProvider, IConfigureGrainContext
+    {
+        public bool TryGetConfigurator(
+            GrainType grainType, Orleans.Metadata.GrainProperties properties, out IConfigureGrainContext? configurator)
+        {
+            var mine = properties.Properties[Orleans.Metadata.WellKnownGrainTypeProperties.TypeName] == nameof(ConfiguredGrain);
+            configurator = mine ? this : null;
+            return mine;
+        }
+
+        public void Configure(IGrainContext context) => context.SetComponent("configured");
     }
 
     [StatelessWorker(2)]
@@ -70,6 +102,9 @@ public class BehaviourTests(BehaviourTests.Watched cluster) : IClassFixture<Beha
     public sealed class Watched() : ClusterFixture(2)
     {
         public System.Collections.Concurrent.ConcurrentQueue<object> Seen { get; } = new();
+
+        protected override void ConfigureSilo(ISiloBuilder silo) =>
+            silo.Services.AddSingleton<IConfigureGrainContextProvider, Configurator>();
 
         protected override void ConfigureClient(IClientBuilder client) => client.AddIncomingGrainCallFilter(async context =>
         {

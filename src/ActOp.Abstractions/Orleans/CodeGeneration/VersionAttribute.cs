@@ -19,6 +19,6 @@ public sealed class VersionAttribute : Attribute, IGrainInterfacePropertiesProvi
 
     /// <inheritdoc/>
     void IGrainInterfacePropertiesProviderAttribute.Populate(
-        IServiceProvider services, Type interfaceType, GrainInterfaceType grainInterfaceType, Dictionary<string, string> properties) =>
+        IServiceProvider services, Type interfaceType, Dictionary<string, string> properties) =>
         properties[WellKnownGrainInterfaceProperties.Version] = Version.ToString(CultureInfo.InvariantCulture);
 }

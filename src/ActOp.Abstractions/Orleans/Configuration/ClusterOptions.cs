@@ -127,6 +127,12 @@ public class GrainDirectoryOptions
     /// <summary>The default of <see cref="MaximumCacheTTL"/>.</summary>
     public static readonly TimeSpan DEFAULT_MAXIMUM_CACHE_TTL = TimeSpan.FromSeconds(240);
 
+    /// <summary>The default of <see cref="PartitionsPerSilo"/>.</summary>
+    public const int DEFAULT_PARTITIONS_PER_SILO = 1;
+
+    /// <summary>The default of <see cref="RangeLeaseDuration"/>.</summary>
+    public static readonly TimeSpan DEFAULT_RANGE_LEASE_DURATION = TimeSpan.FromMinutes(5);
+
     /// <summary>What a silo does with locations that it has learned.</summary>
     public enum CachingStrategyType
     {
@@ -148,6 +154,12 @@ public class GrainDirectoryOptions
 
     /// <summary>What a silo does with locations that it has learned. Default: keep those used last.</summary>
     public CachingStrategyType CachingStrategy { get; set; } = DEFAULT_CACHING_STRATEGY;
+
+    /// <summary>Parts of the directory on each silo. Default: 1.</summary>
+    public int PartitionsPerSilo { get; set; } = DEFAULT_PARTITIONS_PER_SILO;
+
+    /// <summary>How long the ranges of a silo that has died are held back. Default: 5 min.</summary>
+    public TimeSpan RangeLeaseDuration { get; set; } = DEFAULT_RANGE_LEASE_DURATION;
 
     /// <summary>How long the end of an activation that the directory has not heard of yet is remembered. Default: 1 min.</summary>
     public TimeSpan LazyDeregistrationDelay { get; set; } = DEFAULT_UNREGISTER_RACE_DELAY;

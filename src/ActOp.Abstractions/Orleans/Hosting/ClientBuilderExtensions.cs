@@ -19,6 +19,9 @@ public static class ClientBuilderExtensions
         return builder;
     }
 
+    /// <summary>Traces go with the calls. They always do, while somebody listens: there is nothing to add.</summary>
+    public static IClientBuilder AddActivityPropagation(this IClientBuilder builder) => builder;
+
     /// <summary>Sets options in code.</summary>
     public static IClientBuilder Configure<TOptions>(this IClientBuilder builder, Action<TOptions> configureOptions)
         where TOptions : class =>

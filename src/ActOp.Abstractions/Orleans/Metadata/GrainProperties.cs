@@ -54,10 +54,8 @@ public interface IGrainInterfacePropertiesProviderAttribute
     /// <summary>Adds to <paramref name="properties"/>.</summary>
     /// <param name="services">The silo's services.</param>
     /// <param name="interfaceType">The marked interface.</param>
-    /// <param name="grainInterfaceType">The interface's name.</param>
     /// <param name="properties">The properties so far.</param>
-    void Populate(
-        IServiceProvider services, Type interfaceType, GrainInterfaceType grainInterfaceType, Dictionary<string, string> properties);
+    void Populate(IServiceProvider services, Type interfaceType, Dictionary<string, string> properties);
 }
 
 /// <summary>An attribute of grain classes that names the grain's type.</summary>
@@ -65,13 +63,6 @@ public interface IGrainTypeProviderAttribute
 {
     /// <summary>The grain type of the marked class.</summary>
     GrainType GetGrainType(IServiceProvider services, Type type);
-}
-
-/// <summary>An attribute of grain interfaces that names the interface.</summary>
-public interface IGrainInterfaceTypeProviderAttribute
-{
-    /// <summary>The name of the marked interface.</summary>
-    GrainInterfaceType GetGrainInterfaceType(IServiceProvider services, Type type);
 }
 
 /// <summary>Names the grain type that the marked interface means when several classes implement it.</summary>
@@ -84,8 +75,7 @@ public sealed class DefaultGrainTypeAttribute : Attribute, IGrainInterfaceProper
     internal GrainType GrainType { get; }
 
     /// <inheritdoc/>
-    public void Populate(
-        IServiceProvider services, Type interfaceType, GrainInterfaceType grainInterfaceType, Dictionary<string, string> properties) =>
+    public void Populate(IServiceProvider services, Type interfaceType, Dictionary<string, string> properties) =>
         properties[WellKnownGrainInterfaceProperties.DefaultGrainType] = GrainType.ToString();
 }
 
@@ -110,6 +100,9 @@ public static class WellKnownGrainTypeProperties
     /// <summary>The class's full name.</summary>
     public const string FullTypeName = "full-type-name";
 
+    /// <summary>The name of the grain directory that the application has registered.</summary>
+    public const string GrainDirectory = "directory-policy";
+
     /// <summary>
     /// How long an activation may be idle before it ends: a time, or <see cref="IndefiniteIdleDeactivationPeriodValue"/>.
     /// </summary>
@@ -123,6 +116,9 @@ public static class WellKnownGrainTypeProperties
 
     /// <summary>Activations never end for being idle.</summary>
     public const string IndefiniteIdleDeactivationPeriodValue = "indefinite";
+
+    /// <summary>The kind of key of grains of old versions; not used.</summary>
+    public const string LegacyGrainKeyType = "legacy-grain-key-type";
 
     /// <summary>The method that says which calls may run beside others.</summary>
     public const string MayInterleavePredicate = "may-interleave-predicate";
@@ -150,6 +146,9 @@ public static class WellKnownGrainTypeProperties
 
     /// <summary>The class's name.</summary>
     public const string TypeName = "type-name";
+
+    /// <summary>Whether the order of calls does not count: <c>true</c>. It never counts.</summary>
+    public const string Unordered = "unordered";
 }
 
 /// <summary>Keys of the properties of grain interfaces.</summary>

@@ -73,9 +73,9 @@ public sealed class SiloUnavailableException : OrleansMessageRejectionException
     {
     }
 
-    /// <summary>Creates the exception with <paramref name="message"/>.</summary>
-    public SiloUnavailableException(string message)
-        : base(message)
+    /// <summary>Creates the exception with <paramref name="msg"/>.</summary>
+    public SiloUnavailableException(string msg)
+        : base(msg)
     {
     }
 

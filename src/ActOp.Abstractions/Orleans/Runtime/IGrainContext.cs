@@ -131,6 +131,20 @@ public interface IConfigureGrainTypeComponents
     void Configure(GrainType grainType, GrainProperties properties, GrainTypeSharedContext shared);
 }
 
+/// <summary>A service that configures the activations of some grain classes. Asked once per class and silo.</summary>
+public interface IConfigureGrainContextProvider
+{
+    /// <summary>What configures each activation of the grain type; false for nothing.</summary>
+    bool TryGetConfigurator(GrainType grainType, GrainProperties properties, out IConfigureGrainContext? configurator);
+}
+
+/// <summary>Configures activations, such as with components.</summary>
+public interface IConfigureGrainContext
+{
+    /// <summary>Called for each activation, on its turn, before its object is made. An exception fails the start.</summary>
+    void Configure(IGrainContext context);
+}
+
 /// <summary>
 /// The components that all activations of a grain class on a silo share. Set while the class is configured, then only read, by any thread.
 /// </summary>

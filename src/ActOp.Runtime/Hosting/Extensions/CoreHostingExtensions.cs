@@ -11,6 +11,16 @@ namespace Orleans.Hosting;
 public static class CoreHostingExtensions
 {
     /// <summary>
+    /// The directory of the runtime, which is spread over all silos and keeps one activation per grain, is the default. With a
+    /// <paramref name="name"/>, classes may also name it (<c>[GrainDirectory(name)]</c>).
+    /// </summary>
+    public static ISiloBuilder AddDistributedGrainDirectory(this ISiloBuilder siloBuilder, string? name = null) =>
+        siloBuilder.ConfigureServices(services => services.AddSingleton(new ActOp.Runtime.Directory.BuiltInDirectory(name)));
+
+    /// <summary>Traces go with the calls. They always do, while somebody listens: there is nothing to add.</summary>
+    public static ISiloBuilder AddActivityPropagation(this ISiloBuilder builder) => builder;
+
+    /// <summary>
     /// Silos on this machine with nothing to install: the first silo (<paramref name="primarySiloEndpoint"/>, by default this one) keeps
     /// the membership table in memory and serves it to the others. For development and tests: while that silo is down, no silo can join or
     /// be declared dead, and with a finite lease (<c>ClusterLeaseOptions.Duration</c>) all silos pause when it ends. When it restarts at

@@ -1,0 +1,170 @@
+using System.Collections.Concurrent;
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Hosting;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans.GrainDirectory;
+using Orleans.Metadata;
+using Orleans.Runtime;
+using Orleans.Runtime.GrainDirectory;
+
+namespace ActOp.Runtime.Directory;
+
+/// <summary>Another name of the directory of the runtime.</summary>
+/// <param name="Name">The name; null for none.</param>
+internal sealed record BuiltInDirectory(string? Name);
+
+/// <summary>
+/// The grain directories of the application: which grains are registered in one of them, and what is asked of it. All others are in the
+/// directory of the runtime.
+/// </summary>
+/// <remarks>
+/// <para>Any thread. Holds one entry per grain type of the cluster that was looked up; the directories belong to the container.</para>
+/// <list type="table">
+/// <item><term>a class names a directory that is not registered</term><description> Calls to its grains fail and say so. Not the start of
+/// the silo: the class may be in a library of which nothing else is used.</description></item>
+/// <item><term>a directory throws or does not answer</term><description> The start of the activation, or the lookup, fails with its
+/// exception; calls that wait get it. Nothing is repeated here.</description></item>
+/// <item><term>it names an activation of a dead silo</term><description> That counts as none, and a new activation is registered in its
+/// place. The registrations of silos that die are removed as well, by each silo.</description></item>
+/// <item><term>an activation ends and cannot be unregistered</term><description> The failure is logged. The next lookup finds the old
+/// silo, which forwards the call or forgets the registration.</description></item>
+/// <item><term>a registration comes twice</term><description> The directory returns the same activation: nothing
+/// changes.</description></item>
+/// </list>
+/// </remarks>
+internal sealed class CustomDirectories
+{
+    private readonly LocalNode _local;
+    private readonly ClusterView _cluster;
+    private readonly GrainClasses _classes;
+    private readonly IGrainDirectoryResolver[] _resolvers;
+    private readonly HashSet<string?> _builtIn;
+    private readonly ConcurrentDictionary<GrainType, IGrainDirectory?> _byType = new();
+    private readonly BackgroundPart _work;
+
+    private CustomDirectories(
+        LocalNode local, ClusterView cluster, GrainClasses classes, IGrainDirectoryResolver[] resolvers, HashSet<string?> builtIn)
+    {
+        _local = local;
+        _cluster = cluster;
+        _classes = classes;
+        _resolvers = resolvers;
+        _builtIn = builtIn;
+        _work = local.Background.Part("grain directories");
+    }
+
+    /// <summary>The directories of a silo. Classes of other silos may name one, too.</summary>
+    internal static CustomDirectories Of(LocalNode local, ClusterView cluster, GrainClasses classes) => new(
+        local, cluster, classes, [.. local.Services.GetServices<IGrainDirectoryResolver>()],
+        [.. local.Services.GetServices<BuiltInDirectory>().Select(static one => one.Name)]);
+
+    /// <summary>The directory of the grain; null for the one of the runtime.</summary>
+    internal IGrainDirectory? Find(GrainType grainType)
+    {
+        if (_byType.TryGetValue(grainType, out var known))
+            return known;
+        var name = GrainClasses.WithoutArguments(grainType.ToString()!);
+        var definition = GrainType.Create(name);
+        if (_byType.TryGetValue(definition, out known))
+            return known;
+        var entry = Array.Find(_classes.Entries, entry => entry.GrainType == name);
+        return entry is null ? null : _byType.GetOrAdd(definition, Resolve(entry));
+    }
+
+    internal async Task<Location> LookupAsync(IGrainDirectory directory, GrainId grain) =>
+        Living(await directory.Lookup(grain).ConfigureAwait(false)) is { } address ? LocationOf(address) : default;
+
+    /// <summary>Registers the activation unless a living one is registered; returns the registered one.</summary>
+    internal async Task<Location> RegisterAsync(IGrainDirectory directory, Activation activation, ActivationId previous)
+    {
+        var address = activation.Address;
+        var now = await directory.Register(address).ConfigureAwait(true);
+        if (now is not null && !now.Matches(address) && (now.ActivationId.Equals(previous) || Living(now) is null || IsLeftHere(now)))
+            now = await directory.Register(address, now).ConfigureAwait(true);
+        if (now is not null && !now.Matches(address))
+        {
+            activation.Registered = false;
+            return LocationOf(now);
+        }
+
+        // Later activations of the grain have higher numbers, wherever they are.
+        activation.Epoch = TimeOf(_local).GetUtcNow().ToUnixTimeMilliseconds();
+        activation.Registered = true;
+        return activation.Location;
+    }
+
+    internal static Task UnregisterAsync(IGrainDirectory directory, Activation activation)
+    {
+        activation.Registered = false;
+        return directory.Unregister(activation.Address);
+    }
+
+    /// <summary>Removes the registration of an ended activation of this silo.</summary>
+    internal async Task ForgetHereAsync(IGrainDirectory directory, GrainId grain)
+    {
+        if (await directory.Lookup(grain).ConfigureAwait(false) is { } address && IsLeftHere(address))
+            await directory.Unregister(address).ConfigureAwait(false);
+    }
+
+    /// <summary>Silos have died.</summary>
+    internal void OnDied(IEnumerable<SiloAddress> silos)
+    {
+        List<SiloAddress> gone = [.. silos];
+        if (gone.Count == 0)
+            return;
+        var directories = _classes.Entries.Select(entry => Find(GrainType.Create(entry.GrainType))).OfType<IGrainDirectory>()
+            .Where(static one => one is not NoDirectory).Distinct();
+        foreach (var directory in directories)
+            _work.Run(_ => directory.UnregisterSilos(gone));
+    }
+
+    private IGrainDirectory? Resolve(GrainTypeEntry entry)
+    {
+        var type = GrainType.Create(entry.GrainType);
+        var properties = new GrainProperties(System.Collections.Immutable.ImmutableDictionary.ToImmutableDictionary(entry.Properties));
+        try
+        {
+            foreach (var resolver in _resolvers)
+            {
+                if (resolver.TryResolveGrainDirectory(type, properties, out var resolved))
+                    return resolved;
+            }
+        }
+        catch (Exception exception)
+        {
+            return new NoDirectory(exception);
+        }
+
+        var name = entry.Properties.GetValueOrDefault(WellKnownGrainTypeProperties.GrainDirectory)
+            ?? GrainDirectoryAttribute.DEFAULT_GRAIN_DIRECTORY;
+        if (_local.Services.GetKeyedService<IGrainDirectory>(name) is { } directory)
+            return directory;
+        return name == GrainDirectoryAttribute.DEFAULT_GRAIN_DIRECTORY || _builtIn.Contains(name)
+            ? null
+            : new NoDirectory(new OrleansConfigurationException("The grain class " + entry.ClassName + " names the grain directory " + name
+                + ", which is not registered: call AddGrainDirectory with this name."));
+    }
+
+    private bool IsLeftHere(GrainAddress address) => _local.Address.Equals(address.SiloAddress)
+        && _local.Services.GetService<Orleans.ILocalActivationStatusChecker>()?.IsLocallyActivated(address.GrainId) != true;
+
+    private GrainAddress? Living(GrainAddress? address) =>
+        address?.SiloAddress is { } silo && !_cluster.IsDead(silo) && _cluster.View.StatusOf(silo) != SiloStatus.None ? address : null;
+
+    private static Location LocationOf(GrainAddress address) => new(address.SiloAddress!, address.ActivationId, 0);
+
+    private static TimeProvider TimeOf(LocalNode local) => local.Services.GetService<TimeProvider>() ?? TimeProvider.System;
+
+    /// <summary>Stands for a directory that cannot be found: whoever asks it gets the reason.</summary>
+    private sealed class NoDirectory(Exception reason) : IGrainDirectory
+    {
+        public Task<GrainAddress?> Register(GrainAddress address) => Task.FromException<GrainAddress?>(reason);
+
+        public Task Unregister(GrainAddress address) => Task.FromException(reason);
+
+        public Task<GrainAddress?> Lookup(GrainId grainId) => Task.FromException<GrainAddress?>(reason);
+
+        public Task UnregisterSilos(List<SiloAddress> siloAddresses) => Task.FromException(reason);
+    }
+}

@@ -1,0 +1,141 @@
+using ActOp.Runtime.Activations;
+using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans;
+using Orleans.Providers;
+using Orleans.Runtime;
+using Orleans.Statistics;
+
+namespace ActOp.Runtime.Management;
+
+/// <summary>What the management grain asks of each silo. For members of the view only.</summary>
+internal interface IManagementTarget : ISystemTarget
+{
+    Task<SiloRuntimeStatistics> GetStatistics();
+
+    /// <summary>Every activation, of some classes if names are given.</summary>
+    Task<DetailedGrainStatistic[]> GetActivations(string[]? classes);
+
+    /// <summary>The number of activations by the full name of the class.</summary>
+    Task<Dictionary<string, int>> CountActivations();
+
+    Task<int> CountActivationsOf(GrainId grain);
+
+    Task<GrainId[]> GetActiveGrains(GrainType type);
+
+    Task CollectActivations(TimeSpan age);
+
+    Task CollectGarbage();
+
+    Task<object?> RunCommand(Type service, string provider, int command, object? argument);
+
+    Task SetVersions(string? interfaceName, string? compatibility, string? selector);
+}
+
+/// <summary>One silo's answers to the management grain.</summary>
+/// <remarks>
+/// On the control stage; holds nothing. Each answer is computed at once, from racy snapshots. A command of a provider runs beside the other
+/// work of the stage; if it throws, the caller gets its exception. What comes twice is done twice.
+/// </remarks>
+internal sealed class ManagementTarget(
+    LocalNode local, ActivationTable activations, ClusterManifests manifests, PeerTable peers, Router router) : IManagementTarget
+{
+    internal const string Name = "management";
+
+    /// <summary>What counts as recently used.</summary>
+    private const long Recently = 600_000;
+
+    public Task<SiloRuntimeStatistics> GetStatistics()
+    {
+        var now = local.Clock.Update();
+        return Task.FromResult(new SiloRuntimeStatistics(
+            (local.Services.GetService<TimeProvider>() ?? TimeProvider.System).GetUtcNow().UtcDateTime)
+        {
+            ActivationCount = activations.Count,
+            RecentlyUsedActivationCount = activations.Count(activation =>
+                activation.Class.IsOrdinary && now - Volatile.Read(ref activation.LastUsed) < Recently),
+            ClientCount = peers.Count(clients: true),
+            IsOverloaded = router.Overload is { IsOn: true },
+            EnvironmentStatistics = local.Services.GetService<IEnvironmentStatisticsProvider>()?.GetEnvironmentStatistics() ?? default,
+        });
+    }
+
+    public Task<DetailedGrainStatistic[]> GetActivations(string[]? classes) => Task.FromResult(Grains()
+        .Where(activation => classes is not { Length: > 0 } || classes.Contains(NameOf(activation)))
+        .Select(activation => new DetailedGrainStatistic
+        {
+            GrainType = NameOf(activation),
+            SiloAddress = local.Address,
+            GrainId = activation.GrainId,
+        }).ToArray());
+
+    public Task<Dictionary<string, int>> CountActivations() =>
+        Task.FromResult(Grains().CountBy(NameOf).ToDictionary(static pair => pair.Key, static pair => pair.Value, StringComparer.Ordinal));
+
+    public Task<int> CountActivationsOf(GrainId grain) => Task.FromResult(activations.TryGet(grain, out var one)
+        ? one.State < ActivationState.Gone ? 1 : 0
+        : Grains().Count(activation => activation.GrainId == grain));
+
+    public Task<GrainId[]> GetActiveGrains(GrainType type) =>
+        Task.FromResult(Grains().Select(static activation => activation.GrainId).Where(id => id.Type == type).Distinct().ToArray());
+
+    public Task CollectActivations(TimeSpan age)
+    {
+        var now = local.Clock.Update();
+        foreach (var activation in Grains())
+        {
+            if (activation.MayCollect(now, (long)age.TotalMilliseconds) && !activation.Class.KeepAlive)
+            {
+                activation.Deactivate(new DeactivationReason(
+                    DeactivationReasonCode.ActivationIdle, "Idle for " + age + ", which the management grain has asked for."));
+            }
+        }
+
+        return Task.CompletedTask;
+    }
+
+    public Task CollectGarbage()
+    {
+        GC.Collect();
+        return Task.CompletedTask;
+    }
+
+    public Task<object?> RunCommand(Type service, string provider, int command, object? argument)
+    {
+        var found = local.Services.GetKeyedServices(service, provider).OfType<IControllable>().FirstOrDefault()
+            ?? throw new ArgumentException("The silo " + local.Address + " has no provider " + service + " with the name " + provider
+                + " that takes commands.");
+        return found.ExecuteCommand(command, argument);
+    }
+
+    public Task SetVersions(string? interfaceName, string? compatibility, string? selector)
+    {
+        manifests.Versions.Set(interfaceName, compatibility, selector);
+        manifests.OnVersionsChanged();
+        return Task.CompletedTask;
+    }
+
+    private static string NameOf(Activation activation) => activation.Class.Type.FullName ?? activation.Class.Type.Name;
+
+    private IEnumerable<Activation> Grains() => activations.Where(static activation =>
+        activation.Class.IsOrdinary && activation.State < ActivationState.Gone);
+}
+
+/// <summary>Ends or moves the activation that it is an extension of. On its turns.</summary>
+internal sealed class GrainManagementExtension(IGrainContext context) : Orleans.Core.Internal.IGrainManagementExtension
+{
+    public ValueTask DeactivateOnIdle()
+    {
+        context.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "The management extension was called."));
+        return default;
+    }
+
+    public ValueTask MigrateOnIdle()
+    {
+        context.Migrate(RequestContext.Entries.ToDictionary(static entry => entry.Key, static entry => entry.Value));
+        return default;
+    }
+}
