@@ -95,18 +95,6 @@ public static class Utils
     private const string GatewayScheme = "gwy.tcp";
 }
 
-/// <summary>Components of call targets by their type.</summary>
-public static class TargetHolderExtensions
-{
-    /// <summary>The component of this type, or null.</summary>
-    public static TComponent? GetComponent<TComponent>(this ITargetHolder targetHolder)
-        where TComponent : class
-    {
-        ArgumentNullException.ThrowIfNull(targetHolder);
-        return targetHolder.GetComponent(typeof(TComponent)) as TComponent;
-    }
-}
-
 /// <summary>Keys of the time providers that an application may register for a part of the runtime.</summary>
 public static class TimeProviderNames
 {
