@@ -143,6 +143,17 @@ public sealed class ClusteringTests(PostgresFixture postgres)
         Assert.Contains("AdoNetClusteringSiloOptions.Invariant", refused.Message, StringComparison.Ordinal);
     }
 
+    [Fact]
+    public async Task A_database_that_refuses_the_silo_fails_its_start_at_once()
+    {
+        await using var nodes = new Nodes(
+            new NpgsqlConnectionStringBuilder(postgres.Server.ConnectionString) { Database = "absent" }.ConnectionString);
+        var refused = await Assert.ThrowsAsync<OrleansConfigurationException>(() => nodes.StartSiloAsync());
+
+        Assert.Contains("AdoNetClusteringSiloOptions", refused.Message, StringComparison.Ordinal);
+        Assert.Contains("absent", refused.Message, StringComparison.Ordinal);
+    }
+
     private static void Quick(ISiloBuilder silo) => silo.Configure<ClusterMembershipOptions>(static options =>
     {
         options.TableRefreshTimeout = TimeSpan.FromSeconds(1);

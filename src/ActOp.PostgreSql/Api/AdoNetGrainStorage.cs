@@ -10,15 +10,16 @@ using Orleans.Runtime;
 
 namespace Orleans.Storage;
 
-/// <summary>States of grains in PostgreSQL: one record per state. The ETag is the version of the record, which no other write has.</summary>
+/// <summary>States of grains in PostgreSQL: a record per state. The ETag is the version of the record, which no other write has.</summary>
 /// <remarks>
 /// <para>
-/// Records are found by service id, name of the state and id of the grain; two providers on one database share them. A write or clear whose ETag
-/// is not the version of the record fails with an <see cref="InconsistentStateException"/> that has both.
+/// Records are found by service id, name of the state and id of the grain; two providers on one database share them. A write or clear
+/// whose ETag is not the version of the record fails with an <see cref="InconsistentStateException"/> that has both.
 /// </para>
 /// <para>
-/// While the database cannot be reached, operations wait and are repeated for 20 s; then they fail with an <see cref="OrleansException"/>, which
-/// says if it is unknown whether the state was changed. The next write of the same activation succeeds in both cases.
+/// While the database cannot be reached, operations wait and are repeated for 20 s; then they fail with an
+/// <see cref="OrleansException"/>, which says if it is unknown whether the state was changed. The next write of the same activation
+/// succeeds in both cases.
 /// </para>
 /// Owns its connections until disposed with the container. Any thread; see the type StateStore for what runs where.
 /// </remarks>
@@ -53,7 +54,9 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         var read = await EndAsync(_store.Read(Key(stateName, grainId)), cancellationToken);
         grainState.ETag = Text(read.Version);
         grainState.RecordExists = read.Data is not null;
-        grainState.State = read.Data is { } data ? _options.GrainStorageSerializer.Deserialize<T>(new BinaryData(data)) : NewState<T>.Create();
+        grainState.State = read.Data is { } data
+            ? _options.GrainStorageSerializer.Deserialize<T>(new BinaryData(data))
+            : NewState<T>.Create();
     }
 
     /// <inheritdoc/>
@@ -82,7 +85,8 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         ArgumentNullException.ThrowIfNull(grainState);
         var key = Key(stateName, grainId);
         var version = Version(grainState.ETag, stateName, grainId);
-        var cleared = await EndAsync(_options.DeleteStateOnClear ? _store.Delete(key, version) : _store.Clear(key, version), cancellationToken);
+        var operation = _options.DeleteStateOnClear ? _store.Delete(key, version) : _store.Clear(key, version);
+        var cleared = await EndAsync(operation, cancellationToken);
         ThrowIfConflict(cleared, "cleared", stateName, grainId, grainState.ETag);
         grainState.ETag = Text(cleared.Version);
         grainState.RecordExists = false;
@@ -123,7 +127,9 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     private static byte[] Bytes(BinaryData data)
     {
         var memory = data.ToMemory();
-        return MemoryMarshal.TryGetArray(memory, out var part) && part.Offset == 0 && part.Array!.Length == part.Count ? part.Array : memory.ToArray();
+        return MemoryMarshal.TryGetArray(memory, out var part) && part.Offset == 0 && part.Array!.Length == part.Count
+            ? part.Array
+            : memory.ToArray();
     }
 
     private static string? Text(long? version) => version?.ToString(CultureInfo.InvariantCulture);
@@ -133,7 +139,9 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     {
         if (string.IsNullOrEmpty(etag))
             return null;
-        return long.TryParse(etag, NumberStyles.None, CultureInfo.InvariantCulture, out var version) ? version : throw new InconsistentStateException(
+        if (long.TryParse(etag, NumberStyles.None, CultureInfo.InvariantCulture, out var version))
+            return version;
+        throw new InconsistentStateException(
             "The ETag of the state " + stateName + " of " + grainId + " is \"" + etag + "\", which is none of this storage.", null, etag);
     }
 
@@ -172,6 +180,7 @@ public static class AdoNetGrainStorageFactory
         var options = services.GetRequiredService<IOptionsMonitor<AdoNetGrainStorageOptions>>().Get(name);
         var database = Database.Of(services, options.Choice(name), StateStore.Lanes + 1);
         var first = BitConverter.ToInt64(Guid.NewGuid().ToByteArray()) & long.MaxValue;
-        return new AdoNetGrainStorage(name, options, services.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId, database, first);
+        var service = services.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId;
+        return new AdoNetGrainStorage(name, options, service, database, first);
     }
 }

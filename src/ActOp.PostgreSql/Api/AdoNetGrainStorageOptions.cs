@@ -26,7 +26,9 @@ public class AdoNetGrainStorageOptions : IStorageProviderSerializerOptions
     /// <inheritdoc/>
     public IGrainStorageSerializer GrainStorageSerializer { get; set; } = null!;
 
-    /// <summary>Without effect: records are found by the whole names of grain and state, and no hash of them. Reported at start if it is set.</summary>
+    /// <summary>
+    /// Without effect: records are found by the whole names of grain and state, and no hash of them. Reported at start if it is set.
+    /// </summary>
     public IStorageHasherPicker HashPicker { get; set; } = null!;
 
     /// <summary>The stage of the silo's start at which the database must answer.</summary>

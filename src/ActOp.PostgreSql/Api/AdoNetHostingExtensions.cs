@@ -5,6 +5,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Messaging;
+using Orleans.Runtime;
 
 namespace Orleans.Hosting;
 
@@ -23,6 +24,8 @@ public static class AdoNetHostingExtensions
         configureOptions(builder.Services.AddOptions<AdoNetClusteringSiloOptions>());
         builder.Services.AddSingleton(static provider => new MembershipDatabase(Database.Of(
             provider, provider.GetRequiredService<IOptions<AdoNetClusteringSiloOptions>>().Value.Choice, MembershipDatabase.Connections)));
+        builder.Services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(
+            static provider => new MembershipStart(provider.GetRequiredService<MembershipDatabase>()));
         builder.Services.AddSingleton<ClusterTableFactory>(static provider =>
         {
             var database = provider.GetRequiredService<MembershipDatabase>().Database;
@@ -47,7 +50,8 @@ public static class AdoNetHostingExtensions
         ArgumentNullException.ThrowIfNull(configureOptions);
         configureOptions(builder.Services.AddOptions<AdoNetClusteringClientOptions>());
         builder.Services.AddSingleton(static provider => new MembershipDatabase(Database.Of(
-            provider, provider.GetRequiredService<IOptions<AdoNetClusteringClientOptions>>().Value.Choice, MembershipDatabase.Connections)));
+            provider, provider.GetRequiredService<IOptions<AdoNetClusteringClientOptions>>().Value.Choice,
+            MembershipDatabase.Connections)));
         builder.Services.AddSingleton<IGatewayListProvider>(static provider => new PostgresGateways(
             provider.GetRequiredService<MembershipDatabase>(), provider.GetRequiredService<IOptions<ClusterOptions>>().Value.ClusterId,
             provider.GetRequiredService<IOptions<GatewayOptions>>().Value.GatewayListRefreshPeriod));

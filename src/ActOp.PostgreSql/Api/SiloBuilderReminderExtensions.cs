@@ -31,7 +31,8 @@ public static class SiloBuilderReminderExtensions
         configureOptions(services.AddOptions<AdoNetReminderTableOptions>());
         services.AddSingleton<IReminderTable>(static provider => new PostgresReminderTable(
             Database.Of(
-                provider, provider.GetRequiredService<IOptions<AdoNetReminderTableOptions>>().Value.Choice, PostgresReminderTable.Connections),
+                provider, provider.GetRequiredService<IOptions<AdoNetReminderTableOptions>>().Value.Choice,
+                PostgresReminderTable.Connections),
             provider.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId,
             BitConverter.ToInt64(Guid.NewGuid().ToByteArray()) & long.MaxValue));
         return services;

@@ -18,8 +18,8 @@ namespace ActOp.PostgreSql.Hosting;
 
 /// <summary>What the configuration section Orleans says of a provider of the name AdoNet.</summary>
 /// <remarks>
-/// Keys: <c>Invariant</c> (Npgsql if it is not set), and <c>ConnectionString</c>, or <c>ConnectionName</c> with the name of a connection string,
-/// or <c>ServiceKey</c> with the key of a data source in the container.
+/// Keys: <c>Invariant</c> (Npgsql if it is not set), and <c>ConnectionString</c>, or <c>ConnectionName</c> with the name of a connection
+/// string, or <c>ServiceKey</c> with the key of a data source in the container.
 /// </remarks>
 internal static class ProviderSettings
 {
@@ -33,7 +33,8 @@ internal static class ProviderSettings
         if (section["ConnectionName"] is not { Length: > 0 } name)
             return null;
         return configuration.GetConnectionString(name)
-            ?? throw new Orleans.Runtime.OrleansConfigurationException(section.Path + ":ConnectionName is " + name + ", but there is no such connection string.");
+            ?? throw new Orleans.Runtime.OrleansConfigurationException(
+                section.Path + ":ConnectionName is " + name + ", but there is no such connection string.");
     }
 
     internal static DbDataSource? DataSource(IConfigurationSection section, IServiceProvider services) =>

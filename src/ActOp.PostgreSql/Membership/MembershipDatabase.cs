@@ -1,6 +1,7 @@
 using System.Net;
 using ActOp.PostgreSql.Schema;
 using Npgsql;
+using Orleans;
 using Orleans.Messaging;
 using Orleans.Runtime;
 
@@ -19,6 +20,41 @@ internal sealed class MembershipDatabase(Database database) : IAsyncDisposable, 
     public void Dispose() => database.Dispose();
 }
 
+/// <summary>
+/// Before a silo joins: a database that refuses it, by a wrong password or name or for want of rights, fails the start. One that cannot be
+/// reached does not: the silo joins when it can.
+/// </summary>
+/// <remarks>Owns nothing. Ends within <see cref="Limit"/>.</remarks>
+internal sealed class MembershipStart(MembershipDatabase membership) : ILifecycleParticipant<ISiloLifecycle>, ILifecycleObserver
+{
+    private const int BeforeJoin = ServiceLifecycleStage.RuntimeServices - 1;
+
+    private static readonly TimeSpan Limit = TimeSpan.FromSeconds(5);
+
+    public void Participate(ISiloLifecycle observer) => observer.Subscribe("membership in PostgreSQL", BeforeJoin, this);
+
+    public async Task OnStart(CancellationToken cancellationToken = default)
+    {
+        using var limit = new CancellationTokenSource(Limit, membership.Database.Time);
+        using var both = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
+        try
+        {
+            await using var connection = await membership.Database.OpenAsync(both.Token).ConfigureAwait(false);
+        }
+        catch (PostgresException refused)
+        {
+            throw new OrleansConfigurationException(
+                "The database of AdoNetClusteringSiloOptions refuses this silo: " + refused.MessageText + " (" + refused.SqlState + ").", refused);
+        }
+        catch (IOException)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+        }
+    }
+
+    public Task OnStop(CancellationToken cancellationToken = default) => Task.CompletedTask;
+}
+
 /// <summary>The gateways of the active silos, read from the membership table.</summary>
 /// <remarks>
 /// Owns nothing. Any thread; each list is one query, which ends within <see cref="Limit"/>. If the database does not answer, it fails, and the
@@ -26,7 +62,8 @@ internal sealed class MembershipDatabase(Database database) : IAsyncDisposable, 
 /// </remarks>
 internal sealed class PostgresGateways(MembershipDatabase membership, string clusterId, TimeSpan period) : IGatewayListProvider
 {
-    private const string ListSql = "select gateway, silo from actop_silo where cluster_id = $1 and status = $2 and gateway is not null order by silo";
+    private const string ListSql =
+        "select gateway, silo from actop_silo where cluster_id = $1 and status = $2 and gateway is not null order by silo";
 
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(5);
 

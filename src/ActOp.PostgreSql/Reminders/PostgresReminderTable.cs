@@ -40,7 +40,8 @@ internal sealed class PostgresReminderTable(Database database, string serviceId,
     public async Task<string?> UpsertRow(ReminderEntry entry)
     {
         const string sql = """
-            insert into actop_reminder (service_id, grain_id, name, hash, start_ticks, period_ticks, version) values ($1, $2, $3, $4, $5, $6, $7)
+            insert into actop_reminder (service_id, grain_id, name, hash, start_ticks, period_ticks, version)
+            values ($1, $2, $3, $4, $5, $6, $7)
             on conflict (service_id, grain_id, name) do update
             set start_ticks = excluded.start_ticks, period_ticks = excluded.period_ticks, version = excluded.version
             """;

@@ -21,8 +21,8 @@ internal sealed record DatabaseChoice(string Part, string Options, string? Conne
     {
         if (Invariant != Npgsql)
         {
-            throw new OrleansConfigurationException(Options + ".Invariant must be \"" + Npgsql + "\", the only database that is supported, but is "
-                + (string.IsNullOrEmpty(Invariant) ? "not set." : "\"" + Invariant + "\"."));
+            throw new OrleansConfigurationException(Options + ".Invariant must be \"" + Npgsql
+                + "\", the only one that is supported, but is " + (string.IsNullOrEmpty(Invariant) ? "not set." : "\"" + Invariant + "\"."));
         }
 
         if (Source is not (null or NpgsqlDataSource))
@@ -80,7 +80,8 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     /// <summary>Makes the database of a part with the application's time and log.</summary>
     internal static Database Of(IServiceProvider services, DatabaseChoice choice, int connections) => new(
         choice, connections, services.GetRequiredService<TimeProvider>(),
-        new PostgresLog(services.GetRequiredService<ILoggerFactory>().CreateLogger(typeof(Database).Namespace!)), Guid.NewGuid().GetHashCode());
+        new PostgresLog(services.GetRequiredService<ILoggerFactory>().CreateLogger(typeof(Database).Namespace!)),
+        Guid.NewGuid().GetHashCode());
 
     internal TimeProvider Time => _time;
 
@@ -120,8 +121,8 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Runs work that may be done twice, and does it again while the database is lost, until <paramref name="longest"/> has passed. The work is
-    /// told whether an earlier attempt may have been done.
+    /// Runs work that may be done twice, and does it again while the database is lost, until <paramref name="longest"/> has passed. The work
+    /// is told whether an earlier attempt may have been done.
     /// </summary>
     internal async Task<T> RepeatAsync<T>(TimeSpan longest, Func<NpgsqlConnection, bool, CancellationToken, Task<T>> work)
     {
@@ -143,8 +144,8 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Says whether a failure means that the connection was lost or the database is not there, so that what was asked may have been done or not.
-    /// If so, idle connections are dropped.
+    /// Says whether a failure means that the connection was lost or the database is not there, so that what was asked may have been done or
+    /// not. If so, idle connections are dropped.
     /// </summary>
     internal bool IsLost(Exception exception)
     {

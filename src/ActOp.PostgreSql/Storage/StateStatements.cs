@@ -4,7 +4,9 @@ using NpgsqlTypes;
 namespace ActOp.PostgreSql.Storage;
 
 /// <summary>One transaction for many operations on states: at most one statement of each kind, in one round trip.</summary>
-/// <remarks>Immutable; any thread. Statements are prepared by the connection. Rows find their operations by the version that each chose.</remarks>
+/// <remarks>
+/// Immutable; any thread. Statements are prepared by the connection. Rows find their operations by the version that each chose.
+/// </remarks>
 internal sealed class StateStatements(string serviceId)
 {
     private const string UpdateSql = """
@@ -89,7 +91,8 @@ internal sealed class StateStatements(string serviceId)
     }
 
     private static async Task TakeChangesAsync(
-        NpgsqlDataReader reader, int statements, Dictionary<long, StoreOperation> open, List<Action> answers, CancellationToken cancellationToken)
+        NpgsqlDataReader reader, int statements, Dictionary<long, StoreOperation> open, List<Action> answers,
+        CancellationToken cancellationToken)
     {
         for (; statements > 0; statements--, await reader.NextResultAsync(cancellationToken).ConfigureAwait(false))
         {
@@ -145,7 +148,8 @@ internal sealed class StateStatements(string serviceId)
                 operation.Expected = found;
                 again.Add(operation);
             }
-            else if (found is null && operation.Data is null && (operation.Expected is null || (operation.Work == StateWork.Delete && operation.MayBeDone)))
+            else if (found is null && operation.Data is null
+                && (operation.Expected is null || (operation.Work == StateWork.Delete && operation.MayBeDone)))
             {
                 operation.Done(null);
             }

@@ -21,7 +21,9 @@ namespace ActOp.PostgreSql.Storage;
 /// </remarks>
 internal sealed class StateStore(Database database, string serviceId, long firstVersion)
 {
-    /// <summary>Connections that are used at the same time. More make transactions smaller; fewer leave the database idle while it flushes.</summary>
+    /// <summary>
+    /// Connections that are used at the same time. More make transactions smaller; fewer leave the database idle while it flushes.
+    /// </summary>
     internal const int Lanes = 3;
 
     /// <summary>Operations of one transaction.</summary>
@@ -33,7 +35,9 @@ internal sealed class StateStore(Database database, string serviceId, long first
     /// <summary>Bytes of one transaction, or one operation if that is larger.</summary>
     private const int MostBytes = 4 * 1024 * 1024;
 
-    /// <summary>States whose last write has an unknown outcome and that are remembered. A forgotten one ends in a conflict, not in a loss.</summary>
+    /// <summary>
+    /// States whose last write has an unknown outcome and that are remembered. A forgotten one ends in a conflict, not in a loss.
+    /// </summary>
     private const int MostDoubts = 10_000;
 
     /// <summary>For how long operations are repeated while the database cannot be reached: less than the usual response timeout.</summary>
@@ -192,7 +196,10 @@ internal sealed class StateStore(Database database, string serviceId, long first
     private List<StoreOperation> Repeatable(List<StoreOperation> together, Exception exception)
     {
         // A transaction that others were in the way of was not committed and may be tried again.
-        var isBlocked = exception is PostgresException { SqlState: PostgresErrorCodes.SerializationFailure or PostgresErrorCodes.DeadlockDetected };
+        var isBlocked = exception is PostgresException
+        {
+            SqlState: PostgresErrorCodes.SerializationFailure or PostgresErrorCodes.DeadlockDetected,
+        };
         var isLost = !isBlocked && (exception is OperationCanceledException || database.IsLost(exception));
         var now = database.Time.GetTimestamp();
         List<StoreOperation> again = [];

@@ -39,7 +39,9 @@ internal sealed class StoreOperation(StateWork work, StateKey key, long? expecte
     /// <summary>The version that the record must have; null if there must be none.</summary>
     internal long? Expected { get; set; } = expected;
 
-    /// <summary>Another version that it may have: of an earlier write from the same version, of which nobody knows whether it was done.</summary>
+    /// <summary>
+    /// Another version that it may have: of an earlier write from the same version, of which nobody knows whether it was done.
+    /// </summary>
     internal long? Doubt => doubt;
 
     internal byte[]? Data => data;
