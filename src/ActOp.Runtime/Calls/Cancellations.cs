@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using Microsoft.Extensions.Logging;
@@ -17,9 +18,26 @@ namespace ActOp.Runtime.Calls;
 /// </remarks>
 /// <param name="local">This node.</param>
 /// <param name="writer">Tells other nodes.</param>
+/// <param name="locations">Where grains are, as far as it is known.</param>
+/// <param name="directory">Where grains are.</param>
+/// <param name="lookups">Supervises the lookups.</param>
 /// <param name="waitsForCallee">A cancelled call goes on until the callee answers.</param>
-internal sealed class Cancellations(LocalNode local, FrameWriter writer, bool waitsForCallee)
+internal sealed class Cancellations(
+    LocalNode local, FrameWriter writer, LocationCache locations, DirectoryClient directory, BackgroundPart lookups, bool waitsForCallee)
 {
+    /// <summary>A cancellation follows its request over so many silos.</summary>
+    private const int MaxHops = 3;
+
+    /// <summary>Cancellations that wait for the directory; further ones are dropped.</summary>
+    private const int MaxLookups = 1_000;
+
+    /// <summary>The grain may be starting elsewhere: it registers before its requests run.</summary>
+    private const int Attempts = 5;
+
+    private static readonly TimeSpan BetweenAttempts = TimeSpan.FromMilliseconds(100);
+
+    private int _lookups;
+
     /// <summary>The answer to a request that was cancelled before it ran.</summary>
     internal static Exception NeverRan(Call call) =>
         new OperationCanceledException("The call " + call.Method.ActivityName + " to " + call.TargetId + " was cancelled before it ran.");
@@ -61,6 +79,51 @@ internal sealed class Cancellations(LocalNode local, FrameWriter writer, bool wa
         var cancellation = call.Cancellation!;
         if (cancellation.Mark())
             TellCallee(cancellation, ticket, remote);
+    }
+
+    /// <summary>Follows a request that is not here: to the silo that has the grain. Observers and system targets are where their id says.</summary>
+    internal void Follow(SiloAddress origin, ulong ticket, GrainId target, byte hop)
+    {
+        if (!local.IsSilo || hop >= MaxHops)
+            return;
+        if (SystemGrainIds.TryGetAddress(target, out var place) || (place = locations.Find(target)?.Silo.Address) is not null)
+            PassOn(place, origin, ticket, target, hop);
+        else if (Interlocked.Increment(ref _lookups) <= MaxLookups)
+            lookups.Follow(LookUpAsync(origin, ticket, target, hop));
+        else
+            Interlocked.Decrement(ref _lookups);
+    }
+
+    private async Task LookUpAsync(SiloAddress origin, ulong ticket, GrainId target, byte hop)
+    {
+        try
+        {
+            for (var attempt = 0; attempt < Attempts; attempt++)
+            {
+                var location = await directory.LookupAsync(target).ConfigureAwait(false);
+                if (!location.IsNone)
+                {
+                    PassOn(location.Silo, origin, ticket, target, hop);
+                    return;
+                }
+
+                await Task.Delay(BetweenAttempts, local.TaskTime, lookups.Stopping).ConfigureAwait(false);
+            }
+        }
+        catch (OperationCanceledException) when (lookups.Stopping.IsCancellationRequested)
+        {
+            // The node stops, and with it the request, if it is here.
+        }
+        finally
+        {
+            Interlocked.Decrement(ref _lookups);
+        }
+    }
+
+    private void PassOn(SiloAddress silo, SiloAddress origin, ulong ticket, GrainId target, byte hop)
+    {
+        if (!silo.Equals(local.Address))
+            writer.SendCancel(silo, target, origin, ticket, (byte)(hop + 1));
     }
 
     private static OperationCanceledException Cancelled(Call call, CancellationToken token) =>

@@ -247,12 +247,13 @@ internal sealed class Node : IDisposable
         // Locality knows the loads of the silos; it places grains that it moves.
         Placement.Uses = () => Locality.Uses;
         // The parts that send a call send calls themselves.
-        var cancellations = new Cancellations(Local, Writer, _setup.Messaging.WaitForCancellationAcknowledgement);
+        var cancellations = new Cancellations(Local, Writer, Locations, Directory,
+            Local.Background.Part("cancellations"), _setup.Messaging.WaitForCancellationAcknowledgement);
         Calls.Connect(Router, Writer, Factory, Filters, cancellations);
         Sweep.Cancellations = cancellations;
         // The part that reads frames sends replies over the same links.
         Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep, Refusals,
-            _setup.Decoding, Writer);
+            _setup.Decoding, cancellations);
         // A silo that has joined speaks before the news of its join has arrived.
         Peers.Reader.NewcomerSeen += () => Cluster?.RefreshTable();
         // A long turn delays frames that another thread can write.

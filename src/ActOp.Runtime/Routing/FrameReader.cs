@@ -24,11 +24,9 @@ namespace ActOp.Runtime.Routing;
 /// </remarks>
 internal sealed class FrameReader(
     LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers,
-    CallSweep sweep, Refusals refusals, SerializationLimitOptions decoding, FrameWriter writer)
+    CallSweep sweep, Refusals refusals, SerializationLimitOptions decoding,
+    Cancellations cancellations)
 {
-    /// <summary>A cancellation follows its request over so many silos.</summary>
-    private const int MaxCancelHops = 3;
-
     /// <summary>Bytes of a reply before its result: kind, flags and ticket.</summary>
     private const int ReplyHeader = 10;
 
@@ -190,11 +188,8 @@ internal sealed class FrameReader(
             return;
         }
 
-        if (calls.Cancellables.Cancel(origin, ticket) || !local.IsSilo || hop >= MaxCancelHops)
-            return;
-        var next = SystemGrainIds.TryGetAddress(target, out var place) ? place : locations.Find(target)?.Silo.Address;
-        if (next is not null && !next.Equals(local.Address) && peers.IsConnected(next))
-            writer.SendCancel(next, target, origin, ticket, (byte)(hop + 1));
+        if (!calls.Cancellables.Cancel(origin, ticket))
+            cancellations.Follow(origin, ticket, target, hop);
     }
 
     private OpaqueCall NewOpaque(Sender sender, GrainId target, ulong methodId, string? typeArguments, Exception reason) => new(

@@ -121,6 +121,21 @@ public sealed class Behaviour7CancellationTests(TwoSilos cluster) : IClassFixtur
     }
 
     [Fact]
+    public async Task A_call_that_is_forwarded_to_a_new_grain_is_cancelled_there()
+    {
+        for (var round = 0; round < 40; round++)
+        {
+            using var source = new CancellationTokenSource();
+            var grain = NewGrain();
+            var call = Place.On(cluster.AddressOf(round % 2), () => grain.Wait(_started.Name, _cancelled.Name, source.Token));
+            await _started.ArrivedAsync();
+            source.Cancel();
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => call.WaitAsync(Gate.Patience));
+            await _cancelled.ArrivedAsync();
+        }
+    }
+
+    [Fact]
     public async Task A_callback_that_throws_harms_nobody()
     {
         using var source = new CancellationTokenSource();
