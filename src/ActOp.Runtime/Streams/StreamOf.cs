@@ -43,9 +43,9 @@ internal sealed class StreamOf<T>(StreamParts? parts, string providerName, Strea
     }
 
     // As in Orleans: a queue has no end, and a producer cannot fail its consumers.
-    public Task OnCompletedAsync() => throw new NotImplementedException("A stream with queues cannot be completed.");
+    public Task OnCompletedAsync() => throw new NotSupportedException("A stream with queues cannot be completed.");
 
-    public Task OnErrorAsync(Exception ex) => throw new NotImplementedException("A producer of a stream with queues cannot report errors.");
+    public Task OnErrorAsync(Exception ex) => throw new NotSupportedException("A producer of a stream with queues cannot report errors.");
 
     public Task<StreamSubscriptionHandle<T>> SubscribeAsync(IAsyncObserver<T> observer) => SubscribeAsync(observer, null);
 

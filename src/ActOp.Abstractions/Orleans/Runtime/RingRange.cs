@@ -7,7 +7,7 @@ public interface IRingRange
     bool InRange(GrainId grainId) => InRange(grainId.GetUniformHashCode());
 
     /// <summary>Whether the hash is in it.</summary>
-    bool InRange(uint value) => throw new NotImplementedException(GetType() + " does not implement InRange.");
+    bool InRange(uint value) => throw new NotSupportedException(GetType() + " does not implement InRange.");
 }
 
 /// <summary>One part of the ring: the hashes after <see cref="Begin"/> up to <see cref="End"/>; all if both are equal.</summary>

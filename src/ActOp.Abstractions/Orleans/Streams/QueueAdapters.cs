@@ -77,7 +77,7 @@ public interface IQueueAdapterReceiver
     /// <summary>Reads messages; none if there are none.</summary>
     /// <param name="maxCount">How many at most, or <see cref="QueueAdapterConstants.UNLIMITED_GET_QUEUE_MSG"/>.</param>
     Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount) =>
-        throw new NotImplementedException(GetType() + " implements neither form of GetQueueMessagesAsync.");
+        throw new NotSupportedException(GetType() + " implements neither form of GetQueueMessagesAsync.");
 
     /// <summary>Reads messages; none if there are none.</summary>
     /// <param name="maxCount">How many at most, or <see cref="QueueAdapterConstants.UNLIMITED_GET_QUEUE_MSG"/>.</param>
@@ -86,7 +86,7 @@ public interface IQueueAdapterReceiver
 
     /// <summary>The messages were delivered, or given up: they may leave the queue.</summary>
     Task MessagesDeliveredAsync(IList<IBatchContainer> messages) =>
-        throw new NotImplementedException(GetType() + " implements neither form of MessagesDeliveredAsync.");
+        throw new NotSupportedException(GetType() + " implements neither form of MessagesDeliveredAsync.");
 
     /// <summary>The messages were delivered, or given up: they may leave the queue.</summary>
     Task MessagesDeliveredAsync(IList<IBatchContainer> messages, CancellationToken cancellationToken) => MessagesDeliveredAsync(messages);
@@ -100,7 +100,7 @@ public interface IQueueAdapterReceiver
 public interface IQueueAdapterFactory
 {
     /// <summary>Makes the adapter.</summary>
-    Task<IQueueAdapter> CreateAdapter() => throw new NotImplementedException(GetType() + " implements neither form of CreateAdapter.");
+    Task<IQueueAdapter> CreateAdapter() => throw new NotSupportedException(GetType() + " implements neither form of CreateAdapter.");
 
     /// <summary>Makes the adapter.</summary>
     Task<IQueueAdapter> CreateAdapter(CancellationToken cancellationToken) => CreateAdapter();
@@ -276,14 +276,14 @@ public interface IStreamQueueCheckpointer<TCheckpoint>
     bool CheckpointExists { get; }
 
     /// <summary>Reads the position.</summary>
-    Task<TCheckpoint> Load() => throw new NotImplementedException(GetType() + " implements neither form of Load.");
+    Task<TCheckpoint> Load() => throw new NotSupportedException(GetType() + " implements neither form of Load.");
 
     /// <summary>Reads the position.</summary>
     Task<TCheckpoint> Load(CancellationToken cancellationToken) => Load();
 
     /// <summary>Sets the position; it is written after some time.</summary>
     void Update(TCheckpoint offset, DateTime utcNow) =>
-        throw new NotImplementedException(GetType() + " implements neither form of Update.");
+        throw new NotSupportedException(GetType() + " implements neither form of Update.");
 
     /// <summary>Sets the position; it is written after some time.</summary>
     void Update(TCheckpoint offset, DateTime utcNow, CancellationToken cancellationToken) => Update(offset, utcNow);
@@ -297,7 +297,7 @@ public interface IStreamQueueCheckpointerFactory
 {
     /// <summary>The checkpointer of a partition.</summary>
     Task<IStreamQueueCheckpointer<string>> Create(string partition) =>
-        throw new NotImplementedException(GetType() + " implements neither form of Create.");
+        throw new NotSupportedException(GetType() + " implements neither form of Create.");
 
     /// <summary>The checkpointer of a partition.</summary>
     Task<IStreamQueueCheckpointer<string>> Create(string partition, CancellationToken cancellationToken) => Create(partition);

@@ -146,7 +146,7 @@ public class PersistentStreamProvider
             : command >= (int)PersistentStreamProviderCommand.AdapterCommandStartRange ? (object?)_adapter : null;
         return target is IControllable controllable
             ? await controllable.ExecuteCommand(command, arg).ConfigureAwait(false)
-            : throw new NotImplementedException("The stream provider " + Name + " does not know the command " + command + ".");
+            : throw new NotSupportedException("The stream provider " + Name + " does not know the command " + command + ".");
     }
 
     private async Task InitAsync(CancellationToken cancellationToken)

@@ -43,11 +43,11 @@ public class SimpleQueueCache : IQueueCache
     private readonly TimeProvider? _time;
 
     /// <summary>The oldest batch.</summary>
-    private Node? _first;
-    private Node? _last;
+    private Place? _first;
+    private Place? _last;
 
     /// <summary>The oldest batch that was not purged yet.</summary>
-    private Node? _needed;
+    private Place? _needed;
     private int _neededCount;
 
     /// <summary>The newest batch that has left, and when.</summary>
@@ -88,7 +88,7 @@ public class SimpleQueueCache : IQueueCache
         var now = Now;
         foreach (var batch in msgs)
         {
-            var node = new Node(batch, now);
+            var node = new Place(batch, now);
             if (_last is null)
                 _first = node;
             else
@@ -178,7 +178,7 @@ public class SimpleQueueCache : IQueueCache
         cursor.MoveTo(node);
     }
 
-    private static void Append(Lane lane, Node node)
+    private static void Append(Lane lane, Place node)
     {
         if (lane.Last is null)
             lane.First = node;
@@ -210,18 +210,18 @@ public class SimpleQueueCache : IQueueCache
     private bool RemembersEvicted =>
         _eviction?.MetadataMinTimeInCache is { } time && _time!.GetElapsedTime(_evictedAt) < time;
 
-    private bool IsTooOld(Node node) => _eviction is not null
+    private bool IsTooOld(Place node) => _eviction is not null
         && _time!.GetElapsedTime(node.Added) > _eviction.DataMinTimeInCache
         && (ReferenceEquals(node, _last) ? _time.GetElapsedTime(node.Added) : _time.GetElapsedTime(node.Added, _last!.Added))
             > _eviction.DataMaxAgeInCache;
 
     /// <summary>A batch in its place.</summary>
-    internal sealed class Node(IBatchContainer batch, long added)
+    internal sealed class Place(IBatchContainer batch, long added)
     {
         internal readonly IBatchContainer Batch = batch;
         internal readonly long Added = added;
-        internal Node? Next;
-        internal Node? NextInStream;
+        internal Place? Next;
+        internal Place? NextInStream;
 
         /// <summary>Cursors that have not passed it.</summary>
         internal int Pins;
@@ -232,8 +232,8 @@ public class SimpleQueueCache : IQueueCache
     {
         internal readonly StreamId Stream = stream;
         internal readonly List<SimpleQueueCacheCursor> Cursors = [];
-        internal Node? First;
-        internal Node? Last;
+        internal Place? First;
+        internal Place? Last;
     }
 }
 
@@ -243,10 +243,10 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
 {
     private readonly SimpleQueueCache _cache;
     private readonly SimpleQueueCache.Lane _lane;
-    private SimpleQueueCache.Node? _current;
+    private SimpleQueueCache.Place? _current;
 
     /// <summary>The batch behind the current one; null at the end.</summary>
-    private SimpleQueueCache.Node? _next;
+    private SimpleQueueCache.Place? _next;
     private bool _isDisposed;
 
     /// <summary>A cursor behind the newest batch of the stream.</summary>
@@ -325,7 +325,7 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
         Unpin(ref _current);
     }
 
-    internal void MoveTo(SimpleQueueCache.Node? node)
+    internal void MoveTo(SimpleQueueCache.Place? node)
     {
         Unpin(ref _current);
         Unpin(ref _next);
@@ -334,19 +334,19 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
             node.Pins++;
     }
 
-    internal void Arrived(SimpleQueueCache.Node node)
+    internal void Arrived(SimpleQueueCache.Place node)
     {
         if (_next is null)
             MoveNextTo(node);
     }
 
-    private void MoveNextTo(SimpleQueueCache.Node node)
+    private void MoveNextTo(SimpleQueueCache.Place node)
     {
         _next = node;
         node.Pins++;
     }
 
-    private static void Unpin(ref SimpleQueueCache.Node? node)
+    private static void Unpin(ref SimpleQueueCache.Place? node)
     {
         if (node is not null)
             node.Pins--;
