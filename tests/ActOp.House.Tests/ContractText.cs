@@ -116,7 +116,7 @@ internal static class ContractText
         "(" + string.Join(", ", parameters.Select(parameter =>
             string.Concat(parameter.Modifiers.Where(static word => !word.IsKind(SyntaxKind.ScopedKeyword)).Select(static word =>
                 word.Text + " "))
-            + Type(parameter.Type!, typeName) + " " + parameter.Identifier.Text
+            + Type(parameter.Type!, typeName) + " " + parameter.Identifier.ValueText
             + (parameter.Default is { } given ? "=" + Value(given.Value) : ""))) + ")";
 
     private static string Parameters(IEnumerable<IParameterSymbol> parameters) =>
