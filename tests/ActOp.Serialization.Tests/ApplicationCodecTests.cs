@@ -11,6 +11,8 @@ using Orleans.Serialization.Session;
 using Orleans.Serialization.Utilities;
 using Orleans.Serialization.WireProtocol;
 
+[assembly: Orleans.Serialization.Configuration.TypeManifestProvider(typeof(ActOp.Serialization.Tests.TestManifest))]
+
 namespace ActOp.Serialization.Tests;
 
 /// <summary>Codecs that an application wrote for the interfaces of Orleans, alone and as values in messages of ours.</summary>
@@ -190,6 +192,36 @@ public sealed class ApplicationCodecTests : IDisposable
         foreach (var value in new[] { "a", null, "b" })
             Assert.Equal(value, codec.ReadValue(ref reader, reader.ReadFieldHeader()));
         Assert.Equal(write.ReferencedObjects.CurrentReferenceId, read.ReferencedObjects.CurrentReferenceId);
+    }
+
+    [Fact]
+    public void An_assembly_may_add_codecs_by_a_provider()
+    {
+        using var services = new ServiceCollection().AddSerializer(static builder => builder.AddAssembly(typeof(TestManifest).Assembly)).BuildServiceProvider();
+        Assert.Equal(typeof(Temperature), services.GetRequiredService<TypeConverter>().Parse("(\"temperature\")"));
+    }
+
+    [Fact]
+    public void Interfaces_are_checked_and_activators_and_converters_used()
+    {
+        using var services = new ServiceCollection().AddSerializer(static builder => builder.Configure(static options =>
+        {
+            options.Interfaces.Add(typeof(IUnsendable));
+            options.EnableConfigurationAnalysis = true;
+            options.Activators.Add(typeof(RoomActivator));
+            options.Serializers.Add(typeof(RoomCodec));
+            options.FieldCodecs.Add(typeof(TemperatureCodec));
+            options.Converters.Add(typeof(DegreesConverter));
+            options.Serializers.Add(typeof(DegreesSurrogateCodec));
+        })).BuildServiceProvider();
+        var provider = services.GetRequiredService<CodecProvider>();
+        var complaint = Assert.Single(SerializerConfigurationAnalyzer.AnalyzeSerializerAvailability(
+            provider, services.GetRequiredService<Microsoft.Extensions.Options.IOptions<Orleans.Serialization.Configuration.TypeManifestOptions>>().Value));
+        Assert.Equal(typeof(System.Text.StringBuilder), complaint.Key);
+        Assert.Contains("StringBuilder", Assert.Throws<CodecNotFoundException>(() => provider.Checked()).Message);
+        Assert.Equal("made", provider.GetActivator<Room>().Create().Name);
+        var serializer = services.GetRequiredService<Serializer>();
+        Assert.Equal(5, serializer.Deserialize<Degrees>(serializer.SerializeToArray(new Degrees(5))).Value);
     }
 
     private TOut As<TIn, TOut>(TIn value)
@@ -391,4 +423,51 @@ public sealed class Holder
 {
     [Id(0)]
     public Marked? Marked { get; set; }
+}
+
+public sealed class TestManifest : Orleans.Serialization.Configuration.TypeManifestProviderBase
+{
+    protected override void ConfigureInner(Orleans.Serialization.Configuration.TypeManifestOptions options) =>
+        options.WellKnownTypeAliases["temperature"] = typeof(Temperature);
+}
+
+public interface IUnsendable
+{
+    Task<int> Send(System.Text.StringBuilder text, Dog dog, CancellationToken cancellation);
+}
+
+public sealed class RoomActivator : IActivator<Room>
+{
+    public Room Create() => new() { Name = "made" };
+}
+
+public sealed class Degrees(int value)
+{
+    public int Value { get; } = value;
+}
+
+public struct DegreesSurrogate
+{
+    public int Value;
+}
+
+public sealed class DegreesConverter : IConverter<Degrees, DegreesSurrogate>
+{
+    public Degrees ConvertFromSurrogate(in DegreesSurrogate surrogate) => new(surrogate.Value);
+
+    public DegreesSurrogate ConvertToSurrogate(in Degrees value) => new() { Value = value.Value };
+}
+
+public sealed class DegreesSurrogateCodec : IValueSerializer<DegreesSurrogate>, IDeepCopier<DegreesSurrogate>
+{
+    public DegreesSurrogate DeepCopy(DegreesSurrogate input, Orleans.Serialization.Cloning.CopyContext context) => input;
+
+    public void Serialize<TBufferWriter>(ref Writer<TBufferWriter> writer, scoped ref DegreesSurrogate value)
+        where TBufferWriter : IBufferWriter<byte> => Int32Codec.WriteField(ref writer, 0, value.Value);
+
+    public void Deserialize<TInput>(ref Reader<TInput> reader, scoped ref DegreesSurrogate value)
+    {
+        for (var field = reader.ReadFieldHeader(); !field.IsEndBaseOrEndObject; field = reader.ReadFieldHeader())
+            value.Value = Int32Codec.ReadValue(ref reader, field);
+    }
 }

@@ -62,6 +62,26 @@ public class JsonTests
             serializer.Deserialize(typeof(object), """{"$type":"System.Diagnostics.Process, System.Diagnostics.Process"}"""));
     }
 
+    [Fact]
+    public void Options_say_how_text_is_written()
+    {
+        using var services = new ServiceCollection().AddSerializer(static builder => builder.AddJsonSerializer(null, null, static options => options.Configure(static o =>
+        {
+            o.SerializerOptions = new System.Text.Json.JsonSerializerOptions { PropertyNamingPolicy = System.Text.Json.JsonNamingPolicy.CamelCase };
+            o.WriterOptions = new System.Text.Json.JsonWriterOptions { Indented = true };
+            o.ReaderOptions = new System.Text.Json.JsonReaderOptions { MaxDepth = 3 };
+            o.IsSerializableType = static type => type == typeof(JsonOrder);
+            o.IsCopyableType = static type => type == typeof(JsonOrder);
+        }))).BuildServiceProvider();
+        var serializer = services.GetRequiredService<Serializer>();
+        var bytes = serializer.SerializeToArray(new JsonOrder { Id = 4 });
+        Assert.Contains("\n  \"id\": 4", System.Text.Encoding.UTF8.GetString(bytes));
+        Assert.Equal(4, serializer.Deserialize<JsonOrder>(bytes).Id);
+        var deep = new JsonOrder { Next = new JsonOrder { Next = new JsonOrder { Next = new JsonOrder() } } };
+        Assert.Throws<System.Text.Json.JsonException>(() => serializer.Deserialize<JsonOrder>(serializer.SerializeToArray(deep)));
+        Assert.NotNull(services.GetRequiredService<CodecProvider>().TryGetDeepCopier<JsonOrder>());
+    }
+
     private static ServiceProvider Services(bool newtonsoft) => new ServiceCollection().AddSerializer(builder =>
     {
         static bool Supports(Type type) => type.Name.StartsWith("JsonOrder", StringComparison.Ordinal);

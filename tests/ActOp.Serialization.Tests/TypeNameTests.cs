@@ -76,9 +76,15 @@ public class TypeNameTests
     public void A_filter_may_refuse_and_an_option_allow()
     {
         using var services = new ServiceCollection().AddSingleton<ITypeNameFilter, NoAnimals>().AddSerializer(static b =>
-            b.Configure(static o => o.AddAllowedType(typeof(System.Text.StringBuilder)))).BuildServiceProvider();
+            b.Configure(static o =>
+            {
+                o.AddAllowedType(typeof(System.Text.StringBuilder));
+                o.InterfaceProxies.Add(typeof(System.Diagnostics.Stopwatch));
+                o.InterfaceImplementations.Add(typeof(System.Timers.Timer));
+            })).BuildServiceProvider();
         var converter = services.GetRequiredService<TypeConverter>();
-        Assert.Equal(typeof(System.Text.StringBuilder), converter.Parse("System.Text.StringBuilder"));
+        foreach (var type in new[] { typeof(System.Text.StringBuilder), typeof(System.Diagnostics.Stopwatch), typeof(System.Timers.Timer) })
+            Assert.Equal(type, converter.Parse(RuntimeTypeNameFormatter.Format(type)));
         Assert.Throws<InvalidOperationException>(() => converter.Parse("ActOp.Serialization.Tests.Animal,ActOp.Serialization.Tests"));
         using var open = new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.AllowAllTypes = true)).BuildServiceProvider();
         Assert.Equal(typeof(System.Text.StringBuilder), open.GetRequiredService<TypeConverter>().Parse("System.Text.StringBuilder"));

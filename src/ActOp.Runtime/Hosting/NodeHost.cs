@@ -68,7 +68,7 @@ internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvide
         // The start runs application code, so it is not under the lock.
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         var node = Node;
-        node.Calls.CodecProvider = services.GetRequiredService<Orleans.Serialization.Serializers.CodecProvider>();
+        node.Calls.CodecProvider = services.GetRequiredService<Orleans.Serialization.Serializers.CodecProvider>().Checked();
         node.Died += _ => services.GetService<IHostApplicationLifetime>()?.StopApplication();
         using var givenUp = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _stopRequested.Token);
         try

@@ -53,7 +53,10 @@ public class JsonCodec : IGeneralizedCodec, IGeneralizedCopier, ITypeFilter
         if (ReferenceCodec.TryWriteReferenceField(ref writer, fieldIdDelta, expectedType, SelfType, value))
             return;
         writer.WriteFieldHeader(fieldIdDelta, expectedType, SelfType, WireType.TagDelimited);
-        JsonFields.Write(ref writer, value!.GetType(), JsonSerializer.SerializeToUtf8Bytes(value, value.GetType(), _options.SerializerOptions));
+        var text = new ArrayBufferWriter<byte>();
+        using (var json = new Utf8JsonWriter(text, _options.WriterOptions))
+            JsonSerializer.Serialize(json, value, value!.GetType(), _options.SerializerOptions);
+        JsonFields.Write(ref writer, value.GetType(), text.WrittenSpan);
     }
 
     object? IFieldCodec.ReadValue<TInput>(ref Reader<TInput> reader, Field field)

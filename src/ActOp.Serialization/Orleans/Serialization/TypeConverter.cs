@@ -36,13 +36,18 @@ public class TypeConverter
 {
     private const int MaxLength = 4096;
 
+    /// <summary>Names that are kept: a type that is made from a name counts for the peer that names it, once.</summary>
+    private const int MaxNames = 16_384;
+
     private readonly ITypeConverter[] _converters;
     private readonly ITypeNameFilter[] _nameFilters;
     private readonly ITypeFilter[] _typeFilters;
     private readonly TypeManifestOptions _options;
     private readonly TypeResolver _resolver;
+    private readonly HashSet<Type> _named;
     private readonly Dictionary<Type, string> _aliases;
     private readonly ConcurrentDictionary<QualifiedType, bool> _allowed = new();
+    private readonly ConcurrentDictionary<string, Type> _parsed = new(StringComparer.Ordinal);
 
     public TypeConverter(IEnumerable<ITypeConverter> formatters, IEnumerable<ITypeNameFilter> typeNameFilters, IEnumerable<ITypeFilter> typeFilters, IOptions<TypeManifestOptions> options, TypeResolver typeResolver)
     {
@@ -51,6 +56,7 @@ public class TypeConverter
         _typeFilters = [.. typeFilters];
         _options = options.Value;
         _resolver = typeResolver;
+        _named = [.. _options.Interfaces, .. _options.InterfaceProxies, .. _options.InterfaceImplementations];
         _aliases = _options.WellKnownTypeAliases.GroupBy(static p => p.Value).ToDictionary(static g => g.Key, static g => g.First().Key);
     }
 
@@ -87,7 +93,11 @@ public class TypeConverter
                 return true;
         }
 
+        if (_parsed.TryGetValue(formatted, out result))
+            return true;
         result = Resolve(RuntimeTypeNameParser.Parse(formatted), null);
+        if (result is not null && _parsed.Count < MaxNames)
+            _parsed.TryAdd(formatted, result);
         return result is not null;
     }
 
@@ -236,7 +246,7 @@ public class TypeConverter
 
         return answer ?? (TypeManifest.TryNameOf(type, out _) || (name.Assembly is not null && _options.AllowedAssemblies.Contains(name.Assembly))
             || _options.AllowedTypes.Contains(RuntimeTypeNameFormatter.Format(type)) || _options.AllowedTypes.Contains(name.Type)
-            || Bridge.Supports(type));
+            || _named.Contains(type) || Bridge.Supports(type));
     }
 
     private static InvalidOperationException NotAllowed(QualifiedType name) => new(

@@ -135,3 +135,21 @@ public struct ArcBufferReaderInput
 
     internal ArcBuffer Slice { get; }
 }
+
+/// <summary>A writer that is a struct, as an object.</summary>
+/// <typeparam name="TBufferWriter">The struct.</typeparam>
+public class BufferWriterBox<TBufferWriter> : IBufferWriter<byte>
+    where TBufferWriter : struct, IBufferWriter<byte>
+{
+    private TBufferWriter _value;
+
+    public BufferWriterBox(TBufferWriter bufferWriter) => _value = bufferWriter;
+
+    public ref TBufferWriter Value => ref _value;
+
+    public void Advance(int count) => _value.Advance(count);
+
+    public Memory<byte> GetMemory(int sizeHint = 0) => _value.GetMemory(sizeHint);
+
+    public Span<byte> GetSpan(int sizeHint = 0) => _value.GetSpan(sizeHint);
+}

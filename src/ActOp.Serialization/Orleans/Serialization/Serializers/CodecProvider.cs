@@ -178,6 +178,17 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
     /// <summary>Called when the services are disposed of: their codecs serve no other services any more.</summary>
     void IDisposable.Dispose() => Bridge.Unregister(this);
 
+    /// <summary>Checks the types of all interfaces in the options, if the options ask for it.</summary>
+    /// <exception cref="CodecNotFoundException">A type has no codec or no copier.</exception>
+    internal CodecProvider Checked()
+    {
+        if (_options.EnableConfigurationAnalysis != true)
+            return this;
+        var missing = SerializerConfigurationAnalyzer.AnalyzeSerializerAvailability(this, _options);
+        return missing.Count == 0 ? this : throw new CodecNotFoundException(
+            "These types of methods have no codec or no copier: " + string.Join(", ", missing.Keys) + ".");
+    }
+
     /// <summary>The codec that an application has for the type; null when a generated one, or none, serves it.</summary>
     internal IFieldCodec? TryGetApplicationCodec(Type type)
     {
