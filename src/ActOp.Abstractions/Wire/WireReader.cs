@@ -80,10 +80,9 @@ public ref struct WireReader
     }
 
     /// <summary>Zigzag varint.</summary>
-    /// <exception cref="OverflowException">The number was written as a longer one, and does not fit.</exception>
     public int ReadVarInt32()
     {
-        var value = checked((uint)ReadVarUInt64());
+        var value = ReadVarUInt32();
         return (int)(value >> 1) ^ -(int)(value & 1);
     }
 

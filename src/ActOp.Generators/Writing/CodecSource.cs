@@ -204,7 +204,8 @@ internal static class CodecSource
         var inline = member.Value.Primitive switch
         {
             "UInt32" => "checked((uint)reader.ReadVarUInt64())",
-            "Int32" or "Int64" or "UInt64" => Inline.Read(member.Value),
+            "Int32" => "checked((int)reader.ReadVarInt64())",
+            "Int64" or "UInt64" => Inline.Read(member.Value),
             _ => null,
         };
         return inline is null ? codec : "kind == " + Kind + "Varint ? " + inline + " : " + codec;

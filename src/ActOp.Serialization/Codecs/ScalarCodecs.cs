@@ -104,7 +104,7 @@ internal sealed class Int32Codec() : PlainCodec<int>(WireKind.Varint)
 {
     public override void Write(ref WireWriter writer, int value) => writer.WriteVarInt32(value);
 
-    public override int Read(ref WireReader reader) => reader.ReadVarInt32();
+    public override int Read(ref WireReader reader) => checked((int)reader.ReadVarInt64());
 
     public override int ReadMember(ref WireReader reader, WireKind actual) =>
         actual == WireKind.Fixed128 ? checked((int)(Int128)Parsing.UInt128(ref reader)) : base.ReadMember(ref reader, actual);
