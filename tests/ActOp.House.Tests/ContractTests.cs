@@ -7,7 +7,7 @@ namespace ActOp.House.Tests;
 /// <summary>
 /// The public programming model that applications compile against. Lists/orleans-api.txt has every type and member of it, a line each;
 /// Lists/orleans-api-missing.txt has what our assemblies lack, under a line that says why. With ACTOP_UPDATE_API=1 the second
-/// list loses the lines of what exists by now.
+/// list loses the lines of what exists by now, and gets those of what is missing besides.
 /// </summary>
 public class ContractTests
 {
@@ -21,9 +21,11 @@ public class ContractTests
         string[] listed = [.. lines.Where(static line => line.Length > 0 && line[0] != '#')];
         if (Environment.GetEnvironmentVariable("ACTOP_UPDATE_API") == "1")
         {
+            var kept = string.Join('\n', lines.Where(line => line.Length == 0 || line[0] == '#' || lacking.Contains(line)));
+            string[] found = [.. lacking.Except(listed).Order(StringComparer.Ordinal)];
             File.WriteAllText(Path.Combine(Repository.Root, MissingPath),
-                string.Join('\n', lines.Where(line => line.Length == 0 || line[0] == '#' || lacking.Contains(line))));
-            listed = [.. listed.Where(lacking.Contains)];
+                found.Length == 0 ? kept : kept + "\n# Found by the update: to be sorted.\n" + string.Join('\n', found) + "\n");
+            listed = [.. listed.Where(lacking.Contains), .. found];
         }
 
         Findings.None(lacking.Except(listed).Order(StringComparer.Ordinal).Select(static line => "Missing: " + line)
