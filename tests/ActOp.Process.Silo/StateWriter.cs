@@ -6,8 +6,8 @@ using ActOp.Runtime.State.Files;
 namespace ActOp.Process.Silo;
 
 /// <summary>
-/// Writes the numbers 1 to 3 into the file of one state, says each one that was acknowledged, and kills itself with SIGKILL before a step of
-/// the file system.
+/// Writes the numbers 1 to 3 into the file of one state, says each one that was acknowledged, and kills itself with SIGKILL before a step
+/// of the file system.
 /// </summary>
 internal static class StateWriter
 {

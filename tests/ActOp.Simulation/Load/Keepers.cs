@@ -147,7 +147,10 @@ internal sealed class KeeperLoad(World.World world, Ledger ledger)
             var key = world.Silos.First().Grains.GetGrain<IKeeper>(number).GetGrainId().ToString();
             var stored = Store.Peek<KeptIds>(key)?.Ids.ToHashSet() ?? [];
             if (!ids.IsSubsetOf(stored))
-                ledger.Accuse("lost write", key + " has lost ids that were acknowledged: " + string.Join(" ", ids.Except(stored).Take(5)) + ".");
+            {
+                ledger.Accuse(
+                    "lost write", key + " has lost ids that were acknowledged: " + string.Join(" ", ids.Except(stored).Take(5)) + ".");
+            }
         }
     }
 

@@ -20,6 +20,7 @@ internal static class Table
     private const string Hosting = "ActOp.Runtime/Hosting/";
     private const string Locality = "ActOp.Runtime/Locality/";
     private const string Routing = "ActOp.Runtime/Routing/";
+    private const string States = "ActOp.Runtime/State/Api/";
 
     internal static readonly Mutation[] All =
     [
@@ -152,5 +153,15 @@ internal static class Table
             "            told++;\n", "            told++;\n            if (PLANTED)\n                return told;\n", 40),
         new(44, "A flush that finds another thread's flush done leaves the rest unsent", "ActOp.Mesh/LinkSender.cs",
             "        if (tookOver)\n", "        if (tookOver && !PLANTED)\n", 50),
+        new(45, "An activation goes on after a conflict of its storage", Activations + "Activation.cs",
+            "if (conflict.TryLeaveOrigin() && Class.IsOrdinary)", "if (conflict.TryLeaveOrigin() && Class.IsOrdinary && !PLANTED)", 20,
+            Theme.States),
+        new(46, "A state moves with its version but without its content", States + "StateStorageBridge.cs",
+            "!dehydrationContext.TryAddValue(ValueKey, _record.State)",
+            "!dehydrationContext.TryAddValue(ValueKey, PLANTED ? NewState<TState>.Create(null) : _record.State)", 20, Theme.States),
+        new(47, "A write is acknowledged although it has failed", States + "StateStorageBridge.cs",
+            "                await _store.WriteStateAsync(_name, _context.GrainId, _record, cancellationToken);\n",
+            "                await _store.WriteStateAsync(_name, _context.GrainId, _record, cancellationToken).ContinueWith(static done => PLANTED ? null : done.Exception, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default).ContinueWith(static done => { if (done.Result is { } failed) throw failed.InnerException!; }, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);\n",
+            20, Theme.States),
     ];
 }
