@@ -33,7 +33,11 @@ public sealed class FileGrainStorageOptions : IStorageProviderSerializerOptions
         if (string.IsNullOrWhiteSpace(RootDirectory))
             throw Wrong(name, nameof(RootDirectory), "must name a directory");
         if (name is "." or "..")
-            throw new OrleansConfigurationException("A storage in files cannot have the name \"" + name + "\", which no directory can have.");
+        {
+            throw new OrleansConfigurationException(
+                "A storage in files cannot have the name \"" + name + "\", which no directory can have.");
+        }
+
         if (Threads is < 1 or > 256)
             throw Wrong(name, nameof(Threads), "must be between 1 and 256, but is " + Threads);
         if (MaxWaiting < 1)

@@ -44,8 +44,8 @@ internal static class StateJson
     /// <summary>A class without a public constructor is created with the private one that has no parameters.</summary>
     private static void AddConstructor(JsonTypeInfo info)
     {
-        if (info is { Kind: JsonTypeInfoKind.Object, CreateObject: null } && !info.Type.IsAbstract && info.Type.GetConstructors().Length == 0
-            && info.Type.GetConstructor(Own, []) is { } constructor)
+        if (info is { Kind: JsonTypeInfoKind.Object, CreateObject: null } && !info.Type.IsAbstract
+            && info.Type.GetConstructors().Length == 0 && info.Type.GetConstructor(Own, []) is { } constructor)
         {
             info.CreateObject = () => constructor.Invoke(null);
         }

@@ -6,6 +6,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 using Orleans.Runtime;
+using Orleans.Serialization.Serializers;
 using Orleans.Storage;
 
 namespace ActOp.Runtime.State;
@@ -39,8 +40,9 @@ internal sealed class StateParts : IDisposable
     private readonly Histogram<double> _latency;
     private readonly TimeProvider _time;
 
-    public StateParts(ILoggerFactory loggers, TimeProvider time)
+    public StateParts(ILoggerFactory loggers, TimeProvider time, IActivatorProvider? activators = null)
     {
+        Activators = activators;
         _time = time;
         Log = new StateLog(loggers.CreateLogger("ActOp.Runtime"));
         _counts =
@@ -54,6 +56,8 @@ internal sealed class StateParts : IDisposable
     }
 
     internal StateLog Log { get; }
+
+    internal IActivatorProvider? Activators { get; }
 
     /// <summary>The parts of the silo of an activation; parts of their own for a context that a test has made.</summary>
     internal static StateParts Of(IServiceProvider services) =>

@@ -117,7 +117,8 @@ public sealed class FileGrainStorageTests : IDisposable
             () => storage.WriteStateAsync("s", Grain, state, new CancellationToken(canceled: true)));
         Assert.False(state.RecordExists);
         var both = Task.WhenAll(
-            Enumerable.Range(0, 200).Select(i => storage.ReadStateAsync("s", GrainId.Create("a", i.ToString()), new GrainState<Account>())));
+            Enumerable.Range(0, 200).Select(
+                i => storage.ReadStateAsync("s", GrainId.Create("a", i.ToString()), new GrainState<Account>())));
         await Assert.ThrowsAsync<LimitExceededException>(() => both);
         await storage.WriteStateAsync("s", Grain, state);
     }

@@ -37,6 +37,23 @@ public class MemoryGrainStorageTests
     }
 
     [Fact]
+    public async Task A_slow_storage_stores_what_it_gets_unless_it_only_pretends_to()
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        foreach (var pretends in new[] { false, true })
+        {
+            var options = new MemoryStorageWithLatencyOptions { Latency = TimeSpan.FromMilliseconds(1), MockCallsOnly = pretends };
+            var storage = ActivatorUtilities.CreateInstance<MemoryGrainStorageWithLatency>(
+                cluster.Silos[0].ServiceProvider, "slow" + pretends, options);
+            await storage.WriteStateAsync("state", GrainId.Create("a", "b"), new GrainState<Account>(new Account { Balance = 3 }));
+            Assert.Equal(pretends ? 0 : 3, (await Read(storage, GrainId.Create("a", "b"))).State?.Balance ?? 0);
+            await storage.ClearStateAsync("state", GrainId.Create("a", "b"), await Read(storage, GrainId.Create("a", "b")));
+        }
+    }
+
+    [Fact]
     public async Task Wrong_options_fail_the_start_and_are_named()
     {
         var builder = new InProcessTestClusterBuilder(1);

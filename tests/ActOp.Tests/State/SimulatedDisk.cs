@@ -114,7 +114,8 @@ internal sealed class SimulatedDisk : Disk
         Step(() => _names[path].Content = all);
     }
 
-    internal override void FlushFile(string path) => Step(() => _names[path].Durable = Flushes ? _names[path].Content : _names[path].Durable);
+    internal override void FlushFile(string path) => Step(
+        () => _names[path].Durable = Flushes ? _names[path].Content : _names[path].Durable);
 
     internal override void Rename(string from, string to) => Step(() => Change(
         to,

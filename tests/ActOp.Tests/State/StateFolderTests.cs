@@ -103,7 +103,7 @@ public class StateFolderTests
             disk.FailsFrom = 0;
             var read = folder.Read("s", Grain);
             Assert.Contains(TextOf(read), new[] { "old", "new" });
-            Assert.DoesNotContain(disk.Names, static name => name.EndsWith(".new", StringComparison.Ordinal) && name.Contains("/s/", StringComparison.Ordinal));
+            Assert.DoesNotContain(disk.Names, static name => name.EndsWith(".new", StringComparison.Ordinal));
             Assert.NotNull(folder.TryWrite("s", Grain, read!.ETag, Bytes("newer")));
             for (var seed = 0; seed < Seeds; seed++)
                 Assert.Equal("newer", TextOf(Start(disk.Restart(new Random(seed))).Read("s", Grain)));
@@ -147,7 +147,11 @@ public class StateFolderTests
     [Fact]
     public void Every_key_has_a_file_name_of_its_own_that_any_file_system_takes()
     {
-        string[] keys = ["a", "A", "../../etc/passwd", "a/b", "a\\b", "a:b", "a?b*c", "a ", ".", "CON", new string('x', 5000), new string('x', 5001), "ä€𝄞", "x\n\t"];
+        string[] keys =
+        [
+            "a", "A", "../../etc/passwd", "a/b", "a\\b", "a:b", "a?b*c", "a ", ".", "CON", new string('x', 5000), new string('x', 5001),
+            "ä€𝄞", "x\n\t",
+        ];
         var names = keys.Select(static key => StateFile.NameOf("s/t", GrainId.Create("t", key))).ToArray();
         Assert.Equal(keys.Length, names.Select(static one => one.Folder + one.Name.ToLowerInvariant()).Distinct().Count());
         Assert.All(names, static one =>

@@ -35,7 +35,8 @@ public class StorageSectionTests
     [Fact]
     public void A_storage_without_a_serializer_of_its_own_uses_the_registered_one()
     {
-        using var host = Silo(static silo => silo.UseSystemTextJsonGrainStorageSerializer(), ("a:ProviderType", "File"), ("b:ProviderType", "Memory"));
+        using var host = Silo(
+            static silo => silo.UseSystemTextJsonGrainStorageSerializer(), ("a:ProviderType", "File"), ("b:ProviderType", "Memory"));
         Assert.IsType<SystemTextJsonGrainStorageSerializer>(
             host.Services.GetRequiredService<IOptionsMonitor<FileGrainStorageOptions>>().Get("a").GrainStorageSerializer);
         Assert.IsType<SystemTextJsonGrainStorageSerializer>(

@@ -74,6 +74,19 @@ public interface IGrainStorageStreamingSerializer : IGrainStorageSerializer
     ValueTask<T?> DeserializeAsync<T>(Stream input, CancellationToken cancellationToken = default);
 }
 
+/// <summary>A storage provider that knows the codes in the errors of its service; they are added to the log.</summary>
+public interface IRestExceptionDecoder
+{
+    /// <summary>Reads an error of the service.</summary>
+    /// <param name="exception">The error.</param>
+    /// <param name="httpStatusCode">The status of the answer.</param>
+    /// <param name="restStatus">The code of the service.</param>
+    /// <param name="getExtendedErrors">Whether to look for the code in the body of the answer, too.</param>
+    /// <returns>False if the error is none of the service.</returns>
+    bool DecodeException(
+        Exception exception, out System.Net.HttpStatusCode httpStatusCode, out string restStatus, bool getExtendedErrors = false);
+}
+
 /// <summary>Options of a provider that lets the application choose the form of the states.</summary>
 public interface IStorageProviderSerializerOptions
 {

@@ -83,7 +83,8 @@ public class InconsistentStateException : OrleansException
 
     /// <inheritdoc/>
     public override string ToString() =>
-        base.ToString() + Environment.NewLine + "Stored ETag: " + (StoredEtag ?? "none") + ", ETag of the writer: " + (CurrentEtag ?? "none");
+        base.ToString() + Environment.NewLine + "Stored ETag: " + (StoredEtag ?? "none") + ", ETag of the writer: "
+            + (CurrentEtag ?? "none");
 }
 
 /// <summary>A grain uses a storage provider that does not exist or cannot be used.</summary>

@@ -9,6 +9,7 @@ using Orleans.Configuration;
 using Orleans.Placement;
 using Orleans.Runtime;
 using Orleans.Serialization;
+using Orleans.Serialization.Serializers;
 
 namespace Orleans.Storage;
 
@@ -36,6 +37,7 @@ public class MemoryGrainStorage : IGrainStorage, IDisposable
     private readonly string _name;
     private readonly IGrainStorageSerializer _serializer;
     private readonly IGrainFactory _factory;
+    private readonly IActivatorProvider _activators;
     private readonly IMemoryStorageGrain?[] _grains;
 
     /// <summary>Creates the provider.</summary>
@@ -44,18 +46,21 @@ public class MemoryGrainStorage : IGrainStorage, IDisposable
     /// <param name="logger">Not used: errors reach the grain, which logs them.</param>
     /// <param name="grainFactory">Finds the storage grains.</param>
     /// <param name="defaultGrainStorageSerializer">The form of the states if the options have none.</param>
+    /// <param name="activatorProvider">Makes new states.</param>
     public MemoryGrainStorage(
         string name,
         MemoryGrainStorageOptions options,
         ILogger<MemoryGrainStorage> logger,
         IGrainFactory grainFactory,
-        IGrainStorageSerializer defaultGrainStorageSerializer)
+        IGrainStorageSerializer defaultGrainStorageSerializer,
+        IActivatorProvider activatorProvider)
     {
         ArgumentNullException.ThrowIfNull(options);
         ArgumentNullException.ThrowIfNull(grainFactory);
         _name = name;
         _serializer = options.GrainStorageSerializer ?? defaultGrainStorageSerializer;
         _factory = grainFactory;
+        _activators = activatorProvider;
         _grains = new IMemoryStorageGrain[options.NumStorageGrains];
     }
 
@@ -114,9 +119,9 @@ public class MemoryGrainStorage : IGrainStorage, IDisposable
     /// <summary>There is nothing to release: the records belong to the storage grains.</summary>
     public void Dispose() => GC.SuppressFinalize(this);
 
-    private static void Reset<T>(IGrainState<T> state)
+    private void Reset<T>(IGrainState<T> state)
     {
-        state.State = NewState<T>.Create();
+        state.State = NewState<T>.Create(_activators);
         state.ETag = null;
         state.RecordExists = false;
     }

@@ -9,11 +9,11 @@ namespace Orleans.Core;
 
 /// <summary>One state of one activation, with its version: what stands between a grain and a storage provider.</summary>
 /// <remarks>
-/// <para>Used on the turns of the activation only; an operation from elsewhere is refused. Operations run one at a time, in the order of the
-/// calls. A write that waits for an operation before it takes along the writes that are asked for until it starts.</para>
-/// <para>Failures: an exception of the provider that is an <see cref="OrleansException"/> reaches the caller as it is, any other one wrapped.
-/// The state in memory stays as it is, and the next operation runs. A provider that never answers holds the caller and all later operations
-/// of this state, until the call is given up by its timeout and the activation by its limits. When the activation ends, its end waits for
+/// <para>Used on the turns of the activation only; an operation from elsewhere is refused. Operations run one at a time, in the order of
+/// the calls. A write that waits for an operation before it takes along the writes that are asked for until it starts.</para>
+/// <para>Failures: an exception of the provider that is an <see cref="OrleansException"/> reaches the caller as it is, any other one
+/// wrapped. The state in memory stays as it is, and the next operation runs. A provider that never answers holds the caller and all later
+/// operations of this state, until the call is given up by its timeout and the activation by its limits. When the activation ends, its end waits for
 /// the operation that runs, within DeactivationTimeout; one that outlasts it leaves the version unknown, so the state is not carried to
 /// another silo but read there.</para>
 /// </remarks>
@@ -190,7 +190,7 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
             if (exception is OrleansException)
                 throw;
             throw new OrleansException("The storage provider " + _store.GetType().Name + " has failed to " + NameOf(operation)
-                + " the state " + _name + " of " + _context.GrainId + ": " + exception.Message, exception);
+                + " the state " + _name + " of " + _context.GrainId + ": " + exception.Message + CodeOf(exception), exception);
         }
 
         _isLoaded = true;
@@ -203,7 +203,7 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
         if (_hasNew)
             return;
         _hasNew = true;
-        _record.State = NewState<TState>.Create();
+        _record.State = NewState<TState>.Create(_parts.Activators);
     }
 
     private async Task AskAsync(StateOperation operation, CancellationToken cancellationToken)
@@ -213,7 +213,7 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
             case StateOperation.Read:
                 await _store.ReadStateAsync(_name, _context.GrainId, _record, cancellationToken);
                 if (_record.State is null && !_record.RecordExists)
-                    _record.State = NewState<TState>.Create();
+                    _record.State = NewState<TState>.Create(_parts.Activators);
                 break;
             case StateOperation.Write:
                 await _store.WriteStateAsync(_name, _context.GrainId, _record, cancellationToken);
@@ -223,6 +223,11 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
                 break;
         }
     }
+
+    private string CodeOf(Exception exception) =>
+        _store is IRestExceptionDecoder decoder && decoder.DecodeException(exception, out _, out var code, getExtendedErrors: true)
+            ? " (" + code + ")"
+            : "";
 
     private void CheckContext()
     {

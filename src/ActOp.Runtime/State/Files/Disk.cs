@@ -130,7 +130,8 @@ internal sealed partial class RealDisk : Disk
     private static IOException Failed(string directory)
     {
         var error = Marshal.GetLastPInvokeError();
-        return new IOException("The directory " + directory + " could not be flushed: " + Marshal.GetPInvokeErrorMessage(error) + ".", error);
+        return new IOException(
+            "The directory " + directory + " could not be flushed: " + Marshal.GetPInvokeErrorMessage(error) + ".", error);
     }
 
     private static partial class Native

@@ -5,6 +5,7 @@ using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Runtime;
+using Orleans.Serialization.Serializers;
 using Orleans.Storage;
 
 namespace ActOp.Runtime.State.Files;
@@ -30,11 +31,12 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     private readonly TimeProvider _time;
     private readonly ILogger _logger;
     private readonly StateFolder _folder;
+    private readonly IActivatorProvider? _activators;
     private Stage? _stage;
     private int _waiting;
 
     internal FileGrainStorage(
-        string name, FileGrainStorageOptions options, TimeProvider time, ILoggerFactory loggers, Disk? disk = null, Func<string>? newETag = null)
+        string name, FileGrainStorageOptions options, TimeProvider time, ILoggerFactory loggers, IActivatorProvider? activators = null)
     {
         options.Validate(name);
         _name = name;
@@ -42,7 +44,8 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         _time = time;
         _logger = loggers.CreateLogger("ActOp.Runtime");
         Root = Path.Combine(Path.GetFullPath(options.RootDirectory), Uri.EscapeDataString(name));
-        _folder = new StateFolder(disk ?? RealDisk.Instance, Root, newETag ?? (static () => Guid.NewGuid().ToString("N")));
+        _folder = new StateFolder(RealDisk.Instance, Root, static () => Guid.NewGuid().ToString("N"));
+        _activators = activators;
     }
 
     /// <summary>The directory of this storage.</summary>
@@ -52,7 +55,8 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         name,
         services.GetRequiredService<IOptionsMonitor<FileGrainStorageOptions>>().Get(name),
         services.GetRequiredService<TimeProvider>(),
-        services.GetRequiredService<ILoggerFactory>());
+        services.GetRequiredService<ILoggerFactory>(),
+        services.GetService<IActivatorProvider>());
 
     public void Participate(ISiloLifecycle lifecycle) =>
         lifecycle.Subscribe("storage " + _name, _options.InitStage, _ => StartAsync(), _ => StopAsync());
@@ -123,9 +127,9 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
 
     internal Task StopAsync() => Interlocked.Exchange(ref _stage, null)?.StopAsync() ?? Task.CompletedTask;
 
-    private static void Reset<T>(IGrainState<T> state)
+    private void Reset<T>(IGrainState<T> state)
     {
-        state.State = NewState<T>.Create();
+        state.State = NewState<T>.Create(_activators);
         state.ETag = null;
         state.RecordExists = false;
     }
@@ -140,8 +144,8 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
                 return done;
             if (_time.GetElapsedTime(began) > _options.LockTimeout)
             {
-                throw new IOException("Another process has held a lock in " + Root + " for longer than FileGrainStorageOptions.LockTimeout ("
-                    + _options.LockTimeout + ").");
+                throw new IOException("Another process has held a lock in " + Root
+                    + " for longer than FileGrainStorageOptions.LockTimeout (" + _options.LockTimeout + ").");
             }
 
             await Task.Delay(LockPause, _time, cancellationToken);

@@ -16,8 +16,8 @@ namespace ActOp.Runtime.State.Files;
 /// <item><term>write, flush</term><description>The old file, and an incomplete one with the ending <c>.new</c>, which nobody reads and the
 /// next write or start removes.</description></item>
 /// <item><term>rename</term><description>The old file or the new one, never a part.</description></item>
-/// <item><term>flush of the folder</term><description>The new file, but a loss of power may bring the old one back. It was not acknowledged,
-/// and the next operation in the folder flushes it before anything else, as does the next start.</description></item>
+/// <item><term>flush of the folder</term><description>The new file, but a loss of power may bring the old one back. It was not
+/// acknowledged, and the next operation in the folder flushes it before anything else, as does the next start.</description></item>
 /// <item><term>delete</term><description>The file, or none; as above.</description></item>
 /// </list>
 /// </remarks>
