@@ -33,6 +33,23 @@ public sealed class CountGrain([PersistentState("count", "counts")] IPersistentS
     }
 }
 
+/// <summary>Has a reminder.</summary>
+public interface IWakefulGrain : IGrainWithIntegerKey
+{
+    Task Register(string name);
+
+    Task<string[]> Names();
+}
+
+public sealed class WakefulGrain : Grain, IWakefulGrain, IRemindable
+{
+    public Task Register(string name) => this.RegisterOrUpdateReminder(name, TimeSpan.FromHours(1), TimeSpan.FromHours(1));
+
+    public async Task<string[]> Names() => [.. (await this.GetReminders()).Select(static reminder => reminder.ReminderName)];
+
+    public Task ReceiveReminder(string reminderName, TickStatus status) => Task.CompletedTask;
+}
+
 /// <summary>Grains with states in PostgreSQL.</summary>
 public sealed class StatefulGrainTests(PostgresFixture postgres)
 {
@@ -52,6 +69,25 @@ public sealed class StatefulGrainTests(PostgresFixture postgres)
         Assert.Equal(2, await Grain(host).Read());
         await Grain(host).Clear();
         Assert.Equal(1, await Grain(host).Add());
+    }
+
+    [Fact]
+    public async Task A_reminder_outlives_the_cluster()
+    {
+        var connectionString = await postgres.CreateAsync();
+        for (var life = 1; life <= 2; life++)
+        {
+            await using var nodes = new Nodes(connectionString);
+            var host = await nodes.StartSiloAsync(silo => silo.UseAdoNetReminderService(options =>
+            {
+                options.Invariant = "Npgsql";
+                options.ConnectionString = connectionString;
+            }));
+            var grain = host.Services.GetRequiredService<IGrainFactory>().GetGrain<IWakefulGrain>(1);
+            if (life == 1)
+                await grain.Register("morning");
+            Assert.Equal(["morning"], await grain.Names());
+        }
     }
 
     /// <summary>Two clusters of one service: what two activations of one grain would do.</summary>

@@ -28,6 +28,7 @@ public static class SiloBuilderReminderExtensions
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(configureOptions);
+        services.AddReminders();
         configureOptions(services.AddOptions<AdoNetReminderTableOptions>());
         services.AddSingleton<IReminderTable>(static provider => new PostgresReminderTable(
             Database.Of(
