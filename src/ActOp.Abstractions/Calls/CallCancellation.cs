@@ -173,13 +173,8 @@ public sealed class CallCancellation
     /// <summary>True if the thread that sends the request now will also tell the other node. After the mark.</summary>
     internal bool IsLeftToSender(long ticket) => Interlocked.CompareExchange(ref _sending, -ticket, ticket) == ticket;
 
-    /// <summary>Cancels the method's token, on a turn of the callee.</summary>
-    /// <exception cref="AggregateException">Callbacks of the grain have thrown.</exception>
-    internal void CancelMethod()
-    {
-        if (_isUsed)
-            _source!.Cancel();
-    }
+    /// <summary>The source of the method's token, if it has one. On a turn of the callee.</summary>
+    internal CancellationTokenSource? Source => _isUsed ? _source : null;
 
     private CancellationTokenSource TakeSource()
     {

@@ -321,19 +321,9 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     internal override void CancelInTurn(CallCancellation cancellation)
     {
         if (!cancellation.HasStarted)
-        {
             Admission.CancelWaiting(this, cancellation.Call);
-            return;
-        }
-
-        try
-        {
-            cancellation.CancelMethod();
-        }
-        catch (AggregateException exception)
-        {
-            Parts.Local.Log.CancellationFailed(GrainId, exception);
-        }
+        else if (cancellation.Source is { } source)
+            Cancel(source);
     }
 
     /// <summary>Counts messages exchanged with another grain. On the turns.</summary>

@@ -152,19 +152,3 @@ internal static partial class GrainServiceLog
     [LoggerMessage(1183, LogLevel.Error, "{Step} of the service {Service} failed.")]
     internal static partial void Failed(ILogger logger, string step, GrainId service, Exception exception);
 }
-
-/// <summary>The registrations of grain services in a silo.</summary>
-internal static class GrainServiceRegistrations
-{
-    internal static void Add(IServiceCollection services)
-    {
-        services.AddSingleton(static provider =>
-        {
-            var node = provider.GetRequiredService<Node>();
-            return new GrainServiceHost(
-                node.Local, node.Activations, node.Factory, node.ClusterView, node.Stages.Work, () => node.Cluster);
-        });
-        services.AddSingleton<IGrainServiceLocator>(static provider => provider.GetRequiredService<GrainServiceHost>());
-        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider => provider.GetRequiredService<GrainServiceHost>());
-    }
-}

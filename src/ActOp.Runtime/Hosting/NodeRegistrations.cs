@@ -2,6 +2,7 @@ using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.GrainServices;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.State;
 using ActOp.Runtime.Timers;
@@ -32,7 +33,7 @@ internal static class NodeRegistrations
         if (services.Any(service => service.ServiceType == typeof(SiloHost)))
             return;
         AddCommon(services, configuration);
-        GrainServices.GrainServiceRegistrations.Add(services);
+        AddGrainServices(services);
         Streams.StreamRegistrations.AddSilo(services);
         services.TryAddSingleton<PlacementStrategy, ResourceOptimizedPlacement>();
         services.TryAddSingleton<IEnvironmentStatisticsProvider>(static provider =>
@@ -63,6 +64,18 @@ internal static class NodeRegistrations
         services.AddSingleton(static provider => provider.GetRequiredService<ClientHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<ClientHost>());
         OrleansSection.Apply(new ClientBuilder(services, configuration));
+    }
+
+    private static void AddGrainServices(IServiceCollection services)
+    {
+        services.AddSingleton(static provider =>
+        {
+            var node = provider.GetRequiredService<Node>();
+            return new GrainServiceHost(
+                node.Local, node.Activations, node.Factory, node.ClusterView, node.Stages.Work, () => node.Cluster);
+        });
+        services.AddSingleton<IGrainServiceLocator>(static provider => provider.GetRequiredService<GrainServiceHost>());
+        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider => provider.GetRequiredService<GrainServiceHost>());
     }
 
     private static void AddCommon(IServiceCollection services, IConfiguration configuration)

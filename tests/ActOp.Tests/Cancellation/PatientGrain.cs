@@ -106,7 +106,7 @@ internal static class Patience
         Gate.Touch(started);
         try
         {
-            await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken);
+            await new TaskCompletionSource().Task.WaitAsync(cancellationToken);
         }
         catch (OperationCanceledException)
         {

@@ -102,7 +102,7 @@ public sealed class FeedGrain : Grain, IFeed, IIncomingGrainCallFilter
         Gate.Touch(begun);
         try
         {
-            await Task.Delay(Timeout.InfiniteTimeSpan, cancellationToken);
+            await new TaskCompletionSource().Task.WaitAsync(cancellationToken);
             yield return 0;
         }
         finally
