@@ -1,0 +1,36 @@
+using Shop;
+
+// One command runs a silo, the shop's API and its page: http://localhost:5080.
+// The state is kept in files under ./shop-data (--Data FOLDER), or in PostgreSQL (--Postgres "Host=...;Database=...").
+var builder = WebApplication.CreateBuilder(new WebApplicationOptions { Args = args, ContentRootPath = AppContext.BaseDirectory });
+builder.WebHost.UseUrls(builder.Configuration["Urls"] ?? "http://localhost:5080");
+builder.UseOrleans(silo =>
+{
+    silo.UseLocalhostClustering(builder.Configuration.GetValue("SiloPort", 11111), builder.Configuration.GetValue("GatewayPort", 30000));
+    if (builder.Configuration["Postgres"] is { } connection)
+        silo.AddAdoNetGrainStorage("shop", options => (options.Invariant, options.ConnectionString) = ("Npgsql", connection));
+    else
+        silo.AddFileGrainStorage("shop", options => options.RootDirectory = builder.Configuration["Data"] ?? "shop-data");
+});
+var app = builder.Build();
+app.UseFileServer();
+
+app.MapGet("/api/products", async (IGrainFactory grains) =>
+{
+    var ids = await grains.GetGrain<ICatalogGrain>(ICatalogGrain.Key).GetProducts();
+    return await Task.WhenAll(ids.Select(id => grains.GetGrain<IProductGrain>(id).Get()));
+});
+app.MapPut("/api/products/{id}", (string id, NewProduct product, IGrainFactory grains) =>
+    grains.GetGrain<IProductGrain>(id).Put(product.Name, product.Price, product.InStock));
+
+app.MapGet("/api/carts/{customer}", (string customer, IGrainFactory grains) => grains.GetGrain<ICartGrain>(customer).Get());
+app.MapPost("/api/carts/{customer}/{product}", async (string customer, string product, int? quantity, IGrainFactory grains) =>
+    await grains.GetGrain<ICartGrain>(customer).TryAdd(product, quantity ?? 1) ? Results.NoContent() : Results.Conflict("Not enough in stock."));
+app.MapDelete("/api/carts/{customer}/{product}", (string customer, string product, IGrainFactory grains) =>
+    grains.GetGrain<ICartGrain>(customer).Remove(product));
+app.MapPost("/api/carts/{customer}/checkout", (string customer, IGrainFactory grains) => grains.GetGrain<ICartGrain>(customer).CheckOut());
+
+await app.RunAsync();
+
+/// <summary>What is sent to put a product on the shelf.</summary>
+internal sealed record NewProduct(string Name, decimal Price, int InStock);
