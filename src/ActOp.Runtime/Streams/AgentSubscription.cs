@@ -7,12 +7,12 @@ namespace ActOp.Runtime.Streams;
 
 /// <summary>Delivers the batches of one stream to one subscription, in order.</summary>
 /// <remarks>
-/// <para>Belongs to its agent and runs on the agent's turns. Owns a cursor in the agent's cache, which holds the batches that were not delivered
-/// yet, and one delivery at a time. The consumer owns nothing of it.</para>
-/// <para>Failures. The delivery throws, or the consumer's silo dies: it is repeated after a pause, until the time limit of the batch; then the
-/// observer's <c>OnErrorAsync</c> is called, the failure handler is told, and the batch is skipped. It hangs: its call times out. The client
-/// that consumes is gone: the subscription ends. The report is lost: the batches are delivered twice. The position that the consumer wants has
-/// left the cache: its observer is told, and it begins with the oldest batch.</para>
+/// <para>Belongs to its agent and runs on the agent's turns. Owns a cursor in the agent's cache, which holds the batches that were not
+/// delivered yet, and one delivery at a time. The consumer owns nothing of it.</para>
+/// <para>Failures. The delivery throws, or the consumer's silo dies: it is repeated after a pause, until the time limit of the batch; then
+/// the observer's <c>OnErrorAsync</c> is called, the failure handler is told, and the batch is skipped. It hangs: its call times out. The
+/// client that consumes is gone: the subscription ends. The report is lost: the batches are delivered twice. The position that the consumer
+/// wants has left the cache: its observer is told, and it begins with the oldest batch.</para>
 /// </remarks>
 internal sealed class AgentSubscription : IDisposable
 {
@@ -262,7 +262,8 @@ internal sealed class AgentSubscription : IDisposable
         catch (DataNotAvailableException exception)
         {
             missed = exception;
-            cursor = _agent.Cache is SimpleQueueCache own ? own.GetCursorAtOldest(_stream.Id) : _agent.Cache.GetCacheCursor(_stream.Id, null);
+            cursor = _agent.Cache is SimpleQueueCache own ? own.GetCursorAtOldest(_stream.Id) : _agent.Cache.GetCacheCursor(_stream.Id,
+                null);
         }
 
         _cursor.Dispose();

@@ -39,10 +39,11 @@ internal sealed record MemoryMessages(Guid Incarnation, bool IsOwner, MemoryMess
 /// <remarks>
 /// <para>Owns the messages from their arrival until they are acknowledged, at most <see cref="Limit"/>, and as many producers that wait for
 /// room. On the turns of the grain; requests interleave at their awaits only.</para>
-/// <para>Failures. The activation ends or its silo dies: the messages are lost, producers that wait get an exception, and the agent begins with
-/// the next activation by its incarnation. The agent dies: the next one claims the queue and gets what was not acknowledged, so some messages
-/// come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: the next one includes it. The agent
-/// hangs: the queue fills, and producers wait until their calls time out; a message whose producer has given up may still be delivered.</para>
+/// <para>Failures. The activation ends or its silo dies: the messages are lost, producers that wait get an exception, and the agent begins
+/// with the next activation by its incarnation. The agent dies: the next one claims the queue and gets what was not acknowledged, so some
+/// messages come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: the next one includes it.
+/// The agent hangs: the queue fills, and producers wait until their calls time out; a message whose producer has given up may still be
+/// delivered.</para>
 /// </remarks>
 [Reentrant, KeepAlive]
 internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue

@@ -8,12 +8,13 @@ namespace ActOp.Runtime.Streams;
 
 /// <summary>Where the agents and the explicit subscriptions of one stream meet.</summary>
 /// <remarks>
-/// <para>Owns the list of agents and the list of subscriptions, both kept by <see cref="IPubSubStore"/>. One request at a time, on the turns of
-/// the grain: a change is written before it is answered.</para>
-/// <para>Failures. The store throws: the change is undone, and the caller gets the exception. It hangs: the caller's call times out; the change
-/// is there or not, and repeating it is harmless. An agent cannot be told of a subscription: an agent on a dead silo is removed; for any
-/// other the caller gets the exception, and a new subscription is taken back. The grain's silo dies:
-/// the next activation reads the store; agents and consumers notice nothing. A request comes twice: additions and removals are by id.</para>
+/// <para>Owns the list of agents and the list of subscriptions, both kept by <see cref="IPubSubStore"/>. One request at a time, on the
+/// turns of the grain: a change is written before it is answered.</para>
+/// <para>Failures. The store throws: the change is undone, and the caller gets the exception. It hangs: the caller's call times out; the
+/// change is there or not, and repeating it is harmless. An agent cannot be told of a subscription: an agent on a dead silo is removed; for
+/// any other the caller gets the exception, and a new subscription is taken back. The grain's silo dies:
+/// the next activation reads the store; agents and consumers notice nothing. A request comes twice: additions and removals are by
+/// id.</para>
 /// </remarks>
 internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
 {
@@ -66,7 +67,11 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
     {
         var known = State.Consumers.Find(one => one.Id == subscription.Id);
         if (known is { IsFaulted: true })
-            throw new Orleans.Streams.FaultedSubscriptionException("The subscription " + subscription.Id + " to " + stream + " has failed.");
+        {
+            throw new Orleans.Streams.FaultedSubscriptionException("The subscription " + subscription.Id + " to " + stream
+                + " has failed.");
+        }
+
         if (known is null)
             await ChangeAsync(state => state.Consumers.Add(subscription));
         try

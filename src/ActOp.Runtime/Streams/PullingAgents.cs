@@ -10,8 +10,9 @@ namespace ActOp.Runtime.Streams;
 
 /// <summary>The agents of one provider on one silo: one for each queue that the balancer gives to this silo.</summary>
 /// <remarks>
-/// Owns the agents. One change at a time; any thread. A change that fails is logged as background work, and the next notification, or the next
-/// change of the view, repeats it. A stop ends all agents, waits for each for a limited time, and cannot be undone by a late notification.
+/// Owns the agents. One change at a time; any thread. A change that fails is logged as background work, and the next notification, or the
+/// next change of the view, repeats it. A stop ends all agents, waits for each for a limited time, and cannot be undone by a late
+/// notification.
 /// </remarks>
 internal sealed class PullingAgents : IStreamQueueBalanceListener
 {
@@ -29,7 +30,8 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
         _mapper = factory.GetStreamQueueMapper();
         _balancer = services.GetKeyedService<IStreamQueueBalancer>(name) ?? new EvenQueueBalancer(services);
         _setup = new AgentSetup(
-            source.Parts, name, source.Adapter, factory, pubSub, services.GetRequiredService<IOptionsMonitor<StreamPullingAgentOptions>>().Get(name),
+            source.Parts, name, source.Adapter, factory, pubSub,
+                services.GetRequiredService<IOptionsMonitor<StreamPullingAgentOptions>>().Get(name),
             services.GetKeyedService<IStreamFilter>(name),
             services.GetKeyedService<IMessageDeliveryBackoffProvider>(name) ?? (IBackoffProvider)StreamBackoff.OfDeliveries,
             services.GetKeyedService<IQueueReaderBackoffProvider>(name) ?? (IBackoffProvider)StreamBackoff.OfReads);

@@ -7,7 +7,8 @@ using Orleans.Streams;
 namespace ActOp.Runtime.Streams;
 
 /// <summary>Calls a method with the active silos, at the start and after each change of the view, until it is disposed.</summary>
-/// <remarks>Runs as background work of the node, which ends it with the node; a failure of the method is logged and the watch goes on.</remarks>
+/// <remarks>Runs as background work of the node, which ends it with the node; a failure of the method is logged and the watch goes
+/// on.</remarks>
 internal sealed class SiloWatch(IServiceProvider services, Action<HashSet<SiloAddress>> changed) : IDisposable
 {
     private readonly StreamParts _parts = services.GetRequiredService<StreamParts>();
@@ -41,8 +42,8 @@ internal sealed class SiloWatch(IServiceProvider services, Action<HashSet<SiloAd
 }
 
 /// <summary>
-/// Distributes the queues evenly: each queue, in order, to the active silo that it prefers by hash among those that have room. Every silo with
-/// the same view has the same result, and few queues move when a silo comes or goes.
+/// Distributes the queues evenly: each queue, in order, to the active silo that it prefers by hash among those that have room. Every silo
+/// with the same view has the same result, and few queues move when a silo comes or goes.
 /// </summary>
 internal sealed class EvenQueueBalancer(IServiceProvider services) : QueueBalancerBase(services, NullLogger.Instance)
 {

@@ -36,16 +36,18 @@ internal sealed class AgentStream(StreamId id, QualifiedStreamId qualified)
 }
 
 /// <summary>
-/// Reads one queue and delivers its batches to the subscriptions of their streams. One agent per queue in the cluster, as far as the views of
-/// the silos agree.
+/// Reads one queue and delivers its batches to the subscriptions of their streams. One agent per queue in the cluster, as far as the views
+/// of the silos agree.
 /// </summary>
 /// <remarks>
-/// <para>Owns the receiver, the cache, the streams that it has seen and their subscriptions. Everything runs on the turns of its own activation,
-/// on the work stage. It reads only while the cache has room, so slow consumers slow the producers down and nothing grows.</para>
-/// <para>Failures. The queue throws: logged, and read again after a pause, for ever. It hangs: the calls of its receiver time out. The rendezvous
-/// of a stream throws or hangs: its batches wait in the cache, and the registration is repeated, for ever. A batch cannot be delivered: see
-/// <see cref="AgentSubscription"/>. The silo dies: the balancer of another silo starts an agent, which gets what was not acknowledged. Started
-/// twice, by silos with different views: consumers get some batches twice. Nobody notices an agent that reads slowly, except the
+/// <para>Owns the receiver, the cache, the streams that it has seen and their subscriptions. Everything runs on the turns of its own
+/// activation, on the work stage. It reads only while the cache has room, so slow consumers slow the producers down and nothing
+/// grows.</para>
+/// <para>Failures. The queue throws: logged, and read again after a pause, for ever. It hangs: the calls of its receiver time out. The
+/// rendezvous of a stream throws or hangs: its batches wait in the cache, and the registration is repeated, for ever. A batch cannot be
+/// delivered: see
+/// <see cref="AgentSubscription"/>. The silo dies: the balancer of another silo starts an agent, which gets what was not acknowledged.
+/// Started twice, by silos with different views: consumers get some batches twice. Nobody notices an agent that reads slowly, except the
 /// producers that wait.</para>
 /// </remarks>
 internal sealed class StreamAgent : IStreamAgent
@@ -409,7 +411,8 @@ internal sealed class StreamAgent : IStreamAgent
     private async Task CloseAsync()
     {
         OnProgress();
-        await Task.WhenAll(_running).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        await Task.WhenAll(_running).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing
+            | ConfigureAwaitOptions.ContinueOnCapturedContext);
         var wasRead = _receiver;
         if (wasRead is not null && Cache.TryPurgeFromCache(out var purged) && purged is { Count: > 0 })
             await wasRead.MessagesDeliveredAsync(purged, CancellationToken.None);

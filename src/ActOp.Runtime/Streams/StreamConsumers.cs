@@ -10,10 +10,10 @@ namespace ActOp.Runtime.Streams;
 /// The observers of one grain activation, or of a client. Agents call it; it calls the observers, one delivery at a time per subscription.
 /// </summary>
 /// <remarks>
-/// <para>Belongs to the activation and ends with it: handles do not survive a deactivation, subscriptions do. On a grain, everything runs on
-/// its turns; on a client, application threads attach and detach, so the table has a lock that is never held across a call.</para>
-/// <para>Failures. An observer throws: the report says which batch, the agent delivers it again. It hangs: the agent's call times out, and the
-/// batch is delivered again, beside the one that hangs. The grain ends or its silo dies in a delivery: the agent delivers to the next
+/// <para>Belongs to the activation and ends with it: handles do not survive a deactivation, subscriptions do. On a grain, everything runs
+/// on its turns; on a client, application threads attach and detach, so the table has a lock that is never held across a call.</para>
+/// <para>Failures. An observer throws: the report says which batch, the agent delivers it again. It hangs: the agent's call times out, and
+/// the batch is delivered again, beside the one that hangs. The grain ends or its silo dies in a delivery: the agent delivers to the next
 /// activation. A delivery comes twice: the observer sees its items twice (at least once). Nobody is attached: <c>OnSubscribed</c> is called
 /// if the grain has it; if still nobody is, the items are dropped, as in Orleans, with one log line per activation.</para>
 /// </remarks>

@@ -8,8 +8,11 @@ using Orleans.Streams;
 
 namespace ActOp.Runtime.Streams;
 
-/// <summary>A stream of a provider: a name, not a resource. Immutable; any thread. May be passed to other processes and kept in state.</summary>
-/// <param name="parts">Those of this node; null for a stream that was read outside of a silo or client, which can only be passed on.</param>
+/// <summary>
+/// A stream of a provider: a name, not a resource. Immutable; any thread. May be passed to other processes and kept in state.
+/// </summary>
+/// <param name="parts">Those of this node; null for a stream that was read outside of a silo or client, which can only be passed
+/// on.</param>
 /// <param name="providerName">The provider.</param>
 /// <param name="streamId">The id.</param>
 internal sealed class StreamOf<T>(StreamParts? parts, string providerName, StreamId streamId) : IAsyncStream<T>
@@ -135,7 +138,10 @@ internal sealed class StreamOf<T>(StreamParts? parts, string providerName, Strea
     private static void RefuseToken(IStreamSource source, StreamSequenceToken? token)
     {
         if (token is not null && !source.IsRewindable)
-            throw new ArgumentNullException(nameof(token), "The streams of " + source.Name + " are not rewindable, so a position must be null.");
+        {
+            throw new ArgumentNullException(nameof(token), "The streams of " + source.Name
+                + " are not rewindable, so a position must be null.");
+        }
     }
 }
 

@@ -52,7 +52,11 @@ internal sealed class StreamPubSub(StreamParts parts, ImplicitSubscriptions impl
         if (IsImplicit(subscriptionId.Guid))
             return Task.CompletedTask;
         if (!HasExplicit)
-            throw new InvalidOperationException(streamConsumer + " has no implicit subscription to " + streamId + ", and the provider knows no others.");
+        {
+            throw new InvalidOperationException(streamConsumer + " has no implicit subscription to " + streamId
+                + ", and the provider knows no others.");
+        }
+
         return Rendezvous(streamId).RegisterConsumer(
             streamId, new SubscriptionEntry { Id = subscriptionId.Guid, Consumer = streamConsumer, FilterData = filterData });
     }

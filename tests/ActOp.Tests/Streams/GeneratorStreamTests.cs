@@ -56,7 +56,8 @@ public class GeneratorStreamTests(GeneratingSilo cluster) : IClassFixture<Genera
             (int)StreamGeneratorCommand.Configure, new SimpleGeneratorOptions { StreamNamespace = "generated", EventsInStream = 500 });
         await provider.ExecuteCommand((int)Orleans.Providers.Streams.Common.PersistentStreamProviderCommand.StartAgents, null);
         await TestingUtils.WaitUntilAsync(
-            static _ => Task.FromResult(Generated.Seen.Count == 4 && Generated.Seen.Values.All(static one => one == (500, true))), Gate.Patience);
+            static _ => Task.FromResult(Generated.Seen.Count == 4 && Generated.Seen.Values.All(static one => one == (500, true))),
+                Gate.Patience);
     }
 
     [Fact]

@@ -226,7 +226,8 @@ public class MemoryStreamTests(StreamingSilos cluster) : IClassFixture<Streaming
 
     private static string[] Numbers(int from, int count) => [.. Enumerable.Range(from, count).Select(static one => one.ToString())];
 
-    private (IAsyncStream<int> Stream, Box Box) NewStream() => (Streams.GetStream<int>(StreamId.Create("numbers", Guid.NewGuid())), Box.New());
+    private (IAsyncStream<int> Stream, Box Box) NewStream() => (Streams.GetStream<int>(StreamId.Create("numbers", Guid.NewGuid())),
+        Box.New());
 
     private IConsumer NewConsumer() => cluster.Client.GetGrain<IConsumer>(Guid.NewGuid());
 }

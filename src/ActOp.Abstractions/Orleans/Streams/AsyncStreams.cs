@@ -28,7 +28,9 @@ public interface IAsyncStream
     StreamId StreamId { get; }
 }
 
-/// <summary>A stream of items: what producers write to and what consumers subscribe to. May be passed to other grains and kept in state.</summary>
+/// <summary>
+/// A stream of items: what producers write to and what consumers subscribe to. May be passed to other grains and kept in state.
+/// </summary>
 /// <typeparam name="T">The type of the items.</typeparam>
 public interface IAsyncStream<T> : IAsyncStream, IEquatable<IAsyncStream<T>>, IComparable<IAsyncStream<T>>, IAsyncObservable<T>,
     IAsyncBatchObservable<T>, IAsyncBatchProducer<T>, IAsyncObserver<T>

@@ -82,7 +82,8 @@ public interface IQueueAdapterReceiver
     /// <summary>Reads messages; none if there are none.</summary>
     /// <param name="maxCount">How many at most, or <see cref="QueueAdapterConstants.UNLIMITED_GET_QUEUE_MSG"/>.</param>
     /// <param name="cancellationToken">Signalled when the agent stops.</param>
-    Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount, CancellationToken cancellationToken) => GetQueueMessagesAsync(maxCount);
+    Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount, CancellationToken cancellationToken) =>
+        GetQueueMessagesAsync(maxCount);
 
     /// <summary>The messages were delivered, or given up: they may leave the queue.</summary>
     Task MessagesDeliveredAsync(IList<IBatchContainer> messages) =>
@@ -240,7 +241,8 @@ public interface IStreamFailureHandler
     Task OnDeliveryFailure(GuidId subscriptionId, string streamProviderName, StreamId streamIdentity, StreamSequenceToken? sequenceToken);
 
     /// <summary>A subscription could not be started.</summary>
-    Task OnSubscriptionFailure(GuidId subscriptionId, string streamProviderName, StreamId streamIdentity, StreamSequenceToken? sequenceToken);
+    Task OnSubscriptionFailure(GuidId subscriptionId, string streamProviderName, StreamId streamIdentity,
+        StreamSequenceToken? sequenceToken);
 }
 
 /// <summary>Skips the items that could not be delivered.</summary>

@@ -51,7 +51,8 @@ public readonly struct QueueId : IEquatable<QueueId>, IComparable<QueueId>, ISpa
     public readonly override bool Equals([NotNullWhen(true)] object? obj) => obj is QueueId other && Equals(other);
 
     /// <inheritdoc/>
-    public readonly override int GetHashCode() => (int)(_number ^ _hash ^ (_prefix is null ? 0 : StableHash.Of(Encoding.UTF8.GetBytes(_prefix))));
+    public readonly override int GetHashCode() => (int)(_number ^ _hash ^ (_prefix is null
+        ? 0 : StableHash.Of(Encoding.UTF8.GetBytes(_prefix))));
 
     /// <inheritdoc/>
     public readonly int CompareTo(QueueId other)

@@ -12,17 +12,20 @@ public static class AsyncObservableExtensions
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
-        this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync, StreamSequenceToken token) =>
+        this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
+            StreamSequenceToken token) =>
             Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, null), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
-        this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync, Func<Task> onCompletedAsync, StreamSequenceToken token) =>
+        this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
+            Func<Task> onCompletedAsync, StreamSequenceToken token) =>
             Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
-        this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync, Func<Task> onCompletedAsync) =>
+        this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
+            Func<Task> onCompletedAsync) =>
             Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync));
 
     /// <summary>Subscribes the calling grain or client.</summary>
@@ -32,7 +35,8 @@ public static class AsyncObservableExtensions
 
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
-        this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Task> onCompletedAsync, StreamSequenceToken token) =>
+        this IAsyncObservable<T> obs, Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Task> onCompletedAsync,
+            StreamSequenceToken token) =>
             Of(obs).SubscribeAsync(new MethodObserver<T>(onNextAsync, null, onCompletedAsync), token);
 
     /// <summary>Subscribes the calling grain or client.</summary>
@@ -57,7 +61,8 @@ public static class AsyncBatchObservableExtensions
 {
     /// <summary>Subscribes the calling grain or client.</summary>
     public static Task<StreamSubscriptionHandle<T>> SubscribeAsync<T>(
-        this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Exception, Task> onErrorAsync, Func<Task> onCompletedAsync) =>
+        this IAsyncBatchObservable<T> obs, Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Exception, Task> onErrorAsync,
+            Func<Task> onCompletedAsync) =>
             Of(obs).SubscribeAsync(new MethodBatchObserver<T>(onNextAsync, onErrorAsync, onCompletedAsync));
 
     /// <summary>Subscribes the calling grain or client.</summary>
@@ -147,7 +152,8 @@ internal sealed class MethodObserver<T> : IAsyncObserver<T>
     private readonly Func<Exception, Task>? _onError;
     private readonly Func<Task>? _onCompleted;
 
-    internal MethodObserver(Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task>? onErrorAsync, Func<Task>? onCompletedAsync)
+    internal MethodObserver(Func<T, StreamSequenceToken?, Task> onNextAsync, Func<Exception, Task>? onErrorAsync,
+        Func<Task>? onCompletedAsync)
     {
         ArgumentNullException.ThrowIfNull(onNextAsync);
         (_onNext, _onError, _onCompleted) = (onNextAsync, onErrorAsync, onCompletedAsync);
@@ -167,7 +173,8 @@ internal sealed class MethodBatchObserver<T> : IAsyncBatchObserver<T>
     private readonly Func<Exception, Task>? _onError;
     private readonly Func<Task>? _onCompleted;
 
-    internal MethodBatchObserver(Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Exception, Task>? onErrorAsync, Func<Task>? onCompletedAsync)
+    internal MethodBatchObserver(Func<IList<SequentialItem<T>>, Task> onNextAsync, Func<Exception, Task>? onErrorAsync,
+        Func<Task>? onCompletedAsync)
     {
         ArgumentNullException.ThrowIfNull(onNextAsync);
         (_onNext, _onError, _onCompleted) = (onNextAsync, onErrorAsync, onCompletedAsync);

@@ -124,7 +124,9 @@ internal static class ConstructedPredicates
     }
 }
 
-/// <summary>Says which grain of a class an implicit subscription means. Registered as a keyed service under the name in the attribute.</summary>
+/// <summary>
+/// Says which grain of a class an implicit subscription means. Registered as a keyed service under the name in the attribute.
+/// </summary>
 public interface IStreamIdMapper
 {
     /// <summary>The key of the grain.</summary>

@@ -81,7 +81,8 @@ internal sealed class StreamProviderBuilder : IProviderBuilder<ISiloBuilder>, IP
                 streams.ConfigurePartitioning(queues);
         });
 
-    private static int? QueuesIn(IConfigurationSection section) => section.GetValue<int?>("NumQueues") ?? section.GetValue<int?>("TotalQueueCount");
+    private static int? QueuesIn(IConfigurationSection section) =>
+        section.GetValue<int?>("NumQueues") ?? section.GetValue<int?>("TotalQueueCount");
 }
 
 /// <summary>Adds the broadcast channels that the configuration names.</summary>

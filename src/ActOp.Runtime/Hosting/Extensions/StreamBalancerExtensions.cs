@@ -7,8 +7,8 @@ using Orleans.Streams;
 namespace Orleans.Hosting;
 
 /// <summary>
-/// Ways to distribute the queues of a provider over the silos. All of these share them evenly among the active silos of the view, each queue to
-/// the silo that it prefers by hash: that is the default, too.
+/// Ways to distribute the queues of a provider over the silos. All of these share them evenly among the active silos of the view, each
+/// queue to the silo that it prefers by hash: that is the default, too.
 /// </summary>
 public static class SiloPersistentStreamConfiguratorExtension
 {
@@ -41,7 +41,8 @@ public static class SiloPersistentStreamConfiguratorExtension
         if (siloMaturityPeriod is not null)
         {
             configurator.ConfigureDelegate(services => services.AddSingleton(new OptionWithoutEffect(
-                "siloMaturityPeriod of the stream provider " + configurator.Name, "a silo gets its share of the queues when it becomes active")));
+                "siloMaturityPeriod of the stream provider " + configurator.Name,
+                    "a silo gets its share of the queues when it becomes active")));
         }
     }
 }

@@ -121,7 +121,8 @@ public class SiloPersistentStreamConfigurator : NamedServiceConfigurator, ISiloP
 {
     /// <summary>Registers the provider.</summary>
     public SiloPersistentStreamConfigurator(
-        string name, Action<Action<IServiceCollection>> configureDelegate, Func<IServiceProvider, string, IQueueAdapterFactory> adapterFactory)
+        string name, Action<Action<IServiceCollection>> configureDelegate,
+            Func<IServiceProvider, string, IQueueAdapterFactory> adapterFactory)
         : base(name, configureDelegate)
     {
         ConfigureDelegate(services =>
@@ -138,7 +139,8 @@ public class SiloRecoverableStreamConfigurator : SiloPersistentStreamConfigurato
 {
     /// <summary>Registers the provider.</summary>
     public SiloRecoverableStreamConfigurator(
-        string name, Action<Action<IServiceCollection>> configureDelegate, Func<IServiceProvider, string, IQueueAdapterFactory> adapterFactory)
+        string name, Action<Action<IServiceCollection>> configureDelegate,
+            Func<IServiceProvider, string, IQueueAdapterFactory> adapterFactory)
         : base(name, configureDelegate, adapterFactory)
     {
         this.Configure<StreamCacheEvictionOptions>(static _ => { });

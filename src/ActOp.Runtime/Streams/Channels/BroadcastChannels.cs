@@ -24,9 +24,9 @@ internal sealed class BroadcastChannelProvider(
 /// <summary>Publishes to one channel: one call to each grain that is subscribed by an attribute.</summary>
 /// <remarks>
 /// <para>Holds nothing and buffers nothing; any thread.</para>
-/// <para>Failures. A grain throws, hangs until its call times out, or its silo dies: with fire and forget, one log line; otherwise the publisher
-/// gets the exceptions of all grains that have failed, and the others have processed the item. Nothing is repeated, so nothing comes twice. Too
-/// many calls in flight: the call is refused, which counts as a failure of the grain.</para>
+/// <para>Failures. A grain throws, hangs until its call times out, or its silo dies: with fire and forget, one log line; otherwise the
+/// publisher gets the exceptions of all grains that have failed, and the others have processed the item. Nothing is repeated, so nothing
+/// comes twice. Too many calls in flight: the call is refused, which counts as a failure of the grain.</para>
 /// </remarks>
 internal sealed class BroadcastChannelWriter<T>(
     string providerName, ChannelId channel, StreamParts parts, ImplicitSubscriptions subscriptions, bool fireAndForget)
@@ -43,9 +43,13 @@ internal sealed class BroadcastChannelWriter<T>(
         }
 
         await Task.WhenAll(deliveries.Select(static one => one.Ended)).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        Exception[] failures = [.. deliveries.Where(static one => one.Ended.Exception is not null).Select(static one => one.Ended.Exception!.InnerException!)];
+        Exception[] failures = [.. deliveries.Where(static one => one.Ended.Exception is not null).Select(static one =>
+            one.Ended.Exception!.InnerException!)];
         if (failures.Length > 0)
-            throw new AggregateException("The item was not processed by " + failures.Length + " of " + deliveries.Length + " grains.", failures);
+        {
+            throw new AggregateException("The item was not processed by " + failures.Length + " of " + deliveries.Length + " grains.",
+                failures);
+        }
     }
 
     private async Task DeliverAsync(GrainId grain, T item) =>
@@ -66,8 +70,8 @@ internal sealed class BroadcastChannelWriter<T>(
 
 /// <summary>The methods that one grain activation has attached to channels. On the turns of the grain; ends with the activation.</summary>
 /// <remarks>
-/// The first item of a channel calls <see cref="IOnBroadcastChannelSubscribed.OnSubscribed"/>. If that throws, the publisher gets the exception
-/// and the next item calls it again. What the attached method throws is the publisher's.
+/// The first item of a channel calls <see cref="IOnBroadcastChannelSubscribed.OnSubscribed"/>. If that throws, the publisher gets the
+/// exception and the next item calls it again. What the attached method throws is the publisher's.
 /// </remarks>
 internal sealed class ChannelConsumers(Activation grain) : IBroadcastChannelConsumerExtension
 {
@@ -90,7 +94,8 @@ internal sealed class ChannelConsumers(Activation grain) : IBroadcastChannelCons
             if (grain.GrainInstance is not IOnBroadcastChannelSubscribed subscribed)
             {
                 throw new InvalidOperationException(
-                    grain.Class.Type + " is subscribed to broadcast channels and must implement " + nameof(IOnBroadcastChannelSubscribed) + ".");
+                    grain.Class.Type + " is subscribed to broadcast channels and must implement "
+                        + nameof(IOnBroadcastChannelSubscribed) + ".");
             }
 
             await subscribed.OnSubscribed(new Subscription(this, providerName, channel));

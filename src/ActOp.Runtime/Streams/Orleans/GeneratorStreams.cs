@@ -19,7 +19,9 @@ public enum StreamGeneratorCommand
 /// <summary>The settings of a generator.</summary>
 public interface IStreamGeneratorConfig
 {
-    /// <summary>The class of the generator, which implements <see cref="IStreamGenerator"/> and has a constructor without parameters.</summary>
+    /// <summary>
+    /// The class of the generator, which implements <see cref="IStreamGenerator"/> and has a constructor without parameters.
+    /// </summary>
     Type StreamGeneratorType { get; }
 }
 
@@ -180,7 +182,8 @@ public class GeneratorAdapterFactory : IQueueAdapterFactory, IQueueAdapter, IQue
             }
 
             return Task.FromResult<IList<IBatchContainer>>(
-                _generator!.TryReadEvents(factory._time.GetUtcNow().UtcDateTime, maxCount < 0 ? int.MaxValue : maxCount, out var events) ? events : []);
+                _generator!.TryReadEvents(factory._time.GetUtcNow().UtcDateTime, maxCount < 0 ? int.MaxValue : maxCount,
+                    out var events) ? events : []);
         }
 
         public Task MessagesDeliveredAsync(IList<IBatchContainer> messages) => Task.CompletedTask;

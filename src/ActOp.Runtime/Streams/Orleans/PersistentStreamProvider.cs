@@ -43,9 +43,9 @@ public enum PersistentStreamProviderCommand
 
 /// <summary>A stream provider whose items go through queues.</summary>
 /// <remarks>
-/// Owns the adapter and, on a silo, the agents. Starts and stops in the stages of <see cref="StreamLifecycleOptions"/>. Before the first and
-/// after the last, its streams throw a <see cref="ProviderStateException"/>. A start that fails ends the start of the silo or client. Any
-/// thread.
+/// Owns the adapter and, on a silo, the agents. Starts and stops in the stages of <see cref="StreamLifecycleOptions"/>. Before the first
+/// and after the last, its streams throw a <see cref="ProviderStateException"/>. A start that fails ends the start of the silo or client.
+/// Any thread.
 /// </remarks>
 public class PersistentStreamProvider
     : IStreamProvider, IControllable, IStreamSubscriptionManagerRetriever, ILifecycleParticipant<ILifecycleObservable>, IStreamSource

@@ -115,7 +115,11 @@ file static class SequenceTokens
         if (right is null)
             return 1;
         if (right is not T)
-            throw new ArgumentOutOfRangeException(nameof(right), right, "A " + typeof(T).Name + " cannot be compared with a " + right.GetType() + ".");
+        {
+            throw new ArgumentOutOfRangeException(nameof(right), right, "A " + typeof(T).Name + " cannot be compared with a "
+                + right.GetType() + ".");
+        }
+
         var order = left.SequenceNumber.CompareTo(right.SequenceNumber);
         return order != 0 ? order : left.EventIndex.CompareTo(right.EventIndex);
     }

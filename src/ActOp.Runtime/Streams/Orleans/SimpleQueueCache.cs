@@ -31,8 +31,8 @@ public class SimpleQueueAdapterCache : IQueueAdapterCache
 /// cursor, until its place is needed or it is too old.
 /// </summary>
 /// <remarks>
-/// <para>One thread at a time. Owns the batches and the places of its cursors. Every batch is linked to the next one of the queue and to the
-/// next one of its stream, so a cursor never visits batches of other streams.</para>
+/// <para>One thread at a time. Owns the batches and the places of its cursors. Every batch is linked to the next one of the queue and to
+/// the next one of its stream, so a cursor never visits batches of other streams.</para>
 /// <para>A cursor that is not disposed holds the batches behind it: the cache fills, and its agent stops reading. So whoever takes a cursor
 /// must dispose it. A cursor disposed twice has no effect.</para>
 /// </remarks>

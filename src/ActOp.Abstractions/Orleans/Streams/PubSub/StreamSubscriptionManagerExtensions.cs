@@ -29,7 +29,8 @@ public static class StreamSubscriptionManagerExtensions
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
-        this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, string primaryKey,
+        this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName,
+            string primaryKey,
         string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithStringKey =>
             Add(manager, streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
