@@ -7,6 +7,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Runtime;
+using Orleans.Serialization.Serializers;
 
 namespace Orleans.Storage;
 
@@ -32,9 +33,13 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     private readonly AdoNetGrainStorageOptions _options;
     private readonly Database _database;
     private readonly StateStore _store;
+    private readonly IActivatorProvider? _activators;
 
-    internal AdoNetGrainStorage(string name, AdoNetGrainStorageOptions options, string serviceId, Database database, long firstVersion)
+    internal AdoNetGrainStorage(
+        string name, AdoNetGrainStorageOptions options, string serviceId, Database database, long firstVersion,
+        IActivatorProvider? activators = null)
     {
+        _activators = activators;
         _name = name;
         _options = options;
         _database = database;
@@ -56,7 +61,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         grainState.RecordExists = read.Data is not null;
         grainState.State = read.Data is { } data
             ? _options.GrainStorageSerializer.Deserialize<T>(new BinaryData(data))
-            : NewState<T>.Create();
+            : NewState<T>.Create(_activators);
     }
 
     /// <inheritdoc/>
@@ -90,7 +95,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         ThrowIfConflict(cleared, "cleared", stateName, grainId, grainState.ETag);
         grainState.ETag = Text(cleared.Version);
         grainState.RecordExists = false;
-        grainState.State = NewState<T>.Create();
+        grainState.State = NewState<T>.Create(_activators);
     }
 
     /// <summary>The database is reached, and its tables made, at the stage of the options.</summary>
@@ -181,6 +186,6 @@ public static class AdoNetGrainStorageFactory
         var database = Database.Of(services, options.Choice(name), StateStore.Lanes + 1);
         var first = BitConverter.ToInt64(Guid.NewGuid().ToByteArray()) & long.MaxValue;
         var service = services.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId;
-        return new AdoNetGrainStorage(name, options, service, database, first);
+        return new AdoNetGrainStorage(name, options, service, database, first, services.GetService<IActivatorProvider>());
     }
 }
