@@ -16,7 +16,7 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
     private const string InlineArray = "System.Runtime.CompilerServices.InlineArrayAttribute";
 
     /// <inheritdoc/>
-    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = 
+    public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } =
         [Rule.MissingId, Rule.DuplicateId, Rule.DuplicateAlias, Rule.Hidden, Rule.Lost, Rule.AbstractMember];
 
     /// <inheritdoc/>

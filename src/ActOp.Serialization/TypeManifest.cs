@@ -226,6 +226,8 @@ public static class TypeManifest
     [EditorBrowsable(EditorBrowsableState.Never)]
     public static void AddCodec(Type type, string name, Func<object> create)
     {
+        // The codecs of this library are the first: a generated one sees only what is public of a type that is compiled elsewhere.
+        BuiltIn.Register();
         AddType(type, name);
         CodecTable.Add(type, create);
     }

@@ -185,7 +185,7 @@ internal sealed class ListedType
     }
 
     private static bool IsValue(string listed, ISymbol value) => value is IFieldSymbol { HasConstantValue: true }
-        && (listed == value.Name || ContractText.Of(value) == listed.Replace(" ", "", StringComparison.Ordinal));
+        && (listed == value.Name || ContractText.Of(value) == listed.Replace(" ", "", StringComparison.Ordinal).TrimEnd('U'));
 
     private IEnumerable<string> LackingInHead(INamedTypeSymbol type)
     {

@@ -79,7 +79,7 @@ public partial class OptionTests(ITestOutputHelper output)
         string[] reported = [.. OptionReport.Entries.Select(static entry => entry.Name)];
         Findings.None(without.Where(static name => !name.Contains("TestCluster", StringComparison.Ordinal)).Except(reported).Select(static name => name + " is not reported.")
             .Concat(reported.Except(without).Select(static name => name + " is reported and has an effect by the table.")));
-        var page = Repository.Text("docs/migration.md");
+        var page = Repository.Text("docs/migrating-from-orleans.md");
         Findings.None(without.Where(name => !page.Contains("`" + name + "`", StringComparison.Ordinal)));
     }
 

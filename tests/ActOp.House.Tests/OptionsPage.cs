@@ -14,7 +14,7 @@ internal static partial class OptionsPage
         # Options
 
         Every option of a silo, a client and a test cluster, with its default. Set them with `Configure<T>` on the silo builder, the client
-        builder or the services, or in the configuration. Wrong values are refused at start. `docs/migration.md` lists the options that have no
+        builder or the services, or in the configuration. Wrong values are refused at start. `docs/migrating-from-orleans.md` lists the options that have no
         effect. This page is made from the documentation of the code: run the tests of ActOp.House.Tests with `ACTOP_UPDATE_API=1`.
 
         """;

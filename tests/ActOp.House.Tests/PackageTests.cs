@@ -63,14 +63,17 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     /// <summary>The callbacks of UseTls have a parameter of ConnectionContext: two small assemblies, without the framework of ASP.NET.</summary>
     private const string ConnectionContext = "Microsoft.AspNetCore.Connections.Abstractions";
 
+    /// <summary>Serializers of stored states take and return BinaryData.</summary>
+    private const string BinaryData = "System.Memory.Data";
+
     [Fact]
-    public void Only_the_packages_for_tracing_and_PostgreSQL_depend_on_others_than_our_own_Microsoft_Extensions_and_the_connection_context()
+    public void Only_packages_for_other_systems_depend_on_others_than_our_own_Microsoft_Extensions_and_types_of_the_contract()
     {
         var foreign = from id in Ids
-                      where id is not ("ActOp.Staging.Tracing" or "ActOp.PostgreSql")
+                      where id is not ("ActOp.Staging.Tracing" or "ActOp.PostgreSql" or "ActOp.Serialization.NewtonsoftJson")
                       from dependency in Dependencies(id, "dependency", "id")
                       where !Ids.Contains(dependency) && !dependency.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal)
-                          && dependency != ConnectionContext
+                          && dependency is not (ConnectionContext or BinaryData)
                       select $"{id}: {dependency}";
         Findings.None(foreign);
         Assert.Contains("Microsoft.Diagnostics.Tracing.TraceEvent", Dependencies("ActOp.Staging.Tracing", "dependency", "id"));

@@ -111,6 +111,20 @@ public class GeneratorDiagnosticTests
     }
 
     [Fact]
+    public void No_codec_is_generated_for_a_type_of_another_assembly_whose_members_cannot_be_set_from_here()
+    {
+        var library = Compile("public interface IRemote : IGrainWithGuidKey; [GenerateSerializer] public class Lost { [Id(0)] public int A { get; } } [GenerateSerializer] public class Whole { [Id(0)] public int A { get; set; } }", "Library");
+        using var image = new MemoryStream();
+        library.Emit(image, options: new Microsoft.CodeAnalysis.Emit.EmitOptions(metadataOnly: true, includePrivateMembers: false));
+        var reference = MetadataReference.CreateFromImage(image.ToArray());
+        var user = Compile("[assembly: GenerateCodeForDeclaringAssembly(typeof(IRemote))]", "User", reference);
+        var driver = CSharpGeneratorDriver.Create(new GrainGenerator()).RunGeneratorsAndUpdateCompilation(user, out _, out _);
+        string[] generated = [.. driver.GetRunResult().GeneratedTrees.Select(static tree => Path.GetFileName(tree.FilePath))];
+        Assert.Contains("Codec_Whole.g.cs", generated);
+        Assert.DoesNotContain("Codec_Lost.g.cs", generated);
+    }
+
+    [Fact]
     public void Marked_assemblies_that_the_code_never_mentions_are_application_parts()
     {
         var grains = Generated(Compile("public interface IG : IGrainWithGuidKey { Task M(); }", "Grains"));

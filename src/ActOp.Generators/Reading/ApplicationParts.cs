@@ -41,7 +41,7 @@ internal static class DeclaringAssemblies
             cancel.ThrowIfCancellationRequested();
             if (!compilation.IsSymbolAccessibleWithin(type, compilation.Assembly))
                 continue;
-            if (Attributes.Has(type, Attributes.GenerateSerializer) && CodecReader.Read(type) is { } codec)
+            if (Attributes.Has(type, Attributes.GenerateSerializer) && IsWhole(type) && CodecReader.Read(type) is { } codec)
                 codecs.Add(codec);
             if (type.TypeKind == TypeKind.Interface && new InterfaceReader(compilation).Read(type) is { } model)
                 interfaces.Add(model);
@@ -51,6 +51,12 @@ internal static class DeclaringAssemblies
 
         return new DeclaredElsewhere(new(interfaces.ToArray()), new(classes.ToArray()), new(codecs.ToArray()));
     }
+
+    /// <summary>
+    /// False if a member with an id cannot be read and set from here: a codec would lose it in silence, while a type without one is an error.
+    /// </summary>
+    private static bool IsWhole(INamedTypeSymbol type) => CodecReader.WithIds(type).All(
+        member => CodecReader.IsNotSerialized(member.Member) || CodecReader.Member(type, member.Member, member.Id) is not null);
 
     /// <summary>All types of the named assemblies.</summary>
     public static IEnumerable<INamedTypeSymbol> Types(Compilation compilation)

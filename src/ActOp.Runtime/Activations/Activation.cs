@@ -8,7 +8,6 @@ using ActOp.Staging;
 using Orleans;
 using Orleans.Core.Internal;
 using Orleans.Runtime;
-using Orleans.Storage;
 
 namespace ActOp.Runtime.Activations;
 
@@ -203,7 +202,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
 
     /// <summary>What requests run on: the instance of the grain, or the observer. On the turns, of an activation that has begun.</summary>
     /// <exception cref="OrleansMessageRejectionException">The observer was collected.</exception>
-    public object? GetTarget() => Instance ?? TargetOfObserver();
+    public object? GetTarget() => Instance ?? _extras?.TargetOfObserver(this);
 
     public void SetComponent<TComponent>(TComponent? value)
         where TComponent : class
@@ -323,7 +322,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         if (!cancellation.HasStarted)
             Admission.CancelWaiting(this, cancellation.Call);
         else if (cancellation.Source is { } source)
-            Cancel(source);
+            Turn.Cancel(source, this);
     }
 
     /// <summary>Counts messages exchanged with another grain. On the turns.</summary>
@@ -397,15 +396,6 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
             WatchNow();
     }
 
-    /// <summary>
-    /// A conflict of its storage leaves the activation. Its memory is outdated, so it ends, if the conflict comes from itself. On the turns.
-    /// </summary>
-    internal void EndInconsistent(InconsistentStateException conflict)
-    {
-        if (conflict.TryLeaveOrigin() && Class.IsOrdinary)
-            Life.RequestEnd(this, new DeactivationReason(DeactivationReasonCode.ApplicationError, conflict, "Its state is outdated."));
-    }
-
     /// <summary>Ends the activation although a request runs. Any thread.</summary>
     internal void GiveUp(DeactivationReason reason) =>
         Enqueue(new ActionItem(state => Life.GiveUp(this, (DeactivationReason)state!), reason));
@@ -440,19 +430,6 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     internal void RemoveTimer(IDisposable timer) => _extras?.RemoveTimer(timer);
 
     internal void StopTimers() => _extras?.StopTimers(exception => Parts.Local.Log.CancellationFailed(GrainId, exception));
-
-    /// <summary>Cancels a token that grain code has seen. Its callbacks on the token run now, on this turn.</summary>
-    internal void Cancel(CancellationTokenSource source)
-    {
-        try
-        {
-            source.Cancel();
-        }
-        catch (AggregateException exception)
-        {
-            Parts.Local.Log.CancellationFailed(GrainId, exception);
-        }
-    }
 
     internal void Construct()
     {
@@ -600,17 +577,6 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         {
             Fail(call, exception);
         }
-    }
-
-    private object? TargetOfObserver()
-    {
-        if (_extras?.WeakInstance is not { } weak)
-            return null;
-        if (weak.TryGetTarget(out var observer))
-            return observer;
-        EndObserver();
-        throw new OrleansMessageRejectionException(
-            "The observer " + GrainId + " of " + Parts.Local.Address + " no longer exists: the application has not kept the object.");
     }
 
     private void WatchNow()

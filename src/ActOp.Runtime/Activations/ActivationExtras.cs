@@ -121,6 +121,19 @@ internal sealed class ActivationExtras
         Enumerations = null;
         Sections = null;
     }
+
+    /// <summary>The object behind an observer's activation; null for one without.</summary>
+    /// <exception cref="OrleansMessageRejectionException">The object was collected.</exception>
+    internal object? TargetOfObserver(Activation activation)
+    {
+        if (WeakInstance is not { } weak)
+            return null;
+        if (weak.TryGetTarget(out var observer))
+            return observer;
+        activation.EndObserver();
+        throw new OrleansMessageRejectionException("The observer " + activation.GrainId + " of " + activation.Parts.Local.Address
+            + " no longer exists: the application has not kept the object.");
+    }
 }
 
 /// <summary>What an activation and its parts do with their state when it migrates.</summary>

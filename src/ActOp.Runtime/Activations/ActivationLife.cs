@@ -4,6 +4,7 @@ using ActOp.Runtime.Locality;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
+using Orleans.Storage;
 
 namespace ActOp.Runtime.Activations;
 
@@ -132,6 +133,15 @@ internal struct ActivationLife
         var beginning = Beginning.For(activation, context, trace);
         _process = beginning;
         beginning.RunFirst();
+    }
+
+    /// <summary>
+    /// A conflict of its storage leaves the activation. Its memory is outdated, so it ends, if the conflict comes from itself.
+    /// </summary>
+    internal void EndInconsistent(Activation activation, InconsistentStateException conflict)
+    {
+        if (conflict.TryLeaveOrigin() && activation.Class.IsOrdinary)
+            RequestEnd(activation, new DeactivationReason(DeactivationReasonCode.ApplicationError, conflict, "Its state is outdated."));
     }
 
     /// <summary>

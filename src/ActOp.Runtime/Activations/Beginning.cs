@@ -102,7 +102,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     {
         _isCancelled = true;
         if (_cancellation is not null)
-            activation.Cancel(_cancellation);
+            Turn.Cancel(_cancellation, activation);
     }
 
     private async Task RunAsync()

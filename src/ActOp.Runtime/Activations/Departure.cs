@@ -251,7 +251,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             activation.Parts.Local.Log.LeftBehind(name, activation.GrainId, limit.Length);
             activation.LogLateFailure(running, name);
             if (_cancellation is not null)
-                activation.Cancel(_cancellation);
+                Turn.Cancel(_cancellation, activation);
         }
         catch (Exception exception)
         {

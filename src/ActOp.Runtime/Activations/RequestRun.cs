@@ -72,7 +72,7 @@ internal static class RequestRun
         if (call.Trace is RunningSpan span)
             span.End(call.Error);
         if (call.Error is InconsistentStateException conflict)
-            activation.EndInconsistent(conflict);
+            activation.Life.EndInconsistent(activation, conflict);
         Answer(activation, call);
         activation.Life.OnRequestEnded(activation);
     }

@@ -56,6 +56,19 @@ internal static class Turn
         return context;
     }
 
+    /// <summary>Cancels a token that code of the grain has seen. Its callbacks on the token run now, on this turn.</summary>
+    internal static void Cancel(CancellationTokenSource source, Activation activation)
+    {
+        try
+        {
+            source.Cancel();
+        }
+        catch (AggregateException exception)
+        {
+            activation.Parts.Local.Log.CancellationFailed(activation.GrainId, exception);
+        }
+    }
+
     private static void Restore()
     {
         if (ExecutionContext.IsFlowSuppressed())

@@ -220,7 +220,7 @@ internal abstract class Enumeration
     private void Cancel()
     {
         if (!_source.IsCancellationRequested)
-            _activation.Cancel(_source);
+            Turn.Cancel(_source, _activation);
     }
 }
 

@@ -162,7 +162,7 @@ internal sealed partial class Log(ILogger logger)
     [LoggerMessage(610, LogLevel.Warning, "Refused {count} frames of {peer} ({reason}). The last one: {what}.")]
     private static partial void Refused(ILogger logger, long count, SiloAddress peer, string reason, string what, Exception? exception);
 
-    [LoggerMessage(640, LogLevel.Warning, "The option {option} is set and has no effect: {reason}. See docs/migration.md.")]
+    [LoggerMessage(640, LogLevel.Warning, "The option {option} is set and has no effect: {reason}. See docs/migrating-from-orleans.md.")]
     private static partial void OptionWithoutEffect(ILogger logger, string option, string reason);
 
     [LoggerMessage(641, LogLevel.Warning, "{grain} has {count} requests or items that wait or run: {option} is {limit}.")]

@@ -12,7 +12,7 @@ internal sealed record OptionWithoutEffect(string Name, string Reason);
 
 /// <summary>
 /// The options that exist for source compatibility and have no effect. A start that finds one set away from its default logs it, once.
-/// docs/migration.md lists them; a House test compares both lists with the options that the code reads.
+/// docs/migrating-from-orleans.md lists them; a House test compares both lists with the options that the code reads.
 /// </summary>
 /// <remarks>Holds nothing. Called once for each node, on the thread that starts it.</remarks>
 internal static class OptionReport

@@ -2,8 +2,8 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;
-using Orleans.Storage;
 using Orleans.Serialization.Invocation;
+using Orleans.Storage;
 using Orleans.Timers;
 
 namespace ActOp.Runtime.Timers;
@@ -82,7 +82,7 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         _cancellation.Cancel();
     }
 
-    async Task IGrainTimerTick.InvokeCallbackAsync()
+    public async Task InvokeCallbackAsync()
     {
         if (_disposed)
             return;
@@ -95,7 +95,7 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         {
             _activation.Parts.Local.Log.TimerFailed(_activation.GrainId, exception);
             if (exception is InconsistentStateException conflict)
-                _activation.EndInconsistent(conflict);
+                _activation.Life.EndInconsistent(_activation, conflict);
         }
 
         if (!_disposed && dueTimes == _dueTimes && _period != Timeout.InfiniteTimeSpan)

@@ -1,6 +1,6 @@
-using ActOp.Tests.Clusters;
 using System.Collections.Concurrent;
 using System.Text.Json;
+using ActOp.Tests.Clusters;
 using Orleans.Storage;
 
 namespace ActOp.Tests.State;

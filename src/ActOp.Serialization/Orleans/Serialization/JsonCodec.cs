@@ -15,10 +15,13 @@ namespace Orleans.Serialization;
 /// <summary>Which types are sent as JSON text, and how.</summary>
 public class JsonCodecOptions
 {
+    /// <summary>How objects become JSON and are made from it.</summary>
     public JsonSerializerOptions SerializerOptions { get; set; } = new();
 
+    /// <summary>How JSON text is read: comments, trailing commas, depth.</summary>
     public JsonReaderOptions ReaderOptions { get; set; }
 
+    /// <summary>How JSON text is written: indentation, encoder, validation.</summary>
     public JsonWriterOptions WriterOptions { get; set; }
 
     /// <summary>Which types are sent; null for no opinion.</summary>

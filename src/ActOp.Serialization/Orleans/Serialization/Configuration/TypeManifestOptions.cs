@@ -7,20 +7,28 @@ namespace Orleans.Serialization.Configuration;
 /// <summary>Codecs and types that an application adds.</summary>
 public sealed class TypeManifestOptions
 {
+    /// <summary>Classes that create objects: <c>IActivator&lt;T&gt;</c>.</summary>
     public HashSet<Type> Activators { get; } = [];
 
+    /// <summary>Classes that write and read fields of a type: <see cref="Codecs.IFieldCodec{T}"/>.</summary>
     public HashSet<Type> FieldCodecs { get; } = [];
 
+    /// <summary>Classes that write and read the content of objects of a type, for derived types too.</summary>
     public HashSet<Type> Serializers { get; } = [];
 
+    /// <summary>Classes that copy objects of a type.</summary>
     public HashSet<Type> Copiers { get; } = [];
 
+    /// <summary>Classes that convert a type to a surrogate and back.</summary>
     public HashSet<Type> Converters { get; } = [];
 
+    /// <summary>Grain interfaces of the application.</summary>
     public HashSet<Type> Interfaces { get; } = [];
 
+    /// <summary>Classes of references to grain interfaces.</summary>
     public HashSet<Type> InterfaceProxies { get; } = [];
 
+    /// <summary>Classes that implement grain interfaces.</summary>
     public HashSet<Type> InterfaceImplementations { get; } = [];
 
     /// <summary>Numbers that stand for types in the data of an application's codecs.</summary>
@@ -29,6 +37,7 @@ public sealed class TypeManifestOptions
     /// <summary>Names that stand for types.</summary>
     public Dictionary<string, Type> WellKnownTypeAliases { get; } = new(StringComparer.Ordinal);
 
+    /// <summary>Names of several parts that stand for types.</summary>
     public CompoundTypeAliasTree CompoundTypeAliases { get; } = CompoundTypeAliasTree.Create();
 
     /// <summary>Names of types that may be read, as <see cref="RuntimeTypeNameFormatter"/> writes them.</summary>
