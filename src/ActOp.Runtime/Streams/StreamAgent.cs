@@ -351,7 +351,10 @@ internal sealed class StreamAgent : IStreamAgent
         }
     }
 
-    /// <summary>Learns the subscriptions of a stream, and is told of new ones from then on.</summary>
+    /// <summary>
+    /// Learns the subscriptions of a stream, and is told of new ones from then on. If the agent stops before, the batches stay held, so that
+    /// they are not acknowledged: the next agent gets them.
+    /// </summary>
     private async Task RegisterAsync(AgentStream stream)
     {
         for (var attempt = 0; !IsStopping; attempt++)
@@ -364,7 +367,11 @@ internal sealed class StreamAgent : IStreamAgent
                         Add(stream, entry, stream.First);
                 }
 
-                break;
+                stream.Hold?.Dispose();
+                stream.Hold = null;
+                stream.Removed.Clear();
+                OnProgress();
+                return;
             }
             catch (Exception exception)
             {
@@ -372,11 +379,6 @@ internal sealed class StreamAgent : IStreamAgent
                 await PauseAsync(_setup.ReaderBackoff.Next(attempt));
             }
         }
-
-        stream.Hold?.Dispose();
-        stream.Hold = null;
-        stream.Removed.Clear();
-        OnProgress();
     }
 
     private void Add(AgentStream stream, SubscriptionEntry entry, StreamSequenceToken? first)

@@ -82,6 +82,25 @@ public class TestClusterOptionTests
         folder.Delete(recursive: true);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task Warnings_of_a_cluster_in_process_are_written_to_a_file_if_the_options_say_so(bool writes)
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.Options.ConfigureFileLogging = writes;
+        builder.Options.InitializeClientOnDeploy = false;
+        await using (var cluster = builder.Build())
+        {
+            await cluster.DeployAsync();
+            cluster.Silos[0].ServiceProvider.GetRequiredService<ILoggerFactory>().CreateLogger("a test").Log(LogLevel.Warning, "something to read");
+        }
+
+        var file = Path.Combine(Environment.CurrentDirectory, builder.Options.ClusterId + ".log");
+        Assert.Equal(writes, File.Exists(file) && (await File.ReadAllTextAsync(file)).Contains("something to read", StringComparison.Ordinal));
+        File.Delete(file);
+    }
+
     private static (string Cluster, string Service) IdsOf(IServiceProvider services)
     {
         var options = services.GetRequiredService<IOptions<ClusterOptions>>().Value;

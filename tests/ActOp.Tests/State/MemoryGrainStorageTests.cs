@@ -54,6 +54,20 @@ public class MemoryGrainStorageTests
     }
 
     [Fact]
+    public async Task A_slow_storage_answers_after_its_latency()
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        var options = new MemoryStorageWithLatencyOptions { Latency = TimeSpan.FromDays(1) };
+        var storage = ActivatorUtilities.CreateInstance<MemoryGrainStorageWithLatency>(cluster.Silos[0].ServiceProvider, "slow", options);
+        var first = storage.WriteStateAsync("state", GrainId.Create("a", "b"), new GrainState<Account>(new Account()));
+        options.Latency = TimeSpan.Zero;
+        await storage.WriteStateAsync("state", GrainId.Create("a", "c"), new GrainState<Account>(new Account()));
+        Assert.False(first.IsCompleted);
+    }
+
+    [Fact]
     public async Task Wrong_options_fail_the_start_and_are_named()
     {
         var builder = new InProcessTestClusterBuilder(1);

@@ -136,6 +136,28 @@ public class MemoryStreamTests(StreamingSilos cluster) : IClassFixture<Streaming
         Assert.Equal(["1+2+3"], await box.ReceivedAsync(1));
     }
 
+    [Theory]
+    [InlineData("batches", "1+2+3+4")]
+    [InlineData("memory", "1")]
+    public async Task Batches_are_joined_for_a_consumer_of_batches_as_far_as_the_option_says(string provider, string first)
+    {
+        var stream = cluster.ClientOf(0).GetStreamProvider(provider).GetStream<int>(StreamId.Create("joined", Guid.NewGuid()));
+        var (seen, box) = (Box.New(), Box.New());
+        var tokens = new List<StreamSequenceToken>();
+        await stream.SubscribeAsync((item, token) =>
+        {
+            tokens.Add(token!);
+            Box.Put(seen.Name, item.ToString());
+            return Task.CompletedTask;
+        });
+        for (var i = 1; i <= 4; i++)
+            await stream.OnNextAsync(i);
+        await seen.ReceivedAsync(4);
+        // All of them are in the cache now.
+        await stream.SubscribeAsync(new Lists(box.Name), tokens[0]);
+        Assert.Equal(first, (await box.ReceivedAsync(1))[0]);
+    }
+
     [Fact]
     public async Task An_item_whose_consumer_fails_is_delivered_again()
     {
@@ -230,4 +252,17 @@ public class MemoryStreamTests(StreamingSilos cluster) : IClassFixture<Streaming
         Box.New());
 
     private IConsumer NewConsumer() => cluster.Client.GetGrain<IConsumer>(Guid.NewGuid());
+
+    private sealed class Lists(string box) : IAsyncBatchObserver<int>
+    {
+        public Task OnNextAsync(IList<SequentialItem<int>> items)
+        {
+            Box.Put(box, string.Join('+', items.Select(static one => one.Item)));
+            return Task.CompletedTask;
+        }
+
+        public Task OnCompletedAsync() => Task.CompletedTask;
+
+        public Task OnErrorAsync(Exception ex) => Task.CompletedTask;
+    }
 }
