@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text.Json;
+using ActOp.Serialization.Bridging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Options;
@@ -36,102 +37,47 @@ public class JsonCodecOptions
 /// </summary>
 public class JsonCodec : IGeneralizedCodec, IGeneralizedCopier, ITypeFilter
 {
+    /// <summary>The name of the codec in the data.</summary>
     public const string WellKnownAlias = "json";
 
-    private static readonly Type SelfType = typeof(JsonCodec);
+    private readonly TextObjects _objects;
 
-    private readonly ICodecSelector[] _codecs;
-    private readonly ICopierSelector[] _copiers;
-    private readonly JsonCodecOptions _options;
-
-    public JsonCodec(IEnumerable<ICodecSelector> serializableTypeSelectors, IEnumerable<ICopierSelector> copyableTypeSelectors, IOptions<JsonCodecOptions> options)
+    /// <summary>Creates the codec; selectors with its name say which types it serves.</summary>
+    public JsonCodec(
+        IEnumerable<ICodecSelector> serializableTypeSelectors, IEnumerable<ICopierSelector> copyableTypeSelectors, IOptions<JsonCodecOptions> options)
     {
-        _codecs = [.. serializableTypeSelectors.Where(static s => s.CodecName == WellKnownAlias)];
-        _copiers = [.. copyableTypeSelectors.Where(static s => s.CopierName == WellKnownAlias)];
-        _options = options.Value;
+        var use = options.Value;
+        _objects = new TextObjects(
+            typeof(JsonCodec), value => Write(value, use), (text, type) => Read(text, type, use),
+            TextObjects.Chosen(serializableTypeSelectors, WellKnownAlias, use.IsSerializableType),
+            TextObjects.Chosen(copyableTypeSelectors, WellKnownAlias, use.IsCopyableType));
     }
 
-    void IFieldCodec.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, object? value)
+    void IFieldCodec.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, object? value) =>
+        _objects.WriteField(ref writer, fieldIdDelta, expectedType, value);
+
+    object? IFieldCodec.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => _objects.ReadValue(ref reader, field);
+
+    bool IGeneralizedCodec.IsSupportedType(Type type) => _objects.IsSent(type);
+
+    bool IGeneralizedCopier.IsSupportedType(Type type) => _objects.IsCopied(type);
+
+    object? IDeepCopier.DeepCopy(object? input, CopyContext context) => _objects.DeepCopy(input, context);
+
+    bool? ITypeFilter.IsTypeAllowed(Type type) => _objects.IsSent(type) ? true : null;
+
+    private static byte[] Write(object value, JsonCodecOptions options)
     {
-        if (ReferenceCodec.TryWriteReferenceField(ref writer, fieldIdDelta, expectedType, SelfType, value))
-            return;
-        writer.WriteFieldHeader(fieldIdDelta, expectedType, SelfType, WireType.TagDelimited);
         var text = new ArrayBufferWriter<byte>();
-        using (var json = new Utf8JsonWriter(text, _options.WriterOptions))
-            JsonSerializer.Serialize(json, value, value!.GetType(), _options.SerializerOptions);
-        JsonFields.Write(ref writer, value.GetType(), text.WrittenSpan);
+        using (var json = new Utf8JsonWriter(text, options.WriterOptions))
+            JsonSerializer.Serialize(json, value, value.GetType(), options.SerializerOptions);
+        return text.WrittenSpan.ToArray();
     }
 
-    object? IFieldCodec.ReadValue<TInput>(ref Reader<TInput> reader, Field field)
+    private static object? Read(byte[] text, Type type, JsonCodecOptions options)
     {
-        if (field.IsReference)
-            return ReferenceCodec.ReadReference(ref reader, field.FieldType);
-        field.EnsureWireTypeTagDelimited();
-        var id = ReferenceCodec.CreateRecordPlaceholder(reader.Session);
-        var (type, text) = JsonFields.Read(ref reader);
-        if (!((IGeneralizedCodec)this).IsSupportedType(type))
-            throw new IllegalTypeException(type.FullName ?? type.Name);
-        var json = new Utf8JsonReader(text, _options.ReaderOptions);
-        var value = JsonSerializer.Deserialize(ref json, type, _options.SerializerOptions);
-        ReferenceCodec.RecordObject(reader.Session, value, id);
-        return value;
-    }
-
-    bool IGeneralizedCodec.IsSupportedType(Type type) =>
-        type == SelfType || (!CommonCodecTypeFilter.IsAbstractOrFrameworkType(type)
-            && (Array.Exists(_codecs, s => s.IsSupportedType(type)) || _options.IsSerializableType?.Invoke(type) == true));
-
-    bool IGeneralizedCopier.IsSupportedType(Type type) =>
-        !CommonCodecTypeFilter.IsAbstractOrFrameworkType(type)
-            && (Array.Exists(_copiers, s => s.IsSupportedType(type)) || _options.IsCopyableType?.Invoke(type) == true);
-
-    object? IDeepCopier.DeepCopy(object? input, CopyContext context)
-    {
-        if (input is null)
-            return null;
-        if (context.TryGetCopy<object>(input, out var found))
-            return found;
-        var text = JsonSerializer.SerializeToUtf8Bytes(input, input.GetType(), _options.SerializerOptions);
-        var copy = JsonSerializer.Deserialize(text, input.GetType(), _options.SerializerOptions)!;
-        context.RecordCopy(input, copy);
-        return copy;
-    }
-
-    bool? ITypeFilter.IsTypeAllowed(Type type) => ((IGeneralizedCodec)this).IsSupportedType(type) ? true : null;
-}
-
-/// <summary>The fields of an object that is sent as text: 0 the name of its class, 1 the text.</summary>
-internal static class JsonFields
-{
-    internal static void Write<TBufferWriter>(ref Writer<TBufferWriter> writer, Type type, scoped ReadOnlySpan<byte> text)
-        where TBufferWriter : IBufferWriter<byte>
-    {
-        writer.WriteFieldHeaderExpected(0, WireType.LengthPrefixed);
-        writer.Session.TypeCodec.WriteLengthPrefixed(ref writer, type);
-        writer.WriteFieldHeaderExpected(1, WireType.LengthPrefixed);
-        writer.WriteVarUInt32((uint)text.Length);
-        writer.Write(text);
-        writer.WriteEndObject();
-    }
-
-    internal static (Type Type, byte[] Text) Read<TInput>(ref Reader<TInput> reader)
-    {
-        Type? type = null;
-        byte[]? text = null;
-        uint id = 0;
-        for (var field = reader.ReadFieldHeader(); !field.IsEndBaseOrEndObject; field = reader.ReadFieldHeader())
-        {
-            id += field.FieldIdDelta;
-            if (id == 0)
-                type = reader.Session.TypeCodec.ReadLengthPrefixed(ref reader);
-            else if (id == 1)
-                text = reader.ReadBytes(reader.ReadVarUInt32());
-            else
-                reader.ConsumeUnknownField(ref field);
-        }
-
-        return (type ?? throw new RequiredFieldMissingException("Serialized value is missing its type field."),
-            text ?? throw new RequiredFieldMissingException("Serialized value is missing its payload field."));
+        var json = new Utf8JsonReader(text, options.ReaderOptions);
+        return JsonSerializer.Deserialize(ref json, type, options.SerializerOptions);
     }
 }
 
@@ -139,7 +85,8 @@ internal static class JsonFields
 public static class SerializationHostingExtensions
 {
     /// <summary>Sends the types that a predicate accepts as JSON text.</summary>
-    public static ISerializerBuilder AddJsonSerializer(this ISerializerBuilder serializerBuilder, Func<Type, bool>? isSupported, JsonSerializerOptions? jsonSerializerOptions = null) =>
+    public static ISerializerBuilder AddJsonSerializer(
+        this ISerializerBuilder serializerBuilder, Func<Type, bool>? isSupported, JsonSerializerOptions? jsonSerializerOptions = null) =>
         serializerBuilder.AddJsonSerializer(isSupported, isSupported, options => options.Configure(o =>
         {
             if (jsonSerializerOptions is not null)
@@ -147,21 +94,13 @@ public static class SerializationHostingExtensions
         }));
 
     /// <summary>Sends the types that a predicate accepts as JSON text, and copies those that another accepts by it.</summary>
-    public static ISerializerBuilder AddJsonSerializer(this ISerializerBuilder serializerBuilder, Func<Type, bool>? isSerializable, Func<Type, bool>? isCopyable, Action<OptionsBuilder<JsonCodecOptions>>? configureOptions = null)
+    public static ISerializerBuilder AddJsonSerializer(
+        this ISerializerBuilder serializerBuilder, Func<Type, bool>? isSerializable, Func<Type, bool>? isCopyable,
+        Action<OptionsBuilder<JsonCodecOptions>>? configureOptions = null)
     {
         var services = serializerBuilder.Services;
         configureOptions?.Invoke(services.AddOptions<JsonCodecOptions>());
-        if (isSerializable is not null)
-            services.AddSingleton<ICodecSelector>(new DelegateCodecSelector { CodecName = JsonCodec.WellKnownAlias, IsSupportedTypeDelegate = isSerializable });
-        if (isCopyable is not null)
-            services.AddSingleton<ICopierSelector>(new DelegateCopierSelector { CopierName = JsonCodec.WellKnownAlias, IsSupportedTypeDelegate = isCopyable });
-        if (services.Any(static s => s.ServiceType == typeof(JsonCodec)))
-            return serializerBuilder;
-        services.AddSingleton<JsonCodec>();
-        services.AddSingleton<IGeneralizedCodec>(static provider => provider.GetRequiredService<JsonCodec>());
-        services.AddSingleton<IGeneralizedCopier>(static provider => provider.GetRequiredService<JsonCodec>());
-        services.AddSingleton<ITypeFilter>(static provider => provider.GetRequiredService<JsonCodec>());
-        services.Configure<TypeManifestOptions>(static options => options.WellKnownTypeAliases[JsonCodec.WellKnownAlias] = typeof(JsonCodec));
+        TextObjects.Register<JsonCodec>(services, JsonCodec.WellKnownAlias, isSerializable, isCopyable);
         return serializerBuilder;
     }
 }
