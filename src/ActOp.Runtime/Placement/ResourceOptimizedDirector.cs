@@ -15,6 +15,8 @@ namespace ActOp.Runtime.Placement;
 /// <remarks>
 /// <para>Any thread; the lock guards the own choices. The uses are those that the silos exchange about once a second. Each own choice is
 /// added at once, so that a burst does not go to one silo; the next report contains it.</para>
+/// <para>Reports are of different times: during a burst the silo with the oldest report looks empty to all, and if each placing silo made
+/// up for the whole difference, that silo would get several times as much. So each makes up for its share (<see cref="Follow"/>).</para>
 /// <para>The partitioner moves grains to keep the number of activations of each silo within a band around the mean. So that it does not
 /// move what was just placed, a silo above its band is chosen only if all are. The band is the partitioner's own
 /// (<see cref="SiloLoad.Around"/>), from the same numbers. Without the partitioner there is no band.</para>
@@ -27,6 +29,11 @@ internal sealed class ResourceOptimizedDirector(
     SeededRandom random, Func<SiloUses> uses, ResourceOptimizedPlacementOptions options, double? tolerance) : OwnDirector
 {
     private const int MaxSlates = 64;
+
+    /// <summary>
+    /// A difference has as many shares as there are silos, since all may place; at most so many, so that few reports are enough to follow.
+    /// </summary>
+    private const int MaxShares = 4;
 
     private readonly double _weights = options.CpuUsageWeight + options.MemoryUsageWeight + options.AvailableMemoryWeight
         + options.MaxAvailableMemoryWeight + options.ActivationCountWeight;
@@ -42,6 +49,8 @@ internal sealed class ResourceOptimizedDirector(
     private SiloUses _seen = SiloUses.None;
     private Slate? _last;
     private double[] _fixed = [];
+
+    /// <summary>Activations of each silo: the last reports, followed by shares, and the own choices since.</summary>
     private int[] _counts = [];
     private long _sum;
     private int _most = 1;
@@ -68,6 +77,7 @@ internal sealed class ResourceOptimizedDirector(
         var current = uses();
         if (ReferenceEquals(current, _seen))
             return;
+        var counts = Follow(current);
         _seen = current;
         _last = null;
         _slates.Clear();
@@ -77,10 +87,28 @@ internal sealed class ResourceOptimizedDirector(
         foreach (var (silo, use) in current.All)
         {
             var place = PlaceOf(silo);
-            _counts[place] = use.Activations;
-            _most = Math.Max(_most, use.Activations);
-            _sum += use.Activations;
+            _counts[place] = counts.GetValueOrDefault(silo, use.Activations);
+            _most = Math.Max(_most, _counts[place]);
+            _sum += _counts[place];
         }
+    }
+
+    /// <summary>The counts of the silos that have reported before, a share of the difference closer to the new reports.</summary>
+    private Dictionary<SiloAddress, int> Follow(SiloUses current)
+    {
+        KeyValuePair<SiloAddress, SiloUse>[] again = [.. current.All.Where(pair => _places.ContainsKey(pair.Key))];
+        if (again.Length == 0)
+            return [];
+        // What all have gained since the last reports is taken over whole: it changes none of the differences.
+        var gained = (int)again.Average(pair => pair.Value.Activations - _counts[_places[pair.Key]]);
+        double shares = Math.Min(again.Length, MaxShares);
+        return again.ToDictionary(static pair => pair.Key, pair =>
+        {
+            var followed = _counts[_places[pair.Key]] + gained;
+            var part = (pair.Value.Activations - followed) / shares;
+            // Away from zero, so that it arrives.
+            return Math.Max(0, followed + (int)(part < 0 ? Math.Floor(part) : Math.Ceiling(part)));
+        });
     }
 
     private Slate SlateOf(SiloAddress[] silos, SiloAddress requester)

@@ -66,6 +66,49 @@ public class ResourceOptimizedTests
         Assert.All(Silos, silo => Assert.InRange(seats[silo], 240, 260));
     }
 
+    [Theory]
+    [InlineData(4, 0, 20)]
+    [InlineData(4, 100, 20)]
+    [InlineData(4, 400, 20)]
+    [InlineData(2, 100, 60)]
+    [InlineData(2, 900, 150)]
+    [InlineData(1, 200, 60)]
+    public void A_burst_with_reports_in_its_midst_is_spread(int requesters, int delay, int allowed)
+    {
+        const int burst = 4000;
+        const int period = 1000;
+        var counts = new int[4];
+        var known = Enumerable.Repeat(SiloUses.None, 4).ToArray();
+        var heard = Enumerable.Range(0, 4).Select(_ => new int[4]).ToArray();
+        var sent = new Queue<(int At, int From, int Count)>();
+        var directors = Enumerable.Range(0, 4).Select(silo => new ResourceOptimizedDirector(
+            new SeededRandom(silo + 1), () => known[silo], new ResourceOptimizedPlacementOptions(), 0.03)).ToArray();
+        for (var at = 0; at < burst; at++)
+        {
+            while (sent.TryPeek(out var report) && report.At + delay <= at)
+            {
+                sent.Dequeue();
+                for (var silo = 0; silo < 4; silo++)
+                    heard[silo][report.From] = report.Count;
+            }
+
+            // Each silo tells its count and looks at those that it has heard once in a period, none at the time of another.
+            if (at % (period / 4) == 0)
+            {
+                var silo = at / (period / 4) % 4;
+                sent.Enqueue((at, silo, counts[silo]));
+                heard[silo][silo] = counts[silo];
+                known[silo] = new SiloUses(
+                    [.. heard[silo].Select((count, index) => KeyValuePair.Create(Silos[index], new SiloUse(count, 0, 0, 0, 0)))]);
+            }
+
+            var requester = at % requesters;
+            counts[Array.IndexOf(Silos, Choose(directors[requester], Silos, Silos[requester]))]++;
+        }
+
+        Assert.True(counts.All(count => Math.Abs(count - (burst / 4)) <= allowed), string.Join(", ", counts));
+    }
+
     [Fact]
     public void A_silo_above_the_band_of_the_partitioner_gets_nothing_while_others_are_below()
     {
