@@ -59,25 +59,20 @@ public class BroadcastChannelOptions
 /// <summary>The identity of a channel within its provider: a namespace and a key, both in UTF-8.</summary>
 public readonly struct ChannelId : IEquatable<ChannelId>, IComparable<ChannelId>, ISpanFormattable
 {
-    private readonly byte[]? _full;
-    private readonly ushort _namespaceLength;
-    private readonly int _hash;
+    private readonly NamespacedKey _key;
 
-    internal ChannelId(byte[] full, ushort namespaceLength)
-    {
-        _full = full;
-        _namespaceLength = namespaceLength;
-        _hash = (int)StableHash.Of(full);
-    }
+    internal ChannelId(byte[] full, ushort namespaceLength) => _key = new NamespacedKey(full, namespaceLength);
+
+    private ChannelId(NamespacedKey key) => _key = key;
 
     /// <summary>The namespace followed by the key, in UTF-8.</summary>
-    public ReadOnlyMemory<byte> FullKey => _full;
+    public ReadOnlyMemory<byte> FullKey => _key.Full;
 
     /// <summary>The namespace in UTF-8; empty if there is none.</summary>
-    public ReadOnlyMemory<byte> Namespace => _full.AsMemory(0, _namespaceLength);
+    public ReadOnlyMemory<byte> Namespace => _key.Namespace;
 
     /// <summary>The key in UTF-8.</summary>
-    public ReadOnlyMemory<byte> Key => _full.AsMemory(_namespaceLength);
+    public ReadOnlyMemory<byte> Key => _key.Key;
 
     /// <inheritdoc/>
     public static bool operator ==(ChannelId left, ChannelId right) => left.Equals(right);
@@ -86,66 +81,39 @@ public readonly struct ChannelId : IEquatable<ChannelId>, IComparable<ChannelId>
     public static bool operator !=(ChannelId left, ChannelId right) => !left.Equals(right);
 
     /// <summary>The channel with that namespace and key.</summary>
-    public static ChannelId Create(ReadOnlySpan<byte> ns, ReadOnlySpan<byte> key)
-    {
-        if (key.IsEmpty)
-            throw new ArgumentException("The key of a channel must not be empty.", nameof(key));
-        if (ns.Length > ushort.MaxValue)
-            throw new ArgumentException("The namespace of a channel must not be longer than " + ushort.MaxValue + " bytes.", nameof(ns));
-        return new ChannelId([.. ns, .. key], (ushort)ns.Length);
-    }
+    public static ChannelId Create(ReadOnlySpan<byte> ns, ReadOnlySpan<byte> key) => new(NamespacedKey.Create(ns, key, "channel"));
 
     /// <summary>The channel whose key is a <see cref="Guid"/>, as 32 digits.</summary>
-    public static ChannelId Create(string ns, Guid key)
-    {
-        Span<byte> digits = stackalloc byte[32];
-        Utf8Formatter.TryFormat(key, digits, out _, 'N');
-        return Create(Bytes(ns), digits);
-    }
+    public static ChannelId Create(string ns, Guid key) => new(NamespacedKey.Create(ns, key, "channel"));
 
     /// <summary>The channel whose key is a text.</summary>
-    public static ChannelId Create(string ns, string key)
-    {
-        ArgumentNullException.ThrowIfNull(key);
-        return Create(Bytes(ns), Bytes(key));
-    }
+    public static ChannelId Create(string ns, string key) => new(NamespacedKey.Create(ns, key, "channel"));
 
     /// <summary>The key as text.</summary>
-    public string GetKeyAsString() => Encoding.UTF8.GetString(Key.Span);
+    public string GetKeyAsString() => _key.KeyText;
 
     /// <summary>The namespace as text; null if there is none.</summary>
-    public string? GetNamespace() => _namespaceLength == 0 ? null : Encoding.UTF8.GetString(Namespace.Span);
+    public string? GetNamespace() => _key.NamespaceText;
 
     /// <inheritdoc/>
-    public bool Equals(ChannelId other) =>
-        _hash == other._hash && _namespaceLength == other._namespaceLength && FullKey.Span.SequenceEqual(other.FullKey.Span);
+    public bool Equals(ChannelId other) => _key.Equals(other._key);
 
     /// <inheritdoc/>
     public override bool Equals(object? obj) => obj is ChannelId other && Equals(other);
 
     /// <summary>A hash of the bytes that is the same in every process.</summary>
-    public override int GetHashCode() => _hash;
+    public override int GetHashCode() => _key.GetHashCode();
 
     /// <summary>Orders by namespace, then by key.</summary>
-    public int CompareTo(ChannelId other)
-    {
-        var order = Namespace.Span.SequenceCompareTo(other.Namespace.Span);
-        return order != 0 ? order : Key.Span.SequenceCompareTo(other.Key.Span);
-    }
+    public int CompareTo(ChannelId other) => _key.CompareTo(other._key);
 
     /// <summary>The namespace, or <c>null</c>, a slash, and the key.</summary>
-    public override string ToString() => (GetNamespace() ?? "null") + "/" + GetKeyAsString();
+    public override string ToString() => _key.ToString();
 
     string IFormattable.ToString(string? format, IFormatProvider? formatProvider) => ToString();
 
-    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider)
-    {
-        var text = ToString();
-        charsWritten = text.TryCopyTo(destination) ? text.Length : 0;
-        return charsWritten > 0;
-    }
-
-    private static byte[] Bytes(string? text) => text is null ? [] : Encoding.UTF8.GetBytes(text);
+    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider) =>
+        _key.TryFormat(destination, out charsWritten);
 }
 
 /// <summary>Says which namespaces an implicit subscription is for.</summary>

@@ -11,16 +11,11 @@ namespace Orleans.Runtime;
 [JsonConverter(typeof(StreamIdJsonConverter))]
 public readonly struct StreamId : IEquatable<StreamId>, IComparable<StreamId>, ISerializable, ISpanFormattable, IUtf8SpanFormattable
 {
-    private readonly byte[]? _full;
-    private readonly ushort _namespaceLength;
-    private readonly int _hash;
+    private readonly NamespacedKey _key;
 
-    internal StreamId(byte[] full, ushort namespaceLength)
-    {
-        _full = full;
-        _namespaceLength = namespaceLength;
-        _hash = (int)StableHash.Of(full);
-    }
+    internal StreamId(byte[] full, ushort namespaceLength) => _key = new NamespacedKey(full, namespaceLength);
+
+    private StreamId(NamespacedKey key) => _key = key;
 
     private StreamId(SerializationInfo info, StreamingContext context)
         : this((byte[])info.GetValue("fk", typeof(byte[]))!, info.GetUInt16("ki"))
@@ -28,13 +23,13 @@ public readonly struct StreamId : IEquatable<StreamId>, IComparable<StreamId>, I
     }
 
     /// <summary>The namespace followed by the key, in UTF-8.</summary>
-    public ReadOnlyMemory<byte> FullKey => _full;
+    public ReadOnlyMemory<byte> FullKey => _key.Full;
 
     /// <summary>The namespace in UTF-8; empty if there is none.</summary>
-    public ReadOnlyMemory<byte> Namespace => _full.AsMemory(0, _namespaceLength);
+    public ReadOnlyMemory<byte> Namespace => _key.Namespace;
 
     /// <summary>The key in UTF-8.</summary>
-    public ReadOnlyMemory<byte> Key => _full.AsMemory(_namespaceLength);
+    public ReadOnlyMemory<byte> Key => _key.Key;
 
     /// <inheritdoc/>
     public static bool operator ==(StreamId left, StreamId right) => left.Equals(right);
@@ -43,37 +38,16 @@ public readonly struct StreamId : IEquatable<StreamId>, IComparable<StreamId>, I
     public static bool operator !=(StreamId left, StreamId right) => !left.Equals(right);
 
     /// <summary>The stream with that namespace and key.</summary>
-    public static StreamId Create(ReadOnlySpan<byte> ns, ReadOnlySpan<byte> key)
-    {
-        if (key.IsEmpty)
-            throw new ArgumentException("The key of a stream must not be empty.", nameof(key));
-        if (ns.Length > ushort.MaxValue)
-            throw new ArgumentException("The namespace of a stream must not be longer than " + ushort.MaxValue + " bytes.", nameof(ns));
-        return new StreamId([.. ns, .. key], (ushort)ns.Length);
-    }
+    public static StreamId Create(ReadOnlySpan<byte> ns, ReadOnlySpan<byte> key) => new(NamespacedKey.Create(ns, key, "stream"));
 
     /// <summary>The stream whose key is a <see cref="Guid"/>, as 32 digits.</summary>
-    public static StreamId Create(string? ns, Guid key)
-    {
-        Span<byte> digits = stackalloc byte[32];
-        Utf8Formatter.TryFormat(key, digits, out _, 'N');
-        return Create(Bytes(ns), digits);
-    }
+    public static StreamId Create(string? ns, Guid key) => new(NamespacedKey.Create(ns, key, "stream"));
 
     /// <summary>The stream whose key is a number, as hexadecimal digits.</summary>
-    public static StreamId Create(string? ns, long key)
-    {
-        Span<byte> digits = stackalloc byte[16];
-        Utf8Formatter.TryFormat(key, digits, out var length, 'X');
-        return Create(Bytes(ns), digits[..length]);
-    }
+    public static StreamId Create(string? ns, long key) => new(NamespacedKey.Create(ns, key, "stream"));
 
     /// <summary>The stream whose key is a text.</summary>
-    public static StreamId Create(string? ns, string key)
-    {
-        ArgumentNullException.ThrowIfNull(key);
-        return Create(Bytes(ns), Bytes(key));
-    }
+    public static StreamId Create(string? ns, string key) => new(NamespacedKey.Create(ns, key, "stream"));
 
     /// <summary>The stream with the namespace and the key of <paramref name="streamIdentity"/>.</summary>
     public static StreamId Create(Streams.IStreamIdentity streamIdentity)
@@ -94,39 +68,30 @@ public readonly struct StreamId : IEquatable<StreamId>, IComparable<StreamId>, I
     }
 
     /// <summary>The key as text.</summary>
-    public string GetKeyAsString() => Encoding.UTF8.GetString(Key.Span);
+    public string GetKeyAsString() => _key.KeyText;
 
     /// <summary>The namespace as text; null if there is none.</summary>
-    public string? GetNamespace() => _namespaceLength == 0 ? null : Encoding.UTF8.GetString(Namespace.Span);
+    public string? GetNamespace() => _key.NamespaceText;
 
     /// <inheritdoc/>
-    public bool Equals(StreamId other) =>
-        _hash == other._hash && _namespaceLength == other._namespaceLength && FullKey.Span.SequenceEqual(other.FullKey.Span);
+    public bool Equals(StreamId other) => _key.Equals(other._key);
 
     /// <inheritdoc/>
     public override bool Equals(object? obj) => obj is StreamId other && Equals(other);
 
     /// <summary>A hash of the bytes that is the same in every process.</summary>
-    public override int GetHashCode() => _hash;
+    public override int GetHashCode() => _key.GetHashCode();
 
     /// <summary>Orders by namespace, then by key.</summary>
-    public int CompareTo(StreamId other)
-    {
-        var order = Namespace.Span.SequenceCompareTo(other.Namespace.Span);
-        return order != 0 ? order : Key.Span.SequenceCompareTo(other.Key.Span);
-    }
+    public int CompareTo(StreamId other) => _key.CompareTo(other._key);
 
     /// <summary>The namespace, or <c>null</c>, a slash, and the key.</summary>
-    public override string ToString() => (GetNamespace() ?? "null") + "/" + GetKeyAsString();
+    public override string ToString() => _key.ToString();
 
     string IFormattable.ToString(string? format, IFormatProvider? formatProvider) => ToString();
 
-    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider)
-    {
-        var text = ToString();
-        charsWritten = text.TryCopyTo(destination) ? text.Length : 0;
-        return charsWritten > 0;
-    }
+    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider) =>
+        _key.TryFormat(destination, out charsWritten);
 
     bool IUtf8SpanFormattable.TryFormat(
         Span<byte> utf8Destination, out int bytesWritten, ReadOnlySpan<char> format, IFormatProvider? provider) =>
@@ -134,8 +99,90 @@ public readonly struct StreamId : IEquatable<StreamId>, IComparable<StreamId>, I
 
     void ISerializable.GetObjectData(SerializationInfo info, StreamingContext context)
     {
-        info.AddValue("fk", _full);
-        info.AddValue("ki", _namespaceLength);
+        info.AddValue("fk", _key.Full);
+        info.AddValue("ki", _key.NamespaceLength);
+    }
+}
+
+/// <summary>A namespace and a key in UTF-8, one behind the other: what the ids of streams and of channels have in common.</summary>
+internal readonly struct NamespacedKey : IEquatable<NamespacedKey>, IComparable<NamespacedKey>
+{
+    private readonly byte[]? _full;
+    private readonly ushort _namespaceLength;
+    private readonly int _hash;
+
+    internal NamespacedKey(byte[] full, ushort namespaceLength)
+    {
+        _full = full;
+        _namespaceLength = namespaceLength;
+        _hash = (int)StableHash.Of(full);
+    }
+
+    internal byte[]? Full => _full;
+
+    internal ushort NamespaceLength => _namespaceLength;
+
+    internal ReadOnlyMemory<byte> Namespace => _full.AsMemory(0, _namespaceLength);
+
+    internal ReadOnlyMemory<byte> Key => _full.AsMemory(_namespaceLength);
+
+    internal string KeyText => Encoding.UTF8.GetString(Key.Span);
+
+    /// <summary>Null if there is none.</summary>
+    internal string? NamespaceText => _namespaceLength == 0 ? null : Encoding.UTF8.GetString(Namespace.Span);
+
+    /// <summary>A key; <paramref name="owner"/> is the word for what it belongs to, for errors.</summary>
+    internal static NamespacedKey Create(ReadOnlySpan<byte> ns, ReadOnlySpan<byte> key, string owner)
+    {
+        if (key.IsEmpty)
+            throw new ArgumentException("The key of a " + owner + " must not be empty.", nameof(key));
+        if (ns.Length > ushort.MaxValue)
+            throw new ArgumentException("The namespace of a " + owner + " must not be longer than " + ushort.MaxValue + " bytes.", nameof(ns));
+        return new NamespacedKey([.. ns, .. key], (ushort)ns.Length);
+    }
+
+    /// <summary>A key of 32 digits.</summary>
+    internal static NamespacedKey Create(string? ns, Guid key, string owner)
+    {
+        Span<byte> digits = stackalloc byte[32];
+        Utf8Formatter.TryFormat(key, digits, out _, 'N');
+        return Create(Bytes(ns), digits, owner);
+    }
+
+    /// <summary>A key of hexadecimal digits.</summary>
+    internal static NamespacedKey Create(string? ns, long key, string owner)
+    {
+        Span<byte> digits = stackalloc byte[16];
+        Utf8Formatter.TryFormat(key, digits, out var length, 'X');
+        return Create(Bytes(ns), digits[..length], owner);
+    }
+
+    internal static NamespacedKey Create(string? ns, string key, string owner)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        return Create(Bytes(ns), Bytes(key), owner);
+    }
+
+    public bool Equals(NamespacedKey other) =>
+        _hash == other._hash && _namespaceLength == other._namespaceLength && _full.AsSpan().SequenceEqual(other._full);
+
+    public override bool Equals(object? obj) => obj is NamespacedKey other && Equals(other);
+
+    public override int GetHashCode() => _hash;
+
+    public int CompareTo(NamespacedKey other)
+    {
+        var order = Namespace.Span.SequenceCompareTo(other.Namespace.Span);
+        return order != 0 ? order : Key.Span.SequenceCompareTo(other.Key.Span);
+    }
+
+    public override string ToString() => (NamespaceText ?? "null") + "/" + KeyText;
+
+    internal bool TryFormat(Span<char> destination, out int charsWritten)
+    {
+        var text = ToString();
+        charsWritten = text.TryCopyTo(destination) ? text.Length : 0;
+        return charsWritten > 0;
     }
 
     private static byte[] Bytes(string? text) => text is null ? [] : Encoding.UTF8.GetBytes(text);
