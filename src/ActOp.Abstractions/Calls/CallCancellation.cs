@@ -1,5 +1,6 @@
 using System.ComponentModel;
 using ActOp.Wire;
+using Orleans.Runtime;
 
 namespace ActOp.Calls;
 
@@ -160,12 +161,21 @@ public sealed class CallCancellation
     /// <summary>The activation has ended before the request ran, which is routed again.</summary>
     internal void Leave() => Volatile.Write(ref _host, null);
 
-    /// <summary>The request is about to be sent to another node. False if it was cancelled: it must not be sent.</summary>
+    /// <summary>The call of this process is about to be sent to another node. False if it was cancelled: it must not be sent.</summary>
     internal bool TrySend(long ticket)
     {
         Interlocked.Exchange(ref _sending, ticket);
         return !_isMarked;
     }
+
+    /// <summary>
+    /// A request from the wire is about to be sent on. From here on, the table sends a cancellation after it. False if it was cancelled
+    /// already: it must not be sent.
+    /// </summary>
+    internal bool TryLeave(SiloAddress next, long until) => Table is { } table ? table.TryLeave(this, next, until) : !_isMarked;
+
+    /// <summary>The request was cancelled before it arrived. Before anybody else has it.</summary>
+    internal void ArriveCancelled() => _isMarked = true;
 
     /// <summary>The request was sent. True if it was cancelled meanwhile: then the other node must be told by the caller of this.</summary>
     internal bool EndSend(long ticket) => Interlocked.CompareExchange(ref _sending, 0, ticket) == -ticket;
@@ -197,91 +207,4 @@ internal sealed class CancelItem(CallCancellation cancellation) : MailboxItem
         if (cancellation.Generation == _generation && ReferenceEquals(cancellation.Host, host))
             host.CancelInTurn(cancellation);
     }
-}
-
-/// <summary>
-/// The requests of other nodes to this one whose methods take a token: found by the node that waits for the answer, and its ticket.
-/// </summary>
-/// <remarks>
-/// Any thread. An entry belongs to a request from its arrival until the call returns to its pool, so the table is as large as the requests
-/// of this node. While the lock of its part is held, an entry does not change.
-/// </remarks>
-internal sealed class CancellableCalls
-{
-    private const int Parts = 16;
-
-    private readonly Dictionary<(object Origin, ulong Ticket), CallCancellation>[] _parts =
-        [.. Enumerable.Range(0, Parts).Select(static _ => new Dictionary<(object, ulong), CallCancellation>())];
-
-    /// <summary>Requests in the table.</summary>
-    internal int Count => _parts.Sum(static part =>
-    {
-        lock (part)
-            return part.Count;
-    });
-
-    /// <summary>Adds a request that has arrived, before anybody else gets it.</summary>
-    internal void Add(CallCancellation cancellation)
-    {
-        var call = cancellation.Call;
-        var part = PartOf(call.ReplyTo);
-        lock (part)
-        {
-            cancellation.Key = (call.Remote!, call.ReplyTo);
-            // A ticket is used once. If a peer uses it twice, the second request cannot be cancelled.
-            if (part.TryAdd(cancellation.Key, cancellation))
-                cancellation.Table = this;
-        }
-    }
-
-    internal void Remove(CallCancellation cancellation)
-    {
-        cancellation.Table = null;
-        var part = PartOf(cancellation.Key.Ticket);
-        lock (part)
-            part.Remove(cancellation.Key);
-        cancellation.Key = default;
-    }
-
-    /// <summary>Cancels a request. False if it is not here.</summary>
-    internal bool Cancel(object origin, ulong ticket)
-    {
-        var part = PartOf(ticket);
-        lock (part)
-        {
-            if (!part.TryGetValue((origin, ticket), out var cancellation))
-                return false;
-            Cancel(cancellation);
-            return true;
-        }
-    }
-
-    /// <summary>Cancels the requests of a node that is gone; returns how many.</summary>
-    internal int CancelAllOf(object origin)
-    {
-        var cancelled = 0;
-        foreach (var part in _parts)
-        {
-            lock (part)
-            {
-                foreach (var (key, cancellation) in part)
-                {
-                    if (!origin.Equals(key.Origin))
-                        continue;
-                    Cancel(cancellation);
-                    cancelled++;
-                }
-            }
-        }
-
-        return cancelled;
-    }
-
-    private static void Cancel(CallCancellation cancellation)
-    {
-        if (cancellation.Mark())
-            cancellation.TellHost();
-    }
-
-    private Dictionary<(object Origin, ulong Ticket), CallCancellation> PartOf(ulong ticket) => _parts[ticket % Parts];
 }

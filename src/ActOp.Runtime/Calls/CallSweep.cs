@@ -27,6 +27,7 @@ internal sealed class CallSweep(
     /// <summary>Ends calls whose deadline has passed; returns how many.</summary>
     internal int EndExpired(long now)
     {
+        calls.Cancellables.Expire(now);
         var ended = 0;
         foreach (var (call, ticket) in calls.Registry.ReadExpired(now))
         {

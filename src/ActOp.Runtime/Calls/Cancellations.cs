@@ -3,6 +3,7 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
+using ActOp.Wire;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;
 
@@ -17,24 +18,32 @@ namespace ActOp.Runtime.Calls;
 /// <see cref="CallCancellation"/> for what belongs to a call.
 /// </remarks>
 /// <param name="local">This node.</param>
+/// <param name="calls">Has the requests of other nodes.</param>
+/// <param name="activations">The grains of this node.</param>
+/// <param name="peers">Which nodes this one is connected to.</param>
 /// <param name="writer">Tells other nodes.</param>
 /// <param name="locations">Where grains are, as far as it is known.</param>
 /// <param name="directory">Where grains are.</param>
 /// <param name="lookups">Supervises the lookups.</param>
 /// <param name="waitsForCallee">A cancelled call goes on until the callee answers.</param>
 internal sealed class Cancellations(
-    LocalNode local, FrameWriter writer, LocationCache locations, DirectoryClient directory, BackgroundPart lookups, bool waitsForCallee)
+    LocalNode local, CallSender calls, ActivationTable activations, PeerTable peers, FrameWriter writer, LocationCache locations,
+    DirectoryClient directory, BackgroundPart lookups, bool waitsForCallee)
 {
-    /// <summary>A cancellation follows its request over so many silos.</summary>
-    private const int MaxHops = 3;
+    /// <summary>A cancellation follows its request over so many silos: more than a request is forwarded.</summary>
+    private const int MaxHops = 100;
+
+    /// <summary>Over so many silos it may go to where the grain is said to be.</summary>
+    private const int MaxGuesses = 3;
 
     /// <summary>Cancellations that wait for the directory; further ones are dropped.</summary>
     private const int MaxLookups = 1_000;
 
-    /// <summary>The grain may be starting elsewhere: it registers before its requests run.</summary>
-    private const int Attempts = 5;
+    /// <summary>For how long notes about a request are kept, beside those of <see cref="ArrivalMs"/>, if its deadline is later or never.</summary>
+    internal const long LongestMs = 300_000;
 
-    private static readonly TimeSpan BetweenAttempts = TimeSpan.FromMilliseconds(100);
+    /// <summary>Deadlines travel as the time that is left, and requests that are on their way longer than expected may be run.</summary>
+    internal const long ArrivalMs = 5_000;
 
     private int _lookups;
 
@@ -81,38 +90,43 @@ internal sealed class Cancellations(
             TellCallee(cancellation, ticket, remote);
     }
 
-    /// <summary>Follows a request that is not here: to the silo that has the grain. Observers and system targets are where their id says.</summary>
-    internal void Follow(SiloAddress origin, ulong ticket, GrainId target, byte hop)
+    /// <summary>
+    /// Another node has cancelled a request. It is told here, or the frame goes where the request went. If nothing is known of it, the
+    /// cancellation waits for it, and is also sent to the silo that has the grain: a note about where the request went may be forgotten.
+    /// </summary>
+    internal void OfOther(in CancelFrame frame)
     {
-        if (!local.IsSilo || hop >= MaxHops)
+        var step = calls.Cancellables.Cancel(frame.Origin, frame.Ticket, frame.Until, out var next);
+        if (step == CancelStep.Follows && frame.Hop < MaxHops)
+            PassOn(next!, frame);
+        else if (step == CancelStep.Waits && frame.Hop < MaxGuesses && local.IsSilo)
+            Guess(frame);
+    }
+
+    /// <summary>When a note about the request is of no use any more: no caller waits, and the request will not arrive.</summary>
+    internal static long NoteEnd(Call call, long now) => Math.Clamp(call.Deadline, now, now + LongestMs) + ArrivalMs;
+
+    /// <summary>Observers and system targets are where their id says.</summary>
+    private void Guess(in CancelFrame frame)
+    {
+        var target = frame.Target;
+        if (activations.TryGet(target, out _))
             return;
         if (SystemGrainIds.TryGetAddress(target, out var place) || (place = locations.Find(target)?.Silo.Address) is not null)
-            PassOn(place, origin, ticket, target, hop);
+            PassOn(place, frame);
         else if (Interlocked.Increment(ref _lookups) <= MaxLookups)
-            lookups.Follow(LookUpAsync(origin, ticket, target, hop));
+            lookups.Follow(LookUpAsync(frame));
         else
             Interlocked.Decrement(ref _lookups);
     }
 
-    private async Task LookUpAsync(SiloAddress origin, ulong ticket, GrainId target, byte hop)
+    private async Task LookUpAsync(CancelFrame frame)
     {
         try
         {
-            for (var attempt = 0; attempt < Attempts; attempt++)
-            {
-                var location = await directory.LookupAsync(target).ConfigureAwait(false);
-                if (!location.IsNone)
-                {
-                    PassOn(location.Silo, origin, ticket, target, hop);
-                    return;
-                }
-
-                await Task.Delay(BetweenAttempts, local.TaskTime, lookups.Stopping).ConfigureAwait(false);
-            }
-        }
-        catch (OperationCanceledException) when (lookups.Stopping.IsCancellationRequested)
-        {
-            // The node stops, and with it the request, if it is here.
+            var location = await directory.LookupAsync(frame.Target).ConfigureAwait(false);
+            if (!location.IsNone)
+                PassOn(location.Silo, frame);
         }
         finally
         {
@@ -120,10 +134,10 @@ internal sealed class Cancellations(
         }
     }
 
-    private void PassOn(SiloAddress silo, SiloAddress origin, ulong ticket, GrainId target, byte hop)
+    private void PassOn(SiloAddress silo, in CancelFrame frame)
     {
         if (!silo.Equals(local.Address))
-            writer.SendCancel(silo, target, origin, ticket, (byte)(hop + 1));
+            writer.SendCancel(silo, frame with { Hop = (byte)(frame.Hop + 1) });
     }
 
     private static OperationCanceledException Cancelled(Call call, CancellationToken token) =>
@@ -137,10 +151,41 @@ internal sealed class Cancellations(
         var note = ForwardedTo.Note(ref remote, ticket);
         if ((note?.Silo ?? remote as SiloAddress) is not { } silo)
             return;
-        // Clients have no links to each other.
-        if (note is not null && !local.IsSilo && silo.IsClient)
+        // Clients have no links to each other, and may have none to a silo. The one that has forwarded the request knows where it is.
+        if (note is not null && !local.IsSilo && !peers.IsConnected(silo))
             silo = note.By;
-        writer.SendCancel(silo, cancellation.Call.TargetId, ticket);
+        writer.SendCancel(cancellation.Call, silo, ticket);
+    }
+}
+
+/// <summary>The frame of a cancelled request.</summary>
+/// <param name="Origin">The node that waits for the answer.</param>
+/// <param name="Ticket">The ticket of the request there.</param>
+/// <param name="Target">The grain.</param>
+/// <param name="Hop">How often the frame was passed on.</param>
+/// <param name="Until">When a note about the request is of no use any more, as the clock of this node says.</param>
+internal readonly record struct CancelFrame(SiloAddress Origin, ulong Ticket, GrainId Target, byte Hop, long Until)
+{
+    internal void Write(ref WireWriter writer, long now)
+    {
+        writer.WriteByte((byte)FrameKind.Cancel);
+        writer.WriteByte(Hop);
+        writer.WriteFixed64(Ticket);
+        Addresses.Write(ref writer, Origin);
+        IdIntern.Write(ref writer, Target);
+        writer.WriteVarUInt32((uint)Math.Clamp(Until - now, 0, uint.MaxValue));
+    }
+
+    /// <summary>Reads what follows the kind of the frame.</summary>
+    internal static CancelFrame Read(ref WireReader reader, long now)
+    {
+        var hop = reader.ReadByte();
+        var ticket = reader.ReadFixed64();
+        var origin = Addresses.Read(ref reader);
+        var target = IdIntern.Current.Read(ref reader);
+        // What a peer says does not make notes live longer than this node's own.
+        var left = Math.Min(reader.ReadVarUInt32(), Cancellations.LongestMs + Cancellations.ArrivalMs);
+        return new(origin, ticket, target, hop, now + left);
     }
 }
 

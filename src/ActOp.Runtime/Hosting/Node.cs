@@ -247,7 +247,7 @@ internal sealed class Node : IDisposable
         // Locality knows the loads of the silos; it places grains that it moves.
         Placement.Uses = () => Locality.Uses;
         // The parts that send a call send calls themselves.
-        var cancellations = new Cancellations(Local, Writer, Locations, Directory,
+        var cancellations = new Cancellations(Local, Calls, Activations, Peers, Writer, Locations, Directory,
             Local.Background.Part("cancellations"), _setup.Messaging.WaitForCancellationAcknowledgement);
         Calls.Connect(Router, Writer, Factory, Filters, cancellations);
         Sweep.Cancellations = cancellations;

@@ -30,7 +30,7 @@ internal enum FrameKind : byte
 
     /// <summary>
     /// The caller of a request has cancelled it: how often the frame was forwarded, the ticket of the request, the node that waits for its
-    /// reply, and the grain.
+    /// reply, the grain, and for how many ms the cancellation is kept where the request is not known.
     /// </summary>
     Cancel = 6,
 }

@@ -166,30 +166,25 @@ internal sealed class FrameReader(
             return;
         }
 
-        if ((call.Flags & Call.Cancellable) != 0 && call.Origin == CallOrigin.Remote && call.Cancellation!.IsLive)
+        if ((call.Flags & Call.Cancellable) != 0 && call.Origin == CallOrigin.Remote && (call.Cancellation!.IsLive || call is OpaqueCall))
             calls.Cancellables.Add(call.Cancellation);
         Deliver(call, activation);
     }
 
     /// <summary>
-    /// A caller has cancelled a request. It is cancelled here, or, if it was forwarded, the frame follows it. A client may cancel its own
-    /// requests only.
+    /// A caller has cancelled a request, which is here, was here, or will come. A client may cancel its own requests only.
     /// </summary>
     private void ReadCancel(Sender sender, PeerRole role, ref WireReader reader, ReadOnlySpan<byte> frame)
     {
-        var hop = reader.ReadByte();
-        var ticket = reader.ReadFixed64();
-        var origin = Addresses.Read(ref reader);
-        var target = IdIntern.Current.Read(ref reader);
-        if (role == PeerRole.Client ? !origin.Equals(sender.Address) : !IsMember(sender, role, frame, "a cancellation"))
+        var cancelled = CancelFrame.Read(ref reader, local.Clock.Now);
+        if (role == PeerRole.Client ? !cancelled.Origin.Equals(sender.Address) : !IsMember(sender, role, frame, "a cancellation"))
         {
             if (role == PeerRole.Client)
                 refusals.Add(sender, Refusal.Origin, "a cancellation of a call of another node");
             return;
         }
 
-        if (!calls.Cancellables.Cancel(origin, ticket))
-            cancellations.Follow(origin, ticket, target, hop);
+        cancellations.OfOther(cancelled);
     }
 
     private OpaqueCall NewOpaque(Sender sender, GrainId target, ulong methodId, string? typeArguments, Exception reason) => new(

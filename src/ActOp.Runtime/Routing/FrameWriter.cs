@@ -57,7 +57,8 @@ internal sealed class FrameWriter(
         if (!leavesHere)
             Volatile.Write(ref call.Remote, target);
         var cancellation = (call.Flags & Call.Cancellable) != 0 ? call.Cancellation : null;
-        if (cancellation is not null && !cancellation.TrySend(ticket))
+        if (cancellation is not null
+            && !(leavesHere ? cancellation.TryLeave(target, Cancellations.NoteEnd(call, local.Clock.Now)) : cancellation.TrySend(ticket)))
         {
             if (call.TryClaim(ticket))
             {
@@ -70,7 +71,7 @@ internal sealed class FrameWriter(
 
         var sent = peers.Send(target, id, scratch.Buffer.Written);
         if (cancellation is not null && !leavesHere && cancellation.EndSend(ticket))
-            SendCancel(target, id, ticket);
+            SendCancel(call, target, ticket);
         if (sent is not null)
         {
             if (call.TryClaim(ticket))
@@ -91,22 +92,18 @@ internal sealed class FrameWriter(
     }
 
     /// <summary>Tells a node that a call of this process was cancelled. If it is not connected, another silo passes it on.</summary>
-    internal void SendCancel(SiloAddress target, GrainId grain, long ticket) =>
-        SendCancel(target, grain, local.Address, (ulong)ticket, 0);
+    internal void SendCancel(Call call, SiloAddress target, long ticket) =>
+        SendCancel(target, new CancelFrame(local.Address, (ulong)ticket, call.TargetId, 0, Cancellations.NoteEnd(call, local.Clock.Now)));
 
-    /// <summary>Passes a cancellation on, behind the request. Sent once: if it is lost, the request runs to its end.</summary>
-    internal void SendCancel(SiloAddress target, GrainId grain, SiloAddress origin, ulong ticket, byte hop)
+    /// <summary>Passes a cancellation on. Sent once: if the link to the next node is lost with it, the request runs to its end.</summary>
+    internal void SendCancel(SiloAddress target, in CancelFrame frame)
     {
         var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
-        writer.WriteByte((byte)FrameKind.Cancel);
-        writer.WriteByte(hop);
-        writer.WriteFixed64(ticket);
-        Addresses.Write(ref writer, origin);
-        IdIntern.Write(ref writer, grain);
+        frame.Write(ref writer, local.Clock.Now);
         writer.Commit();
-        if (peers.Send(target, grain, scratch.Buffer.Written) is not null && peers.FindConnected(cluster.Active, 0) is { } other)
-            peers.Send(other, grain, scratch.Buffer.Written);
+        if (peers.Send(target, frame.Target, scratch.Buffer.Written) is not null && peers.FindConnected(cluster.Active, 0) is { } other)
+            peers.Send(other, frame.Target, scratch.Buffer.Written);
     }
 
     private void SendForwarded(SiloAddress origin, ulong replyTo, SiloAddress target, byte hop)

@@ -20,6 +20,7 @@ internal sealed class OpaqueCall : Call
     private byte[] _rest = [];
 
     private readonly Action _refused;
+    private readonly CallCancellation _cancellation;
 
     /// <param name="methodId">The method.</param>
     /// <param name="typeArguments">Its type arguments, or null.</param>
@@ -29,7 +30,9 @@ internal sealed class OpaqueCall : Call
     {
         Reason = reason;
         _refused = refused;
-        _method = new CallMethod(typeof(IAddressable), "unknown interface", methodId.ToString("x16"), methodId, default, null,
+        _cancellation = new CallCancellation(this);
+        // It may have a token among its arguments.
+        _method = new CallMethod(typeof(IAddressable), "unknown interface", methodId.ToString("x16"), methodId, Cancellable, null,
             static () => throw new InvalidOperationException("The method is not known here."))
         { TypeArguments = typeArguments };
     }
@@ -49,6 +52,8 @@ internal sealed class OpaqueCall : Call
 
     public override CallMethod Method => _method;
 
+    public override CallCancellation Cancellation => _cancellation;
+
     internal override object? BoxedResult { get; set; }
 
     /// <summary>Takes what is left of the frame.</summary>
@@ -60,7 +65,11 @@ internal sealed class OpaqueCall : Call
 
     public override void WriteArguments(ref WireWriter writer) => writer.WriteRaw(_rest);
 
-    public override void Recycle() => _rest = [];
+    public override void Recycle()
+    {
+        _rest = [];
+        _cancellation.Reset();
+    }
 
     internal override bool Start()
     {
