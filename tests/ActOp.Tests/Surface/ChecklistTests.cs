@@ -4,8 +4,9 @@ using ActOp.Tests.Clusters;
 namespace ActOp.Tests.Surface;
 
 /// <summary>
-/// The behaviours of Orleans that are hard to match, by the numbers of the list: those that no feature of its own has. The details are in
-/// the tests of each part.
+/// The behaviours of Orleans that are hard to match, by the numbers of the list. Three have classes of their own, since they are features:
+/// 1 <c>Behaviour1CustomCallTests</c>, 3 <c>Behaviour3EnumerableTests</c> and 7 <c>Behaviour7CancellationTests</c>. The details are in the
+/// tests of each part.
 /// </summary>
 public class ChecklistTests(ChecklistTests.Watched cluster) : IClassFixture<ChecklistTests.Watched>
 {
@@ -62,6 +63,24 @@ public class ChecklistTests(ChecklistTests.Watched cluster) : IClassFixture<Chec
     }
 
     [Fact]
+    public async Task Item_9_a_state_that_was_not_written_moves_to_the_silo_of_the_hint_and_stays_usable_if_that_one_is_gone()
+    {
+        var grain = cluster.Client.GetGrain<ITraveller>(Guid.NewGuid());
+        await Place.On(cluster.AddressOf(0), () => grain.Set(5));
+        await Place.On(cluster.AddressOf(1), grain.Leave);
+        Assert.Equal((5, cluster.AddressOf(1), 1), (await grain.Get(), await grain.Where(), await grain.Moves()));
+
+        var gone = SiloAddress.New(new System.Net.IPEndPoint(System.Net.IPAddress.Loopback, 1), 1);
+        await grain.Write();
+        await Place.On(gone, grain.Leave);
+        Assert.Equal(5, await grain.Get());
+
+        await grain.FailToPack();
+        await Place.On(cluster.AddressOf(0), grain.Leave);
+        Assert.Equal(5, await grain.Get());
+    }
+
+    [Fact]
     public async Task Item_10_filters_see_observers_timers_and_constructed_methods_and_may_invoke_again()
     {
         var grain = cluster.Client.GetGrain<IOrigin>(Guid.NewGuid());
@@ -87,6 +106,25 @@ public class ChecklistTests(ChecklistTests.Watched cluster) : IClassFixture<Chec
         Assert.Contains(nameof(OriginGrain) + "." + nameof(IOrigin.Throw), exception.StackTrace, StringComparison.Ordinal);
         var plain = await Assert.ThrowsAsync<PlainFailure>(grain.ThrowPlain);
         Assert.Equal("without attributes", plain.Message);
+    }
+
+    [Fact]
+    public async Task Item_12_derived_foreign_and_recursive_values_arrive_and_generic_grain_types_name_their_arguments()
+    {
+        var grain = cluster.Client.GetGrain<IOrigin>(Guid.NewGuid());
+        var loop = new Parcel { Weight = 3 };
+        loop.Inside = loop;
+        Parcel?[] sent = [loop, new FragileParcel("glass") { Weight = 4, Price = new Foreign(12, "EUR") }, loop, null];
+        var back = await grain.Echo(sent);
+        Assert.Same(back[0], back[2]);
+        Assert.Same(back[0], back[0]!.Inside);
+        var fragile = Assert.IsType<FragileParcel>(back[1]);
+        Assert.Equal(("glass", 4, 12, "EUR"), (fragile.Of, fragile.Weight, fragile.Price!.Cents, fragile.Price.Currency));
+        Assert.Null(back[3]);
+
+        var generic = cluster.Client.GetGrain<IBoxed<Guid, int>>("c").GetGrainId().ToString();
+        Assert.StartsWith("openbox`2[[System.Int32,", generic, StringComparison.Ordinal);
+        Assert.Equal("Int32 Guid", await cluster.Client.GetGrain<INamed>(GrainId.Parse(generic)).Name());
     }
 
     public interface IHeard : IGrainObserver
@@ -132,6 +170,119 @@ public class ChecklistTests(ChecklistTests.Watched cluster) : IClassFixture<Chec
         Task Throw();
 
         Task ThrowPlain();
+
+        Task<Parcel?[]> Echo(Parcel?[] parcels);
+    }
+
+    public interface ITraveller : IGrainWithGuidKey
+    {
+        Task Set(int value);
+
+        Task<int> Get();
+
+        Task Write();
+
+        Task Leave();
+
+        Task FailToPack();
+
+        Task<int> Moves();
+
+        Task<SiloAddress> Where();
+    }
+
+    [GenerateSerializer]
+    public class Parcel
+    {
+        [Id(0)]
+        public int Weight { get; set; }
+
+        [Id(1)]
+        public Parcel? Inside { get; set; }
+
+        [Id(2)]
+        public Foreign? Price { get; set; }
+    }
+
+    [GenerateSerializer]
+    public sealed class FragileParcel(string of) : Parcel
+    {
+        [Id(0)]
+        public string Of { get; } = of;
+    }
+
+    public sealed class Foreign(int cents, string currency)
+    {
+        public int Cents => cents;
+
+        public string Currency => currency;
+    }
+
+    [GenerateSerializer]
+    public struct ForeignSurrogate
+    {
+        [Id(0)]
+        public int Cents;
+
+        [Id(1)]
+        public string Currency;
+    }
+
+    [RegisterConverter]
+    public sealed class ForeignConverter : IConverter<Foreign, ForeignSurrogate>
+    {
+        public Foreign ConvertFromSurrogate(in ForeignSurrogate surrogate) => new(surrogate.Cents, surrogate.Currency);
+
+        public ForeignSurrogate ConvertToSurrogate(in Foreign value) => new() { Cents = value.Cents, Currency = value.Currency };
+    }
+
+    [GenerateSerializer]
+    public sealed class Luggage
+    {
+        [Id(0)]
+        public int Value { get; set; }
+    }
+
+    public sealed class TravellerGrain([PersistentState("luggage")] IPersistentState<Luggage> luggage, ILocalSiloDetails silo)
+        : Grain, ITraveller, IGrainMigrationParticipant
+    {
+        private int _moves;
+        private bool _fails;
+
+        public Task Set(int value)
+        {
+            luggage.State.Value = value;
+            return Task.CompletedTask;
+        }
+
+        public Task<int> Get() => Task.FromResult(luggage.State.Value);
+
+        public Task Write() => luggage.WriteStateAsync();
+
+        public Task Leave()
+        {
+            this.MigrateOnIdle();
+            return Task.CompletedTask;
+        }
+
+        public Task FailToPack()
+        {
+            _fails = true;
+            return Task.CompletedTask;
+        }
+
+        public Task<int> Moves() => Task.FromResult(_moves);
+
+        public Task<SiloAddress> Where() => Task.FromResult(silo.SiloAddress);
+
+        public void OnDehydrate(IDehydrationContext context)
+        {
+            if (_fails)
+                throw new InvalidOperationException("does not pack");
+            context.TryAddValue("moves", _moves + 1);
+        }
+
+        public void OnRehydrate(IRehydrationContext context) => context.TryGetValue("moves", out _moves);
     }
 
     [GenerateSerializer]
@@ -257,6 +408,8 @@ public class ChecklistTests(ChecklistTests.Watched cluster) : IClassFixture<Chec
         public Task Throw() => throw new OwnFailure { Number = 7 };
 
         public Task ThrowPlain() => throw new PlainFailure("without attributes");
+
+        public Task<Parcel?[]> Echo(Parcel?[] parcels) => Task.FromResult(parcels);
     }
 
     public sealed class Watched() : ClusterFixture(2)
@@ -272,6 +425,7 @@ public class ChecklistTests(ChecklistTests.Watched cluster) : IClassFixture<Chec
         protected override void ConfigureSilo(ISiloBuilder silo)
         {
             silo.Services.AddSingleton(_notes);
+            silo.AddMemoryGrainStorageAsDefault();
             silo.AddIncomingGrainCallFilter(Watch);
         }
 
