@@ -7,25 +7,12 @@ using Microsoft.CodeAnalysis.Diagnostics;
 namespace ActOp.Generators;
 
 /// <summary>
-/// Reports attributes that compile and would do nothing: those that exist for source compatibility and are not implemented, and those that
-/// name a class that generated code cannot use.
+/// Reports attributes that compile and would do nothing: those on a class that generated code does not use so, and those that name a class
+/// that it cannot use.
 /// </summary>
 [DiagnosticAnalyzer(LanguageNames.CSharp)]
 public sealed class AttributeAnalyzer : DiagnosticAnalyzer
 {
-    private const string OwnRequests = "generated references and requests have fixed base classes";
-
-    private static readonly Dictionary<string, string> Unsupported = new()
-    {
-        ["Orleans.GeneratedActivatorConstructorAttribute"] =
-            "objects are created without services; use [UseActivator] and a class with [RegisterActivator]",
-        ["Orleans.InvokableCustomInitializerAttribute"] = OwnRequests,
-        ["Orleans.DefaultInvokableBaseTypeAttribute"] = OwnRequests,
-        ["Orleans.InvokableBaseTypeAttribute"] = OwnRequests,
-        ["Orleans.GenerateMethodSerializersAttribute"] = OwnRequests + "; derive the interface from IGrain or IGrainObserver",
-        ["Orleans.Invocation.ReturnValueProxyAttribute"] = OwnRequests,
-    };
-
     /// <inheritdoc/>
     public override ImmutableArray<DiagnosticDescriptor> SupportedDiagnostics { get; } = [Rule.Unsupported, Rule.Hook];
 
@@ -34,16 +21,16 @@ public sealed class AttributeAnalyzer : DiagnosticAnalyzer
     {
         context.ConfigureGeneratedCodeAnalysis(GeneratedCodeAnalysisFlags.None);
         context.EnableConcurrentExecution();
-        context.RegisterSymbolAction(static c => Check(c.Symbol.GetAttributes(), c.ReportDiagnostic), SymbolKind.NamedType, SymbolKind.Method);
+        context.RegisterSymbolAction(static c => Check(c.Symbol, c.Symbol.GetAttributes(), c.ReportDiagnostic), SymbolKind.NamedType, SymbolKind.Method);
         context.RegisterSymbolAction(static c => CheckHooks(c, (INamedTypeSymbol)c.Symbol), SymbolKind.NamedType);
-        context.RegisterCompilationAction(static c => Check(c.Compilation.Assembly.GetAttributes(), c.ReportDiagnostic));
+        context.RegisterCompilationAction(static c => Check(null, c.Compilation.Assembly.GetAttributes(), c.ReportDiagnostic));
     }
 
-    private static void Check(ImmutableArray<AttributeData> attributes, Action<Diagnostic> report)
+    private static void Check(ISymbol? owner, ImmutableArray<AttributeData> attributes, Action<Diagnostic> report)
     {
         foreach (var attribute in attributes)
         {
-            if (attribute.AttributeClass is { } type && Unsupported.TryGetValue(type.ToDisplayString(), out var reason))
+            if (attribute.AttributeClass is { } type && Reason(type.ToDisplayString(), owner, attribute) is { } reason)
             {
                 var place = attribute.ApplicationSyntaxReference is { } syntax ? Location.Create(syntax.SyntaxTree, syntax.Span) : Location.None;
                 var name = type.Name.Substring(0, type.Name.Length - "Attribute".Length);
@@ -51,6 +38,41 @@ public sealed class AttributeAnalyzer : DiagnosticAnalyzer
             }
         }
     }
+
+    /// <summary>Why the attribute would do nothing here; null if it does what it says.</summary>
+    private static string? Reason(string attribute, ISymbol? owner, AttributeData data)
+    {
+        var type = owner as INamedTypeSymbol;
+        switch (attribute)
+        {
+            case Attributes.GeneratedActivatorConstructor:
+                return owner is IMethodSymbol { ContainingType: { } made } && CustomRequests.IsInvokable(made)
+                    ? null
+                    : "objects are created without services; use [UseActivator] and a class with [RegisterActivator]";
+            case Attributes.InvokableCustomInitializer:
+                return type is not null && CustomRequests.Bases(type).Any(static t => t.ToDisplayString() == "System.Attribute")
+                    ? null
+                    : "the class is no attribute for grain methods";
+            case Attributes.InvokableBaseType or Attributes.DefaultInvokableBaseType:
+                return Type(data, data.ConstructorArguments.Length - 1) is { } request && CustomRequests.IsInvokable(request)
+                    ? null
+                    : "the class of requests does not implement IInvokable";
+            case Attributes.GenerateMethodSerializers:
+                return Type(data, 0) is { } proxy && CustomRequests.IsReferenceBase(proxy)
+                    ? null
+                    : "the base class of references must be a class with the methods InvokeAsync, such as GrainReference";
+            case Attributes.ReturnValueProxy:
+                return type is not null && CustomRequests.IsInvokable(type)
+                    && Attributes.Text(type, attribute) is { } name && CustomRequests.Lookup(type, name, 1) is not null
+                    ? null
+                    : "the class must implement IInvokable and have the method, with one parameter for the reference";
+            default:
+                return null;
+        }
+    }
+
+    private static INamedTypeSymbol? Type(AttributeData data, int index) =>
+        index >= 0 && index < data.ConstructorArguments.Length ? data.ConstructorArguments[index].Value as INamedTypeSymbol : null;
 
     private static void CheckHooks(SymbolAnalysisContext context, INamedTypeSymbol type)
     {

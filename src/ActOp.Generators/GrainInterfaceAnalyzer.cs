@@ -40,12 +40,13 @@ public sealed class GrainInterfaceAnalyzer : DiagnosticAnalyzer
         foreach (var member in type.GetMembers().Where(static m => !m.IsStatic && m is IPropertySymbol or IEventSymbol { IsStatic: false }))
             context.Report(Rule.Property, member, type.Name, member.Name);
         var methods = InterfaceReader.Methods(type).Where(m => SymbolEqualityComparer.Default.Equals(m.ContainingType, type)).ToList();
+        var proxy = CustomRequests.ProxyBase(type, context.Compilation, out _);
         foreach (var method in methods)
-            Method(context, method);
+            Method(context, method, proxy);
         Duplicates(context, methods);
     }
 
-    private static void Method(SymbolAnalysisContext context, IMethodSymbol method)
+    private static void Method(SymbolAnalysisContext context, IMethodSymbol method, INamedTypeSymbol? proxy)
     {
         foreach (var parameter in method.Parameters)
         {
@@ -56,7 +57,7 @@ public sealed class GrainInterfaceAnalyzer : DiagnosticAnalyzer
         var tokens = method.Parameters.Count(static p => InterfaceReader.IsToken(p.Type));
         if (tokens > 1)
             context.Report(Rule.ManyTokens, method, method.Name);
-        if (InterfaceReader.Return(method.ReturnType) == ReturnKind.Unsupported)
+        if (proxy is not null && !InterfaceReader.HasAnswer(method, proxy, context.Compilation))
             context.Report(Rule.ReturnType, method, method.Name);
     }
 

@@ -40,7 +40,8 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
             return;
         if (TypeText.Accessibility(type) is null)
             context.Report(Rule.Hidden, type, type.Name);
-        CheckInheritance(context, type);
+        if (!CustomRequests.IsInvokable(type))
+            CheckInheritance(context, type);
         var known = new HashSet<ISymbol>(CodecReader.ImplicitParameters(type), SymbolEqualityComparer.Default);
         var ids = new Dictionary<uint, ISymbol>();
         foreach (var (member, id) in CodecReader.WithIds(type))

@@ -42,6 +42,7 @@ public static class TypeManifest
     private static readonly ConcurrentDictionary<string, Type> ConstructedByName = new(StringComparer.Ordinal);
     private static readonly ConcurrentDictionary<Type, string> ConstructedNames = new();
     private static readonly ConcurrentDictionary<MadeType, Type> MadeTypes = new();
+    private static readonly ConcurrentDictionary<Type, Type> ApplicationProxies = new();
     private static int s_names;
     private static readonly ConcurrentDictionary<Type, Type?> StatelessClasses = new();
 
@@ -113,6 +114,9 @@ public static class TypeManifest
         return TryGetType(name, out var type) && type.IsInterface && TryGetInterface(type, out entry);
     }
 
+    /// <summary>The classes of references that applications make by themselves, with their interfaces.</summary>
+    internal static IEnumerable<KeyValuePair<Type, Type>> Proxies => ApplicationProxies;
+
     /// <summary>True for a registered grain interface and for what is constructed from one.</summary>
     public static bool IsGrainInterface(Type type) =>
         type.IsInterface
@@ -153,6 +157,10 @@ public static class TypeManifest
         InterfacesByType.TryAdd(interfaceType, new GrainInterface(interfaceType, name, null) { ReferenceDefinition = referenceDefinition });
         AddType(interfaceType, name);
     }
+
+    /// <summary>Registers a reference that the application makes and sends by itself. Called by generated code.</summary>
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public static void AddInterfaceProxy(Type interfaceType, Type proxy) => ApplicationProxies.TryAdd(proxy, interfaceType);
 
     /// <summary>Registers a method. Called by generated code.</summary>
     /// <exception cref="InvalidOperationException">Another method has the same id.</exception>

@@ -48,12 +48,17 @@ public class GeneratorDiagnosticTests
         "public class H(int a) { public void OnSerializing(C c) { _ = a; } } [GenerateSerializer] [SerializationCallbacks(typeof(H))] public class {|C|} { }")]
     [InlineData("ACTOP0006", "[RegisterActivator] public class {|A|} { }")]
     [InlineData("ACTOP0007", "public class C { [{|GeneratedActivatorConstructor|}] public C() { } }")]
-    [InlineData("ACTOP0007", "[{|InvokableCustomInitializer(\"M\")|}] public class MyAttribute : System.Attribute { }")]
+    [InlineData("ACTOP0007", "[{|InvokableCustomInitializer(\"M\")|}] public class C { }")]
     [InlineData("ACTOP0007", "[{|DefaultInvokableBaseType(typeof(Task), typeof(object))|}] public class C { }")]
     [InlineData("ACTOP0007", "[{|InvokableBaseType(typeof(object), typeof(Task), typeof(object))|}] public interface I { }")]
     [InlineData("ACTOP0007", "[assembly: {|InvokableBaseType(typeof(object), typeof(Task), typeof(object))|}]")]
     [InlineData("ACTOP0007", "[{|GenerateMethodSerializers(typeof(object))|}] public interface I { }")]
     [InlineData("ACTOP0007", "[{|Orleans.Invocation.ReturnValueProxy(\"M\")|}] public class C { }")]
+    [InlineData("ORLEANS0009", "public class Odd<T>; public interface IG : IGrainWithGuidKey { Odd<int> {|M|}(); }")]
+    [InlineData("ORLEANS0009",
+        "public class Odd<T>; [DefaultInvokableBaseType(typeof(Task), typeof(Orleans.Runtime.TaskRequest))] public abstract class P { "
+            + "protected ValueTask InvokeAsync(IRequest r) => default; protected ValueTask<T> InvokeAsync<T>(IRequest r) => default; } "
+            + "[GenerateMethodSerializers(typeof(P))] public interface IG { Task<int> {|M|}(); }")]
     public async Task A_mistake_is_reported_where_it_is(string id, string code)
     {
         var start = code.IndexOf("{|", StringComparison.Ordinal);

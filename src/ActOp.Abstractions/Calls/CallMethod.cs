@@ -47,4 +47,8 @@ public sealed class CallMethod(Type interfaceType, string interfaceName, string 
 
     /// <summary>The interface's method.</summary>
     public MethodInfo Info => _method ??= method();
+
+    /// <summary>The same method with another timeout.</summary>
+    internal CallMethod With(TimeSpan? timeout) =>
+        new(InterfaceType, InterfaceName, Name, Id, Options, timeout, () => Info) { TypeArguments = TypeArguments };
 }

@@ -8,13 +8,23 @@ namespace ActOp.Calls;
 /// </summary>
 public abstract class CallRuntime
 {
-    internal CallRuntime() => Weak = new WeakReference<CallRuntime>(this);
+    internal CallRuntime()
+    {
+        Weak = new WeakReference<CallRuntime>(this);
+        References = new ReferenceRuntime(this);
+    }
 
     /// <summary>For objects that outlive a node, such as the buffers of threads.</summary>
     internal WeakReference<CallRuntime> Weak { get; }
 
     /// <summary>The codecs of the services of the silo or client, set once at its start.</summary>
     internal object? CodecProvider { get; set; }
+
+    /// <summary>Sends requests of applications.</summary>
+    internal IGrainReferenceRuntime References { get; }
+
+    /// <summary>The services of the silo or client.</summary>
+    internal virtual IServiceProvider Services => throw new NotSupportedException("This runtime has no services.");
 
     /// <summary>The calls that were sent and wait for their answers.</summary>
     internal CallRegistry Registry { get; } = new();

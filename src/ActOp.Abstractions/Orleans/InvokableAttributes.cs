@@ -49,11 +49,45 @@ public sealed class InvokableBaseTypeAttribute : Attribute
     public Type ReturnType { get; }
 }
 
+/// <summary>On a request class: the method of the reference that sends requests of this class, in place of <c>InvokeAsync</c>.</summary>
+[AttributeUsage(AttributeTargets.Class)]
+public sealed class InvokeMethodNameAttribute : Attribute
+{
+    /// <summary>Names the method.</summary>
+    public InvokeMethodNameAttribute(string invokeMethodName) => InvokeMethodName = invokeMethodName;
+
+    /// <summary>The method.</summary>
+    public string InvokeMethodName { get; }
+}
+
+/// <summary>
+/// On a base class of references: its method that sends the requests of methods with a given return type, in place of
+/// <c>InvokeAsync</c>.
+/// </summary>
+[AttributeUsage(AttributeTargets.Class, AllowMultiple = true)]
+public sealed class DefaultInvokeMethodNameAttribute : Attribute
+{
+    /// <summary>Names the method for a return type.</summary>
+    public DefaultInvokeMethodNameAttribute(Type returnType, string methodName)
+    {
+        ReturnType = returnType;
+        MethodName = methodName;
+    }
+
+    /// <summary>The method.</summary>
+    public string MethodName { get; }
+
+    /// <summary>The return type; an open generic one means all that are made of it.</summary>
+    public Type ReturnType { get; }
+}
+
 /// <summary>On an attribute for grain methods: the generated request calls a method when it is made.</summary>
 [AttributeUsage(AttributeTargets.Class, AllowMultiple = true)]
 public sealed class InvokableCustomInitializerAttribute : Attribute
 {
-    /// <summary>Calls <paramref name="methodName"/> with an argument of the attribute, see <see cref="AttributeArgumentIndex"/>.</summary>
+    /// <summary>
+    /// Calls <paramref name="methodName"/> with an argument of the attribute: the first one, or that which a property names.
+    /// </summary>
     public InvokableCustomInitializerAttribute(string methodName) => MethodName = methodName;
 
     /// <summary>Calls <paramref name="methodName"/> with <paramref name="methodArgumentValue"/>.</summary>
@@ -63,10 +97,10 @@ public sealed class InvokableCustomInitializerAttribute : Attribute
         MethodArgumentValue = methodArgumentValue;
     }
 
-    /// <summary>Which constructor argument of the attribute is passed; -1 for none.</summary>
+    /// <summary>Which constructor argument of the attribute is passed, if this is set; -1 for none.</summary>
     public int AttributeArgumentIndex { get; init; } = -1;
 
-    /// <summary>Which named argument of the attribute is passed.</summary>
+    /// <summary>The position of the named argument of the attribute that is passed, if this is set.</summary>
     public int AttributeArgumentName { get; init; }
 
     /// <summary>The argument, or null.</summary>

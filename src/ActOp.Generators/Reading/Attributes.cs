@@ -13,6 +13,15 @@ internal static class Attributes
     public const string AlwaysInterleave = "Orleans.Concurrency.AlwaysInterleaveAttribute";
     public const string Unordered = "Orleans.Concurrency.UnorderedAttribute";
     public const string ResponseTimeout = "Orleans.ResponseTimeoutAttribute";
+    public const string GenerateMethodSerializers = "Orleans.GenerateMethodSerializersAttribute";
+    public const string InvokableBaseType = "Orleans.InvokableBaseTypeAttribute";
+    public const string DefaultInvokableBaseType = "Orleans.DefaultInvokableBaseTypeAttribute";
+    public const string InvokableCustomInitializer = "Orleans.InvokableCustomInitializerAttribute";
+    public const string InvokeMethodName = "Orleans.InvokeMethodNameAttribute";
+    public const string DefaultInvokeMethodName = "Orleans.DefaultInvokeMethodNameAttribute";
+    public const string ReturnValueProxy = "Orleans.Invocation.ReturnValueProxyAttribute";
+    public const string GeneratedActivatorConstructor = "Orleans.GeneratedActivatorConstructorAttribute";
+    public const string OrleansConstructor = "Orleans.OrleansConstructorAttribute";
     public const string GrainType = "Orleans.GrainTypeAttribute";
     public const string GrainInterfaceType = "Orleans.Runtime.GrainInterfaceTypeAttribute";
     public const string GenerateSerializer = "Orleans.GenerateSerializerAttribute";

@@ -10,7 +10,8 @@ internal static class CodecReader
     /// <summary>The model, or null when generated code cannot name the type.</summary>
     public static CodecModel? Read(INamedTypeSymbol type)
     {
-        if (TypeText.Accessibility(type) is null || type.IsStatic || type.IsRefLikeType)
+        // What a request class holds is written with its request.
+        if (TypeText.Accessibility(type) is null || type.IsStatic || type.IsRefLikeType || CustomRequests.IsInvokable(type))
             return null;
         var typeParameters = TypeText.AllParameters(type);
         var parameters = Parameters(type, out var hasParameters).ToArray();

@@ -8,9 +8,15 @@ internal sealed class InterfaceReader(Compilation compilation)
 {
     /// <summary>True for interfaces that calls are generated for.</summary>
     public static bool IsGrainInterface(INamedTypeSymbol type) =>
-        type.TypeKind == TypeKind.Interface
-            && type.AllInterfaces.Any(static i => i.Name == "IAddressable" && i.ToDisplayString() == "Orleans.Runtime.IAddressable")
-                && !IsMarker(type);
+        type.TypeKind == TypeKind.Interface && !IsMarker(type) && (IsAddressable(type) || IsMarked(type));
+
+    /// <summary>True for interfaces of grains, observers and extensions.</summary>
+    public static bool IsAddressable(INamedTypeSymbol type) =>
+        type.AllInterfaces.Any(static i => i.Name == "IAddressable" && i.ToDisplayString() == "Orleans.Runtime.IAddressable");
+
+    /// <summary>True for interfaces for which an attribute asks.</summary>
+    private static bool IsMarked(INamedTypeSymbol type) =>
+        new[] { type }.Concat(type.AllInterfaces).Any(static i => Attributes.Has(i, Attributes.GenerateMethodSerializers));
 
     /// <summary>Methods that a reference must implement, inherited ones included.</summary>
     public static IEnumerable<IMethodSymbol> Methods(INamedTypeSymbol type) =>
@@ -62,8 +68,7 @@ internal sealed class InterfaceReader(Compilation compilation)
 
     /// <summary>True when code can be generated for the method; the analyzer says why not.</summary>
     public static bool IsSupported(IMethodSymbol method) =>
-        Return(method.ReturnType) != ReturnKind.Unsupported
-        && method.Parameters.All(
+        method.Parameters.All(
             static p => p.RefKind == RefKind.None && !p.Type.IsRefLikeType && p.Type.TypeKind != TypeKind.Pointer)
         && method.Parameters.Count(static p => IsToken(p.Type)) <= 1;
 
@@ -77,11 +82,17 @@ internal sealed class InterfaceReader(Compilation compilation)
         if (!IsGrainInterface(type) || TypeText.Accessibility(type) is not { } accessibility)
             return null;
         var methods = Methods(type).ToList();
-        if (!methods.All(IsSupported) || HasProperties(type))
+        if (!methods.All(IsSupported) || HasProperties(type)
+            || CustomRequests.ProxyBase(type, compilation, out var isExtension) is not { } proxy
+            || !methods.All(m => HasAnswer(m, proxy, compilation)))
+        {
             return null;
-        var mine = methods.Where(m => SymbolEqualityComparer.Default.Equals(m.ContainingType, type)).Select(ReadCall);
+        }
+
+        var mine = methods.Where(m => SymbolEqualityComparer.Default.Equals(m.ContainingType, type))
+            .Select(m => ReadCall(m, proxy, isExtension));
         var foreign = methods.Where(m => !SymbolEqualityComparer.Default.Equals(m.ContainingType, type)
-            && MustGenerate(m, type)).Select(ReadCall);
+            && MustGenerate(m, type)).Select(m => ReadCall(m, proxy, isExtension));
         var parameters = TypeText.AllParameters(type);
         var fullName = TypeText.FullName(type);
         var mangled = TypeText.Mangle(fullName);
@@ -97,12 +108,33 @@ internal sealed class InterfaceReader(Compilation compilation)
             WireName(type),
             new(mine.ToArray()),
             new(foreign.Distinct().ToArray()),
-            new(methods.Select(ReadMethod).ToArray()));
+            new(methods.Select(m => ReadMethod(m, proxy)).ToArray()),
+            ReadProxy(proxy));
+    }
+
+    /// <summary>True if the method returns what calls can answer, or something that has a request class of the application.</summary>
+    public static bool HasAnswer(IMethodSymbol method, INamedTypeSymbol proxy, Compilation compilation) =>
+        CustomRequests.Find(method, proxy, compilation) is { } found
+            ? CustomRequests.Read(method, proxy, false, found, compilation) is not null
+                && CustomRequests.Send(method, proxy, found).Length > 0
+            : CustomRequests.IsOrdinaryReference(proxy) && Return(method.ReturnType) != ReturnKind.Unsupported;
+
+    private ProxyModel ReadProxy(INamedTypeSymbol proxy)
+    {
+        var isReference = CustomRequests.IsReference(proxy);
+        return new ProxyModel(
+            TypeText.Of(proxy),
+            isReference,
+            isReference ? new([]) : new(CustomRequests.Constructors(proxy, compilation).Select(static p =>
+                string.Join("|", p)).ToArray()));
     }
 
     /// <summary>True when the type has instance properties or events, which references cannot have.</summary>
     public static bool HasProperties(INamedTypeSymbol type) =>
         new[] { type }.Concat(type.AllInterfaces).SelectMany(static i => i.GetMembers()).Any(static m => m is IPropertySymbol or IEventSymbol && !m.IsStatic);
+
+    /// <summary>Before the name of the call class: the request class of a method that has one of the application.</summary>
+    public const string RequestPrefix = "Request_";
 
     private static bool IsMarker(INamedTypeSymbol type) => type.ToDisplayString() is
         "Orleans.IGrain" or "Orleans.IGrainWithGuidKey" or "Orleans.IGrainWithIntegerKey" or "Orleans.IGrainWithStringKey" or "Orleans.IGrainWithGuidCompoundKey"
@@ -140,7 +172,7 @@ internal sealed class InterfaceReader(Compilation compilation)
     private static ITypeSymbol? Result(IMethodSymbol method) =>
         method.ReturnType is INamedTypeSymbol { TypeArguments.Length: 1 } named ? named.TypeArguments[0] : null;
 
-    private static CallModel ReadCall(IMethodSymbol constructed)
+    private CallModel ReadCall(IMethodSymbol constructed, INamedTypeSymbol proxy, bool isExtension)
     {
         var method = constructed.OriginalDefinition;
         var type = method.ContainingType;
@@ -164,15 +196,19 @@ internal sealed class InterfaceReader(Compilation compilation)
             Return(method.ReturnType),
             Result(method) is { } result ? TypeText.Of(result) : "",
             type.AllInterfaces.Any(static i => i.ToDisplayString() == "Orleans.Runtime.IGrainExtension"),
-            new(method.Parameters.Select(ReadArgument).ToArray()));
+            new(method.Parameters.Select(ReadArgument).ToArray()),
+            CustomRequests.Find(method, proxy, compilation) is { } found
+                ? CustomRequests.Read(method, proxy, isExtension, found, compilation)
+                : null);
     }
 
     private static ArgumentModel ReadArgument(IParameterSymbol parameter) =>
         new(TypeText.Of(parameter.Type), Primitives.Inline(parameter.Type), Primitives.IsImmutable(parameter.Type)
             || Attributes.Has(parameter, Attributes.Immutable));
 
-    private static ReferenceMethodModel ReadMethod(IMethodSymbol method)
+    private ReferenceMethodModel ReadMethod(IMethodSymbol method, INamedTypeSymbol proxy)
     {
+        var custom = CustomRequests.Find(method, proxy, compilation);
         var arguments = TypeText.AllArguments(method.ContainingType).Concat(method.TypeParameters).Select(TypeText.Of);
         return new ReferenceMethodModel(
             TypeText.Of(method.ContainingType),
@@ -182,8 +218,10 @@ internal sealed class InterfaceReader(Compilation compilation)
             Return(method.ReturnType),
             Result(method) is { } result ? TypeText.Of(result) : "",
             Attributes.Has(method, Attributes.OneWay),
-            "global::ActOpGenerated." + ClassName(method) + TypeText.List(arguments),
-            new(method.Parameters.Select(static p => TypeText.Of(p.Type)).ToArray()));
+            "global::ActOpGenerated." + (custom is null ? "" : RequestPrefix) + ClassName(method) + TypeText.List(arguments),
+            new(method.Parameters.Select(static p => TypeText.Of(p.Type)).ToArray()),
+            custom is null ? "" : CustomRequests.Send(method, proxy, custom),
+            custom is not null && !CustomRequests.IsReference(proxy) && CustomRequests.Lookup(proxy, "GetInvokable", 0) is not null);
     }
 
     private static int Options(IMethodSymbol method)

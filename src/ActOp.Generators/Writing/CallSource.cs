@@ -5,21 +5,27 @@ namespace ActOp.Generators.Writing;
 /// <summary>Writes the call class of a grain method: a pooled request with its arguments.</summary>
 internal static class CallSource
 {
-    private const string Hidden = "[global::System.ComponentModel.EditorBrowsable(global::System.ComponentModel.EditorBrowsableState.Never)]";
+    public const string Hidden = "[global::System.ComponentModel.EditorBrowsable(global::System.ComponentModel.EditorBrowsableState.Never)]";
 
     public static void Write(SourceText text, CallModel call)
     {
+        if (call.Custom is { } custom)
+        {
+            CustomCallSource.Write(text, call, custom);
+            return;
+        }
+
         var self = call.ClassName + call.TypeParameters;
         text.Line(Hidden);
         text.Line(SourceText.MayUseObsolete);
         text.Open(call.Accessibility + " sealed class " + self + " : " + Base(call) + call.Constraints);
-        WriteMethod(text, call);
+        WriteMethod(text, call, "private");
         text.Line("private " + call.InterfaceType + " _target;");
         for (var i = 0; i < call.Arguments.Length; i++)
             text.Line("public " + call.Arguments[i].Type + " Arg" + i + ";");
         text.Line("public override global::ActOp.Calls.CallMethod Method => s_method;");
         text.Line("public override object GetTarget() => _target;");
-        WriteSetTarget(text, call);
+        WriteSetTarget(text, call, "public override ", call.IsExtension);
         var arguments = string.Join(", ", Enumerable.Range(0, call.Arguments.Length).Select(static i => "Arg" + i));
         var typeArguments = call.MethodTypeParameterNames.Length == 0 ? "" : "<" + string.Join(", ", call.MethodTypeParameterNames) + ">";
         text.Line(
@@ -57,13 +63,13 @@ internal static class CallSource
         _ => "global::System.Threading.Tasks.ValueTask<" + call.ResultType + ">",
     };
 
-    private static string Target(CallModel call) =>
-        call.IsExtension ? "holder.GetComponent(typeof(" + call.InterfaceType + "))" : "holder.GetTarget()";
+    private static string Target(CallModel call, bool isExtension) =>
+        isExtension ? "holder.GetComponent(typeof(" + call.InterfaceType + "))" : "holder.GetTarget()";
 
-    private static void WriteSetTarget(SourceText text, CallModel call)
+    public static void WriteSetTarget(SourceText text, CallModel call, string modifiers, bool isExtension)
     {
-        text.Open("public override void SetTarget(global::Orleans.Serialization.Invocation.ITargetHolder holder)");
-        text.Line("_target = (" + call.InterfaceType + ")" + Target(call) + ";");
+        text.Open(modifiers + "void SetTarget(global::Orleans.Serialization.Invocation.ITargetHolder holder)");
+        text.Line("_target = (" + call.InterfaceType + ")" + Target(call, isExtension) + ";");
         for (var i = 0; i < call.Arguments.Length; i++)
         {
             if (call.Arguments[i].IsGrainToken)
@@ -73,7 +79,7 @@ internal static class CallSource
         text.Close();
     }
 
-    private static void WriteMethod(SourceText text, CallModel call)
+    public static void WriteMethod(SourceText text, CallModel call, string accessibility)
     {
         var types = "new global::System.Type[] { " + string.Join(", ", call.Arguments.Select(static a => "typeof(" + a.Type + ")")) + " }";
         var generics = "new global::System.Type[] { " + string.Join(", ", call.MethodTypeParameterNames.Select(static p => "typeof(" + p + ")")) + " }";
@@ -81,7 +87,7 @@ internal static class CallSource
         var end = ";";
         if (call.Arity > 0)
             end = " { TypeArguments = global::ActOp.Serialization.TypeManifest.NameArguments(" + string.Join(", ", call.TypeParameterNames.Select(static p => "typeof(" + p + ")")) + ") };";
-        text.Line("private static readonly global::ActOp.Calls.CallMethod s_method = new global::ActOp.Calls.CallMethod(typeof(" +
+        text.Line(accessibility + " static readonly global::ActOp.Calls.CallMethod s_method = new global::ActOp.Calls.CallMethod(typeof(" +
             call.InterfaceType + "), "
             + SourceText.Quote(call.InterfaceName) + ", " + SourceText.Quote(call.MethodName) + ", " + call.Id +
                 "UL, (global::Orleans.CodeGeneration.InvokeMethodOptions)" + call.Options + ", " + timeout

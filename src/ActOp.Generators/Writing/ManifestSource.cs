@@ -47,6 +47,12 @@ internal static class ManifestSource
 
     private static void WriteInterface(SourceText text, InterfaceModel type, HashSet<string> calls)
     {
+        if (!type.Proxy.IsReference)
+        {
+            text.Line(Manifest + "AddInterfaceProxy(typeof(" + type.OpenInterfaceType + "), typeof(" + type.OpenReferenceClass + "));");
+            return;
+        }
+
         var factory = type.Arity > 0
             ? "typeof(" + type.OpenReferenceClass + ")"
             : "static (shared, key) => new " + type.OpenReferenceClass + "(shared, key)";

@@ -15,24 +15,50 @@ internal static class ReferenceSource
         text.Line(SourceText.MayUseObsolete);
         text.Open(
             model.Accessibility + " sealed class " + model.ReferenceClass + model.TypeParameters +
-                " : global::Orleans.Runtime.GrainReference, " + model.InterfaceType + model.Constraints);
-        text.Open("public " + model.ReferenceClass +
-            "(global::Orleans.Runtime.GrainReferenceShared shared, global::Orleans.Runtime.IdSpan key) : base(shared, key)").Close();
+                " : " + model.Proxy.Base + ", " + model.InterfaceType + model.Constraints);
+        WriteConstructors(text, model);
         foreach (var method in model.Methods)
-            WriteMethod(text, method);
+            WriteMethod(text, model, method);
         text.Close().Close();
         return text.ToString();
     }
 
-    private static void WriteMethod(SourceText text, ReferenceMethodModel method)
+    private static void WriteConstructors(SourceText text, InterfaceModel model)
+    {
+        if (model.Proxy.IsReference)
+        {
+            text.Open("public " + model.ReferenceClass +
+                "(global::Orleans.Runtime.GrainReferenceShared shared, global::Orleans.Runtime.IdSpan key) : base(shared, key)").Close();
+            return;
+        }
+
+        foreach (var constructor in model.Proxy.Constructors)
+        {
+            var types = constructor.Length == 0 ? [] : constructor.Split('|');
+            text.Open("public " + model.ReferenceClass + "(" + string.Join(", ", types.Select(static (type, i) => type + " arg" + i))
+                + ") : base(" + string.Join(", ", types.Select(static (_, i) => "arg" + i)) + ")").Close();
+        }
+    }
+
+    private static void WriteMethod(SourceText text, InterfaceModel model, ReferenceMethodModel method)
     {
         var parameters = string.Join(", ", method.ArgumentTypes.Select(static (type, i) => type + " arg" + i));
         text.Open(
             method.ReturnType + " " + method.Interface + "." + CallSource.Escape(method.Name) + method.TypeParameters + "(" + parameters +
                 ")");
-        text.Line(method.Return == ReturnKind.AsyncEnumerable
-            ? "var call = new " + method.CallType + "();"
-            : "var call = global::ActOp.Calls.CallPool<" + method.CallType + ">.Rent();");
+        if (method.CustomSend.Length > 0)
+        {
+            text.Line("var call = " + (method.AsksBase
+                ? "base.GetInvokable<" + method.CallType + ">();"
+                : method.CallType + ".New(" + (model.Proxy.IsReference ? "global::ActOp.Calls.CustomCall.ServicesOf(this)" : "null") + ");"));
+        }
+        else
+        {
+            text.Line(method.Return == ReturnKind.AsyncEnumerable
+                ? "var call = new " + method.CallType + "();"
+                : "var call = global::ActOp.Calls.CallPool<" + method.CallType + ">.Rent();");
+        }
+
         for (var i = 0; i < method.ArgumentTypes.Length; i++)
         {
             text.Line("call.Arg" + i + " = arg" + i + ";");
@@ -46,6 +72,8 @@ internal static class ReferenceSource
 
     private static string Send(ReferenceMethodModel method)
     {
+        if (method.CustomSend.Length > 0)
+            return method.CustomSend;
         if (method.Return == ReturnKind.Void)
             return "call.SendVoid(this);";
         if (method.OneWay)

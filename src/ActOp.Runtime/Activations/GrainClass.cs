@@ -151,7 +151,7 @@ internal sealed class GrainClass
         if (method.IsStatic)
         {
             var asked = method.CreateDelegate<Func<IInvokable, bool>>();
-            return (call, _) => asked((IInvokable)call);
+            return (call, _) => asked(((RequestBase)call).Visible);
         }
 
         return (Func<Call, object?, bool>)OnInstanceDefinition.MakeGenericMethod(type).Invoke(null, [method])!;
@@ -161,6 +161,6 @@ internal sealed class GrainClass
         where TGrain : class
     {
         var asked = method.CreateDelegate<Func<TGrain, IInvokable, bool>>();
-        return (call, instance) => asked((TGrain)instance!, (IInvokable)call);
+        return (call, instance) => asked((TGrain)instance!, ((RequestBase)call).Visible);
     }
 }

@@ -39,7 +39,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     internal int Slots => Registry.Capacity;
 
     /// <summary>The application's services, for values that are bound to the node that reads them.</summary>
-    internal IServiceProvider Services => local.Services;
+    internal override IServiceProvider Services => local.Services;
 
     /// <summary>The one-way call that was lost last.</summary>
     internal LostCall? LastLost { get; private set; }

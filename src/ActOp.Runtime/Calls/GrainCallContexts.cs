@@ -22,7 +22,7 @@ internal abstract class GrainCallContext(RequestBase request) : IGrainCallContex
 
     public string MethodName => request.GetMethodName();
 
-    public IInvokable Request => request;
+    public IInvokable Request => request.Visible;
 
     public Response? Response { get; set; }
 
@@ -167,10 +167,7 @@ internal sealed class OutgoingCallContext(CallSender calls, RequestBase request,
     private ValueTask<object?> SendCopy()
     {
         var original = (Call)_request;
-        var copy = (RequestBase)FrameWriter.CreateCall(original.Method.Id, original.Method.TypeArguments);
-        for (var index = 0; index < _request.GetArgumentCount(); index++)
-            copy.SetArgument(index, _request.GetArgument(index)!);
-        var call = (Call)copy;
+        var call = original is CustomCall custom ? custom.Twin() : CopyOf(_request);
         call.Flags = original.Flags;
         call.Origin = original.Origin;
         call.Reference = original.Reference;
@@ -183,5 +180,14 @@ internal sealed class OutgoingCallContext(CallSender calls, RequestBase request,
             return call.RouteBoxed(static (sent, state) => ((CallSender)state).SendFiltered(sent), calls);
         calls.SendFiltered(call);
         return default;
+    }
+
+    private static Call CopyOf(RequestBase request)
+    {
+        var method = ((Call)request).Method;
+        var copy = (RequestBase)FrameWriter.CreateCall(method.Id, method.TypeArguments);
+        for (var index = 0; index < request.GetArgumentCount(); index++)
+            copy.SetArgument(index, request.GetArgument(index)!);
+        return copy;
     }
 }

@@ -100,6 +100,7 @@ internal static class NodeRegistrations
         services.AddOptions<SerializationLimitOptions>();
         services.AddSingleton<IGrainFactory>(static provider => provider.GetRequiredService<Node>().Factory);
         services.AddSingleton<IClusterClient>(static provider => new ClusterClient(provider.GetRequiredService<Node>().Factory, provider));
+        services.AddSingleton<IGrainReferenceRuntime>(static provider => provider.GetRequiredService<Node>().Calls.References);
         services.AddSingleton<IGrainRuntime>(static provider => provider.GetRequiredService<Node>().GrainRuntime);
         services.AddSingleton<ITimerRegistry, TimerRegistry>();
         services.AddSingleton<IGrainContextAccessor, GrainContextAccessor>();

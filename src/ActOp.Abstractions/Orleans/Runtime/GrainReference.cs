@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.CodeGeneration;
 
@@ -63,6 +64,31 @@ public class GrainReference : IAddressable, IEquatable<GrainReference>
 
     /// <inheritdoc/>
     public override string ToString() => "GrainReference:" + GrainId + ":" + InterfaceType;
+
+    /// <summary>A request of the application, with the services that its constructor asks for.</summary>
+    /// <typeparam name="TInvokable">A generated request class.</typeparam>
+    protected TInvokable GetInvokable<TInvokable>() => ActivatorUtilities.GetServiceOrCreateInstance<TInvokable>(Shared.ServiceProvider);
+
+    /// <summary>Sends a request that nobody waits for.</summary>
+    protected void Invoke(IRequest methodDescription)
+    {
+        ArgumentNullException.ThrowIfNull(methodDescription);
+        Shared.Runtime.InvokeMethod(this, methodDescription, methodDescription.Options);
+    }
+
+    /// <summary>Sends a request and waits for its end.</summary>
+    protected ValueTask InvokeAsync(IRequest methodDescription)
+    {
+        ArgumentNullException.ThrowIfNull(methodDescription);
+        return Shared.Runtime.InvokeMethodAsync(this, methodDescription, methodDescription.Options);
+    }
+
+    /// <summary>Sends a request and waits for its result.</summary>
+    protected ValueTask<T?> InvokeAsync<T>(IRequest methodDescription)
+    {
+        ArgumentNullException.ThrowIfNull(methodDescription);
+        return Shared.Runtime.InvokeMethodAsync<T>(this, methodDescription, methodDescription.Options);
+    }
 }
 
 /// <summary>What the references of one grain type and interface have in common.</summary>
@@ -88,6 +114,15 @@ public class GrainReferenceShared
 
     /// <summary>The version of the interface in this process; 0 if it has none.</summary>
     public ushort InterfaceVersion { get; }
+
+    /// <summary>Sends requests of applications.</summary>
+    public IGrainReferenceRuntime Runtime => CallRuntime.References;
+
+    /// <summary>The services of the silo or client.</summary>
+    public IServiceProvider ServiceProvider => CallRuntime.Services;
+
+    /// <summary>Options of all calls by these references: none, because methods have their own.</summary>
+    public InvokeMethodOptions InvokeMethodOptions => InvokeMethodOptions.None;
 
     internal string InterfaceName { get; }
 

@@ -1,5 +1,6 @@
 using System.Reflection;
 using ActOp.Calls;
+using ActOp.Wire;
 using Orleans.CodeGeneration;
 using Orleans.Serialization.Invocation;
 
@@ -95,6 +96,61 @@ public abstract class RequestBase : Call, IRequest
     /// <inheritdoc/>
     public virtual bool TryCancel() => false;
 
+    /// <summary>
+    /// What filters and the predicate of [MayInterleave] get: this, or the request of the application that this call carries.
+    /// </summary>
+    internal virtual IInvokable Visible => this;
+
+    // What follows is for requests of the application that derive from this class itself: a CustomCall carries them, and they are never sent.
+
+    /// <inheritdoc/>
+    internal override object? BoxedResult
+    {
+        get => null;
+        set => throw NotSent();
+    }
+
+    /// <inheritdoc/>
+    [System.ComponentModel.EditorBrowsable(System.ComponentModel.EditorBrowsableState.Never)]
+    public override void Recycle()
+    {
+    }
+
+    internal override bool Start()
+    {
+        Error = NotSent();
+        return true;
+    }
+
+    internal override void TakeResult()
+    {
+    }
+
+    internal override void CopyResult(CopyContext context)
+    {
+    }
+
+    internal override void WriteResult(ref WireWriter writer) => throw NotSent();
+
+    internal override void ReadResult(ref WireReader reader) => throw NotSent();
+
+    internal override void CompleteTask()
+    {
+    }
+
+    internal override ValueTask<object?> RouteBoxed(Action<Call, object> route, object state) => throw NotSent();
+
+    /// <summary>Sends a generated request that an application holds.</summary>
+    /// <returns>The result; null at once if the options say one-way.</returns>
+    internal ValueTask<object?> SendBoxed(GrainReference reference, InvokeMethodOptions options)
+    {
+        Flags |= options;
+        if (((Flags | Method.Options) & InvokeMethodOptions.OneWay) == 0)
+            return RouteBoxed(static (call, target) => ((RequestBase)call).Dispatch((GrainReference)target), reference);
+        Dispatch(reference);
+        return default;
+    }
+
     /// <summary>Hands the call to the runtime of <paramref name="reference"/>.</summary>
     private protected void Dispatch(GrainReference reference)
     {
@@ -103,6 +159,8 @@ public abstract class RequestBase : Call, IRequest
         Runtime = reference.Shared.CallRuntime;
         Runtime.Send(this, reference);
     }
+
+    private NotSupportedException NotSent() => new("A request of the class " + GetType() + " is not sent itself.");
 }
 
 /// <summary>A call of a method that returns <see cref="ValueTask"/>.</summary>

@@ -66,7 +66,7 @@ public interface ITargetHolder
 public abstract class Response : IDisposable
 {
     /// <summary>The outcome of a method without a result.</summary>
-    public static Response Completed { get; } = new ResponseOf<object?>(null);
+    public static Response Completed { get; } = new CompletedResponse();
 
     /// <summary>The exception, or null.</summary>
     public abstract Exception? Exception { get; set; }
@@ -78,7 +78,7 @@ public abstract class Response : IDisposable
     public static Response FromException(Exception exception) => new ExceptionResponse(exception);
 
     /// <summary>An outcome with a result.</summary>
-    public static Response FromResult<TResult>(TResult value) => new ResponseOf<TResult>(value);
+    public static Response FromResult<TResult>(TResult value) => new Response<TResult> { TypedResult = value };
 
     /// <inheritdoc/>
     public abstract void Dispose();
@@ -90,30 +90,69 @@ public abstract class Response : IDisposable
     public virtual Type? GetSimpleResultType() => null;
 }
 
-/// <summary>An outcome with a result.</summary>
-internal sealed class ResponseOf<TResult>(TResult value) : Response
+/// <summary>What is done with outcomes.</summary>
+public static class ResponseExtensions
 {
-    private TResult? _value = value;
+    /// <summary>Throws the exception of a failed outcome.</summary>
+    public static void ThrowIfExceptionResponse(this Response response)
+    {
+        ArgumentNullException.ThrowIfNull(response);
+        if (response.Exception is { } exception)
+            ExceptionDispatchInfo.Throw(exception);
+    }
+}
 
+/// <summary>An outcome with a result.</summary>
+/// <typeparam name="TResult">The type of the result.</typeparam>
+public sealed class Response<TResult> : Response
+{
+    /// <inheritdoc/>
     public override Exception? Exception
     {
         get => null;
         set => throw new InvalidOperationException("This response holds a result; make a new one with Response.FromException.");
     }
 
+    /// <inheritdoc/>
     public override object? Result
     {
-        get => _value;
-        set => _value = (TResult?)value;
+        get => TypedResult;
+        set => TypedResult = (TResult?)value;
+    }
+
+    /// <summary>The result.</summary>
+    public TResult? TypedResult { get; set; }
+
+    /// <summary>Forgets the result.</summary>
+    public override void Dispose() => TypedResult = default;
+
+    /// <inheritdoc/>
+    public override T GetResult<T>() => (T)(object?)TypedResult!;
+
+    /// <inheritdoc/>
+    public override Type GetSimpleResultType() => typeof(TResult);
+}
+
+/// <summary>The outcome of a method without a result: one object for all.</summary>
+internal sealed class CompletedResponse : Response
+{
+    public override Exception? Exception
+    {
+        get => null;
+        set => throw new InvalidOperationException("This response is shared; make a new one with Response.FromException.");
+    }
+
+    public override object? Result
+    {
+        get => null;
+        set => throw new InvalidOperationException("This response is shared; make a new one with Response.FromResult.");
     }
 
     public override void Dispose()
     {
     }
 
-    public override T GetResult<T>() => (T)(object?)_value!;
-
-    public override Type? GetSimpleResultType() => typeof(TResult);
+    public override T GetResult<T>() => default!;
 }
 
 /// <summary>A failed outcome.</summary>

@@ -116,5 +116,10 @@ internal sealed class DefaultWellKnownTypes : IConfigureOptions<TypeManifestOpti
     {
         for (var i = 0; i < Types.Length; i++)
             options.WellKnownTypeIds.TryAdd((uint)i + 1, Types[i]);
+        foreach (var (proxy, interfaceType) in ActOp.Serialization.TypeManifest.Proxies)
+        {
+            options.InterfaceProxies.Add(proxy);
+            options.Interfaces.Add(interfaceType);
+        }
     }
 }
