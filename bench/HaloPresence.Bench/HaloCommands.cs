@@ -55,11 +55,13 @@ public static class HaloCommands
         command.Options.Add(lease);
         var postgres = new Option<string?>("--postgres");
         command.Options.Add(postgres);
+        var ledgers = new Option<string?>("--ledgers");
+        command.Options.Add(ledgers);
         var table = new HaloOptionTable(new HaloOptions());
         table.AddTo(command);
         command.SetAction((parsed, _) => SiloChild.RunAsync(new SiloArguments(
             parsed.GetValue(index), parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary), table.Read(parsed),
-                parsed.GetValue(journal), parsed.GetValue(lease), parsed.GetValue(postgres))));
+                parsed.GetValue(journal), parsed.GetValue(lease), parsed.GetValue(postgres), parsed.GetValue(ledgers))));
         return command;
     }
 

@@ -40,17 +40,23 @@ public sealed partial class PostgresServer : IAsyncDisposable
     public string Host => _folder;
 
     /// <summary>Makes a server and starts it. <paramref name="settings"/> are of the form name=value.</summary>
-    public static async Task<PostgresServer> StartAsync(params string[] settings)
+    public static Task<PostgresServer> StartAsync(params string[] settings) =>
+        StartAsync(Directory.CreateTempSubdirectory("actop-pg-").FullName, [], settings);
+
+    /// <summary>The same in a new folder below <paramref name="place"/>, with more arguments of initdb.</summary>
+    public static Task<PostgresServer> StartInAsync(string place, string[] initial, params string[] settings) =>
+        StartAsync(Directory.CreateDirectory(Path.Combine(place, "pg")).FullName, initial, settings);
+
+    private static async Task<PostgresServer> StartAsync(string folder, string[] initial, string[] settings)
     {
         var programs = Programs ?? throw new InvalidOperationException("PostgreSQL is not installed: there is no initdb.");
-        var folder = Directory.CreateTempSubdirectory("actop-pg-").FullName;
         var server = new PostgresServer(programs, folder, settings);
         try
         {
             if (Environment.IsPrivilegedProcess)
                 await RunAsync("chown", AsUser[1], folder).ConfigureAwait(false);
             await RunAsync([.. AsUser[2..], Path.Combine(programs, "initdb"), "-D", Path.Combine(folder, "data"), "-U", "postgres", "-A", "trust",
-                "-E", "UTF8", "--locale=C", "--no-sync"]).ConfigureAwait(false);
+                "-E", "UTF8", "--locale=C", "--no-sync", .. initial]).ConfigureAwait(false);
             await server.StartAgainAsync().ConfigureAwait(false);
             return server;
         }

@@ -2,6 +2,7 @@ using System.CommandLine;
 using ActOp.Harness.Options;
 using ActOp.Harness.Processes;
 using ActOp.Harness.Reports;
+using HaloPresence.Bench.States;
 using Spectre.Console;
 
 namespace HaloPresence.Bench.Faults;
@@ -94,20 +95,26 @@ public static class FaultCommand
         var lease = new Option<double>("--lease") { Description = "Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never.", DefaultValueFactory = _ => 0 };
         var postgres = new Option<string?>("--postgres") { Description = "Connection string of a PostgreSQL database for the membership table, or temporary: the run starts a server of its own." };
         var verbose = new Option<bool>("--verbose") { Description = "Print the silos' last log lines at the end." };
+        var storage = new Option<string?>("--storage") { Description = "Try storages: grains count in PostgreSQL and in files under load while these faults happen, in this order: kill, restartAll, roll, database (away for --pause), errors, fullFiles, fullDatabase; or all. The run starts a database of its own. No acknowledged write may be lost." };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
-        foreach (var option in (Option[])[mode, kills, interval, graceful, pause, lease, postgres, verbose, json])
+        foreach (var option in (Option[])[mode, kills, interval, graceful, pause, lease, postgres, storage, verbose, json])
             command.Options.Add(option);
         var table = new HaloOptionTable(new HaloOptions { Rate = 1000 });
         table.AddTo(command);
-        command.SetAction((parsed, cancellation) => RunAsync(
-            new FaultOptions(table.Read(parsed), parsed.GetValue(graceful) ? FaultMode.Stop : parsed.GetValue(mode), parsed.GetValue(kills), parsed.GetValue(interval))
+        command.SetAction((parsed, cancellation) =>
+        {
+            var chosen = parsed.GetValue(graceful) ? FaultMode.Stop : parsed.GetValue(mode);
+            var options = new FaultOptions(table.Read(parsed), chosen, parsed.GetValue(kills), parsed.GetValue(interval))
             {
                 Pause = parsed.GetValue(pause),
                 Lease = parsed.GetValue(lease),
                 Postgres = parsed.GetValue(postgres),
                 Verbose = parsed.GetValue(verbose),
-            },
-            parsed.GetValue(json), cancellation));
+            };
+            return parsed.GetValue(storage) is { } list
+                ? LedgerReport.RunAsync(options, list, parsed.GetValue(json), cancellation)
+                : RunAsync(options, parsed.GetValue(json), cancellation);
+        });
         return command;
     }
 

@@ -30,6 +30,9 @@ public sealed class FaultSilos : IAsyncDisposable
     /// <summary>The database that holds the membership table; null if silo 0 does.</summary>
     public string? Postgres { get; init; }
 
+    /// <summary>The folder of the file storage of ledgers; null for silos without ledgers.</summary>
+    public string? Ledgers { get; init; }
+
     /// <summary>Creates no process yet; journals go to <paramref name="directory"/>.</summary>
     public FaultSilos(FaultOptions options, IClock clock, string directory)
     {
@@ -164,6 +167,7 @@ public sealed class FaultSilos : IAsyncDisposable
             "--journal", _journals[index],
             "--lease", _options.Lease.ToString(CultureInfo.InvariantCulture),
             .. Postgres is null ? Array.Empty<string>() : ["--postgres", Postgres],
+            .. Ledgers is null ? Array.Empty<string>() : ["--ledgers", Ledgers],
         ];
         _processes[index] = ChildProcess.Start(
             $"silo {index}", [.. own, .. new HaloOptionTable(halo).Print(halo)], line => Take(index, line));

@@ -92,6 +92,9 @@ public sealed class ClusterLoad : ILoadTarget
         _client = host.Services.GetRequiredService<IClusterClient>();
     }
 
+    /// <summary>The connected client.</summary>
+    public IClusterClient Client => _client;
+
     /// <summary>Connects to the cluster behind the gateways.</summary>
     public static async Task<ClusterLoad> ConnectAsync(int[] gateways, CancellationToken cancellation)
     {

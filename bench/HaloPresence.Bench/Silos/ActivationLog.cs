@@ -13,6 +13,12 @@ public enum JournalKind : byte
 
     /// <summary>A game.</summary>
     Game = 2,
+
+    /// <summary>A grain that counts in PostgreSQL.</summary>
+    PostgresLedger = 3,
+
+    /// <summary>A grain that counts in files.</summary>
+    FileLedger = 4,
 }
 
 /// <summary>
@@ -23,8 +29,7 @@ public enum JournalKind : byte
 public sealed class ActivationLog(string? path) : ILoggerProvider
 {
     private readonly ActivationJournal? _journal = path is null ? null : new ActivationJournal(path);
-    private readonly Dictionary<long, List<long>> _players = [];
-    private readonly Dictionary<long, List<long>> _games = [];
+    private readonly Dictionary<long, List<long>>[] _grains = [.. Enum.GetValues<JournalKind>().Select(static _ => new Dictionary<long, List<long>>())];
     private readonly Lock _lock = new();
     private long _activations;
 
@@ -35,7 +40,7 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
     public bool HasPlayer(long player)
     {
         lock (_lock)
-            return _players.ContainsKey(player);
+            return GrainsOf(JournalKind.Player).ContainsKey(player);
     }
 
     /// <summary>At most so many of the games that are active here, drawn at random.</summary>
@@ -43,7 +48,7 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
     {
         lock (_lock)
         {
-            long[] games = [.. _games.Keys];
+            long[] games = [.. GrainsOf(JournalKind.Game).Keys];
             random.Shuffle(games);
             return games[..Math.Min(most, games.Length)];
         }
@@ -54,17 +59,21 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
     {
         "HaloPresence.PlayerGrain" => new Follower(this, JournalKind.Player),
         "HaloPresence.GameGrain" => new Follower(this, JournalKind.Game),
+        "HaloPresence.Bench.States.PostgresLedger" => new Follower(this, JournalKind.PostgresLedger),
+        "HaloPresence.Bench.States.FileLedger" => new Follower(this, JournalKind.FileLedger),
         _ => NullLogger.Instance,
     };
 
     /// <inheritdoc/>
     public void Dispose() => _journal?.Dispose();
 
+    private Dictionary<long, List<long>> GrainsOf(JournalKind kind) => _grains[(int)kind - 1];
+
     private void Begin(JournalKind kind, long key)
     {
         lock (_lock)
         {
-            var grains = kind == JournalKind.Player ? _players : _games;
+            var grains = GrainsOf(kind);
             if (!grains.TryGetValue(key, out var open))
                 grains.Add(key, open = []);
             open.Add(++_activations);
@@ -76,7 +85,7 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
     {
         lock (_lock)
         {
-            var grains = kind == JournalKind.Player ? _players : _games;
+            var grains = GrainsOf(kind);
             if (!grains.TryGetValue(key, out var open))
                 return;
             _journal?.Write(kind, begins: false, open[0], key);

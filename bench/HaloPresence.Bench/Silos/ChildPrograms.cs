@@ -44,8 +44,10 @@ public static class ClientChild
 /// <param name="Journal">File for the begins and ends of activations; with one, the silo also says which views it adopts.</param>
 /// <param name="Lease">Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never.</param>
 /// <param name="Postgres">The database that holds the membership table; null if the primary does.</param>
+/// <param name="Ledgers">The folder of the file storage of ledgers; null for none.</param>
 public sealed record SiloArguments(
-    int Index, int Port, int Gateway, int Primary, HaloOptions Options, string? Journal = null, double Lease = 0, string? Postgres = null);
+    int Index, int Port, int Gateway, int Primary, HaloOptions Options, string? Journal = null, double Lease = 0, string? Postgres = null,
+    string? Ledgers = null);
 
 /// <summary>What a silo process says once a second; every counter is cumulative since its start.</summary>
 public sealed record SiloSample : ITimed

@@ -2,6 +2,7 @@ using System.Globalization;
 using ActOp.Configuration;
 using ActOp.Harness.Processes;
 using HaloPresence.Bench.Faults;
+using HaloPresence.Bench.States;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -50,6 +51,8 @@ public sealed class SiloHost : ISilo
         var builder = QuietHost.CreateBuilder();
         builder.Configuration.AddInMemoryCollection(Settings(arguments));
         builder.AddHaloPresence();
+        if (arguments.Ledgers is { } folder)
+            LedgerStorages.AddTo(builder, arguments.Postgres!, folder);
         // The paper's placement, in all modes: the default prefers the silo of the caller.
         builder.Services.AddSingleton<PlacementStrategy, RandomPlacement>();
         activations.AddTo(builder.Logging);
