@@ -1,6 +1,7 @@
 using System.Runtime.CompilerServices;
 using System.Threading.Channels;
 using Chat;
+using Microsoft.AspNetCore.Diagnostics.HealthChecks;
 using Orleans.Streams;
 
 // One command runs a silo and the page: http://localhost:5081.
@@ -11,8 +12,12 @@ builder.UseOrleans(silo => silo
     .AddMemoryGrainStorage("PubSubStore")
     .AddMemoryStreams(RoomGrain.Provider));
 builder.Services.AddSingleton(TimeProvider.System);
+builder.Services.AddHealthChecks().AddActOp();
 var app = builder.Build();
 app.UseFileServer();
+app.MapHealthChecks("/health/live", new HealthCheckOptions { Predicate = static check => check.Tags.Contains("live") });
+app.MapHealthChecks("/health/ready", new HealthCheckOptions { Predicate = static check => check.Tags.Contains("ready") });
+app.MapHealthChecks("/health");
 
 // The messages of a room as server-sent events, from the moment of the request until the browser goes.
 app.MapGet("/api/rooms/{room}/events", (string room, string name, IClusterClient cluster, CancellationToken gone) =>

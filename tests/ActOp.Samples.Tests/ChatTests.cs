@@ -35,6 +35,16 @@ public class ChatTests(BrowserFixture browser)
         await Expect(ada.Locator("#messages")).ToContainTextAsync("Bob left.");
     }
 
+    [Theory]
+    [InlineData("/health")]
+    [InlineData("/health/live")]
+    [InlineData("/health/ready")]
+    public async Task An_orchestrator_asks_for_the_health_of_the_silo(string path)
+    {
+        await using var chat = await SampleProcess.StartAsync("Chat");
+        Assert.Equal("Healthy", await chat.Http.GetStringAsync(path));
+    }
+
     private static async Task EnterAsync(Microsoft.Playwright.IPage page, string name, string room)
     {
         await page.FillAsync("#name", name);

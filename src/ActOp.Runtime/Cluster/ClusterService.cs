@@ -31,6 +31,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private ITimer? _timer;
     private int _isTickPosted;
     private bool _pumping;
+    private volatile bool _tableFailed;
 
     internal ClusterService(
         LocalNode local,
@@ -76,6 +77,9 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
 
     /// <summary>True while this silo may run grains.</summary>
     internal bool LeaseHeld => _protocol.LeaseHeld;
+
+    /// <summary>False from a failed request to the table until the next one that succeeds.</summary>
+    internal bool TableAnswers => !_tableFailed;
 
     /// <summary>Joins and becomes active. Returns when the view lists this silo as active.</summary>
     internal async Task JoinAsync(CancellationToken cancellationToken)
@@ -309,6 +313,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             using var timeout = new CancellationTokenSource(TimeSpan.FromMilliseconds(_options.TableTimeout), _local.TaskTime);
             using var ended = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, _tableUse.Stopping);
             var reply = await _table.Execute(request, ended.Token);
+            _tableFailed = false;
             _protocol.OnTableReply(reply, Now);
             Pump();
         }
@@ -316,6 +321,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         {
             if (!_tableUse.Stopping.IsCancellationRequested)
                 _local.Log.TableFailed(exception);
+            _tableFailed = true;
             _protocol.OnTableFailed(request.Id, Now);
         }
     }

@@ -1,0 +1,165 @@
+using ActOp.Configuration;
+using ActOp.Runtime.Hosting;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Options;
+using Orleans;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Health;
+
+/// <summary>
+/// Says whether the node of this host is alive and whether it is ready. A silo posts a step to the control stage and to the work stage once
+/// a second, and notes when it ran.
+/// </summary>
+/// <remarks>
+/// <para>Any thread; a check never waits and never throws. Owns the timer of its steps, which ends with the node.</para>
+/// <para>Before the start and after the stop of the node, nothing runs that could stand still: it is alive and not ready. A step that does not
+/// run is not followed by others of its stage, so a stage that stands still holds one item.</para>
+/// </remarks>
+internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, IOptions<HealthOptions> options)
+    : ILifecycleParticipant<ISiloLifecycle>
+{
+    private static readonly TimeSpan Period = TimeSpan.FromSeconds(1);
+
+    private readonly Lock _gate = new();
+    private readonly StageBeat _control = new("control");
+    private readonly StageBeat _work = new("work");
+    private Node? _node;
+    private long _leaseLostAt;
+    private DateTime? _asked;
+
+    public void Participate(ISiloLifecycle lifecycle) => lifecycle.Subscribe(
+        "health", ServiceLifecycleStage.RuntimeServices - 1, _ =>
+        {
+            Start(services.GetRequiredService<Node>());
+            return Task.CompletedTask;
+        });
+
+    /// <summary>Alive: nothing of the silo stands still, it was not declared dead, and it has had its lease not long ago.</summary>
+    internal HealthCheckResult CheckLive()
+    {
+        if (_node is not { } node)
+            return HealthCheckResult.Healthy("It is not a silo that runs.");
+        if (node.Local.IsDead)
+            return HealthCheckResult.Unhealthy("The silo " + node.Address + " was declared dead.");
+        if (node.Local.IsStopping)
+            return HealthCheckResult.Healthy("The silo stops.");
+        foreach (var beat in (ReadOnlySpan<StageBeat>)[_control, _work])
+        {
+            if (time.GetElapsedTime(beat.LastRun) > options.Value.StageTimeout)
+                return HealthCheckResult.Unhealthy("Nothing has run on the stage " + beat.Name + " for " + time.GetElapsedTime(beat.LastRun) + ".");
+        }
+
+        var without = node.Lease.IsClosed && Volatile.Read(ref _leaseLostAt) is > 0 and var lost ? time.GetElapsedTime(lost) : TimeSpan.Zero;
+        return options.Value.LeaseTimeout != Timeout.InfiniteTimeSpan && without > options.Value.LeaseTimeout
+            ? HealthCheckResult.Unhealthy("The silo " + node.Address + " has had no lease for " + without + ".")
+            : HealthCheckResult.Healthy();
+    }
+
+    /// <summary>
+    /// Ready: a silo is active in its view, has its lease and does not stop, and the application's parts agree. A client is connected to a
+    /// silo. While the membership table does not answer, a silo is ready and degraded: grains work, but no silo can join.
+    /// </summary>
+    internal HealthCheckResult CheckReady()
+    {
+        if (services.GetService<IHostApplicationLifetime>() is { ApplicationStopping.IsCancellationRequested: true })
+            return HealthCheckResult.Unhealthy("The host stops.");
+        return services.GetService<ClientHost>() is { } client ? CheckClient(client.Node) : CheckSilo();
+    }
+
+    private static HealthCheckResult CheckClient(Node node) => node.Peers.Count(clients: false) > 0
+        ? HealthCheckResult.Healthy()
+        : HealthCheckResult.Unhealthy("The client is connected to no silo.");
+
+    private HealthCheckResult CheckSilo()
+    {
+        if (_node is not { } node)
+            return HealthCheckResult.Unhealthy("The silo has not started.");
+        if (node.Local.IsStopping || !node.ClusterView.IsActive(node.Address))
+            return HealthCheckResult.Unhealthy("The silo " + node.Address + " is not active: it starts or stops.");
+        if (node.Lease.IsClosed)
+            return HealthCheckResult.Unhealthy("The silo " + node.Address + " has no lease: its grains wait.");
+        if (AskParticipants() is { } reason)
+            return HealthCheckResult.Unhealthy(reason);
+        return node.Cluster is { TableAnswers: false }
+            ? HealthCheckResult.Degraded("The membership table does not answer: no silo joins, leaves or is declared dead.")
+            : HealthCheckResult.Healthy();
+    }
+
+    private string? AskParticipants()
+    {
+        DateTime last;
+        lock (_gate)
+        {
+            var now = time.GetUtcNow().UtcDateTime;
+            last = _asked ?? now;
+            _asked = now;
+        }
+
+        foreach (var participant in services.GetServices<IHealthCheckParticipant>())
+        {
+            try
+            {
+                if (!participant.CheckHealth(last, out var reason))
+                    return participant.GetType().Name + ": " + (reason ?? "no reason given");
+            }
+            catch (Exception exception)
+            {
+                return participant.GetType().Name + " has failed: " + exception.Message;
+            }
+        }
+
+        return null;
+    }
+
+    private void Start(Node node)
+    {
+        _control.Ran(time);
+        _work.Ran(time);
+        _node = node;
+        node.Local.Background.Part("health").Every(Period, () => Look(node));
+    }
+
+    /// <summary>Once a second.</summary>
+    private void Look(Node node)
+    {
+        _control.Post(node.Stages.Control.Post, time);
+        _work.Post(node.Stages.Work.Post, time);
+        if (!node.Lease.IsClosed)
+            Volatile.Write(ref _leaseLostAt, 0);
+        else if (Volatile.Read(ref _leaseLostAt) == 0)
+            Volatile.Write(ref _leaseLostAt, Math.Max(1, time.GetTimestamp()));
+    }
+
+    /// <summary>When a step of a stage last ran. Posted again only after it has run.</summary>
+    private sealed class StageBeat(string name)
+    {
+        private long _lastRun;
+        private int _isPosted;
+
+        internal string Name => name;
+
+        internal long LastRun => Volatile.Read(ref _lastRun);
+
+        internal void Post(Action<StageAction> post, TimeProvider time)
+        {
+            if (Interlocked.Exchange(ref _isPosted, 1) == 0)
+                post(new StageAction(() => Ran(time)));
+        }
+
+        internal void Ran(TimeProvider time)
+        {
+            Volatile.Write(ref _lastRun, time.GetTimestamp());
+            Volatile.Write(ref _isPosted, 0);
+        }
+    }
+}
+
+/// <summary>A health check by a function.</summary>
+internal sealed class NodeHealthCheck(Func<HealthCheckResult> check) : IHealthCheck
+{
+    public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default) =>
+        Task.FromResult(check());
+}

@@ -1,0 +1,184 @@
+using ActOp.Runtime.Hosting;
+using ActOp.Staging;
+using ActOp.Tests.Clusters;
+using Microsoft.Extensions.Diagnostics.HealthChecks;
+using Microsoft.Extensions.Hosting;
+
+namespace ActOp.Tests.Hosting;
+
+/// <summary>What the checks of <c>AddHealthChecks().AddActOp()</c> say.</summary>
+public class HealthTests
+{
+    private static readonly CancellationToken Cancellation = TestContext.Current.CancellationToken;
+
+    [Fact]
+    public async Task A_silo_that_runs_is_alive_and_ready()
+    {
+        await using var cluster = Cluster();
+        await cluster.DeployAsync();
+        Assert.Equal((HealthStatus.Healthy, HealthStatus.Healthy), await AskAsync(cluster.Silos[0].ServiceProvider));
+    }
+
+    [Fact]
+    public async Task A_silo_that_starts_or_drains_is_alive_and_not_ready()
+    {
+        var asks = new Asks();
+        await using var cluster = Cluster(silo => silo.Services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(services => asks.In(services)));
+        await cluster.DeployAsync();
+        await cluster.StopSiloAsync(cluster.Silos[0]);
+        Assert.Equal([(HealthStatus.Healthy, HealthStatus.Unhealthy), (HealthStatus.Healthy, HealthStatus.Unhealthy)], asks.Answers);
+    }
+
+    [Fact]
+    public async Task A_host_that_is_asked_to_stop_is_not_ready_from_then_on()
+    {
+        await using var cluster = Cluster();
+        await cluster.DeployAsync();
+        var services = cluster.Silos[0].ServiceProvider;
+        services.GetRequiredService<IHostApplicationLifetime>().StopApplication();
+        Assert.Equal((HealthStatus.Healthy, HealthStatus.Unhealthy), await AskAsync(services));
+    }
+
+    [Fact]
+    public async Task A_part_of_the_application_can_say_that_the_silo_is_not_ready()
+    {
+        var part = new Part();
+        await using var cluster = Cluster(silo => silo.Services.AddSingleton<IHealthCheckParticipant>(part));
+        await cluster.DeployAsync();
+        var services = cluster.Silos[0].ServiceProvider;
+        Assert.Equal((HealthStatus.Healthy, HealthStatus.Healthy), await AskAsync(services));
+        part.Reason = "The printer is on fire.";
+        var report = await services.GetRequiredService<HealthCheckService>().CheckHealthAsync(Cancellation);
+        Assert.Equal(HealthStatus.Unhealthy, report.Entries["actop-ready"].Status);
+        Assert.Contains(part.Reason, report.Entries["actop-ready"].Description, StringComparison.Ordinal);
+        Assert.Equal(HealthStatus.Healthy, report.Entries["actop-live"].Status);
+        Assert.Equal(2, part.Asked.Count);
+        Assert.True(part.Asked[0] <= part.Asked[1]);
+    }
+
+    [Fact]
+    public async Task A_silo_without_lease_is_not_ready_and_after_a_while_not_alive()
+    {
+        var clock = new FakeClock();
+        await using var cluster = Cluster(silo => silo.Services.AddSingleton<TimeProvider>(clock));
+        await cluster.DeployAsync();
+        var services = cluster.Silos[0].ServiceProvider;
+        var node = services.GetRequiredService<Node>();
+        node.SetLease(held: false, ended: false);
+        Assert.Equal((HealthStatus.Healthy, HealthStatus.Unhealthy), await AskAsync(services));
+        await PassAsync(clock, services, TimeSpan.FromSeconds(62), HealthStatus.Unhealthy);
+        node.SetLease(held: true, ended: false);
+        Assert.Equal((HealthStatus.Healthy, HealthStatus.Healthy), await AskAsync(services));
+    }
+
+    [Fact]
+    public async Task A_silo_whose_control_stage_stands_still_is_not_alive()
+    {
+        var clock = new FakeClock();
+        await using var cluster = Cluster(silo => silo.Services.AddSingleton<TimeProvider>(clock));
+        await cluster.DeployAsync();
+        var services = cluster.Silos[0].ServiceProvider;
+        using var gate = new ManualResetEventSlim();
+        services.GetRequiredService<Node>().Stages.Control.Post(new Item(() => gate.Wait(Gate.Patience)));
+        await PassAsync(clock, services, TimeSpan.FromSeconds(31), HealthStatus.Unhealthy);
+        gate.Set();
+        await PassAsync(clock, services, TimeSpan.FromSeconds(2), HealthStatus.Healthy);
+    }
+
+    [Fact]
+    public async Task A_client_that_is_connected_to_no_silo_is_alive_and_not_ready()
+    {
+        using var host = new HostBuilder()
+            .UseOrleansClient(static client => client.UseLocalhostClustering())
+            .ConfigureServices(static services => services.AddHealthChecks().AddActOp())
+            .Build();
+        Assert.Equal((HealthStatus.Healthy, HealthStatus.Unhealthy), await AskAsync(host.Services));
+    }
+
+    [Fact]
+    public async Task The_handler_of_the_application_hears_why_the_silo_must_end()
+    {
+        var handler = new Handler();
+        await using var cluster = Cluster(silo => silo.Services.AddSingleton<IFatalErrorHandler>(handler));
+        await cluster.DeployAsync();
+        cluster.Silos[0].ServiceProvider.GetRequiredService<Node>().Die("Somebody said so.");
+        Assert.Equal("Somebody said so.", await handler.Heard.Task.WaitAsync(Gate.Patience, Cancellation));
+    }
+
+    private static InProcessTestCluster Cluster(Action<ISiloBuilder>? configure = null)
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.Options.InitializeClientOnDeploy = false;
+        return builder.ConfigureSilo((_, silo) =>
+        {
+            silo.Services.AddHealthChecks().AddActOp();
+            configure?.Invoke(silo);
+        }).Build();
+    }
+
+    private static async Task<(HealthStatus Live, HealthStatus Ready)> AskAsync(IServiceProvider services)
+    {
+        var checks = services.GetRequiredService<HealthCheckService>();
+        var live = await checks.CheckHealthAsync(static check => check.Tags.Contains("live"), Cancellation);
+        var ready = await checks.CheckHealthAsync(static check => check.Tags.Contains("ready"), Cancellation);
+        return (live.Status, ready.Status);
+    }
+
+    /// <summary>Time passes in steps until liveness is as expected, at least so long.</summary>
+    private static async Task PassAsync(FakeClock clock, IServiceProvider services, TimeSpan time, HealthStatus expected)
+    {
+        for (var passed = TimeSpan.Zero; passed < time; passed += TimeSpan.FromSeconds(1))
+            clock.Advance(TimeSpan.FromSeconds(1));
+        using var limit = new CancellationTokenSource(Gate.Patience);
+        while ((await AskAsync(services)).Live != expected)
+        {
+            limit.Token.ThrowIfCancellationRequested();
+            clock.Advance(TimeSpan.FromMilliseconds(100));
+            await Task.Yield();
+        }
+    }
+
+    private sealed class Item(Action action) : IStageItem
+    {
+        public void Execute() => action();
+    }
+
+    /// <summary>Asks when everything but the last stage has started, and when the first step of the stop is over.</summary>
+    private sealed class Asks
+    {
+        public List<(HealthStatus, HealthStatus)> Answers { get; } = [];
+
+        public ILifecycleParticipant<ISiloLifecycle> In(IServiceProvider services) => new Participant(this, services);
+
+        private sealed class Participant(Asks asks, IServiceProvider services) : ILifecycleParticipant<ISiloLifecycle>
+        {
+            public void Participate(ISiloLifecycle lifecycle) =>
+                lifecycle.Subscribe("asks", ServiceLifecycleStage.BecomeActive - 1, _ => AskAsync(), _ => AskAsync());
+
+            private async Task AskAsync() => asks.Answers.Add(await HealthTests.AskAsync(services));
+        }
+    }
+
+    private sealed class Part : IHealthCheckParticipant
+    {
+        public string? Reason { get; set; }
+
+        public List<DateTime> Asked { get; } = [];
+
+        public bool CheckHealth(DateTime lastCheckTime, out string? reason)
+        {
+            Asked.Add(lastCheckTime);
+            reason = Reason;
+            return reason is null;
+        }
+    }
+
+    private sealed class Handler : IFatalErrorHandler
+    {
+        public TaskCompletionSource<string?> Heard { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+        public bool IsUnexpected(Exception exception) => true;
+
+        public void OnFatalException(object? sender = null, string? context = null, Exception? exception = null) => Heard.TrySetResult(context);
+    }
+}
