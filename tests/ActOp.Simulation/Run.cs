@@ -44,6 +44,7 @@ internal sealed class Run : IWorldWatcher
     private readonly Ledger _ledger;
     private readonly Callers _callers;
     private readonly KeeperLoad? _keepers;
+    private readonly WaiterLoad? _waiters;
     private readonly HashSet<Machine> _calling = [];
     private readonly Dice _dice;
 
@@ -58,6 +59,7 @@ internal sealed class Run : IWorldWatcher
         _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
         _keepers = theme == Theme.States ? new KeeperLoad(_world, _ledger) : null;
+        _waiters = theme == Theme.Tokens ? new WaiterLoad(_world, _ledger, _faults) : null;
         _callers = new Callers(_world, _ledger, new Mix(_dice.Fork("mix"), theme));
         _world.Pump.Note(null, EventKind.Check, _world.Settings + " faults " + string.Join(",", _faults.Kinds));
     }
@@ -76,6 +78,7 @@ internal sealed class Run : IWorldWatcher
     {
         services.AddSingleton(_ledger);
         _keepers?.Configure(machine, services);
+        _waiters?.Configure(services);
     }
 
     public void StartFailed(Machine machine, Exception exception)
@@ -140,6 +143,8 @@ internal sealed class Run : IWorldWatcher
                 Pump.After(0, machine, EventKind.Load, "begin", () => _callers.Begin(machine));
                 if (_keepers is not null)
                     Pump.After(0, machine, EventKind.Load, "begin keepers", () => _keepers.Begin(machine));
+                if (_waiters is not null)
+                    Pump.After(0, machine, EventKind.Load, "begin waiters", () => _waiters.Begin(machine));
             }
         }
 
@@ -177,6 +182,7 @@ internal sealed class Run : IWorldWatcher
     {
         _callers.End();
         _keepers?.End();
+        _waiters?.End();
         var patience = _world.Settings.ResponseTimeout + TimeSpan.FromSeconds(60);
         var open = 0;
         Pump.After(0, null, EventKind.Load, "serve", () =>

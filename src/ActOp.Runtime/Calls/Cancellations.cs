@@ -128,6 +128,10 @@ internal sealed class Cancellations(
             if (!location.IsNone)
                 PassOn(location.Silo, frame);
         }
+        catch (SiloUnavailableException)
+        {
+            // A slot without an owner: it was a guess, and the cancellation waits here.
+        }
         finally
         {
             Interlocked.Decrement(ref _lookups);

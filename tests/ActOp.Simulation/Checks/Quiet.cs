@@ -171,6 +171,13 @@ internal static class Quiet
             }
         }
 
+        var cancellables = machine.Node.Calls.Cancellables;
+        if (cancellables.Count + cancellables.Notes > 0)
+        {
+            ledger.Accuse("tokens", machine.Name + " keeps " + cancellables.Count + " requests that may be cancelled and "
+                + cancellables.Notes + " notes about others.");
+        }
+
         if (registry.Free + waiting.Count != registry.Capacity)
         {
             ledger.Accuse(

@@ -163,5 +163,13 @@ internal static class Table
             "                await _store.WriteStateAsync(_name, _context.GrainId, _record, cancellationToken);\n",
             "                await _store.WriteStateAsync(_name, _context.GrainId, _record, cancellationToken).ContinueWith(static done => PLANTED ? null : done.Exception, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default).ContinueWith(static done => { if (done.Result is { } failed) throw failed.InnerException!; }, CancellationToken.None, TaskContinuationOptions.ExecuteSynchronously, TaskScheduler.Default);\n",
             20, Theme.States),
+        new(48, "A cancellation that comes before its request is dropped", "ActOp.Abstractions/Calls/CancellableCalls.cs",
+            "                Write(key, null, until);\n", "                if (!PLANTED)\n                    Write(key, null, until);\n",
+            40, Theme.Tokens),
+        new(49, "A request that was cancelled while it waited is passed on", "ActOp.Abstractions/Calls/CancellableCalls.cs",
+            "                if (cancellation.IsCancelled)\n", "                if (cancellation.IsCancelled && !PLANTED)\n", 20, Theme.Tokens),
+        new(50, "Notes about requests are never forgotten", "ActOp.Runtime/Calls/CallSweep.cs",
+            "        calls.Cancellables.Expire(now);\n", "        if (!PLANTED)\n            calls.Cancellables.Expire(now);\n",
+            20, Theme.Tokens),
     ];
 }

@@ -86,6 +86,9 @@ internal sealed class Faults
             return [FaultKind.Isolation];
         if (theme == Theme.Moves)
             return [FaultKind.Crash, FaultKind.Reset, FaultKind.ShortPause];
+        // Where links are lost, cancellations may be too.
+        if (theme == Theme.Tokens && dice.Chance(0.7))
+            return dice.Chance(0.5) ? [FaultKind.SlowLink, FaultKind.SlowMachine] : [FaultKind.SlowLink, FaultKind.Restart, FaultKind.Crash];
         var share = dice.Pick<double>([0, 0.1, 0.2, 0.4, 0.4, 0.4]);
         return [.. Enum.GetValues<FaultKind>().Where(_ => dice.Chance(share))];
     }

@@ -16,6 +16,9 @@ internal enum Theme
 
     /// <summary>Grains that write states to an unreliable storage while silos end and grains move.</summary>
     States,
+
+    /// <summary>Calls that are cancelled at any moment while their grains start, move and end.</summary>
+    Tokens,
 }
 
 /// <summary>What every node of a run is configured with, drawn once, up to the ends of what is allowed.</summary>
@@ -82,6 +85,14 @@ internal sealed record Settings
         Theme.States => this with
         {
             Silos = 2 + dice.Below(3),
+            ResponseTimeout = TimeSpan.FromSeconds(5),
+            MailboxLimit = 100_000,
+            CollectionAge = TimeSpan.FromSeconds(dice.Pick<int>([2, 10, 900])),
+        },
+        Theme.Tokens => this with
+        {
+            Silos = 2 + dice.Below(3),
+            Clients = 1 + dice.Below(2),
             ResponseTimeout = TimeSpan.FromSeconds(5),
             MailboxLimit = 100_000,
             CollectionAge = TimeSpan.FromSeconds(dice.Pick<int>([2, 10, 900])),
