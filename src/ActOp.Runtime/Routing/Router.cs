@@ -228,12 +228,18 @@ internal sealed class Router(
         return true;
     }
 
-    /// <summary>A stateless worker that is hosted here does not know an opaque request.</summary>
+    /// <summary>
+    /// A stateless worker that is hosted here does not know an opaque request. Silos that host it too may, but a request that several of
+    /// them have not known is refused.
+    /// </summary>
     private bool IsOfRemoteWorker(Call call, GrainId target, bool counted)
     {
-        if (call is not OpaqueCall || !classes.TryGetWorker(target, out _))
+        if (call is not OpaqueCall opaque || !classes.TryGetWorker(target, out _))
             return false;
-        Ask(call, target, counted);
+        if (call.Forwards < TrustedForwards)
+            Ask(call, target, counted);
+        else
+            opaque.Refuse();
         return true;
     }
 
