@@ -30,8 +30,8 @@ public interface ICustomRequest : IInvokable
 }
 
 /// <summary>
-/// Carries a request of the application (<see cref="ICustomRequest"/>) through the path of a call. Generated code derives one class for each
-/// method whose request class is the application's.
+/// Carries a request of the application (<see cref="ICustomRequest"/>) through the path of a call. Generated code derives one class for
+/// each method whose request class is the application's.
 /// </summary>
 /// <remarks>
 /// <para>Holds the request, from <see cref="Send"/> or <see cref="ReadArguments"/> until <see cref="Recycle"/>. A call that stays in this

@@ -48,7 +48,8 @@ internal static class CustomRequests
     /// <summary>True for the class that references have without a wish of the application.</summary>
     public static bool IsOrdinaryReference(INamedTypeSymbol type) => type.ToDisplayString() == Reference;
 
-    public static bool IsInvokable(INamedTypeSymbol type) => type.OriginalDefinition.AllInterfaces.Any(static i => i.ToDisplayString() == Invokable);
+    public static bool IsInvokable(INamedTypeSymbol type) =>
+        type.OriginalDefinition.AllInterfaces.Any(static i => i.ToDisplayString() == Invokable);
 
     /// <summary>
     /// The base class of the requests of a method: that of an exact mapping before that of an open generic one, and each in the order of
@@ -62,7 +63,8 @@ internal static class CustomRequests
         var isOrdinary = IsOrdinaryReference(proxy);
         var sources = new List<IEnumerable<AttributeData>>
         {
-            method.GetAttributes().Select(static a => a.AttributeClass).OfType<INamedTypeSymbol>().SelectMany(static a => a.GetAttributes()),
+            method.GetAttributes().Select(static a => a.AttributeClass).OfType<INamedTypeSymbol>()
+                .SelectMany(static a => a.GetAttributes()),
             returned.OriginalDefinition.GetAttributes(),
         };
         if (!isOrdinary || InterfaceReader.Return(returned) == ReturnKind.Unsupported)
@@ -102,7 +104,8 @@ internal static class CustomRequests
             isRequest,
             isExtension,
             TypeText.Of(method.ReturnType),
-            inner is IMethodSymbol { IsSealed: false } overridden && (overridden.IsAbstract || overridden.IsVirtual || overridden.IsOverride)
+            inner is IMethodSymbol { IsSealed: false } overridden
+                && (overridden.IsAbstract || overridden.IsVirtual || overridden.IsOverride)
                 ? Visibility(overridden, compilation) + " override "
                 : "private ",
             new(constructor.Parameters.Select(static p => TypeText.Of(p.Type)).ToArray()),
@@ -238,7 +241,8 @@ internal static class CustomRequests
     private static IMethodSymbol? Constructor(INamedTypeSymbol type, Compilation compilation)
     {
         var all = type.InstanceConstructors.Where(c => c.DeclaredAccessibility is not Microsoft.CodeAnalysis.Accessibility.Private
-            and not Microsoft.CodeAnalysis.Accessibility.Internal || compilation.IsSymbolAccessibleWithin(c, compilation.Assembly)).ToList();
+                and not Microsoft.CodeAnalysis.Accessibility.Internal
+            || compilation.IsSymbolAccessibleWithin(c, compilation.Assembly)).ToList();
         return all.FirstOrDefault(static c => Attributes.Has(c, Attributes.GeneratedActivatorConstructor)
                 || Attributes.Has(c, Attributes.OrleansConstructor))
             ?? all.FirstOrDefault(static c => c.Parameters.Length == 0);
@@ -272,7 +276,8 @@ internal static class CustomRequests
             return "";
         var mayOverride = !found.IsSealed && (found.IsAbstract || found.IsVirtual || found.IsOverride);
         // What the application has written itself stays, except what depends on the method.
-        var isKept = name is "Dispose" or "Invoke" || (!isOurs && (name == "TryCancel" || (name == "GetDefaultResponseTimeout" && !hasTimeout)));
+        var isKept = name is "Dispose" or "Invoke"
+            || (!isOurs && (name == "TryCancel" || (name == "GetDefaultResponseTimeout" && !hasTimeout)));
         return !mayOverride || (isKept && !found.IsAbstract) ? "" : "public override ";
     }
 

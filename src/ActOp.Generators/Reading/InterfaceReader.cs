@@ -231,7 +231,7 @@ internal sealed class InterfaceReader(Compilation compilation)
             options |= 2;
         if (Attributes.Has(method, Attributes.AlwaysInterleave))
             options |= 4;
-        if (Attributes.Has(method, Attributes.Unordered))
+        if (Attributes.Has(method.ContainingType, Attributes.Unordered))
             options |= 8;
         if (Attributes.Find(method.GetReturnTypeAttributes(), Attributes.Immutable) is not null || (Result(method) is { } result && Primitives.IsImmutable(result)))
             options |= 0x100;

@@ -18,8 +18,8 @@ internal static class Rule
     public static readonly DiagnosticDescriptor Property = Error(
         "ORLEANS0008", "Grain interfaces have methods only", "The grain interface '{0}' cannot have the property or event '{1}'");
     public static readonly DiagnosticDescriptor ReturnType = Error(
-        "ORLEANS0009", "Grain methods return tasks", "The grain method '{0}' must return Task, Task<T>, ValueTask, ValueTask<T>, IAsyncEnumerable<T>, void or a type that [InvokableBaseType] "
-            + "maps to a usable request class");
+        "ORLEANS0009", "Grain methods return tasks", "The grain method '{0}' must return Task, Task<T>, ValueTask, ValueTask<T>, IAsyncEnumerable<T>, void or a type "
+            + "that [InvokableBaseType] maps to a usable request class");
     public static readonly DiagnosticDescriptor MissingAlias = Information(
         "ORLEANS0010", "Types and methods that are sent should have aliases",
         "'{0}' has no [Alias]: without one a new name breaks calls between silos of different versions");

@@ -61,7 +61,8 @@ internal static class CustomCallSource
             + typeArguments + "(" + arguments + ");");
         if (custom.Modifier("Invoke") is { Length: > 0 } modifier)
         {
-            text.Open(modifier + "async global::System.Threading.Tasks.ValueTask<global::Orleans.Serialization.Invocation.Response> Invoke()");
+            text.Open(
+                modifier + "async global::System.Threading.Tasks.ValueTask<global::Orleans.Serialization.Invocation.Response> Invoke()");
             text.Open("try");
             text.Line(call.Return switch
             {
@@ -126,7 +127,9 @@ internal static class CustomCallSource
         if (custom.IsRequest)
             text.Line("public override global::ActOp.Calls.CallMethod Method => s_method;");
         Line(text, custom, "GetActivityName", "string GetActivityName() => s_method.ActivityName;");
-        Line(text, custom, "GetDefaultResponseTimeout", "global::System.TimeSpan? GetDefaultResponseTimeout() => s_method.ResponseTimeout;");
+        Line(
+            text, custom, "GetDefaultResponseTimeout",
+            "global::System.TimeSpan? GetDefaultResponseTimeout() => s_method.ResponseTimeout;");
         Line(text, custom, "GetInterfaceName", "string GetInterfaceName() => s_method.InterfaceName;");
         Line(text, custom, "GetInterfaceType", "global::System.Type GetInterfaceType() => s_method.InterfaceType;");
         Line(text, custom, "GetMethod", "global::System.Reflection.MethodInfo GetMethod() => s_method.Info;");
@@ -164,7 +167,8 @@ internal static class CustomCallSource
         text.Close();
         foreach (var state in custom.State.Where(static s => !s.Member.IsDirect || !s.Member.IsSettable))
         {
-            text.Line("[global::System.Runtime.CompilerServices.UnsafeAccessor(global::System.Runtime.CompilerServices.UnsafeAccessorKind.Field, Name = "
+            text.Line("[global::System.Runtime.CompilerServices.UnsafeAccessor("
+                + "global::System.Runtime.CompilerServices.UnsafeAccessorKind.Field, Name = "
                 + SourceText.Quote(state.Member.Field) + ")]");
             text.Line("private static extern ref " + state.Member.Value.Type + " " + Field(state) + "(" + state.Owner + " value);");
         }

@@ -152,3 +152,14 @@ internal static partial class GrainServiceLog
     [LoggerMessage(1183, LogLevel.Error, "{Step} of the service {Service} failed.")]
     internal static partial void Failed(ILogger logger, string step, GrainId service, Exception exception);
 }
+
+/// <summary>Makes references to grain services. Has no state.</summary>
+internal sealed class GrainServiceReferences : IGrainServiceFactory
+{
+    public T CastToGrainServiceReference<T>(GrainReference grainReference)
+        where T : Orleans.Services.IGrainService
+    {
+        ArgumentNullException.ThrowIfNull(grainReference);
+        return grainReference.Cast<T>();
+    }
+}

@@ -63,7 +63,7 @@ internal static class NodeRegistrations
         services.AddSingleton<ClientHost>();
         services.AddSingleton(static provider => provider.GetRequiredService<ClientHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<ClientHost>());
-        OrleansSection.Apply(new ClientBuilder(services, configuration));
+        OrleansSection.Apply(new PlainClientBuilder(services, configuration));
     }
 
     private static void AddGrainServices(IServiceCollection services)
@@ -74,6 +74,7 @@ internal static class NodeRegistrations
             return new GrainServiceHost(
                 node.Local, node.Activations, node.Factory, node.ClusterView, node.Stages.Work, () => node.Cluster);
         });
+        services.AddSingleton<IGrainServiceFactory, GrainServiceReferences>();
         services.AddSingleton<IGrainServiceLocator>(static provider => provider.GetRequiredService<GrainServiceHost>());
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider => provider.GetRequiredService<GrainServiceHost>());
     }
@@ -105,6 +106,7 @@ internal static class NodeRegistrations
         services.AddSingleton<ITimerRegistry, TimerRegistry>();
         services.AddSingleton<IGrainContextAccessor, GrainContextAccessor>();
         BuiltInExtensions.Add(services);
+        OptionLog.Add(services);
     }
 
     private static void Claim<TMine, TOther>(IServiceCollection services)
@@ -134,7 +136,7 @@ internal sealed class SiloBuilder(IServiceCollection services, IConfiguration co
 }
 
 /// <summary>The builder of a client.</summary>
-internal sealed class ClientBuilder(IServiceCollection services, IConfiguration configuration) : IClientBuilder
+internal sealed class PlainClientBuilder(IServiceCollection services, IConfiguration configuration) : IClientBuilder
 {
     public IConfiguration Configuration => configuration;
 

@@ -9,8 +9,8 @@ using Orleans.Serialization.Invocation;
 namespace ActOp.Tests.Requests;
 
 /// <summary>
-/// Hard-to-match behaviour 1: return types and request classes of the application. Calls come from a client, and from grains of the same and
-/// of another silo.
+/// Hard-to-match behaviour 1: return types and request classes of the application. Calls come from a client, and from grains of the same
+/// and of another silo.
 /// </summary>
 public sealed class CustomRequestTests(CustomRequestTests.Filtered cluster) : IClassFixture<CustomRequestTests.Filtered>
 {
@@ -131,8 +131,7 @@ public sealed class CustomRequestTests(CustomRequestTests.Filtered cluster) : IC
         var seen = Seen[grain.GetPrimaryKey()] = new();
         Assert.Equal(3, await grain.Add(1, 2));
         Assert.Equal(
-            ["out PromiseRequest`1 Add(1, 2)", "in PromiseRequest`1 Add(1, 2)", "in PromiseRequest`1 Add(1, 2)", "in PromiseRequest`1 Add(1, 2)",
-                "in PromiseRequest`1 Add(1, 2)"],
+            ["out PromiseRequest`1 Add(1, 2)", .. Enumerable.Repeat("in PromiseRequest`1 Add(1, 2)", 4)],
             seen);
     }
 

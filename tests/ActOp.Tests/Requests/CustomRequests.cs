@@ -91,7 +91,7 @@ public abstract class StampedRequest<T> : RequestBase
         try
         {
             var result = await InvokeInner();
-            return result is string text ? Response.FromResult(_prefix + ":" + Stamp + ":" + text + ":" + Number) : Response.FromResult(result);
+            return Response.FromResult(_prefix + ":" + Stamp + ":" + result + ":" + Number);
         }
         catch (Exception exception)
         {

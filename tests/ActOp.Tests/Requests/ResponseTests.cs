@@ -13,10 +13,10 @@ public sealed class ResponseTests
         var source = new ResponseCompletionSource<int[]>();
         source.Complete((Response)response);
         Assert.Null(response.TypedResult);
-        Assert.Equal([1, 2], await source.AsValueTask());
+        Assert.Equal([1, 2], (await source.AsValueTask())!.ToList());
         source.Reset();
         source.Complete((Response<int[]>)Response.FromResult(new[] { 3 }));
-        Assert.Equal([3], await source.AsValueTask());
+        Assert.Equal([3], (await source.AsValueTask())!.ToList());
         source.Reset();
         source.Complete();
         Assert.Null(await source.AsValueTask());

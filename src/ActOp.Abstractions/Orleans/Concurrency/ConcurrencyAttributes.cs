@@ -16,6 +16,16 @@ public sealed class ReadOnlyAttribute : Attribute
 {
 }
 
+/// <summary>
+/// The order of calls through the marked interface does not matter. It never does between two calls; the requests say that it was said
+/// (<see cref="CodeGeneration.InvokeMethodOptions.Unordered"/>).
+/// </summary>
+[Obsolete("The order of messages is not guaranteed.")]
+[AttributeUsage(AttributeTargets.Interface)]
+public sealed class UnorderedAttribute : Attribute
+{
+}
+
 /// <summary>Calls of the marked method run beside any other calls of the same activation.</summary>
 [AttributeUsage(AttributeTargets.Method)]
 public sealed class AlwaysInterleaveAttribute : Attribute

@@ -238,6 +238,14 @@ internal static partial class GrainServiceStartLog
     internal static partial void Failed(ILogger logger, GrainId service, Exception exception);
 }
 
+/// <summary>Makes references to grain services. A service of silos.</summary>
+public interface IGrainServiceFactory
+{
+    /// <summary>The service of a reference through one of its interfaces.</summary>
+    T CastToGrainServiceReference<T>(GrainReference grainReference)
+        where T : IGrainService;
+}
+
 /// <summary>Finds the services of other silos.</summary>
 internal interface IGrainServiceLocator
 {

@@ -77,7 +77,7 @@ public static class OrleansClientGenericHostExtensions
     private static IServiceCollection Add(IServiceCollection services, IConfiguration configuration, Action<IClientBuilder> configure)
     {
         NodeRegistrations.AddClient(services, configuration);
-        configure(new ClientBuilder(services, configuration));
+        configure(new PlainClientBuilder(services, configuration));
         return services;
     }
 }

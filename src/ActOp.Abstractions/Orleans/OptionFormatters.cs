@@ -1,0 +1,96 @@
+using System.Globalization;
+using System.Reflection;
+using System.Text.RegularExpressions;
+using Microsoft.Extensions.Options;
+
+namespace Orleans;
+
+/// <summary>Says what options are set to. Silos and clients log what all formatters of their services say when they start.</summary>
+public interface IOptionFormatter
+{
+    /// <summary>The name of the options.</summary>
+    string Name { get; }
+
+    /// <summary>A line for each setting.</summary>
+    IEnumerable<string> Format();
+}
+
+/// <summary>Says what options of one class are set to.</summary>
+/// <typeparam name="T">The class of the options.</typeparam>
+public interface IOptionFormatter<T> : IOptionFormatter
+{
+}
+
+/// <summary>Finds the formatters of named options.</summary>
+/// <typeparam name="T">The class of the options.</typeparam>
+public interface IOptionFormatterResolver<T>
+{
+    /// <summary>The formatter of the options of that name.</summary>
+    IOptionFormatter<T> Resolve(string name);
+}
+
+/// <summary>The value of the marked setting is not shown.</summary>
+[AttributeUsage(AttributeTargets.Property)]
+public class RedactAttribute : Attribute
+{
+    /// <summary>What is shown in place of the value.</summary>
+    public virtual string Redact(object? value) => "REDACTED";
+}
+
+/// <summary>Of the marked setting, a connection string, the passwords and keys are not shown.</summary>
+[AttributeUsage(AttributeTargets.Property)]
+public class RedactConnectionStringAttribute : RedactAttribute
+{
+    private static readonly Regex Secrets = new(
+        "(?<name>(password|pwd|accountkey|sharedaccesskey|sharedaccesssignature|secret|token|secretkey)\\s*=)[^;]*",
+        RegexOptions.IgnoreCase | RegexOptions.CultureInvariant | RegexOptions.NonBacktracking);
+
+    /// <inheritdoc/>
+    public override string Redact(object? value) => Secrets.Replace(value as string ?? "", "${name}REDACTED");
+}
+
+/// <summary>A line for each readable property; lists with all their items.</summary>
+internal sealed class PropertyFormatter<T>(string name, T options) : IOptionFormatter<T>
+    where T : class
+{
+    private const int MaxItems = 50;
+
+    public string Name { get; } = string.IsNullOrEmpty(name) ? typeof(T).FullName! : typeof(T).FullName + "-" + name;
+
+    public IEnumerable<string> Format() =>
+        typeof(T).GetProperties(BindingFlags.Public | BindingFlags.Instance)
+            .Where(static property => property.GetMethod is not null && property.GetIndexParameters().Length == 0)
+            .Select(property => property.Name + ": " + Show(property));
+
+    private string Show(PropertyInfo property)
+    {
+        var value = property.GetValue(options);
+        if (property.GetCustomAttribute<RedactAttribute>(inherit: true) is { } redacted)
+            return redacted.Redact(value);
+        return value switch
+        {
+            string text => text,
+            System.Collections.IEnumerable items => string.Join(", ", items.Cast<object?>().Take(MaxItems)),
+            IFormattable formattable => formattable.ToString(null, CultureInfo.InvariantCulture),
+            _ => value?.ToString() ?? "",
+        };
+    }
+}
+
+/// <summary>The formatter of options without a name.</summary>
+internal sealed class DefaultFormatter<T>(IOptions<T> options) : IOptionFormatter<T>
+    where T : class, new()
+{
+    private readonly PropertyFormatter<T> _formatter = new("", options.Value);
+
+    public string Name => _formatter.Name;
+
+    public IEnumerable<string> Format() => _formatter.Format();
+}
+
+/// <summary>The formatters of options by their names.</summary>
+internal sealed class DefaultFormatterResolver<T>(IOptionsMonitor<T> options) : IOptionFormatterResolver<T>
+    where T : class
+{
+    public IOptionFormatter<T> Resolve(string name) => new PropertyFormatter<T>(name, options.Get(name));
+}
