@@ -2,7 +2,7 @@ using Microsoft.Extensions.Logging;
 
 namespace ActOp.PostgreSql;
 
-/// <summary>The log lines of the parts on PostgreSQL. Event ids: 1150 to 1179.</summary>
+/// <summary>The log lines of the parts on PostgreSQL. Event ids: 1150 to 1179, and 1293.</summary>
 internal sealed partial class PostgresLog(ILogger logger)
 {
     [LoggerMessage(1150, LogLevel.Information, "The tables of ActOp were created or upgraded to version {version}.")]
@@ -26,6 +26,11 @@ internal sealed partial class PostgresLog(ILogger logger)
     [LoggerMessage(1156, LogLevel.Warning,
         "AdoNetGrainStorageOptions.HashPicker of the storage {name} has no effect: records are found by whole names.")]
     private static partial void HasherWithoutEffect(ILogger logger, string name);
+
+    [LoggerMessage(1293, LogLevel.Error, "A loop of {part} has failed and begins again.")]
+    private static partial void LaneFailed(ILogger logger, string part, Exception exception);
+
+    internal void LaneFailed(string part, Exception exception) => LaneFailed(logger, part, exception);
 
     internal void HasherWithoutEffect(string name) => HasherWithoutEffect(logger, name);
 

@@ -51,7 +51,10 @@ internal sealed record DatabaseChoice(string Part, string Options, string? Conne
 internal sealed class Database : IAsyncDisposable, IDisposable
 {
     /// <summary>The version of the tables that this code needs.</summary>
-    internal const int SchemaVersion = 1;
+    internal const int SchemaVersion = 2;
+
+    /// <summary>How long what is under way may take to end when its owner is disposed; after that its connections are closed.</summary>
+    internal static readonly TimeSpan LongestEnd = TimeSpan.FromSeconds(5);
 
     private static readonly TimeSpan FirstPause = TimeSpan.FromMilliseconds(50);
     private static readonly TimeSpan LongestPause = TimeSpan.FromSeconds(1);
@@ -82,6 +85,9 @@ internal sealed class Database : IAsyncDisposable, IDisposable
         choice, connections, services.GetRequiredService<TimeProvider>(),
         new PostgresLog(services.GetRequiredService<ILoggerFactory>().CreateLogger(typeof(Database).Namespace!)),
         Guid.NewGuid().GetHashCode());
+
+    /// <summary>Who uses it, for log lines and errors.</summary>
+    internal string Part => _part;
 
     internal TimeProvider Time => _time;
 
@@ -154,6 +160,33 @@ internal sealed class Database : IAsyncDisposable, IDisposable
         NoteLost(exception);
         _source.Clear();
         return true;
+    }
+
+    /// <summary>A transaction that others were in the way of: it was not committed and may be tried again.</summary>
+    internal static bool IsBlocked(Exception exception) => exception is PostgresException
+    {
+        SqlState: PostgresErrorCodes.SerializationFailure or PostgresErrorCodes.DeadlockDetected,
+    };
+
+    internal static NpgsqlBatchCommand Command(string sql, params ReadOnlySpan<NpgsqlParameter> parameters)
+    {
+        var command = new NpgsqlBatchCommand(sql);
+        foreach (var parameter in parameters)
+            command.Parameters.Add(parameter);
+        return command;
+    }
+
+    /// <summary>A connection that broke may throw when it is closed; there is nothing left to be done about it.</summary>
+    internal static async Task CloseAsync(NpgsqlConnection connection)
+    {
+        try
+        {
+            await connection.DisposeAsync().ConfigureAwait(false);
+        }
+        catch (Exception exception) when (exception is NpgsqlException or IOException or InvalidOperationException)
+        {
+            // The pool has dropped it.
+        }
     }
 
     /// <summary>The pause before the next attempt: twice as long each time, up to a second, and never the same in two silos.</summary>

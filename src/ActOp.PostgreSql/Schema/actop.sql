@@ -1,4 +1,4 @@
--- Tables of ActOp on PostgreSQL, version 1. Silos and clients run this script at start if the version in actop_schema is lower.
+-- Tables of ActOp on PostgreSQL, version 2 (1: membership, states, reminders; 2: streams, grain directory). Silos and clients run this script at start if the version in actop_schema is lower.
 -- It may also be run by hand (psql -f actop.sql) by a role that may create tables; then silos need no more than
 -- select, insert, update and delete. It may run any number of times, and at the same time.
 select pg_advisory_xact_lock(280967958640);
@@ -58,4 +58,72 @@ create table if not exists actop_reminder (
 
 create index if not exists actop_reminder_hash on actop_reminder (service_id, hash);
 
-insert into actop_schema (version) values (1) on conflict do nothing;
+-- Streams. One row per queue for its producers: next is the number of the next message. A producer locks the row from the numbering of its
+-- messages to their commit. So numbers are committed in order, and who has read up to a number has missed nothing before it.
+create table if not exists actop_stream_queue (
+  id bigint generated always as identity primary key,
+  service_id text collate "C" not null,
+  provider text collate "C" not null,
+  queue int not null,
+  next bigint not null default 1,
+  unique (service_id, provider, queue)
+) with (fillfactor = 50);
+
+-- One row per queue for the agent that reads it. epoch is the receipt: who claims the queue takes the next number, and only who has the
+-- newest one may confirm. What is above confirmed_to and not above read_to is with the agent.
+create table if not exists actop_stream_reader (
+  queue_id bigint primary key,
+  epoch bigint not null default 0,
+  owner text,
+  lease_until timestamptz not null default now(),
+  read_to bigint not null default 0,
+  confirmed_to bigint not null default 0
+) with (fillfactor = 50);
+
+-- Messages that were not confirmed. attempts counts the agents that have had the message and were lost.
+create table if not exists actop_stream_message (
+  queue_id bigint not null,
+  number bigint not null,
+  namespace bytea not null,
+  key bytea not null,
+  created timestamptz not null default now(),
+  expires timestamptz not null,
+  attempts int not null default 0,
+  payload bytea not null,
+  primary key (queue_id, number)
+);
+
+-- What may have ended the agents that had it.
+create index if not exists actop_stream_message_lost on actop_stream_message (queue_id, number) where attempts > 0;
+
+-- Messages that were given up, and why, until remove_at.
+create table if not exists actop_stream_dead (
+  queue_id bigint not null,
+  number bigint not null,
+  namespace bytea not null,
+  key bytea not null,
+  created timestamptz not null,
+  attempts int not null,
+  payload bytea not null,
+  reason text not null,
+  died timestamptz not null default now(),
+  remove_at timestamptz not null,
+  primary key (queue_id, number)
+);
+
+create index if not exists actop_stream_dead_remove on actop_stream_dead (queue_id, remove_at);
+
+-- Grain directory: one row per activation that is registered.
+create table if not exists actop_directory (
+  cluster_id text collate "C" not null,
+  directory text collate "C" not null,
+  grain_id text collate "C" not null,
+  silo text collate "C" not null,
+  activation text collate "C" not null,
+  view bigint not null,
+  primary key (cluster_id, directory, grain_id)
+);
+
+create index if not exists actop_directory_silo on actop_directory (cluster_id, directory, silo);
+
+insert into actop_schema (version) values (1), (2) on conflict do nothing;

@@ -116,6 +116,38 @@ internal static class StreamPayload
     }
 }
 
+/// <summary>
+/// Turns what producers add into bytes, and back: by the type of the items if it has a name, else as objects, with a serializer that the
+/// application may choose.
+/// </summary>
+/// <param name="runtime">What references in items are bound to.</param>
+/// <param name="serializer">Writes items whose type has no name, or all items.</param>
+/// <param name="typed">Whether items whose type has a name are written by it.</param>
+/// <remarks>Immutable; any thread.</remarks>
+internal sealed class BatchFormat(CallRuntime runtime, IMemoryMessageBodySerializer serializer, bool typed)
+{
+    /// <summary>The first byte of a payload in the form of <see cref="MemoryMessageBody"/>.</summary>
+    private const byte Untyped = 255;
+
+    internal ArraySegment<byte> Write<T>(IEnumerable<T> events, Dictionary<string, object>? requestContext)
+    {
+        if (!typed)
+            return serializer.Serialize(new MemoryMessageBody(events.Cast<object>(), requestContext));
+        if (StreamPayload.TryWrite(runtime, events, requestContext) is { } bytes)
+            return bytes;
+        return (byte[])[Untyped, .. serializer.Serialize(new MemoryMessageBody(events.Cast<object>(), requestContext))];
+    }
+
+    /// <summary>The batch for one reader.</summary>
+    internal IBatchContainer Open(MemoryBatch batch)
+    {
+        var payload = batch.Message.Payload;
+        return !typed ? new BoundMemoryBatch(batch, serializer.Deserialize(payload))
+            : payload[0] == Untyped ? new BoundMemoryBatch(batch, serializer.Deserialize(payload[1..]))
+            : new TypedBatch(batch, runtime);
+    }
+}
+
 /// <summary>A batch of a memory stream in the form of <see cref="StreamPayload"/>, for one reader.</summary>
 internal sealed class TypedBatch(MemoryBatch batch, CallRuntime runtime) : IBatchContainer
 {

@@ -1,4 +1,3 @@
-using ActOp.Calls;
 using ActOp.Runtime.Streams;
 using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
@@ -101,17 +100,13 @@ public interface IMemoryStreamQueueGrain : IGrainWithGuidKey
 public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAdapter, IQueueAdapterCache, IMemoryFormat
     where TSerializer : class, IMemoryMessageBodySerializer
 {
-    /// <summary>The first byte of a payload in the form of <see cref="MemoryMessageBody"/>.</summary>
-    private const byte Untyped = 255;
-
     private readonly HashRingBasedStreamQueueMapper _mapper;
     private readonly SimpleQueueCacheOptions _cacheOptions;
     private readonly StreamCacheEvictionOptions _eviction;
-    private readonly IMemoryMessageBodySerializer _serializer;
+    private readonly BatchFormat _format;
     private readonly IGrainFactory _grains;
     private readonly TimeProvider _time;
     private readonly IMemoryQueue[] _queues;
-    private readonly CallRuntime _calls;
 
     internal MemoryAdapterFactory(
         string providerName, IServiceProvider services, HashRingStreamQueueMapperOptions queues, SimpleQueueCacheOptions cache,
@@ -121,11 +116,12 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
         _mapper = new HashRingBasedStreamQueueMapper(queues, providerName);
         _cacheOptions = cache;
         _eviction = eviction;
-        _serializer = services.GetRequiredKeyedService<IMemoryMessageBodySerializer>(providerName);
+        _format = new BatchFormat(
+            services.GetRequiredService<StreamParts>().Calls, services.GetRequiredKeyedService<IMemoryMessageBodySerializer>(providerName),
+            typed: typeof(TSerializer) == typeof(DefaultMemoryMessageBodySerializer));
         _grains = services.GetRequiredService<IGrainFactory>();
         _time = services.GetRequiredService<TimeProvider>();
         _queues = new IMemoryQueue[queues.TotalQueueCount];
-        _calls = services.GetRequiredService<StreamParts>().Calls;
     }
 
     /// <inheritdoc/>
@@ -136,8 +132,6 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
 
     /// <inheritdoc/>
     public StreamProviderDirection Direction => StreamProviderDirection.ReadWrite;
-
-    private bool IsOurs => typeof(TSerializer) == typeof(DefaultMemoryMessageBodySerializer);
 
     /// <summary>Makes the factory of a provider, with the options under its name.</summary>
     public static MemoryAdapterFactory<TSerializer> Create(IServiceProvider services, string name)
@@ -178,26 +172,10 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
         if (token is not null)
             throw new ArgumentException("Producers of memory streams cannot choose positions: the token must be null.", nameof(token));
         return QueueOf(_mapper.GetQueueForStream(streamId)).Enqueue(
-            new MemoryMessageData { StreamId = streamId, Payload = Write(events, requestContext) });
+            new MemoryMessageData { StreamId = streamId, Payload = _format.Write(events, requestContext) });
     }
 
-    IBatchContainer IMemoryFormat.Open(MemoryBatch batch)
-    {
-        var payload = batch.Message.Payload;
-        return !IsOurs ? new BoundMemoryBatch(batch, _serializer.Deserialize(payload))
-            : payload[0] == Untyped ? new BoundMemoryBatch(batch, _serializer.Deserialize(payload[1..]))
-            : new TypedBatch(batch, _calls);
-    }
-
-    /// <summary>With the serializer of the silo, the items are written by their type; those of a type without a name as objects.</summary>
-    private ArraySegment<byte> Write<T>(IEnumerable<T> events, Dictionary<string, object>? requestContext)
-    {
-        if (!IsOurs)
-            return _serializer.Serialize(new MemoryMessageBody(events.Cast<object>(), requestContext));
-        if (StreamPayload.TryWrite(_calls, events, requestContext) is { } typed)
-            return typed;
-        return (byte[])[Untyped, .. _serializer.Serialize(new MemoryMessageBody(events.Cast<object>(), requestContext))];
-    }
+    IBatchContainer IMemoryFormat.Open(MemoryBatch batch) => _format.Open(batch);
 
     private IMemoryQueue QueueOf(QueueId queue)
     {
