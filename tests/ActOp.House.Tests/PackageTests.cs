@@ -22,7 +22,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public void Every_library_is_packed_with_its_symbols()
     {
-        string[] expected = [.. WithCode.SelectMany(static id => new[] { id + ".nupkg", id + ".snupkg" }), "ActOp.Client.nupkg", "ActOp.Server.nupkg"];
+        string[] expected = [.. WithCode.SelectMany(static id => new[] { id + ".nupkg", id + ".snupkg" }), "ActOp.Client.nupkg", "ActOp.Server.nupkg", "ActOp.Templates.nupkg"];
         Assert.Equal(expected.Order(StringComparer.Ordinal), feed.Packages);
     }
 
@@ -191,6 +191,37 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 
     /// <summary>Two ports that nobody listens on, as text.</summary>
     private static string[] Pair() => Array.ConvertAll(Ports.FindFree(2), static port => port.ToString(CultureInfo.InvariantCulture));
+
+    [Theory]
+    [InlineData("Files")]
+    [InlineData("PostgreSql")]
+    public async Task A_new_application_of_the_template_builds_runs_and_calls_a_grain(string storage)
+    {
+        var (name, hive) = ("Made" + storage, feed.FolderOf("hive" + storage));
+        await feed.DotnetAsync("new", "install", feed.PackagePath("ActOp.Templates"), "--debug:custom-hive", hive);
+        await feed.DotnetAsync("new", "actop-silo", "-o", name, "--storage", storage, "--no-update-check", "--debug:custom-hive", hive);
+        Assert.Contains($"namespace {name};", File.ReadAllText(Path.Combine(feed.FolderOf(name), "CounterGrain.cs")), StringComparison.Ordinal);
+        await feed.DotnetAsync("build", name);
+        // A database is needed to run that one.
+        if (storage == "PostgreSql")
+            return;
+        var ports = Ports.FindFree(3);
+        var address = "http://localhost:" + ports[0];
+        string[] run = ["run", "--no-build", "--urls", address, "--Silo:Port", $"{ports[1]}", "--Silo:Gateway", $"{ports[2]}"];
+        using var http = new HttpClient { BaseAddress = new Uri(address), Timeout = TimeSpan.FromMinutes(1) };
+        var answers = new List<string>();
+        await feed.DotnetUntilAsync(name, "Application started", async () =>
+        {
+            await http.PostAsync("/counters/tea", null, TestContext.Current.CancellationToken);
+            await http.PostAsync("/counters/tea", null, TestContext.Current.CancellationToken);
+            answers.Add(await http.GetStringAsync("/counters/tea", TestContext.Current.CancellationToken));
+            answers.Add(await http.GetStringAsync("/health/ready", TestContext.Current.CancellationToken));
+        }, run);
+        // The process was killed; its state is in files.
+        await feed.DotnetUntilAsync(
+            name, "Application started", async () => answers.Add(await http.GetStringAsync("/counters/tea", TestContext.Current.CancellationToken)), run);
+        Assert.Equal(["2", "Healthy", "2"], answers);
+    }
 
     [Fact]
     public async Task The_steps_of_the_readme_lead_from_packages_to_a_call_between_two_processes()
