@@ -4,6 +4,7 @@ using ActOp.Runtime.Locality;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
+using Orleans.Runtime.Diagnostics;
 using Orleans.Storage;
 
 namespace ActOp.Runtime.Activations;
@@ -233,6 +234,8 @@ internal struct ActivationLife
         if (state is null)
             activation.Parts.Locality.Began(activation.GrainId);
         activation.Parts.Metrics.Activated(state is not null);
+        if (GrainLifecycleEvents.Feed.IsWatched)
+            GrainLifecycleEvents.Feed.Write(new GrainLifecycleEvents.Activated(activation));
     }
 
     /// <summary>The start has failed, or another activation of the grain is registered: what was started is undone.</summary>

@@ -4,6 +4,7 @@ using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
 using Orleans;
 using Orleans.Runtime;
+using Orleans.Runtime.Diagnostics;
 using Orleans.Storage;
 
 namespace ActOp.Runtime.Activations;
@@ -125,6 +126,8 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             CallTrace.Enter(trace);
             RequestContext.Current = context;
             activation.Construct();
+            if (GrainLifecycleEvents.Feed.IsWatched)
+                GrainLifecycleEvents.Feed.Write(new GrainLifecycleEvents.Created(activation));
             if (state is not null)
                 Restore(state);
             if (activation.HasHooks)

@@ -2,6 +2,7 @@ using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
 using Orleans;
 using Orleans.Runtime;
+using Orleans.Runtime.Diagnostics;
 
 namespace ActOp.Runtime.Activations;
 
@@ -155,7 +156,10 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     {
         // The turn may be that of a request with another context.
         RequestContext.Current = null;
-        var parts = activation.Parts;
+        var (parts, reason) = (activation.Parts, _reason);
+        var isWatched = GrainLifecycleEvents.Feed.IsWatched && activation.Instance is not null;
+        if (isWatched)
+            GrainLifecycleEvents.Feed.Write(new GrainLifecycleEvents.Deactivating(activation, reason));
         var limit = new TimeLimit(parts.Local.Time, parts.Collection.DeactivationTimeout);
         activation.StopTimers();
         if (activation.HasEndHooks)
@@ -185,6 +189,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         activation.HasEnded();
         if (_hasBegun)
             parts.Metrics.Deactivated(moved);
+        if (isWatched)
+            GrainLifecycleEvents.Feed.Write(new GrainLifecycleEvents.Deactivated(activation, reason));
     }
 
     private async Task DisposeAsync(TimeLimit limit)

@@ -10,6 +10,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime;
 using Orleans.Statistics;
 using Silo = ActOp.Partitioning.Silo;
+using LoadEvents = Orleans.Runtime.Diagnostics.DeploymentLoadPublisherEvents;
 
 namespace ActOp.Runtime.Locality;
 
@@ -132,6 +133,8 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         foreach (var (silo, number) in _silos.Gone())
         {
             _loads.Forget(silo);
+            if (LoadEvents.Feed.IsWatched)
+                LoadEvents.Feed.Write(new LoadEvents.Removed(silo, _local.Address));
             Handle(_protocol.Gone(number, Now, OwnLoad()));
             _silos.Free(number);
         }
@@ -177,8 +180,11 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
 
     public ValueTask Loads(LoadsMessage loads)
     {
-        if (_tells)
-            _loads.Merge(loads, Now, _cluster.IsUsable);
+        if (!_tells)
+            return default;
+        _loads.Merge(loads, Now, _cluster.IsUsable);
+        if (LoadEvents.Feed.IsWatched && loads.Uses.Length > 0)
+            LoadEvents.Feed.Write(new LoadEvents.Received(loads.Silos[0], _local.Address, LoadEvents.StatisticsOf(loads.Uses[0], UtcNow)));
         return default;
     }
 
@@ -217,12 +223,22 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         _loads.Expire(Now);
         var own = OwnUse();
         _uses = _loads.Uses(own);
+        ReportLoads(own);
         var told = _loads.Draw(_cluster.Active, _local.Random.Next);
         if (told.Count == 0)
             return;
         var report = _loads.Report(own);
         foreach (var silo in told)
             _work.Follow(At(silo).Loads(report));
+    }
+
+    private void ReportLoads(SiloUse own)
+    {
+        if (!LoadEvents.Feed.IsWatched)
+            return;
+        LoadEvents.Feed.Write(new LoadEvents.Published(_local.Address, LoadEvents.StatisticsOf(own, UtcNow)));
+        LoadEvents.Feed.Write(new LoadEvents.ClusterRefreshed(
+            _local.Address, _uses.All.ToDictionary(static pair => pair.Key, pair => LoadEvents.StatisticsOf(pair.Value, UtcNow))));
     }
 
     /// <summary>One round. It does not wait for the other silos.</summary>
@@ -382,6 +398,8 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         return new SiloUse(_activations.Count, measured.FilteredCpuUsagePercentage, measured.FilteredMemoryUsageBytes,
             measured.FilteredAvailableMemoryBytes, measured.MaximumAvailableMemoryBytes);
     }
+
+    private DateTime UtcNow => _local.TaskTime.GetUtcNow().UtcDateTime;
 
     private TimeSpan Now => TimeSpan.FromMilliseconds(_local.Clock.Update());
 

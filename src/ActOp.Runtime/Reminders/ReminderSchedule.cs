@@ -1,6 +1,7 @@
 using ActOp.Runtime.Directory;
 using Orleans;
 using Orleans.Runtime;
+using static Orleans.Reminders.Diagnostics.ReminderEvents;
 
 namespace ActOp.Runtime.Reminders;
 
@@ -15,7 +16,9 @@ namespace ActOp.Runtime.Reminders;
 /// The queue may hold outdated places of records that were replaced; they are recognised by their number, and the queue is rebuilt before
 /// there are more of them than records.
 /// </remarks>
-internal sealed class ReminderSchedule(TimeSpan window)
+/// <param name="window">How far ahead reminders are kept.</param>
+/// <param name="report">Is told of each record that is added or replaced, with null, and of each that is removed, with the reason.</param>
+internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, LocalReminderStopReason?>? report = null)
 {
     private const int FewPlaces = 1024;
 
@@ -65,29 +68,36 @@ internal sealed class ReminderSchedule(TimeSpan window)
         var due = DueAfter(entry, after);
         if (due - now > window.Ticks)
         {
-            Remove(entry.GrainId, entry.ReminderName);
+            Remove(entry.GrainId, entry.ReminderName, LocalReminderStopReason.RemovedFromTable);
             return;
         }
 
         if (!_records.TryGetValue((entry.GrainId, entry.ReminderName), out var record))
             _records.Add((entry.GrainId, entry.ReminderName), record = new ReminderRecord());
+        else if (record.Entry.ETag != entry.ETag)
+            report?.Invoke(record, LocalReminderStopReason.Replaced);
+        var isNew = record.Entry?.ETag != entry.ETag || record.Place == 0;
         record.Entry = entry;
         record.Read = read;
+        if (isNew)
+            report?.Invoke(record, null);
         Place(record, due);
     }
 
-    internal void Remove(GrainId grain, string name)
+    internal void Remove(GrainId grain, string name, LocalReminderStopReason reason)
     {
-        if (_records.Remove((grain, name), out var record))
-            record.Place = 0;
+        if (!_records.Remove((grain, name), out var record))
+            return;
+        record.Place = 0;
+        report?.Invoke(record, reason);
     }
 
-    internal void RemoveAll(Predicate<ReminderRecord> match)
+    internal void RemoveAll(Predicate<ReminderRecord> match, LocalReminderStopReason reason)
     {
         foreach (var (key, record) in _records)
         {
             if (match(record))
-                Remove(key.Item1, key.Item2);
+                Remove(key.Item1, key.Item2, reason);
         }
     }
 
@@ -100,7 +110,7 @@ internal sealed class ReminderSchedule(TimeSpan window)
     {
         record.Read = read;
         if (record.Due - now > window.Ticks)
-            Remove(record.Entry.GrainId, record.Entry.ReminderName);
+            Remove(record.Entry.GrainId, record.Entry.ReminderName, LocalReminderStopReason.RemovedFromTable);
     }
 
     /// <summary>

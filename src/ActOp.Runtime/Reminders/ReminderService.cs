@@ -5,6 +5,7 @@ using ActOp.Runtime.Hosting;
 using Orleans;
 using Orleans.Hosting;
 using Orleans.Runtime;
+using static Orleans.Reminders.Diagnostics.ReminderEvents;
 
 namespace ActOp.Runtime.Reminders;
 
@@ -76,7 +77,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         (_time, _taskTime) = time;
         _work = local.Background.Part("reminders");
         _slots = new ReminderSlots(local.Address);
-        _schedule = new ReminderSchedule(options.ReminderLoadingWindow);
+        _schedule = new ReminderSchedule(options.ReminderLoadingWindow, Report);
         metrics.Observe(() => _schedule.Count);
     }
 
@@ -114,7 +115,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     {
         _runs = false;
         _timer?.Dispose();
-        _schedule.RemoveAll(static _ => true);
+        _schedule.RemoveAll(static _ => true, LocalReminderStopReason.ServiceStopped);
     });
 
     public async ValueTask<ReminderHandle?> Register(ReminderRequest request)
@@ -133,6 +134,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             entry.ETag = await _table.UpsertRow(entry) ?? throw new ReminderException(
                 "The reminder " + request.Name + " of " + request.Grain + " was changed by another call at the same time.");
             Written(entry.GrainId, entry.ReminderName);
+            if (Feed.IsWatched)
+                Feed.Write(new Registered(entry.GrainId, entry.ReminderName, _local.Address));
             if (_runs && Owns(entry.GrainId))
                 _schedule.Put(entry, ReminderSchedule.StartOf(entry) - 1, Now, _reads);
             Arm();
@@ -151,7 +154,9 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             if (!removed)
                 return;
             Written(reminder.GrainId, reminder.ReminderName);
-            _schedule.Remove(reminder.GrainId, reminder.ReminderName);
+            _schedule.Remove(reminder.GrainId, reminder.ReminderName, LocalReminderStopReason.Unregistered);
+            if (Feed.IsWatched)
+                Feed.Write(new Unregistered(reminder.GrainId, reminder.ReminderName, _local.Address));
         });
         return removed;
     }
@@ -177,7 +182,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             return;
         var lost = _slots.OnView(view, Now);
         if (lost.Count > 0)
-            _schedule.RemoveAll(record => !_slots.Owns(record.Slot));
+            _schedule.RemoveAll(record => !_slots.Owns(record.Slot), LocalReminderStopReason.RemovedFromRange);
         foreach (var (owner, release) in lost)
             Send(owner, target => target.Release(release));
         foreach (var (grain, name, _) in lost.Count > 0 ? _recent.ToArray() : [])
@@ -231,16 +236,23 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     {
         record.IsRunning = true;
         Running++;
+        var status = new TickStatus(
+            new DateTime(ReminderSchedule.StartOf(entry), DateTimeKind.Utc), entry.Period, new DateTime(now, DateTimeKind.Utc));
+        if (Feed.IsWatched)
+            Feed.Write(new TickFiring(entry.GrainId, entry.ReminderName, status, _local.Address));
         try
         {
             var grain = (IRemindable)_factory.Create(entry.GrainId, typeof(IReminderReceiver));
-            await grain.ReceiveReminder(entry.ReminderName, new TickStatus(
-                new DateTime(ReminderSchedule.StartOf(entry), DateTimeKind.Utc), entry.Period, new DateTime(now, DateTimeKind.Utc)));
+            await grain.ReceiveReminder(entry.ReminderName, status);
             _metrics.Sent();
+            if (Feed.IsWatched)
+                Feed.Write(new TickCompleted(entry.GrainId, entry.ReminderName, status, _local.Address));
         }
         catch (Exception exception)
         {
             _metrics.Failed();
+            if (Feed.IsWatched)
+                Feed.Write(new TickFailed(entry.GrainId, entry.ReminderName, status, exception, _local.Address));
             if (!_work.Stopping.IsCancellationRequested)
                 _log.TickFailed(entry.ReminderName, entry.GrainId, exception);
         }
@@ -304,7 +316,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         {
             await ReadPartsAsync(slots, read);
             _schedule.RemoveAll(record => record.Read != read && slots.Contains(record.Slot)
-                && !_touched.Contains((record.Entry.GrainId, record.Entry.ReminderName)));
+                && !_touched.Contains((record.Entry.GrainId, record.Entry.ReminderName)), LocalReminderStopReason.RemovedFromTable);
             _slots.OnRead(slots);
             _lastRead = began;
             Reads++;
@@ -373,7 +385,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             Touch(grain, name);
             var known = _schedule.Find(grain, name);
             if (entry is null)
-                _schedule.Remove(grain, name);
+                _schedule.Remove(grain, name, LocalReminderStopReason.RemovedFromTable);
             else if (known is null)
                 _schedule.Put(entry, Math.Max(_slots.SinceOf(SlotMap.SlotOf(grain)), Now - RecentTime.Ticks), Now, _reads);
             else if (known.Entry.ETag != entry.ETag)
@@ -424,6 +436,17 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         if (before is not null)
             await before.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         await write();
+    }
+
+    /// <summary>Tells the observers of reminders that a wait for ticks has begun, or why it has ended.</summary>
+    private void Report(ReminderRecord record, LocalReminderStopReason? ended)
+    {
+        if (!Feed.IsWatched)
+            return;
+        var (grain, name) = (record.Entry.GrainId, record.Entry.ReminderName);
+        Feed.Write(ended is { } reason
+            ? new LocalReminderStopped(grain, name, record, reason, _local.Address)
+            : new LocalReminderStarted(grain, name, record, _local.Address));
     }
 
     private void Post(Action step) => Host.Enqueue(new ActionItem(static state => ((Action)state!)(), step));

@@ -71,6 +71,7 @@ internal sealed class AgentSubscription : IDisposable
 
     private async Task RunAsync()
     {
+        var hasDelivered = false;
         try
         {
             while (!_hasEnded && !_agent.IsStopping)
@@ -80,6 +81,7 @@ internal sealed class AgentSubscription : IDisposable
                 if (_hasEnded || !await ReadAsync())
                     break;
                 await DeliverAsync();
+                hasDelivered = true;
                 _agent.OnProgress();
             }
         }
@@ -87,6 +89,8 @@ internal sealed class AgentSubscription : IDisposable
         {
             _isRunning = false;
             _pending.Clear();
+            if (hasDelivered && !_hasEnded && !_agent.IsStopping)
+                _agent.Reports.Drained(_stream.Id, Entry.Id);
             _agent.OnIdle();
         }
     }
@@ -159,6 +163,8 @@ internal sealed class AgentSubscription : IDisposable
             if (report.Taken > 0)
             {
                 _agreedStart = null;
+                if (!report.HasNobody)
+                    _agent.Reports.Delivered(_stream.Id, Entry, _consumer, _pending, report.Taken);
                 Passed(report.Taken);
                 (began, attempt) = (_agent.Parts.Now, 0);
             }

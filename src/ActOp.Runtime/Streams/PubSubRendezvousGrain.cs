@@ -3,6 +3,7 @@ using Orleans;
 using Orleans.Providers;
 using Orleans.Runtime;
 using Orleans.Storage;
+using Orleans.Streaming.Diagnostics;
 
 namespace ActOp.Runtime.Streams;
 
@@ -50,15 +51,28 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
                 if (!state.Producers.Contains(producer))
                     state.Producers.Add(producer);
             });
+            if (StreamingEvents.Feed.IsWatched)
+            {
+                StreamingEvents.Feed.Write(new StreamingEvents.ProducerRegistered(
+                    stream.ProviderName, stream.StreamId, producer, _parts.Local.Address));
+            }
         }
 
         return State.Consumers.FindAll(static one => !one.IsFaulted);
     }
 
-    public async Task UnregisterProducer(GrainId producer)
+    public async Task UnregisterProducer(QualifiedStreamId stream, GrainId producer)
     {
         if (State.Producers.Contains(producer))
+        {
             await ChangeAsync(state => state.Producers.Remove(producer));
+            if (StreamingEvents.Feed.IsWatched)
+            {
+                StreamingEvents.Feed.Write(new StreamingEvents.ProducerUnregistered(
+                    stream.ProviderName, stream.StreamId, producer, _parts.Local.Address));
+            }
+        }
+
         if (State.Producers.Count == 0 && State.Consumers.Count == 0 && _store.IsPersistent)
             DeactivateOnIdle();
     }
@@ -84,12 +98,26 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
             await ChangeAsync(state => state.Consumers.Remove(subscription));
             throw;
         }
+
+        if (known is null && StreamingEvents.Feed.IsWatched)
+        {
+            StreamingEvents.Feed.Write(new StreamingEvents.SubscriptionRegistered(
+                stream.ProviderName, stream.StreamId, subscription.Id, subscription.Consumer, _parts.Local.Address));
+        }
     }
 
     public async Task UnregisterConsumer(QualifiedStreamId stream, Guid subscription)
     {
         if (State.Consumers.Exists(one => one.Id == subscription))
+        {
             await ChangeAsync(state => state.Consumers.RemoveAll(one => one.Id == subscription));
+            if (StreamingEvents.Feed.IsWatched)
+            {
+                StreamingEvents.Feed.Write(new StreamingEvents.SubscriptionUnregistered(
+                    stream.ProviderName, stream.StreamId, subscription, _parts.Local.Address));
+            }
+        }
+
         await TellAgentsAsync(stream, agent => agent.RemoveSubscriber(subscription, stream.StreamId));
     }
 

@@ -3,6 +3,7 @@ using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Internal;
 using Orleans.Runtime.Providers;
+using Orleans.Streaming.Diagnostics;
 using Orleans.Streams;
 using Orleans.Streams.Filtering;
 
@@ -64,6 +65,7 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
         try
         {
             HashSet<QueueId> wanted = _isOpen ? [.. _balancer.GetMyQueues()] : [];
+            QueueId[] before = [.. _agents.Keys];
             var surplus = _agents.Keys.Where(queue => !wanted.Contains(queue)).ToArray();
             var missing = wanted.Where(queue => !_agents.ContainsKey(queue)).ToArray();
             var stopped = surplus.Select(queue => _agents[queue].StopAsync()).ToArray();
@@ -78,12 +80,24 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
 
             await Task.WhenAll(stopped).ConfigureAwait(false);
             if (surplus.Length + missing.Length > 0)
+            {
                 _setup.Parts.Log.QueuesChanged(_setup.Provider, _agents.Count);
+                Report(before);
+            }
         }
         finally
         {
             _gate.Release();
         }
+    }
+
+    private void Report(QueueId[] before)
+    {
+        if (!StreamingEvents.Feed.IsWatched)
+            return;
+        var silo = _setup.Parts.Local.Address;
+        StreamingEvents.Feed.Write(new StreamingEvents.BalancerChanged(_setup.Provider, silo, before, [.. _agents.Keys], _balancer));
+        StreamingEvents.Feed.Write(new StreamingEvents.PullingAgentManagerState(_setup.Provider, silo, [.. _agents.Keys], _agents.Count));
     }
 }
 

@@ -81,6 +81,7 @@ internal sealed class StreamAgent : IStreamAgent
     {
         _setup = setup;
         _queue = queue;
+        Reports = new AgentReports(setup, queue);
         Cache = setup.Factory.GetQueueAdapterCache()?.CreateQueueCache(queue)
             ?? new SimpleQueueCache(SimpleQueueCacheOptions.DEFAULT_CACHE_SIZE, setup.Parts.Log.Logger);
         _host = setup.Parts.AddObserver(this);
@@ -93,6 +94,8 @@ internal sealed class StreamAgent : IStreamAgent
     internal IBackoffProvider DeliveryBackoff => _setup.DeliveryBackoff;
 
     internal IQueueCache Cache { get; }
+
+    internal AgentReports Reports { get; }
 
     internal bool IsStopping => _stopping.IsCancellationRequested;
 
@@ -135,7 +138,11 @@ internal sealed class StreamAgent : IStreamAgent
             if (found.Hold is not null)
                 found.Removed.Add(subscription);
             if (found.Subscriptions.Remove(subscription, out var removed))
+            {
                 removed.Dispose();
+                Reports.Detached(stream, subscription);
+            }
+
             OnProgress();
         }
 
@@ -172,6 +179,7 @@ internal sealed class StreamAgent : IStreamAgent
     internal void OnConsumerGone(AgentStream stream, SubscriptionEntry entry)
     {
         stream.Subscriptions.Remove(entry.Id);
+        Reports.Detached(stream.Id, entry.Id);
         Parts.Log.ConsumerGone(stream.Id, entry.Consumer);
         OnProgress();
         Follow(_setup.PubSub.UnregisterConsumer(GuidId.GetGuidId(entry.Id), stream.Qualified));
@@ -221,6 +229,7 @@ internal sealed class StreamAgent : IStreamAgent
         }
 
         stream.Subscriptions.Remove(entry.Id);
+        Reports.Detached(stream.Id, entry.Id);
         return true;
     }
 
@@ -232,6 +241,7 @@ internal sealed class StreamAgent : IStreamAgent
 
     private async Task RunAsync()
     {
+        Reports.Started();
         try
         {
             for (var failures = 0; !IsStopping;)
@@ -259,6 +269,7 @@ internal sealed class StreamAgent : IStreamAgent
         }
         finally
         {
+            Reports.Stopped();
             _ended.TrySetResult();
         }
     }
@@ -268,8 +279,19 @@ internal sealed class StreamAgent : IStreamAgent
         if (_receiver is null)
         {
             var receiver = _setup.Adapter.CreateReceiver(_queue);
-            await receiver.Initialize(Options.InitQueueTimeout).WaitAsync(Options.InitQueueTimeout, Parts.Local.TaskTime, _stopping.Token);
+            try
+            {
+                await receiver.Initialize(Options.InitQueueTimeout)
+                    .WaitAsync(Options.InitQueueTimeout, Parts.Local.TaskTime, _stopping.Token);
+            }
+            catch (Exception exception) when (!IsStopping)
+            {
+                Reports.NotOpened(exception);
+                throw;
+            }
+
             _receiver = receiver;
+            Reports.Opened();
         }
         else if (_receiver is IWaitingReceiver)
         {
@@ -370,11 +392,13 @@ internal sealed class StreamAgent : IStreamAgent
                 stream.Hold?.Dispose();
                 stream.Hold = null;
                 stream.Removed.Clear();
+                Reports.Registered(stream, Id);
                 OnProgress();
                 return;
             }
             catch (Exception exception)
             {
+                Reports.NotRegistered(stream.Id, exception);
                 Parts.Log.RegistrationFailed(_setup.Provider, stream.Id, attempt + 1, exception);
                 await PauseAsync(_setup.ReaderBackoff.Next(attempt));
             }
@@ -385,6 +409,7 @@ internal sealed class StreamAgent : IStreamAgent
     {
         var subscription = new AgentSubscription(this, stream, entry, Cache.GetCacheCursor(stream.Id, first));
         stream.Subscriptions.Add(entry.Id, subscription);
+        Reports.Attached(stream.Id, entry);
         subscription.Wake();
     }
 
@@ -404,6 +429,7 @@ internal sealed class StreamAgent : IStreamAgent
         foreach (var stream in forgotten)
         {
             _streams.Remove(stream.Id);
+            Reports.Inactive(stream.Id);
             foreach (var subscription in stream.Subscriptions.Values)
                 subscription.Dispose();
             Follow(_setup.PubSub.UnregisterProducer(stream.Qualified, Id));

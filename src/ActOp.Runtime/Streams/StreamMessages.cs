@@ -37,7 +37,7 @@ internal interface IPubSubRendezvousGrain : IGrainWithStringKey
     /// <summary>Adds the agent; returns the subscriptions.</summary>
     Task<List<SubscriptionEntry>> RegisterProducer(QualifiedStreamId stream, GrainId producer);
 
-    Task UnregisterProducer(GrainId producer);
+    Task UnregisterProducer(QualifiedStreamId stream, GrainId producer);
 
     /// <summary>Keeps the subscription, and tells it to the agents. When the task has ended, they know it.</summary>
     Task RegisterConsumer(QualifiedStreamId stream, SubscriptionEntry subscription);

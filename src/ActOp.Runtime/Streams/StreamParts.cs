@@ -3,7 +3,9 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
 using Orleans;
+using Orleans.Configuration;
 using Orleans.Providers;
 using Orleans.Runtime;
 using Orleans.Streams;
@@ -37,6 +39,8 @@ internal sealed class StreamParts(
     internal CallRuntime Calls => calls;
 
     internal IServiceProvider Services => local.Services;
+
+    internal string ClusterId => Services.GetRequiredService<IOptions<ClusterOptions>>().Value.ClusterId;
 
     internal BackgroundPart Background { get; } = local.Background.Part("streams");
 

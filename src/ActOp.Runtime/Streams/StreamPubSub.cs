@@ -44,7 +44,7 @@ internal sealed class StreamPubSub(StreamParts parts, ImplicitSubscriptions impl
             new PubSubSubscriptionState(GuidId.GetGuidId(one.Id), streamId, one.Consumer) { FilterData = one.FilterData }).ToHashSet();
 
     public Task UnregisterProducer(QualifiedStreamId streamId, GrainId streamProducer) =>
-        HasExplicit ? Rendezvous(streamId).UnregisterProducer(streamProducer) : Task.CompletedTask;
+        HasExplicit ? Rendezvous(streamId).UnregisterProducer(streamId, streamProducer) : Task.CompletedTask;
 
     public Task RegisterConsumer(GuidId subscriptionId, QualifiedStreamId streamId, GrainId streamConsumer, string? filterData)
     {

@@ -2,6 +2,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;
+using Orleans.Runtime.Diagnostics;
 using Orleans.Serialization.Invocation;
 using Orleans.Storage;
 using Orleans.Timers;
@@ -56,6 +57,8 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         _keepAlive = options.KeepAlive;
         _timer = activation.Parts.Local.Time.CreateTimer(static timer => ((GrainTimer<TState>)timer!).OnDue(), this,
             Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+        if (GrainTimerEvents.Feed.IsWatched)
+            GrainTimerEvents.Feed.Write(new GrainTimerEvents.Created(activation, this, options.DueTime, options.Period));
         if (activation.TryAddTimer(this))
             _timer.Change(options.DueTime, Timeout.InfiniteTimeSpan);
         else
@@ -78,6 +81,8 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         _disposed = true;
         _timer.Dispose();
         _activation.RemoveTimer(this);
+        if (GrainTimerEvents.Feed.IsWatched)
+            GrainTimerEvents.Feed.Write(new GrainTimerEvents.Disposed(_activation, this));
         // Callbacks that the grain registered on the token run here, and may throw.
         _cancellation.Cancel();
     }
@@ -87,12 +92,16 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         if (_disposed)
             return;
         var dueTimes = _dueTimes;
+        Exception? failure = null;
+        if (GrainTimerEvents.Feed.IsWatched)
+            GrainTimerEvents.Feed.Write(new GrainTimerEvents.TickStart(_activation, this));
         try
         {
             await _callback(_state, _cancellation.Token);
         }
         catch (Exception exception)
         {
+            failure = exception;
             _activation.Parts.Local.Log.TimerFailed(_activation.GrainId, exception);
             if (exception is InconsistentStateException conflict)
                 _activation.Life.EndInconsistent(_activation, conflict);
@@ -100,6 +109,8 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
 
         if (!_disposed && dueTimes == _dueTimes && _period != Timeout.InfiniteTimeSpan)
             SetDue(_period);
+        if (GrainTimerEvents.Feed.IsWatched)
+            GrainTimerEvents.Feed.Write(new GrainTimerEvents.TickStop(_activation, this, failure));
     }
 
     private void SetDue(TimeSpan dueTime)

@@ -60,7 +60,7 @@ public class ReminderScheduleTests
         Assert.InRange(schedule.Queued, 1, 1100);
         Assert.NotNull(schedule.TakeDue(At(1) - 1, out _));
         Assert.Null(schedule.TakeDue(At(1) - 1, out _));
-        schedule.Remove(GrainId.Create("test", "1"), "a");
+        schedule.Remove(GrainId.Create("test", "1"), "a", Orleans.Reminders.Diagnostics.ReminderEvents.LocalReminderStopReason.Unregistered);
         Assert.Null(schedule.TakeDue(At(30), out _));
     }
 

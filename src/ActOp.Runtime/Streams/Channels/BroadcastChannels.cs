@@ -2,6 +2,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.BroadcastChannel;
+using Orleans.BroadcastChannel.Diagnostics;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Streams.Channels;
@@ -35,6 +36,12 @@ internal sealed class BroadcastChannelWriter<T>(
     public async Task Publish(T item)
     {
         var deliveries = subscriptions.To(channel).Select(grain => (Grain: grain, Ended: DeliverAsync(grain, item))).ToArray();
+        if (BroadcastChannelEvents.Feed.IsWatched)
+        {
+            BroadcastChannelEvents.Feed.Write(new BroadcastChannelEvents.ItemPublished(
+                providerName, channel, deliveries.Length, parts.Local.IsSilo ? parts.Local.Address : null, parts.ClusterId));
+        }
+
         if (fireAndForget)
         {
             foreach (var (grain, ended) in deliveries)
@@ -104,6 +111,12 @@ internal sealed class ChannelConsumers(Activation grain) : IBroadcastChannelCons
         }
 
         await attached(item);
+        if (BroadcastChannelEvents.Feed.IsWatched)
+        {
+            BroadcastChannelEvents.Feed.Write(new BroadcastChannelEvents.ItemDelivered(
+                providerName, channel, grain.GrainId, grain.Parts.Local.Address,
+                grain.Parts.Local.Services.GetRequiredService<StreamParts>().ClusterId));
+        }
     }
 
     private sealed class Subscription(ChannelConsumers consumers, string providerName, ChannelId channel) : IBroadcastChannelSubscription
