@@ -1,4 +1,3 @@
-using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime;
 
@@ -7,12 +6,12 @@ namespace ActOp.Runtime.Health;
 /// <summary>Tells the application's handler that the silo must end.</summary>
 internal static class FatalErrors
 {
-    internal static void Tell(IServiceProvider services, Node node, string reason)
+    internal static void Tell(IServiceProvider services, SiloAddress silo, string reason)
     {
         if (services.GetService<IFatalErrorHandler>() is not { } handler)
             return;
         var error = new OrleansException(reason);
         if (handler.IsUnexpected(error))
-            handler.OnFatalException(node.Address, reason, error);
+            handler.OnFatalException(silo, reason, error);
     }
 }

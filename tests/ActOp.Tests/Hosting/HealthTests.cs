@@ -1,3 +1,4 @@
+using ActOp.Configuration;
 using ActOp.Runtime.Hosting;
 using ActOp.Staging;
 using ActOp.Tests.Clusters;
@@ -60,13 +61,14 @@ public class HealthTests
     public async Task A_silo_without_lease_is_not_ready_and_after_a_while_not_alive()
     {
         var clock = new FakeClock();
-        await using var cluster = Cluster(silo => silo.Services.AddSingleton<TimeProvider>(clock));
+        await using var cluster = Cluster(silo => silo.Configure<HealthOptions>(static options => options.LeaseTimeout = TimeSpan.FromSeconds(20))
+            .Services.AddSingleton<TimeProvider>(clock));
         await cluster.DeployAsync();
         var services = cluster.Silos[0].ServiceProvider;
         var node = services.GetRequiredService<Node>();
         node.SetLease(held: false, ended: false);
         Assert.Equal((HealthStatus.Healthy, HealthStatus.Unhealthy), await AskAsync(services));
-        await PassAsync(clock, services, TimeSpan.FromSeconds(62), HealthStatus.Unhealthy);
+        await PassAsync(clock, services, TimeSpan.FromSeconds(22), HealthStatus.Unhealthy);
         node.SetLease(held: true, ended: false);
         Assert.Equal((HealthStatus.Healthy, HealthStatus.Healthy), await AskAsync(services));
     }
@@ -75,12 +77,13 @@ public class HealthTests
     public async Task A_silo_whose_control_stage_stands_still_is_not_alive()
     {
         var clock = new FakeClock();
-        await using var cluster = Cluster(silo => silo.Services.AddSingleton<TimeProvider>(clock));
+        await using var cluster = Cluster(silo => silo.Configure<HealthOptions>(static options => options.StageTimeout = TimeSpan.FromSeconds(10))
+            .Services.AddSingleton<TimeProvider>(clock));
         await cluster.DeployAsync();
         var services = cluster.Silos[0].ServiceProvider;
         using var gate = new ManualResetEventSlim();
         services.GetRequiredService<Node>().Stages.Control.Post(new Item(() => gate.Wait(Gate.Patience)));
-        await PassAsync(clock, services, TimeSpan.FromSeconds(31), HealthStatus.Unhealthy);
+        await PassAsync(clock, services, TimeSpan.FromSeconds(11), HealthStatus.Unhealthy);
         gate.Set();
         await PassAsync(clock, services, TimeSpan.FromSeconds(2), HealthStatus.Healthy);
     }
