@@ -142,7 +142,8 @@ internal static class SetupReader
     {
         Validate(services);
         Option<StageOptions>(services).ValidateSource(services.GetService<IStageTracing>());
-        var table = services.GetService<ClusterTableFactory>()
+        var table = ApplicationTable.FactoryOf(services)
+            ?? services.GetService<ClusterTableFactory>()
             ?? throw new OrleansConfigurationException(
                 "No clustering is configured. Call UseLocalhostClustering or UseDevelopmentClustering on the silo builder.");
         var endpoints = Option<EndpointOptions>(services);

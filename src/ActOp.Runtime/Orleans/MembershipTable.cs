@@ -86,3 +86,125 @@ public interface ILocalActivationStatusChecker
     /// <summary>Whether this silo has an activation of the grain.</summary>
     bool IsLocallyActivated(GrainId grainId);
 }
+
+/// <summary>
+/// A membership table of the application. If a silo has one among its services, the silos find each other by it: by compare-and-swap of one
+/// row together with the version of the table.
+/// </summary>
+public interface IMembershipTable
+{
+    /// <summary>Prepares the table. Called once by each silo before anything else.</summary>
+    /// <param name="tryInitTableVersion">Whether to create the version, 0, if the table has none.</param>
+    Task InitializeMembershipTable(bool tryInitTableVersion);
+
+    /// <summary>Deletes all rows of a cluster.</summary>
+    Task DeleteMembershipTableEntries(string clusterId);
+
+    /// <summary>Deletes the rows of dead silos that have not been alive since a time.</summary>
+    Task CleanupDefunctSiloEntries(DateTimeOffset beforeDate);
+
+    /// <summary>The row of one silo, and the version of the table.</summary>
+    Task<MembershipTableData> ReadRow(SiloAddress key);
+
+    /// <summary>All rows and the version of the table, as of one moment.</summary>
+    Task<MembershipTableData> ReadAll();
+
+    /// <summary>
+    /// Adds a row and advances the version. False, and nothing is changed, if there is such a row, or the version has not the etag of
+    /// <paramref name="tableVersion"/> any more.
+    /// </summary>
+    /// <param name="entry">The row.</param>
+    /// <param name="tableVersion">The next version, with the etag of the present one.</param>
+    Task<bool> InsertRow(MembershipEntry entry, TableVersion tableVersion);
+
+    /// <summary>
+    /// Replaces a row and advances the version. False, and nothing is changed, if the row or the version has another etag by now.
+    /// </summary>
+    /// <param name="entry">The row.</param>
+    /// <param name="etag">The etag of the row that is replaced.</param>
+    /// <param name="tableVersion">The next version, with the etag of the present one.</param>
+    Task<bool> UpdateRow(MembershipEntry entry, string etag, TableVersion tableVersion);
+
+    /// <summary>Writes the <see cref="MembershipEntry.IAmAliveTime"/> of a row. The version stays.</summary>
+    Task UpdateIAmAlive(MembershipEntry entry);
+}
+
+/// <summary>The version of a membership table.</summary>
+[GenerateSerializer, Immutable]
+public sealed class TableVersion : ISpanFormattable
+{
+    /// <summary>A version.</summary>
+    /// <param name="version">Its number.</param>
+    /// <param name="eTag">The etag in the storage.</param>
+    public TableVersion(int version, string eTag) => (Version, VersionEtag) = (version, eTag);
+
+    /// <summary>Its number; each write of a row adds one.</summary>
+    [Id(0)]
+    public int Version { get; }
+
+    /// <summary>The etag in the storage.</summary>
+    [Id(1)]
+    public string VersionEtag { get; }
+
+    /// <summary>The version that a writer proposes: the next number, with the etag that the storage must still have.</summary>
+    public TableVersion Next() => new(Version + 1, VersionEtag);
+
+    /// <inheritdoc/>
+    public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"<{Version}, {VersionEtag}>");
+
+    string IFormattable.ToString(string? format, IFormatProvider? formatProvider) => ToString();
+
+    bool ISpanFormattable.TryFormat(Span<char> destination, out int charsWritten, ReadOnlySpan<char> format, IFormatProvider? provider) =>
+        destination.TryWrite(CultureInfo.InvariantCulture, $"<{Version}, {VersionEtag}>", out charsWritten);
+}
+
+/// <summary>Rows of a membership table with their etags, and its version.</summary>
+[GenerateSerializer, Immutable]
+public sealed class MembershipTableData
+{
+    /// <summary>These rows; those of dead silos come last.</summary>
+    public MembershipTableData(List<Tuple<MembershipEntry, string>> list, TableVersion version)
+    {
+        Members = [.. list.OrderBy(static row => row.Item1.Status == SiloStatus.Dead)
+            .ThenBy(static row => row.Item1.SiloName, StringComparer.Ordinal)];
+        Version = version;
+    }
+
+    /// <summary>One row.</summary>
+    public MembershipTableData(Tuple<MembershipEntry, string> tuple, TableVersion version) => (Members, Version) = ([tuple], version);
+
+    /// <summary>No row.</summary>
+    public MembershipTableData(TableVersion version) => (Members, Version) = ([], version);
+
+    /// <summary>The rows with their etags.</summary>
+    [Id(0)]
+    public IReadOnlyList<Tuple<MembershipEntry, string>> Members { get; }
+
+    /// <summary>The version of the table.</summary>
+    [Id(1)]
+    public TableVersion Version { get; }
+
+    /// <summary>The row of a silo, or null.</summary>
+    public Tuple<MembershipEntry, string>? TryGet(SiloAddress silo) => Members.FirstOrDefault(row => row.Item1.SiloAddress.Equals(silo));
+
+    /// <summary>The same without the rows of dead silos for which there is a later dead one at the same endpoint.</summary>
+    public MembershipTableData WithoutDuplicateDeads()
+    {
+        var newest = new Dictionary<System.Net.IPEndPoint, int>();
+        foreach (var (entry, _) in Members)
+        {
+            if (entry.Status == SiloStatus.Dead)
+            {
+                var known = newest.GetValueOrDefault(entry.SiloAddress.Endpoint, int.MinValue);
+                newest[entry.SiloAddress.Endpoint] = Math.Max(known, entry.SiloAddress.Generation);
+            }
+        }
+
+        return new([.. Members.Where(row => row.Item1.Status != SiloStatus.Dead
+            || row.Item1.SiloAddress.Generation == newest[row.Item1.SiloAddress.Endpoint])], Version);
+    }
+
+    /// <inheritdoc/>
+    public override string ToString() => Members.Count + " silos, " + Members.Count(static row => row.Item1.Status == SiloStatus.Dead)
+        + " of them dead, at version " + Version + ": " + string.Join("; ", Members.Select(static row => row.Item1));
+}

@@ -1,3 +1,6 @@
+using Microsoft.Extensions.Options;
+using Orleans.Configuration;
+
 namespace Orleans.Messaging;
 
 /// <summary>Where a client finds the gateways of the cluster. Registered in the container of the client; any thread, one call at a time.</summary>
@@ -11,4 +14,26 @@ public interface IGatewayListProvider
 
     /// <summary>Called once before the first list.</summary>
     Task InitializeGatewayListProvider();
+}
+
+/// <summary>
+/// The gateways that <see cref="StaticGatewayListProviderOptions"/> lists, as a provider. For applications that register one themselves; a
+/// client with these options needs none.
+/// </summary>
+/// <param name="options">The gateways.</param>
+/// <param name="gatewayOptions">How old the list may be.</param>
+public class StaticGatewayListProvider(IOptions<StaticGatewayListProviderOptions> options, IOptions<GatewayOptions> gatewayOptions)
+    : IGatewayListProvider
+{
+    /// <inheritdoc/>
+    public TimeSpan MaxStaleness { get; } = gatewayOptions.Value.GatewayListRefreshPeriod;
+
+    /// <summary>The list is read again when it is too old.</summary>
+    public bool IsUpdatable => true;
+
+    /// <inheritdoc/>
+    public Task<IList<Uri>> GetGateways() => Task.FromResult<IList<Uri>>(options.Value.Gateways);
+
+    /// <inheritdoc/>
+    public Task InitializeGatewayListProvider() => Task.CompletedTask;
 }
