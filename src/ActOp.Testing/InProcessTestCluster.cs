@@ -49,7 +49,7 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     public async Task DeployAsync()
     {
         if (_silos.Count > 0)
-            throw new InvalidOperationException("The cluster is already deployed.");
+            throw new InvalidOperationException("Cluster host already deployed.");
         try
         {
             await StartAdditionalSiloAsync().ConfigureAwait(false);
@@ -59,9 +59,11 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
             if (Options.InitializeClientOnDeploy)
                 await InitializeClientAsync().ConfigureAwait(false);
         }
-        catch
+        catch (Exception exception)
         {
             await DisposeAsync().ConfigureAwait(false);
+            if (exception.GetBaseException() is TimeoutException)
+                throw new TimeoutException("Timeout during test initialization", exception);
             throw;
         }
     }
@@ -307,7 +309,8 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
 
     private async Task EndSiloAsync(InProcessSiloHandle instance, bool gracefully)
     {
-        ArgumentNullException.ThrowIfNull(instance);
+        if (instance is null)
+            return;
         _silos.Remove(instance);
         _stopped[instance.Name] = instance.InstanceNumber;
         await instance.StopSiloAsync(gracefully).ConfigureAwait(false);

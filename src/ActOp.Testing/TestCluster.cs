@@ -64,7 +64,7 @@ public class TestCluster : IDisposable, IAsyncDisposable
     public async Task DeployAsync()
     {
         if (_silos.Count > 0)
-            throw new InvalidOperationException("The cluster is already deployed.");
+            throw new InvalidOperationException("Cluster host already deployed.");
         try
         {
             _silos.Add(await StartSiloAsync(0, Options).ConfigureAwait(false));
@@ -74,9 +74,11 @@ public class TestCluster : IDisposable, IAsyncDisposable
             if (Options.InitializeClientOnDeploy)
                 await InitializeClientAsync().ConfigureAwait(false);
         }
-        catch
+        catch (Exception exception)
         {
             await DisposeAsync().ConfigureAwait(false);
+            if (exception.GetBaseException() is TimeoutException)
+                throw new TimeoutException("Timeout during test initialization", exception);
             throw;
         }
     }
@@ -231,11 +233,12 @@ public class TestCluster : IDisposable, IAsyncDisposable
     /// <summary>The other silos that run.</summary>
     public IReadOnlyList<SiloHandle> SecondarySilos => _silos.FindAll(silo => silo.InstanceNumber != 0);
 
-    /// <summary>All silos that run.</summary>
-    public ReadOnlyCollection<SiloHandle> Silos => _silos.ToList().AsReadOnly();
+    /// <summary>All silos that run, the first one first.</summary>
+    public ReadOnlyCollection<SiloHandle> Silos => GetActiveSilos().ToList().AsReadOnly();
 
-    /// <summary>All silos that run.</summary>
-    public IEnumerable<SiloHandle> GetActiveSilos() => _silos.FindAll(silo => silo.IsActive);
+    /// <summary>All silos that run, the first one first.</summary>
+    public IEnumerable<SiloHandle> GetActiveSilos() =>
+        _silos.Where(static silo => silo.IsActive).OrderBy(static silo => silo.InstanceNumber != 0);
 
     /// <summary>The silo with this address, or null.</summary>
     public SiloHandle? GetSiloForAddress(SiloAddress siloAddress) => _silos.Find(silo => silo.SiloAddress.Equals(siloAddress));
@@ -298,10 +301,10 @@ public class TestCluster : IDisposable, IAsyncDisposable
         return [.. started];
     }
 
-    /// <summary>Stops a silo in order.</summary>
+    /// <summary>Stops a silo in order; nothing for null.</summary>
     public Task StopSiloAsync(SiloHandle instance) => EndSiloAsync(instance, gracefully: true);
 
-    /// <summary>Ends a silo as a crash would.</summary>
+    /// <summary>Ends a silo as a crash would; nothing for null.</summary>
     public Task KillSiloAsync(SiloHandle instance) => EndSiloAsync(instance, gracefully: false);
 
     /// <summary>Stops a silo in order and starts it again with the same name and ports.</summary>
@@ -322,9 +325,15 @@ public class TestCluster : IDisposable, IAsyncDisposable
             : throw new ArgumentException("No stopped silo has the name " + siloName + ".", nameof(siloName));
     }
 
-    /// <summary>Stops the first silo in order.</summary>
+    /// <summary>Stops the client and the first silo in order.</summary>
     /// <exception cref="InvalidOperationException">It does not run.</exception>
-    public Task StopPrimarySiloAsync() => StopSiloAsync(Primary ?? throw new InvalidOperationException("The first silo is not running."));
+    public async Task StopPrimarySiloAsync()
+    {
+        if (Primary is not { } primary)
+            throw new InvalidOperationException("There is no primary silo");
+        await StopClusterClientAsync().ConfigureAwait(false);
+        await StopSiloAsync(primary).ConfigureAwait(false);
+    }
 
     /// <summary>Stops all silos but the first one in order.</summary>
     public async Task StopSecondarySilosAsync()
@@ -355,7 +364,8 @@ public class TestCluster : IDisposable, IAsyncDisposable
 
     private async Task EndSiloAsync(SiloHandle instance, bool gracefully)
     {
-        ArgumentNullException.ThrowIfNull(instance);
+        if (instance is null)
+            return;
         _silos.Remove(instance);
         _stoppedSecondaries[instance.Name] = instance.InstanceNumber;
         await instance.StopSiloAsync(gracefully).ConfigureAwait(false);
