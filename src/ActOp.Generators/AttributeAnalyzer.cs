@@ -45,10 +45,11 @@ public sealed class AttributeAnalyzer : DiagnosticAnalyzer
         var type = owner as INamedTypeSymbol;
         switch (attribute)
         {
-            case Attributes.GeneratedActivatorConstructor:
-                return owner is IMethodSymbol { ContainingType: { } made } && CustomRequests.IsInvokable(made)
+            case Attributes.GeneratedActivatorConstructor or Attributes.OrleansConstructor:
+                return owner is IMethodSymbol { ContainingType: { } made } constructor && (CustomRequests.IsInvokable(made)
+                        || (Attributes.Has(made, Attributes.GenerateSerializer) && CodecReader.IsServiceConstructor(constructor)))
                     ? null
-                    : "objects are created without services; use [UseActivator] and a class with [RegisterActivator]";
+                    : "the class must have [GenerateSerializer], and the constructor must be public or internal";
             case Attributes.InvokableCustomInitializer:
                 return type is not null && CustomRequests.Bases(type).Any(static t => t.ToDisplayString() == "System.Attribute")
                     ? null

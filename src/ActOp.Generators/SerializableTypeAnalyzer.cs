@@ -85,7 +85,7 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
     private static void Capture(OperationAnalysisContext context)
     {
         if (((IParameterReferenceOperation)context.Operation).Parameter is not { ContainingSymbol: IMethodSymbol { MethodKind: MethodKind.Constructor, ContainingType: { IsRecord: false } type } constructor } parameter
-            || !Attributes.Has(type, Attributes.GenerateSerializer)
+            || !Attributes.Has(type, Attributes.GenerateSerializer) || CodecReader.IsServiceConstructor(constructor)
                 || !SymbolEqualityComparer.Default.Equals(CodecReader.PrimaryConstructor(type), constructor))
         {
             return;

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using System.Collections.Immutable;
 using ActOp.Serialization.Codecs;
 using Orleans.Runtime;
+using IdSpanCodec = ActOp.Serialization.Codecs.IdSpanCodec;
 
 namespace ActOp.Serialization;
 

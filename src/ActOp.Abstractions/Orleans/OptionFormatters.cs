@@ -49,6 +49,25 @@ public class RedactConnectionStringAttribute : RedactAttribute
     public override string Redact(object? value) => Secrets.Replace(value as string ?? "", "${name}REDACTED");
 }
 
+/// <summary>Texts for options.</summary>
+public static class OptionFormattingUtilities
+{
+    /// <summary>A name and a value as text.</summary>
+    /// <param name="name">The name.</param>
+    /// <param name="value">The value.</param>
+    /// <param name="formatting">A format for the name and the value; null for <c>{0}: {1}</c>.</param>
+    public static string Format<T>(string name, T value, string? formatting = null) =>
+        string.Format(CultureInfo.InvariantCulture, formatting ?? "{0}: {1}", name, value?.ToString() ?? "");
+
+    /// <summary>The full name of a class, and a name of one of its instances.</summary>
+    /// <param name="name">The name; null for the class alone.</param>
+    /// <param name="formatting">A format for the class and the name; null for <c>{0}-{1}</c>.</param>
+    public static string Name<TOptions>(string? name = null, string? formatting = null) =>
+        name is null && formatting is null
+            ? typeof(TOptions).FullName!
+            : string.Format(CultureInfo.InvariantCulture, formatting ?? "{0}-{1}", typeof(TOptions).FullName, name);
+}
+
 /// <summary>A line for each readable property; lists with all their items.</summary>
 internal sealed class PropertyFormatter<T>(string name, T options) : IOptionFormatter<T>
     where T : class

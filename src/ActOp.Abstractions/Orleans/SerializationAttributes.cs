@@ -69,7 +69,16 @@ public enum GenerateFieldIds
     PublicProperties = 1,
 }
 
-/// <summary>The constructor that a generated activator calls. Not supported: a build error (ACTOP0007).</summary>
+/// <summary>
+/// The constructor that makes objects of the class when they are read or copied, and requests of the class. Its parameters are services. A
+/// class without services that a constructor asks for cannot be read.
+/// </summary>
+[AttributeUsage(AttributeTargets.Constructor)]
+public sealed class OrleansConstructorAttribute : ActivatorUtilitiesConstructorAttribute
+{
+}
+
+/// <summary>As <see cref="OrleansConstructorAttribute"/>.</summary>
 [AttributeUsage(AttributeTargets.Constructor)]
 public sealed class GeneratedActivatorConstructorAttribute : ActivatorUtilitiesConstructorAttribute
 {

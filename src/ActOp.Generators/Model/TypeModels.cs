@@ -11,7 +11,7 @@ internal sealed record NamedTypeModel(string OpenType, string WireName);
 
 /// <summary>A type with [GenerateSerializer].</summary>
 /// <param name="Creation">"new", "accessor" (a constructor that is not accessible or has required members), "uninitialized", or
-/// "activator" (a registered one).</param>
+/// "activator" (a registered one), or "services" (a constructor that gets services).</param>
 /// <param name="Base">The base class that has a codec too, or nothing.</param>
 /// <param name="Items">What a class without such a base inherits from a collection of the framework.</param>
 /// <param name="Surrogate">What is written for a base class without the attribute.</param>
@@ -19,6 +19,7 @@ internal sealed record NamedTypeModel(string OpenType, string WireName);
 /// <param name="Members">Members by [Id].</param>
 /// <param name="Hooks">What is called before and after values are written, read and copied.</param>
 /// <param name="OmitsDefaults">Members that have their default value are not written.</param>
+/// <param name="Services">What the constructor of <paramref name="Creation"/> gets.</param>
 internal sealed record CodecModel(
     string ClassName,
     string TypeParameters,
@@ -42,7 +43,8 @@ internal sealed record CodecModel(
     EquatableArray<MemberModel> Parameters,
     EquatableArray<MemberModel> Members,
     EquatableArray<HookModel> Hooks,
-    bool OmitsDefaults)
+    bool OmitsDefaults,
+    EquatableArray<string> Services)
 {
     /// <summary>Whether a hook of one of these names is called.</summary>
     public bool HasHook(params string[] names) =>

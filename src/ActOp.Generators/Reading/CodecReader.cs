@@ -40,8 +40,20 @@ internal static class CodecReader
             new(parameters),
             new(members),
             new(SerializationHooks.Of(type).ToArray()),
-            Attributes.Has(type, Attributes.OmitDefaultMemberValues));
+            Attributes.Has(type, Attributes.OmitDefaultMemberValues),
+            new(ServiceConstructor(type) is { } constructor
+                ? constructor.Parameters.Select(static p => TypeText.Of(p.Type)).ToArray()
+                : []));
     }
+
+    /// <summary>The constructor that gets services when an object is read or copied; null if the type has none.</summary>
+    public static IMethodSymbol? ServiceConstructor(INamedTypeSymbol type) =>
+        type.IsAbstract || type.IsValueType ? null : type.InstanceConstructors.FirstOrDefault(IsServiceConstructor);
+
+    /// <summary>True for a constructor with the attribute that generated code can call.</summary>
+    public static bool IsServiceConstructor(IMethodSymbol constructor) =>
+        IsVisible(constructor.DeclaredAccessibility)
+        && (Attributes.Has(constructor, Attributes.GeneratedActivatorConstructor) || Attributes.Has(constructor, Attributes.OrleansConstructor));
 
     /// <summary>The members that have ids, by id; those of base classes are not among them.</summary>
     public static IEnumerable<(ISymbol Member, uint Id)> WithIds(INamedTypeSymbol type)
@@ -175,6 +187,8 @@ internal static class CodecReader
     {
         if (Attributes.Has(type, Attributes.UseActivator) && !type.IsAbstract)
             return "activator";
+        if (ServiceConstructor(type) is not null)
+            return "services";
         if (type.IsAbstract || type.InstanceConstructors.FirstOrDefault(static c => c.Parameters.Length == 0) is not { } constructor)
             return "uninitialized";
         var required = type.GetMembers().Any(static m => m is IPropertySymbol { IsRequired: true } or IFieldSymbol { IsRequired: true })

@@ -79,6 +79,8 @@ internal static class CodecSource
                 "throw new global::Orleans.Serialization.SerializerException(\"The message has an object of the abstract type " +
                     model.WireName + ".\")",
             { IsStruct: true } => "default",
+            { Creation: "services" } => "new " + model.Type + "(" + string.Join(", ",
+                model.Services.Select(static s => "global::ActOp.Serialization.ConstructionServices.Get<" + s + ">()")) + ")",
             { Creation: "new" } => "new " + model.Type + "()",
             { Creation: "accessor" } => "New()",
             _ =>
@@ -86,11 +88,30 @@ internal static class CodecSource
                     "))",
         };
         text.Line("protected override " + model.Type + " Create() => " + create + ";");
+        if (model.Creation == "services")
+        {
+            WriteScope(text, model.Type + " ReadBody(" + Reader + ", int at)", "reader.Session", "base.ReadBody(ref reader, at)");
+            WriteScope(text, model.Type + " CopyBody(" + model.Type + " value, global::ActOp.Wire.CopyContext context)", "context",
+                "base.CopyBody(value, context)");
+        }
+
         if (model.Creation == "accessor" && !model.IsStruct)
         {
             text.Line("[global::System.Runtime.CompilerServices.UnsafeAccessor(global::System.Runtime.CompilerServices.UnsafeAccessorKind.Constructor)]");
             text.Line("private static extern " + model.Type + " New();");
         }
+    }
+
+    private static void WriteScope(SourceText text, string method, string of, string call)
+    {
+        text.Open("protected override " + method);
+        text.Line("var before = global::ActOp.Serialization.ConstructionServices.Enter(" + of + ");");
+        text.Open("try");
+        text.Line("return " + call + ";");
+        text.Close();
+        text.Open("finally");
+        text.Line("global::ActOp.Serialization.ConstructionServices.Leave(before);");
+        text.Close().Close();
     }
 
     private static void WriteMembers(SourceText text, CodecModel model)

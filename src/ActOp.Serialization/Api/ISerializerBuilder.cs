@@ -112,6 +112,7 @@ public static class ServiceCollectionExtensions
         services.TryAddSingleton(typeof(IActivator<>), typeof(ActivatorService<>));
         services.TryAddTransient(typeof(ArrayCodec<>));
         services.TryAddTransient(typeof(ListCodec<>));
+        services.TryAddSingleton<ExceptionCodec>();
         services.TryAddSingleton<ObjectCodec>();
         services.TryAddSingleton<ObjectCopier>();
     }

@@ -108,7 +108,7 @@ internal static class Bridge
         return Types.IsEmpty || !Has(Default.Value, type) ? null : Default.Value;
     }
 
-    private static CodecProvider[] Live()
+    internal static CodecProvider[] Live()
     {
         lock (Gate)
             return [.. Providers.Select(static reference => reference.TryGetTarget(out var provider) ? provider : null).OfType<CodecProvider>()];

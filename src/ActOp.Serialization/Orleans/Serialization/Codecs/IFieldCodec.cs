@@ -23,12 +23,13 @@ public interface IFieldCodec
 /// <typeparam name="T">The type of the field.</typeparam>
 public interface IFieldCodec<T> : IFieldCodec
 {
-    /// <inheritdoc cref="IFieldCodec.WriteField"/>
+    /// <summary>As <see cref="IFieldCodec.WriteField"/>. A codec implements this or that method; each calls the other.</summary>
     void WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, T value)
-        where TBufferWriter : IBufferWriter<byte>;
+        where TBufferWriter : IBufferWriter<byte> =>
+        ((IFieldCodec)this).WriteField(ref writer, fieldIdDelta, expectedType, value);
 
-    /// <inheritdoc cref="IFieldCodec.ReadValue"/>
-    new T ReadValue<TInput>(ref Reader<TInput> reader, Field field);
+    /// <summary>As <see cref="IFieldCodec.ReadValue"/>. A codec implements this or that method; each calls the other.</summary>
+    new T ReadValue<TInput>(ref Reader<TInput> reader, Field field) => (T)((IFieldCodec)this).ReadValue(ref reader, field)!;
 
     /// <inheritdoc/>
     void IFieldCodec.WriteField<TBufferWriter>(

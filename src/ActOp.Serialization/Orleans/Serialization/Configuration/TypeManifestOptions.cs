@@ -116,6 +116,7 @@ internal sealed class DefaultWellKnownTypes : IConfigureOptions<TypeManifestOpti
     {
         for (var i = 0; i < Types.Length; i++)
             options.WellKnownTypeIds.TryAdd((uint)i + 1, Types[i]);
+        options.WellKnownTypeAliases.TryAdd("Exception", typeof(ExceptionCodec));
         foreach (var (proxy, interfaceType) in ActOp.Serialization.TypeManifest.Proxies)
         {
             options.InterfaceProxies.Add(proxy);

@@ -35,7 +35,7 @@ public class AbstractTypeSerializer : IFieldCodec
 
 /// <summary>Fields of an abstract class: the actual class decides.</summary>
 /// <typeparam name="TField">The class.</typeparam>
-public abstract class AbstractTypeSerializer<TField> : AbstractTypeSerializer, IFieldCodec<TField>, IBaseCodec<TField>
+public class AbstractTypeSerializer<TField> : AbstractTypeSerializer, IFieldCodec<TField>, IBaseCodec<TField>
     where TField : class
 {
     protected AbstractTypeSerializer()
