@@ -79,8 +79,8 @@ public sealed class AttributeAnalyzer : DiagnosticAnalyzer
     {
         foreach (var hook in SerializationHooks.Types(type))
         {
-            if (!SerializationHooks.IsCreatable(hook))
-                context.Report(Rule.Hook, type, hook.Name, "must be a public or internal class with a constructor without parameters");
+            if (!SerializationHooks.IsHook(hook))
+                context.Report(Rule.Hook, type, hook.Name, "must be a public or internal class with a constructor without parameters, or a public one that gets services");
             else if (!SerializationHooks.Methods(hook).Any())
                 context.Report(Rule.Hook, type, hook.Name, "has none of the methods OnSerializing, OnSerialized, OnDeserializing, OnDeserialized, OnCopying, OnCopied");
         }

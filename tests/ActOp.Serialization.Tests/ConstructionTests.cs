@@ -45,6 +45,17 @@ public sealed class ConstructionTests : IDisposable
     }
 
     [Fact]
+    public void Hooks_may_get_services()
+    {
+        var serializer = _services.GetRequiredService<Serializer>();
+        var read = serializer.Deserialize<Woken>(serializer.SerializeToArray(new Woken { Value = 3 }))!;
+        Assert.Equal(("mine", 3), (read.Place, read.ValueAtWake));
+        Assert.Equal("read at mine", read.Note);
+        var copy = _services.GetRequiredService<DeepCopier>().Copy(read);
+        Assert.Equal("copied", copy.Note[..6]);
+    }
+
+    [Fact]
     public void Exceptions_of_the_namespaces_that_the_options_name_keep_their_types()
     {
         var inner = new InvalidOperationException("inner");
@@ -212,6 +223,38 @@ public sealed class Candle(Socket socket)
 
     [Id(0)]
     public int Height { get; set; }
+}
+
+[GenerateSerializer]
+[SerializationCallbacks(typeof(OnDeserializedCallbacks))]
+[SerializationCallbacks(typeof(PlaceHooks))]
+public sealed class Woken : IOnDeserialized
+{
+    [Id(0)]
+    public int Value { get; set; }
+
+    [NonSerialized]
+    public string? Place;
+
+    [NonSerialized]
+    public int ValueAtWake;
+
+    [NonSerialized]
+    public string Note = "";
+
+    public void OnDeserialized(DeserializationContext context)
+    {
+        Place = context.ServiceProvider.GetRequiredService<Socket>().Place;
+        ValueAtWake = Value;
+        Assert.Throws<InvalidOperationException>(() => context.RuntimeClient);
+    }
+}
+
+public sealed class PlaceHooks(Socket socket)
+{
+    public void OnDeserialized(Woken value) => value.Note = "read at " + socket.Place;
+
+    public void OnCopied(Woken original, Woken result) => result.Note = "copied " + original.Note + socket.Place;
 }
 
 [GenerateSerializer]

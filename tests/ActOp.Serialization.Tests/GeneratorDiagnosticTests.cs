@@ -45,7 +45,7 @@ public class GeneratorDiagnosticTests
     [InlineData("ACTOP0005", "public interface IG : IGrainWithGuidKey { } public class RoomGrain : IG; [GrainType(\"room\")] public class {|HallGrain|} : IG;")]
     [InlineData("ACTOP0006", "public class H { } [GenerateSerializer] [SerializationCallbacks(typeof(H))] public class {|C|} { }")]
     [InlineData("ACTOP0006",
-        "public class H(int a) { public void OnSerializing(C c) { _ = a; } } [GenerateSerializer] [SerializationCallbacks(typeof(H))] public class {|C|} { }")]
+        "public class H { private H() { } public void OnSerializing(C c) { } } [GenerateSerializer] [SerializationCallbacks(typeof(H))] public class {|C|} { }")]
     [InlineData("ACTOP0006", "[RegisterActivator] public class {|A|} { }")]
     [InlineData("ACTOP0007", "public class C { [{|GeneratedActivatorConstructor|}] public C() { } }")]
     [InlineData("ACTOP0007", "[{|InvokableCustomInitializer(\"M\")|}] public class C { }")]

@@ -96,7 +96,8 @@ public sealed class OmitDefaultMemberValuesAttribute : Attribute
 /// <summary>
 /// Calls methods of a class before and after objects of the marked type are written, read and copied: <c>OnSerializing</c>,
 /// <c>OnSerialized</c>, <c>OnDeserializing</c>, <c>OnDeserialized</c> with the object, <c>OnCopying</c> and <c>OnCopied</c> with original and
-/// copy. Each may be missing. One object of the class serves all threads; it needs a constructor without parameters.
+/// copy. Each may be missing. One object of the class serves all threads; if its constructor has parameters, they are services, and each
+/// silo, client and serializer has one.
 /// </summary>
 [AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct, AllowMultiple = true)]
 public sealed class SerializationCallbacksAttribute : Attribute

@@ -69,7 +69,7 @@ internal sealed record SurrogateModel(string Converter, string Base, string Surr
 /// <summary>A class that [SerializationCallbacks] names.</summary>
 /// <param name="Type">The class.</param>
 /// <param name="Methods">The methods that it has, with "ref " before those that take the value by reference.</param>
-internal sealed record HookModel(string Type, EquatableArray<string> Methods);
+internal sealed record HookModel(string Type, EquatableArray<string> Methods, bool NeedsServices);
 
 /// <summary>One serialized member.</summary>
 /// <param name="Id">Its id among the members of its type.</param>

@@ -229,8 +229,8 @@ internal static class SerializationHooks
         {
             var methods = Methods(hook).Select(static m =>
                 (m.Parameters[m.Parameters.Length - 1].RefKind == RefKind.Ref ? "ref " : "") + m.Name).ToArray();
-            if (methods.Length > 0 && IsCreatable(hook))
-                yield return new HookModel(TypeText.Of(hook), new(methods));
+            if (methods.Length > 0 && IsHook(hook))
+                yield return new HookModel(TypeText.Of(hook), new(methods), !HasPlainConstructor(hook));
         }
     }
 
@@ -241,8 +241,15 @@ internal static class SerializationHooks
 
     /// <summary>Generated code makes one object of the class.</summary>
     public static bool IsCreatable(INamedTypeSymbol hook) =>
-        hook is { IsAbstract: false, IsStatic: false } && TypeText.Accessibility(hook) is not null
-        && (hook.IsValueType || hook.InstanceConstructors.Any(static c => c.Parameters.Length == 0 && IsVisible(c)));
+        hook is { IsAbstract: false, IsStatic: false } && TypeText.Accessibility(hook) is not null && HasPlainConstructor(hook);
+
+    /// <summary>As <see cref="IsCreatable"/>, or one object for each service provider, whose constructor gets services.</summary>
+    public static bool IsHook(INamedTypeSymbol hook) => IsCreatable(hook)
+        || (hook is { IsAbstract: false, IsStatic: false, IsValueType: false } && TypeText.Accessibility(hook) is not null
+            && hook.InstanceConstructors.Any(static c => c.DeclaredAccessibility == Accessibility.Public));
+
+    private static bool HasPlainConstructor(INamedTypeSymbol hook) =>
+        hook.IsValueType || hook.InstanceConstructors.Any(static c => c.Parameters.Length == 0 && IsVisible(c));
 
     public static IEnumerable<IMethodSymbol> Methods(INamedTypeSymbol hook)
     {

@@ -20,7 +20,11 @@ internal static class CodecSource
             "internal sealed class " + model.ClassName + model.TypeParameters + " : global::ActOp.Serialization." +
                 (model.IsStruct ? "StructCodec<" : "ClassCodec<") + model.Type + ">" + model.Constraints);
         for (var i = 0; i < model.Hooks.Length; i++)
-            text.Line("private static readonly " + model.Hooks[i].Type + " Hook_" + i + " = new();");
+        {
+            if (!model.Hooks[i].NeedsServices)
+                text.Line("private static readonly " + model.Hooks[i].Type + " Hook_" + i + " = new();");
+        }
+
         if (model.Surrogate is { } surrogate)
             text.Line("private static readonly " + surrogate.Converter + " BaseConverter = new();");
         WriteTraits(text, model);
@@ -172,10 +176,21 @@ internal static class CodecSource
     {
         for (var i = 0; i < model.Hooks.Length; i++)
         {
+            var hook = model.Hooks[i].NeedsServices
+                ? "global::ActOp.Serialization.ServiceHook<" + model.Hooks[i].Type + ">.Of(" + Owner(method) + ")"
+                : "Hook_" + i;
             foreach (var found in model.Hooks[i].Methods.Where(found => found == method || found == "ref " + method))
-                text.Line("Hook_" + i + "." + method + "(" + original + (found == method ? "" : "ref ") + value + ");");
+                text.Line(hook + "." + method + "(" + original + (found == method ? "" : "ref ") + value + ");");
         }
     }
+
+    /// <summary>What knows whose the message or the copy is.</summary>
+    private static string Owner(string method) => method switch
+    {
+        SerializationHooks.Serializing or SerializationHooks.Serialized => "writer.Session",
+        SerializationHooks.Deserializing or SerializationHooks.Deserialized => "reader.Session",
+        _ => "context",
+    };
 
     private static string WriteMember(CodecModel model, MemberModel member, string delta)
     {
