@@ -321,6 +321,95 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         Assert.Equal(new StateOutcome(false, 9), await next.Ended);
     }
 
+    /// <summary>The server hangs in the first insert, whose connection breaks; the second one is done, and the record is removed.</summary>
+    [Fact]
+    public async Task An_insert_that_the_server_does_long_after_its_connection_broke_does_not_revive_a_removed_record()
+    {
+        await using var cut = new CutConnections(postgres.Server.Host);
+        await using var source = NpgsqlDataSource.Create(_connectionString);
+        await using var holder = await source.OpenConnectionAsync();
+        await ReadAsync(_storage, 1);
+        await ExecuteAsync(holder, """
+            create sequence runs;
+            create function hang() returns trigger language plpgsql as
+              $$ begin if nextval('runs') = 1 then perform pg_advisory_xact_lock(7); end if; return new; end $$;
+            create trigger hang before insert on actop_state for each row execute function hang();
+            select pg_advisory_lock(7)
+            """);
+        var storage = Open(new NpgsqlConnectionStringBuilder(_connectionString) { Host = cut.Folder }.ConnectionString, 100, deletes: true);
+        var state = new GrainState<Note>(new Note("a", 1));
+        var write = storage.WriteStateAsync("s", Grain(1), state);
+        const string hanging = "select count(*) from pg_locks where locktype = 'advisory' and not granted";
+        while (await ExecuteAsync(holder, hanging) is 0L)
+            await Task.Yield();
+        cut.Cut();
+        await write.WaitAsync(PostgresFixture.Limit);
+        await storage.ClearStateAsync("s", Grain(1), state);
+        await ExecuteAsync(holder, "select pg_advisory_unlock(7)");
+        while (await ExecuteAsync(holder, "select count(*) from pg_stat_activity where state = 'active' and query like 'insert into actop_state%'") is not 0L)
+            await Task.Yield();
+
+        Assert.Equal(0L, await RowsAsync());
+        await storage.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task More_operations_than_may_wait_are_refused_by_name()
+    {
+        await using var database = PostgresFixture.Open(_connectionString);
+        await using var holder = await database.OpenAsync(CancellationToken.None);
+        var store = new StateStore(database, "service", 1, mostWaiting: 2);
+        await using (var transaction = await holder.BeginTransactionAsync())
+        {
+            await ExecuteAsync(holder, "lock table actop_state in exclusive mode");
+            List<StoreOperation> operations = [];
+            for (var lane = 1; lane <= StateStore.Connections; lane++)
+            {
+                operations.Add(store.Write(new StateKey("s", "lane" + lane), null, [1]));
+                while (store.Sent < lane)
+                    await Task.Yield();
+            }
+
+            operations.Add(store.Write(new StateKey("s", "a"), null, [1]));
+            operations.Add(store.Write(new StateKey("s", "b"), null, [1]));
+            Assert.Equal(2, store.Waiting);
+            var refused = Assert.Throws<OrleansException>(() => store.Write(new StateKey("s", "c"), null, [1]));
+            Assert.Contains("PostgresOptions.MaxWaitingOperations", refused.Message, StringComparison.Ordinal);
+            await transaction.CommitAsync();
+            await Task.WhenAll(operations.Select(static operation => operation.Ended)).WaitAsync(PostgresFixture.Limit);
+        }
+
+        await store.EndAsync();
+        Assert.Equal((5L, 0), (await RowsAsync(), store.Waiting));
+    }
+
+    [Fact]
+    public async Task A_loop_that_throws_begins_again_and_is_waited_for()
+    {
+        await using var database = PostgresFixture.Open(_connectionString);
+        var runs = 0;
+        Lanes lanes = null!;
+        lanes = new Lanes(database, 1, () =>
+        {
+            if (++runs < 3)
+                throw new InvalidOperationException("broken on purpose");
+            lanes.Leave();
+            return Task.CompletedTask;
+        });
+        Assert.True(lanes.TryEnter());
+        Assert.False(lanes.TryEnter());
+        lanes.Start();
+        await lanes.EndedAsync().WaitAsync(PostgresFixture.Limit);
+        Assert.Equal(3, runs);
+        Assert.True(lanes.TryEnter());
+    }
+
+    private static async Task<object?> ExecuteAsync(NpgsqlConnection connection, string sql)
+    {
+        await using var command = new NpgsqlCommand(sql, connection);
+        return await command.ExecuteScalarAsync();
+    }
+
     private static GrainId Grain(int key) => GrainId.Create("note", key.ToString());
 
     private static GrainId Grain(byte[] key) => GrainId.Create(GrainType.Create("note"), new IdSpan(key));

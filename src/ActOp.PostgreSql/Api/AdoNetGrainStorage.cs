@@ -1,7 +1,10 @@
+using System.Diagnostics.Metrics;
 using System.Globalization;
 using System.Runtime.InteropServices;
+using ActOp.PostgreSql.Configuration;
 using ActOp.PostgreSql.Schema;
 using ActOp.PostgreSql.Storage;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.State;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
@@ -33,17 +36,21 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     private readonly AdoNetGrainStorageOptions _options;
     private readonly Database _database;
     private readonly StateStore _store;
+    private readonly Meter _meter = new(RuntimeMetrics.MeterName);
     private readonly IActivatorProvider? _activators;
 
     internal AdoNetGrainStorage(
         string name, AdoNetGrainStorageOptions options, string serviceId, Database database, long firstVersion,
-        IActivatorProvider? activators = null)
+        IActivatorProvider? activators = null, PostgresOptions? limits = null)
     {
         _activators = activators;
         _name = name;
         _options = options;
         _database = database;
-        _store = new StateStore(database, serviceId, firstVersion);
+        _store = new StateStore(database, serviceId, firstVersion, (limits ?? new PostgresOptions()).MaxWaitingOperations);
+        _meter.CreateObservableUpDownCounter(
+            "actop.storage.waiting", () => new Measurement<int>(_store.Waiting, new KeyValuePair<string, object?>("storage", name)),
+            "{operation}", "Operations on states that wait for PostgreSQL.");
     }
 
     internal StateStore Store => _store;
@@ -106,10 +113,19 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     }
 
     /// <inheritdoc/>
-    public ValueTask DisposeAsync() => _database.DisposeAsync();
+    public async ValueTask DisposeAsync()
+    {
+        _meter.Dispose();
+        await _store.EndAsync().ConfigureAwait(false);
+        await _database.DisposeAsync().ConfigureAwait(false);
+    }
 
     /// <inheritdoc/>
-    public void Dispose() => _database.Dispose();
+    public void Dispose()
+    {
+        _meter.Dispose();
+        _database.Dispose();
+    }
 
     private static StateKey Key(string stateName, GrainId grainId) => new(stateName, GrainKeys.TextOf(grainId));
 
@@ -183,9 +199,11 @@ public static class AdoNetGrainStorageFactory
     {
         ArgumentNullException.ThrowIfNull(services);
         var options = services.GetRequiredService<IOptionsMonitor<AdoNetGrainStorageOptions>>().Get(name);
-        var database = Database.Of(services, options.Choice(name), StateStore.Lanes + 1);
+        var database = Database.Of(services, options.Choice(name), StateStore.Connections + 1);
         var first = BitConverter.ToInt64(Guid.NewGuid().ToByteArray()) & long.MaxValue;
         var service = services.GetRequiredService<IOptions<ClusterOptions>>().Value.ServiceId;
-        return new AdoNetGrainStorage(name, options, service, database, first, services.GetService<IActivatorProvider>());
+        return new AdoNetGrainStorage(
+            name, options, service, database, first, services.GetService<IActivatorProvider>(),
+            services.GetRequiredService<IOptionsMonitor<PostgresOptions>>().Get(name));
     }
 }

@@ -17,20 +17,18 @@ namespace ActOp.PostgreSql.Storage;
 /// operations are then sent again, which is safe (<see cref="StoreOperation"/>), until <see cref="RetryTime"/> has passed. Then they fail with
 /// an exception that says that the outcome is unknown, and the next write of such a state accepts both versions.
 /// </para>
-/// Any thread calls; callers are answered on the thread pool. No operation is lost: a lane answers all that it has taken, whatever it throws.
+/// Any thread calls; callers are answered on the thread pool. No operation is lost: a lane answers all that it has taken, whatever it
+/// throws, and begins again (<see cref="Lanes"/>).
 /// </remarks>
-internal sealed class StateStore(Database database, string serviceId, long firstVersion)
+internal sealed class StateStore
 {
     /// <summary>
     /// Connections that are used at the same time. More make transactions smaller; fewer leave the database idle while it flushes.
     /// </summary>
-    internal const int Lanes = 3;
+    internal const int Connections = 3;
 
     /// <summary>Operations of one transaction.</summary>
     internal const int MostTogether = 256;
-
-    /// <summary>Operations that wait; further ones are refused. Each activation has at most one.</summary>
-    private const int MostWaiting = 200_000;
 
     /// <summary>Bytes of one transaction, or one operation if that is larger.</summary>
     private const int MostBytes = 4 * 1024 * 1024;
@@ -43,13 +41,45 @@ internal sealed class StateStore(Database database, string serviceId, long first
     /// <summary>For how long operations are repeated while the database cannot be reached: less than the usual response timeout.</summary>
     internal static readonly TimeSpan RetryTime = TimeSpan.FromSeconds(20);
 
+    /// <summary>Between two looks whether a session has ended.</summary>
+    private static readonly TimeSpan PauseOfEnd = TimeSpan.FromMilliseconds(20);
+
     private readonly Lock _gate = new();
     private readonly Queue<StoreOperation> _waiting = [];
-    private readonly Dictionary<StateKey, (long? Expected, long Version)> _doubts = [];
-    private readonly StateStatements _statements = new(serviceId);
-    private long _lastVersion = firstVersion;
-    private int _lanes;
+    private readonly Dictionary<StateKey, (long? Expected, long Version, int Session)> _doubts = [];
+    private readonly StateStatements _statements;
+    private long _lastVersion;
+    private readonly Database _database;
+    private readonly int _mostWaiting;
+    private readonly Lanes _lanes;
     private int _sent;
+
+    /// <param name="database">Where the states are.</param>
+    /// <param name="serviceId">Whose states.</param>
+    /// <param name="firstVersion">A number from which versions are counted, which no other silo uses.</param>
+    /// <param name="mostWaiting">Operations that wait; further ones are refused. Each activation has at most one.</param>
+    internal StateStore(Database database, string serviceId, long firstVersion, int mostWaiting)
+    {
+        _database = database;
+        _statements = new StateStatements(serviceId);
+        _lastVersion = firstVersion;
+        _mostWaiting = mostWaiting;
+        _lanes = new Lanes(database, Connections, RunLaneAsync);
+    }
+
+    /// <summary>Operations that wait for a transaction.</summary>
+    internal int Waiting
+    {
+        get
+        {
+            lock (_gate)
+                return _waiting.Count;
+        }
+    }
+
+    /// <summary>Completes when nothing is under way any more, or after a time.</summary>
+    internal async Task EndAsync() => await _lanes.EndedAsync().WaitAsync(Database.LongestEnd, _database.Time)
+        .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
 
     /// <summary>Transactions so far.</summary>
     internal int Sent => Volatile.Read(ref _sent);
@@ -71,7 +101,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
         if (operation.Work != StateWork.Write)
             return;
         lock (_gate)
-            Doubt(operation.Key, operation.Expected, operation.Version);
+            Doubt(operation);
     }
 
     private StoreOperation Add(StateWork work, StateKey key, long? expected, byte[]? data)
@@ -79,46 +109,64 @@ internal sealed class StateStore(Database database, string serviceId, long first
         StoreOperation operation;
         lock (_gate)
         {
-            if (_waiting.Count >= MostWaiting)
-                throw new OrleansException("The storage has " + MostWaiting + " waiting operations: the database is too slow or gone.");
+            if (_waiting.Count >= _mostWaiting)
+            {
+                throw new OrleansException(_database.Part + " has " + _mostWaiting
+                    + " waiting operations (PostgresOptions.MaxWaitingOperations): the database is too slow or gone.");
+            }
+
             long? doubt = null;
-            if (_doubts.Count > 0 && _doubts.Remove(key, out var last) && last.Expected == expected && work != StateWork.Read)
-                doubt = last.Version;
+            var session = 0;
+            if (_doubts.Count > 0 && work != StateWork.Read && _doubts.Remove(key, out var last) && last.Expected == expected)
+                (doubt, session) = (last.Version, last.Session);
             // Not zero, which stands for none in arrays.
             _lastVersion = (_lastVersion & long.MaxValue) == long.MaxValue ? 1 : _lastVersion + 1;
             operation = new StoreOperation(work, key, expected, data, _lastVersion, doubt)
             {
-                GivenUpAt = database.Time.GetTimestamp() + (long)(RetryTime.TotalSeconds * database.Time.TimestampFrequency),
+                LostSession = session,
+                GivenUpAt = _database.Time.GetTimestamp() + (long)(RetryTime.TotalSeconds * _database.Time.TimestampFrequency),
             };
             _waiting.Enqueue(operation);
-            if (_lanes == Lanes)
+            if (!_lanes.TryEnter())
                 return operation;
-            _lanes++;
         }
 
-        // The lane works for all: it has no call context of the first caller.
-        using (ExecutionContext.SuppressFlow())
-            _ = RunLaneAsync();
+        _lanes.Start();
         return operation;
     }
 
-    private void Doubt(StateKey key, long? expected, long version)
+    private void Doubt(StoreOperation operation)
     {
         if (_doubts.Count >= MostDoubts)
             _doubts.Clear();
-        _doubts[key] = (expected, version);
+        _doubts[operation.Key] = (operation.Expected, operation.Version, operation.LostSession);
     }
 
-    /// <summary>Does not fail: every failure is that of the operations which it has taken.</summary>
+    /// <summary>Every failure is that of the operations which it has taken.</summary>
     private async Task RunLaneAsync()
     {
-        // The caller goes on at once, and others who call at the same time get into the same transaction.
-        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
         NpgsqlConnection? connection = null;
-        while (Take() is { } together)
-            connection = await RunAsync(connection, together).ConfigureAwait(false);
-        if (connection is not null)
-            await CloseAsync(connection).ConfigureAwait(false);
+        try
+        {
+            while (Take() is { } together)
+            {
+                try
+                {
+                    connection = await RunAsync(connection, [.. together]).ConfigureAwait(false);
+                }
+                catch (Exception exception)
+                {
+                    foreach (var operation in together)
+                        Fail(operation, exception);
+                    throw;
+                }
+            }
+        }
+        finally
+        {
+            if (connection is not null)
+                await Database.CloseAsync(connection).ConfigureAwait(false);
+        }
     }
 
     /// <summary>The operations of the next transaction; null if nothing waits: then the lane has ended.</summary>
@@ -128,7 +176,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
         {
             if (_waiting.Count == 0)
             {
-                _lanes--;
+                _lanes.Leave();
                 return null;
             }
 
@@ -149,63 +197,90 @@ internal sealed class StateStore(Database database, string serviceId, long first
     {
         for (var failures = 0; together.Count > 0; failures++)
         {
+            var session = 0;
             try
             {
-                using var limit = new CancellationTokenSource(Remaining(together), database.Time);
-                connection ??= await database.OpenAsync(limit.Token).ConfigureAwait(false);
+                using var limit = new CancellationTokenSource(Remaining(together), _database.Time);
+                connection ??= await _database.OpenAsync(limit.Token).ConfigureAwait(false);
+                await EndLostSessionsAsync(connection, together, limit.Token).ConfigureAwait(false);
+                session = connection.ProcessID;
                 Interlocked.Increment(ref _sent);
                 together = await _statements.ExecuteAsync(connection, together, limit.Token).ConfigureAwait(false);
-                database.NoteReached();
+                _database.NoteReached();
                 // What is left has found the outcome of an earlier attempt and goes on from there.
                 continue;
             }
             catch (Exception exception)
             {
                 if (connection is not null)
-                    await CloseAsync(connection).ConfigureAwait(false);
+                    await Database.CloseAsync(connection).ConfigureAwait(false);
                 connection = null;
                 together.RemoveAll(static operation => operation.Ended.IsCompleted);
-                if (exception is PostgresException && !database.IsLost(exception) && together.Count > 1)
+                if (exception is PostgresException && !_database.IsLost(exception) && together.Count > 1)
                 {
                     await SplitAsync(together, exception).ConfigureAwait(false);
                     return null;
                 }
 
-                together = Repeatable(together, exception);
+                together = Repeatable(together, exception, session);
             }
 
             if (together.Count > 0)
-                await Task.Delay(database.PauseAfter(failures), database.Time).ConfigureAwait(false);
+                await Task.Delay(_database.PauseAfter(failures), _database.Time).ConfigureAwait(false);
         }
 
         return connection;
     }
 
+    /// <summary>
+    /// A server may do what it was sent long after the connection broke. An update then finds another version. An insert would make a record
+    /// that was removed meanwhile; so the session that may still do it is ended before the record can be written again.
+    /// </summary>
+    private async Task EndLostSessionsAsync(NpgsqlConnection connection, List<StoreOperation> together, CancellationToken cancellationToken)
+    {
+        const string endSql = """
+            select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_stat_activity
+            where pid = any($1) and pid <> pg_backend_pid() and usename = current_user
+            """;
+        int[] lost = [.. together.Where(static operation => operation.LostSession != 0).Select(static operation => operation.LostSession).Distinct()];
+        if (lost.Length == 0)
+            return;
+        while (true)
+        {
+            await using var end = new NpgsqlCommand(endSql, connection);
+            end.Parameters.Add(new NpgsqlParameter<int[]> { TypedValue = lost });
+            if (await end.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false) is not true)
+                break;
+            await Task.Delay(PauseOfEnd, _database.Time, cancellationToken).ConfigureAwait(false);
+        }
+
+        foreach (var operation in together)
+            operation.LostSession = 0;
+    }
+
     /// <summary>One of them was refused, and with it all: each alone.</summary>
     private async Task SplitAsync(List<StoreOperation> together, Exception exception)
     {
-        database.Log.BatchSplit(together.Count, exception);
+        _database.Log.BatchSplit(together.Count, exception);
         NpgsqlConnection? connection = null;
         foreach (var operation in together)
             connection = await RunAsync(connection, [operation]).ConfigureAwait(false);
         if (connection is not null)
-            await CloseAsync(connection).ConfigureAwait(false);
+            await Database.CloseAsync(connection).ConfigureAwait(false);
     }
 
     /// <summary>The operations that are tried again after a failure; the others have failed.</summary>
-    private List<StoreOperation> Repeatable(List<StoreOperation> together, Exception exception)
+    private List<StoreOperation> Repeatable(List<StoreOperation> together, Exception exception, int session)
     {
-        // A transaction that others were in the way of was not committed and may be tried again.
-        var isBlocked = exception is PostgresException
-        {
-            SqlState: PostgresErrorCodes.SerializationFailure or PostgresErrorCodes.DeadlockDetected,
-        };
-        var isLost = !isBlocked && (exception is OperationCanceledException || database.IsLost(exception));
-        var now = database.Time.GetTimestamp();
+        var isBlocked = Database.IsBlocked(exception);
+        var isLost = !isBlocked && (exception is OperationCanceledException || _database.IsLost(exception));
+        var now = _database.Time.GetTimestamp();
         List<StoreOperation> again = [];
         foreach (var operation in together)
         {
             operation.MayBeDone |= isLost;
+            if (isLost && session != 0 && operation.IsInsert)
+                operation.LostSession = session;
             if ((isBlocked || isLost) && now < operation.GivenUpAt)
                 again.Add(operation);
             else
@@ -213,7 +288,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
         }
 
         if (isLost && again.Count < together.Count)
-            database.Log.OutcomeUnknown(together.Count - again.Count, exception);
+            _database.Log.OutcomeUnknown(together.Count - again.Count, exception);
         return again;
     }
 
@@ -223,7 +298,7 @@ internal sealed class StateStore(Database database, string serviceId, long first
         if (isUnknown && operation.Work == StateWork.Write)
         {
             lock (_gate)
-                Doubt(operation.Key, operation.Expected, operation.Version);
+                Doubt(operation);
         }
 
         operation.Fail(new OrleansException("The state " + operation.Key.Name + " of " + operation.Key.Grain + (isUnknown
@@ -234,26 +309,13 @@ internal sealed class StateStore(Database database, string serviceId, long first
     private TimeSpan Remaining(List<StoreOperation> together)
     {
         var left = TimeSpan.Zero;
-        var now = database.Time.GetTimestamp();
+        var now = _database.Time.GetTimestamp();
         foreach (var operation in together)
         {
-            var own = database.Time.GetElapsedTime(now, operation.GivenUpAt);
+            var own = _database.Time.GetElapsedTime(now, operation.GivenUpAt);
             left = own > left ? own : left;
         }
 
         return left > TimeSpan.FromMilliseconds(100) ? left : TimeSpan.FromMilliseconds(100);
-    }
-
-    /// <summary>A connection that broke may throw when it is closed; there is nothing left to be done about it.</summary>
-    private static async Task CloseAsync(NpgsqlConnection connection)
-    {
-        try
-        {
-            await connection.DisposeAsync().ConfigureAwait(false);
-        }
-        catch (Exception exception) when (exception is NpgsqlException or IOException or InvalidOperationException)
-        {
-            // The pool has dropped it.
-        }
     }
 }

@@ -52,6 +52,12 @@ internal sealed class StoreOperation(StateWork work, StateKey key, long? expecte
     /// <summary>Whether the connection broke at least once while this was under way.</summary>
     internal bool MayBeDone { get; set; }
 
+    /// <summary>
+    /// The process of the server that may still do an earlier attempt to make the record; 0 if there is none. It must have ended before the
+    /// record is written again: otherwise the attempt could make the record anew after it was removed.
+    /// </summary>
+    internal int LostSession { get; set; }
+
     /// <summary>When to give up repeating it; timestamp of the database's time.</summary>
     internal long GivenUpAt { get; init; }
 

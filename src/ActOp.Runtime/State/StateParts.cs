@@ -37,6 +37,7 @@ internal sealed class StateParts : IDisposable
     private readonly Meter _meter = new(RuntimeMetrics.MeterName);
     private readonly Counter<long>[] _counts;
     private readonly Counter<long> _errors;
+    private readonly Counter<long> _conflicts;
     private readonly Histogram<double> _latency;
     private readonly TimeProvider _time;
 
@@ -52,6 +53,7 @@ internal sealed class StateParts : IDisposable
             _meter.CreateCounter<long>("actop.storage.clears", null, "States that were cleared."),
         ];
         _errors = _meter.CreateCounter<long>("actop.storage.errors", null, "Operations on states that have failed.");
+        _conflicts = _meter.CreateCounter<long>("actop.storage.conflicts", null, "Operations on states that found another version.");
         _latency = _meter.CreateHistogram<double>("actop.storage.duration", "s", "Time of operations on states.");
     }
 
@@ -99,12 +101,17 @@ internal sealed class StateParts : IDisposable
 
     internal void Failed(StateOperation operation, string state, GrainId grain, IGrainStorage provider, Exception exception)
     {
-        _errors.Add(1, new KeyValuePair<string, object?>("provider", provider.GetType().Name),
-            new KeyValuePair<string, object?>("operation", NameOf(operation)));
+        var tag = new KeyValuePair<string, object?>("provider", provider.GetType().Name);
+        var what = new KeyValuePair<string, object?>("operation", NameOf(operation));
+        _errors.Add(1, tag, what);
         if (exception is InconsistentStateException)
+        {
+            _conflicts.Add(1, tag, what);
             Log.Inconsistent(state, grain, exception);
-        else
-            Log.OperationFailed(state, grain, Done[(int)operation], provider.GetType().Name, exception);
+            return;
+        }
+
+        Log.OperationFailed(state, grain, Done[(int)operation], provider.GetType().Name, exception);
     }
 
     public void Dispose() => _meter.Dispose();
