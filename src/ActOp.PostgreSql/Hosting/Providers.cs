@@ -6,11 +6,14 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;
+using Orleans.GrainDirectory;
+using Orleans.GrainDirectory.AdoNet;
 using Orleans.Hosting;
 using Orleans.Providers;
 
 [assembly: RegisterProvider("AdoNet", "Clustering", "Silo", typeof(SiloClusteringProvider))]
 [assembly: RegisterProvider("AdoNet", "Clustering", "Client", typeof(ClientClusteringProvider))]
+[assembly: RegisterProvider("AdoNet", "GrainDirectory", "Silo", typeof(GrainDirectoryProvider))]
 [assembly: RegisterProvider("AdoNet", "GrainStorage", "Silo", typeof(GrainStorageProvider))]
 [assembly: RegisterProvider("AdoNet", "Reminders", "Silo", typeof(RemindersProvider))]
 
@@ -62,6 +65,19 @@ internal sealed class ClientClusteringProvider : IProviderBuilder<IClientBuilder
             clustering.Invariant = ProviderSettings.Invariant(configurationSection);
             clustering.ConnectionString = ProviderSettings.ConnectionString(configurationSection, builder.Configuration);
             clustering.DataSource = ProviderSettings.DataSource(configurationSection, services);
+        }));
+}
+
+/// <summary>A grain directory of a silo by its configuration.</summary>
+internal sealed class GrainDirectoryProvider : IProviderBuilder<ISiloBuilder>
+{
+    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection) => builder.AddAdoNetGrainDirectory(
+        name ?? GrainDirectoryAttribute.DEFAULT_GRAIN_DIRECTORY,
+        (OptionsBuilder<AdoNetGrainDirectoryOptions> options) => options.Configure<IServiceProvider>((directory, services) =>
+        {
+            directory.Invariant = ProviderSettings.Invariant(configurationSection);
+            directory.ConnectionString = ProviderSettings.ConnectionString(configurationSection, builder.Configuration);
+            directory.DataSource = ProviderSettings.DataSource(configurationSection, services);
         }));
 }
 
