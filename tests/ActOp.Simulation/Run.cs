@@ -60,6 +60,15 @@ internal sealed class Run : IWorldWatcher
         _ledger = new Ledger(_world, () => _faults);
         _keepers = theme == Theme.States ? new KeeperLoad(_world, _ledger) : null;
         _waiters = theme == Theme.Tokens ? new WaiterLoad(_world, _ledger, _faults) : null;
+        if (_keepers is not null)
+        {
+            _keepers.Store.Kill = machine =>
+            {
+                if (_faults.Crash(machine))
+                    _ledger.Count("killed while writing");
+            };
+        }
+
         _callers = new Callers(_world, _ledger, new Mix(_dice.Fork("mix"), theme));
         _world.Pump.Note(null, EventKind.Check, _world.Settings + " faults " + string.Join(",", _faults.Kinds));
     }

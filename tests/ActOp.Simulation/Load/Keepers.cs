@@ -1,6 +1,8 @@
+using System.Text.Json;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
 using Microsoft.Extensions.DependencyInjection;
+using Orleans.Concurrency;
 using Orleans.Storage;
 
 namespace ActOp.Simulation.Load;
@@ -10,6 +12,10 @@ public interface IKeeper : IGrainWithIntegerKey
 {
     /// <summary>Returns when the id is stored.</summary>
     Task Keep(long id);
+
+    /// <summary>The same while other calls run.</summary>
+    [AlwaysInterleave]
+    Task KeepBeside(long id);
 
     /// <summary>The ids that the grain has.</summary>
     Task<long[]> Kept();
@@ -28,22 +34,39 @@ public sealed class KeptIds
     /// <summary>The ids, in the order of their arrival.</summary>
     [Id(0)]
     public List<long> Ids { get; set; } = [];
+
+    /// <summary>The activation that has written them.</summary>
+    [Id(1)]
+    public string Writer { get; set; } = "";
 }
 
 /// <inheritdoc cref="IKeeper"/>
 internal sealed class Keeper(KeeperLoad load, [PersistentState("ids", KeeperLoad.Storage)] IPersistentState<KeptIds> state)
-    : Grain, IKeeper
+    : Grain, IKeeper, IGrainMigrationParticipant
 {
+    private bool _hasMoved;
+    private int _running;
+
+    public void OnDehydrate(IDehydrationContext dehydrationContext)
+    {
+    }
+
+    public void OnRehydrate(IRehydrationContext rehydrationContext) => _hasMoved = true;
+
     public override Task OnActivateAsync(CancellationToken cancellationToken)
     {
-        load.Began(GrainContext, state);
+        load.Began(GrainContext, state, _hasMoved);
         return Task.CompletedTask;
     }
 
+    public Task KeepBeside(long id) => Keep(id);
+
     public async Task Keep(long id)
     {
-        load.Serves(GrainContext);
+        load.Serves(GrainContext, _running > 0);
         state.State.Ids.Add(id);
+        state.State.Writer = GrainContext.ActivationId.ToString();
+        _running++;
         try
         {
             await state.WriteStateAsync();
@@ -53,11 +76,15 @@ internal sealed class Keeper(KeeperLoad load, [PersistentState("ids", KeeperLoad
             load.Conflicted(GrainContext);
             throw;
         }
+        finally
+        {
+            _running--;
+        }
     }
 
     public Task<long[]> Kept()
     {
-        load.Serves(GrainContext);
+        load.Serves(GrainContext, _running > 0);
         return Task.FromResult(state.State.Ids.ToArray());
     }
 
@@ -76,7 +103,7 @@ internal sealed class Keeper(KeeperLoad load, [PersistentState("ids", KeeperLoad
 
 /// <summary>
 /// Grains that write states while silos end and grains move, and what must hold: no acknowledged id is lost, an activation whose state is
-/// outdated serves nobody, and a state has at least what the store has at its version.
+/// outdated serves nobody, a state has at least what the store has at its version, and of two activations that write only one is the newer.
 /// </summary>
 internal sealed class KeeperLoad(World.World world, Ledger ledger)
 {
@@ -87,8 +114,11 @@ internal sealed class KeeperLoad(World.World world, Ledger ledger)
 
     private readonly Dice _dice = world.Dice.Fork("keepers");
     private readonly Dictionary<long, HashSet<long>> _acknowledged = [];
+    private readonly Dictionary<string, HashSet<long>> _acknowledgedOf = [];
     private readonly HashSet<ActivationId> _outdated = [];
+    private readonly Dictionary<string, List<string>> _writers = [];
     private long _ids;
+    private bool _isCalm;
     private bool _isOver;
 
     internal Store Store { get; } = new(world.Pump, world.Dice.Fork("store"));
@@ -97,30 +127,49 @@ internal sealed class KeeperLoad(World.World world, Ledger ledger)
 
     internal void Configure(Machine machine, IServiceCollection services)
     {
+        Store.Written = CheckWritten;
         services.AddSingleton(this);
+        services.AddSingleton(machine);
         services.AddKeyedSingleton<IGrainStorage>(Storage, new MachineStorage(Store, machine));
     }
 
     /// <summary>The store is unreliable from now on.</summary>
     internal void BeginFaults()
     {
+        Store.Delays = _dice.Pick<double>([0, 0.01, 0.1]);
+        // Without faults of silos the store is only slow: then nothing excuses a conflict.
+        if (world.IsCalm)
+            return;
         Store.Refusals = _dice.Pick<double>([0, 0.02, 0.2]);
         Store.LostAnswers = _dice.Pick<double>([0, 0.02, 0.1]);
-        Store.Delays = _dice.Pick<double>([0, 0.01, 0.1]);
+        Store.LateWrites = _dice.Pick<double>([0, 0.02, 0.1]);
+        Store.Kills = _dice.Pick<double>([0, 0.001, 0.005]);
+        world.Pump.After(_dice.Exponential(8 * Pump.Second), null, EventKind.Fault, "store", BeginTrouble);
     }
 
-    internal void EndFaults() => (Store.Refusals, Store.LostAnswers, Store.Delays) = (0, 0, 0);
+    internal void EndFaults()
+    {
+        _isCalm = true;
+        (Store.Refusals, Store.LostAnswers, Store.Delays, Store.LateWrites, Store.Kills) = (0, 0, 0, 0, 0);
+        Store.Trouble = StoreTrouble.None;
+    }
 
     internal void End() => _isOver = true;
 
     internal void Begin(Machine machine) => _ = LoopAsync(machine);
 
     /// <summary>An activation has its state.</summary>
-    internal void Began(IGrainContext grain, IPersistentState<KeptIds> state)
+    internal void Began(IGrainContext grain, IPersistentState<KeptIds> state, bool hasMoved)
     {
         var key = grain.GrainId.ToString();
         if (state.Etag is not { } etag)
+        {
+            var machine = grain.ActivationServices.GetRequiredService<Machine>();
+            if (!hasMoved && !Store.HasFoundNothing(machine, key))
+                ledger.Accuse("state", key + " begins without a version, but the store has never said that there is none.");
             return;
+        }
+
         if (Store.At<KeptIds>(key, etag) is not { } stored)
             ledger.Accuse("state", key + " begins with the version " + etag + ", which the store has never had.");
         else if (!state.State.Ids.ToHashSet().IsSupersetOf(stored.Ids))
@@ -131,10 +180,53 @@ internal sealed class KeeperLoad(World.World world, Ledger ledger)
 
     internal void Conflicted(IGrainContext grain) => _outdated.Add(grain.ActivationId);
 
-    internal void Serves(IGrainContext grain)
+    /// <summary>A call starts; beside one that runs it may, because that one may wait for it.</summary>
+    internal void Serves(IGrainContext grain, bool isBeside)
     {
-        if (_outdated.Contains(grain.ActivationId))
+        if (!isBeside && _outdated.Contains(grain.ActivationId))
             ledger.Accuse("outdated", grain.GrainId + " serves a call though a conflict has left this activation.");
+    }
+
+    /// <summary>A record has all that was acknowledged before, and is of the same activation as the last one or of a new one.</summary>
+    private void CheckWritten(string key, string json)
+    {
+        var record = JsonSerializer.Deserialize<KeptIds>(json)!;
+        if (_acknowledgedOf.TryGetValue(key, out var ids) && !ids.IsSubsetOf(record.Ids))
+            ledger.Accuse("lost write", key + " was written without ids that were acknowledged: " + string.Join(" ", ids.Except(record.Ids).Take(5)) + ".");
+        if (!_writers.TryGetValue(key, out var writers))
+            _writers[key] = writers = [];
+        if (writers.Count > 0 && writers[^1] == record.Writer)
+            return;
+        if (writers.Contains(record.Writer))
+            ledger.Accuse("two writers", key + " was written by " + record.Writer + " after a newer activation had written it.");
+        writers.Add(record.Writer);
+    }
+
+    /// <summary>An id is acknowledged: it is stored.</summary>
+    private void Acknowledge(long number, IKeeper grain, long id)
+    {
+        var key = grain.GetGrainId().ToString();
+        if (Store.Peek<KeptIds>(key)?.Ids.Contains(id) != true)
+            ledger.Accuse("lost write", key + " has acknowledged " + id + ", which the store does not have.");
+        if (!_acknowledged.TryGetValue(number, out var ids))
+            _acknowledged[number] = _acknowledgedOf[key] = ids = [];
+        ids.Add(id);
+        ledger.Count("keeper ok");
+    }
+
+    /// <summary>The store is away or full for a while, now and then.</summary>
+    private void BeginTrouble()
+    {
+        if (_isCalm)
+            return;
+        Store.Trouble = _dice.Pick<StoreTrouble>([StoreTrouble.Refuses, StoreTrouble.Hangs, StoreTrouble.Full]);
+        ledger.Count("store " + Store.Trouble);
+        world.Pump.After(_dice.Between(Pump.Second / 2, 10 * Pump.Second), null, EventKind.Fault, "store again", () =>
+        {
+            Store.Trouble = StoreTrouble.None;
+            if (!_isCalm)
+                world.Pump.After(_dice.Exponential(8 * Pump.Second), null, EventKind.Fault, "store", BeginTrouble);
+        });
     }
 
     /// <summary>Nobody writes any more: what was acknowledged is in the store.</summary>
@@ -142,6 +234,8 @@ internal sealed class KeeperLoad(World.World world, Ledger ledger)
     {
         ledger.Count("store writes", Store.Writes.Done);
         ledger.Count("store conflicts", Store.Writes.Conflicts);
+        if (world.IsCalm && Store.Writes.Conflicts > 0)
+            ledger.Accuse("needless", Store.Writes.Conflicts + " writes found another version though nothing was wrong.");
         foreach (var (number, ids) in _acknowledged)
         {
             var key = world.Silos.First().Grains.GetGrain<IKeeper>(number).GetGrainId().ToString();
@@ -183,11 +277,8 @@ internal sealed class KeeperLoad(World.World world, Ledger ledger)
                     break;
                 default:
                     var id = ++_ids;
-                    await grain.Keep(id);
-                    if (!_acknowledged.TryGetValue(number, out var ids))
-                        _acknowledged[number] = ids = [];
-                    ids.Add(id);
-                    ledger.Count("keeper ok");
+                    await (_dice.Chance(0.3) ? grain.KeepBeside(id) : grain.Keep(id));
+                    Acknowledge(number, grain, id);
                     break;
             }
         }

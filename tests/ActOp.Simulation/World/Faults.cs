@@ -137,6 +137,15 @@ internal sealed class Faults
     /// <summary>What becomes of a hook that runs now; null when it is spared.</summary>
     internal FaultKind? HookTrouble(Dice dice) => _hooks is { } kind && !_isOver && dice.Chance(0.2) ? kind : null;
 
+    /// <summary>Kills a silo at this very time, if it may be lost.</summary>
+    internal bool Crash(Machine machine)
+    {
+        if (_isOver || !MayLose(machine))
+            return false;
+        Make(new Fault(FaultKind.Crash, _world.Pump.Now, machine.Host, 0), machine, null);
+        return true;
+    }
+
     private void Strike()
     {
         if (_isOver)
@@ -194,7 +203,7 @@ internal sealed class Faults
                 break;
             case FaultKind.Isolation:
                 // At times longer than the others' patience with a silo, and its lease.
-                Isolate(fault, _dice.Chance(_world.Theme == Theme.Lease ? 1 : 0.3) ? length * 8 : length);
+                Isolate(fault, _dice.Chance(_world.Theme == Theme.Lease ? 1 : _world.Theme == Theme.States ? 0.6 : 0.3) ? length * 8 : length);
                 break;
             case FaultKind.Crash or FaultKind.PowerLoss:
                 machine!.Kill(silent: fault.Kind == FaultKind.PowerLoss);
@@ -276,12 +285,14 @@ internal sealed class Faults
             _world.Network.Cut(machine.Host, fault.Host);
         }
 
-        // Else the silo learns from the table what the others think of it.
-        if (_world.Theme == Theme.Lease)
+        // Else the silo learns from the table what the others think of it. Without a lease it goes on meanwhile, and only the versions of its
+        // states keep it from writing.
+        var isCutOff = _world.Theme == Theme.Lease || (_world.Theme == Theme.States && _dice.Chance(0.7));
+        if (isCutOff)
             _world.Table.CutOff.Add(fault.Host);
         Later(fault, length, () =>
         {
-            if (_world.Theme == Theme.Lease)
+            if (isCutOff)
                 _world.Table.CutOff.Remove(fault.Host);
             foreach (var machine in _world.Machines)
                 _world.Network.Heal(fault.Host, machine.Host);

@@ -6,12 +6,29 @@ using Orleans.Storage;
 
 namespace ActOp.Simulation.World;
 
+/// <summary>What a store cannot do for a while.</summary>
+internal enum StoreTrouble
+{
+    None,
+
+    /// <summary>Every request is refused.</summary>
+    Refuses,
+
+    /// <summary>Every request waits until it is over; then it is done, however long ago its caller has given up.</summary>
+    Hangs,
+
+    /// <summary>The disk is full: reads are answered, writes are refused.</summary>
+    Full,
+}
+
 /// <summary>
-/// The storage of a run: a database somewhere that keeps every version of every record. The faults make it slow or refuse, and lose its
-/// answers.
+/// The storage of a run: a database somewhere that keeps every version of every record. The faults make it slow or refuse, take it away,
+/// fill its disk, lose its answers, and let writes be done after their sender was told that they have failed.
 /// </summary>
 internal sealed class Store(Pump pump, Dice dice)
 {
+    private readonly List<Action> _parked = [];
+    private readonly HashSet<(Machine, string)> _foundNothing = [];
     private readonly Dictionary<string, (string ETag, string Json)> _records = [];
     private readonly Dictionary<string, string> _versions = [];
     private long _written;
@@ -25,6 +42,33 @@ internal sealed class Store(Pump pump, Dice dice)
     /// <summary>Share of the requests that take seconds.</summary>
     internal double Delays { get; set; }
 
+    /// <summary>Share of the writes that are reported as failed at once and done seconds later.</summary>
+    internal double LateWrites { get; set; }
+
+    /// <summary>Share of the writes whose machine is killed when they arrive.</summary>
+    internal double Kills { get; set; }
+
+    /// <summary>Kills a machine.</summary>
+    internal Action<Machine> Kill { get; set; } = static _ => { };
+
+    /// <summary>Told of every record that was written.</summary>
+    internal Action<string, string> Written { get; set; } = static (_, _) => { };
+
+    /// <summary>What it cannot do now.</summary>
+    internal StoreTrouble Trouble
+    {
+        get;
+        set
+        {
+            field = value;
+            if (value == StoreTrouble.Hangs)
+                return;
+            foreach (var request in _parked)
+                pump.After(dice.Exponential(Pump.Millisecond), null, EventKind.Table, "late request", request);
+            _parked.Clear();
+        }
+    }
+
     /// <summary>Writes that were done, and those that found another version.</summary>
     internal (long Done, long Conflicts) Writes { get; private set; }
 
@@ -36,10 +80,21 @@ internal sealed class Store(Pump pump, Dice dice)
         _versions.TryGetValue(key + "@" + etag, out var json) ? JsonSerializer.Deserialize<T>(json) : default;
 
     internal Task<(string ETag, string Json)?> ReadAsync(Machine machine, string key) =>
-        AskAsync<(string, string)?>(machine, "read", () => _records.TryGetValue(key, out var record) ? record : null);
+        AskAsync<(string, string)?>(machine, "read", () =>
+    {
+        if (_records.TryGetValue(key, out var record))
+            return record;
+        _foundNothing.Add((machine, key));
+        return null;
+    });
+
+    /// <summary>Whether the machine was ever told that there is no such record.</summary>
+    internal bool HasFoundNothing(Machine machine, string key) => _foundNothing.Contains((machine, key));
 
     internal Task<string> WriteAsync(Machine machine, string key, string? etag, string json) => AskAsync(machine, "write", () =>
     {
+        if (Trouble == StoreTrouble.Full)
+            throw new IOException("The store is full.");
         var stored = _records.TryGetValue(key, out var record) ? record.ETag : null;
         if (stored != etag)
         {
@@ -50,6 +105,7 @@ internal sealed class Store(Pump pump, Dice dice)
         var next = (++_written).ToString(CultureInfo.InvariantCulture);
         _records[key] = (next, json);
         _versions[key + "@" + next] = json;
+        Written(key, json);
         Writes = (Writes.Done + 1, Writes.Conflicts);
         return next;
     });
@@ -58,26 +114,49 @@ internal sealed class Store(Pump pump, Dice dice)
     private Task<T> AskAsync<T>(Machine machine, string name, Func<T> request)
     {
         var answer = new TaskCompletionSource<T>();
-        pump.After(Latency(), null, EventKind.Table, name, () =>
+        var isWrite = name == "write";
+        void Arrive()
         {
-            Action end;
-            try
-            {
-                if (dice.Chance(Refusals))
-                    throw new IOException("The store refuses.");
-                var result = request();
-                if (dice.Chance(LostAnswers))
-                    throw new IOException("The answer of the store is lost.");
-                end = () => answer.TrySetResult(result);
-            }
-            catch (Exception exception)
-            {
-                end = () => answer.TrySetException(exception);
-            }
+            if (isWrite && dice.Chance(Kills))
+                Kill(machine);
+            if (Trouble == StoreTrouble.Hangs)
+                _parked.Add(Run);
+            else
+                Run();
+        }
 
+        void Run()
+        {
+            var end = Trouble != StoreTrouble.Refuses && isWrite && dice.Chance(LateWrites) ? Postpone(answer, request) : Do(answer, request);
             pump.After(Latency(), machine, EventKind.Table, name + " answer", end);
-        });
+        }
+
+        pump.After(Latency(), null, EventKind.Table, name, Arrive);
         return answer.Task;
+    }
+
+    private Action Do<T>(TaskCompletionSource<T> answer, Func<T> request)
+    {
+        try
+        {
+            if (Trouble == StoreTrouble.Refuses || dice.Chance(Refusals))
+                throw new IOException("The store refuses.");
+            var result = request();
+            if (dice.Chance(LostAnswers))
+                throw new IOException("The answer of the store is lost.");
+            return () => answer.TrySetResult(result);
+        }
+        catch (Exception exception)
+        {
+            return () => answer.TrySetException(exception);
+        }
+    }
+
+    private Action Postpone<T>(TaskCompletionSource<T> answer, Func<T> request)
+    {
+        // Its outcome reaches nobody.
+        pump.After(dice.Between(1, 8 * Pump.Second), null, EventKind.Table, "late write", () => Do(new TaskCompletionSource<T>(), request));
+        return () => answer.TrySetException(new IOException("The store has not answered in time."));
     }
 
     private long Latency() => dice.Exponential(Pump.Millisecond) + (dice.Chance(Delays) ? dice.Between(0, 3 * Pump.Second) : 0);
