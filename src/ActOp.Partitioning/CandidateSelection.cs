@@ -91,7 +91,7 @@ public sealed class CandidateSelection<TVertex>(HeavyEdgeTable<TVertex> table, I
                 known.Add(id);
         }
 
-        return Pack(known, Silo.Unknown, int.MaxValue);
+        return Pack(known, SiloNumber.Unknown, int.MaxValue);
     }
 
     private bool IsMovable(int vertex) =>

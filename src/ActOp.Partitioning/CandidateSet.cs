@@ -68,7 +68,7 @@ public sealed class CandidateSet<TVertex>
         for (var i = 0; i < Edges.Length; i++)
         {
             if (Edges[i].Silo == silo)
-                Edges[i] = Edges[i] with { Silo = Partitioning.Silo.Unknown };
+                Edges[i] = Edges[i] with { Silo = Partitioning.SiloNumber.Unknown };
         }
     }
 
@@ -93,7 +93,7 @@ public sealed class CandidateSet<TVertex>
             if (departed is not null && departed.TryGetValue(edge.Other, out var left))
                 place = left.Epoch > place.Epoch ? left : place;
             else if (place.Silo == table.Self && !table.TryLocate(edge.Other, out _, out _))
-                place = (Partitioning.Silo.Unknown, edge.Epoch);
+                place = (Partitioning.SiloNumber.Unknown, edge.Epoch);
             table.Add(vertex, epoch, edge.Other, place.Silo, place.Epoch, edge.Certain);
         }
     }

@@ -109,7 +109,7 @@ public readonly record struct SiloLoad(double Current, double Lower, double Uppe
 /// Silos are small dense numbers of the caller's choice (0, 1, 2, ...), local to one silo. A codec that sends candidates to another silo
 /// translates them to whatever names a silo on the wire.
 /// </summary>
-public static class Silo
+public static class SiloNumber
 {
     /// <summary>The vertex is nowhere that is known, or on a client: such an end pulls nowhere.</summary>
     public const int Unknown = -1;

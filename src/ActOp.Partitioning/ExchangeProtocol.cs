@@ -299,7 +299,7 @@ public sealed class ExchangeProtocol<TVertex>
     {
         var known = _promises.TakeGoing(vertex, out promise);
         report = known ? new(promise.Exchange, vertex, moved) : default;
-        partner = known ? promise.Partner : Silo.Unknown;
+        partner = known ? promise.Partner : SiloNumber.Unknown;
         return known;
     }
 
@@ -369,7 +369,7 @@ public enum ExchangeState
 /// <param name="Target">Where <paramref name="Moves"/> go.</param>
 public readonly record struct ExchangeStep<TVertex>(
     ExchangeOffer<TVertex>? Offer = null, ExchangeReply<TVertex>? Reply = null,
-    IReadOnlyList<TVertex>? Moves = null, int Target = Silo.Unknown)
+    IReadOnlyList<TVertex>? Moves = null, int Target = SiloNumber.Unknown)
     where TVertex : notnull, IEquatable<TVertex>;
 
 /// <summary>

@@ -105,7 +105,7 @@ public sealed class HeavyEdgeTable<TVertex>
     /// <param name="local">The end that counted, on this silo.</param>
     /// <param name="localEpoch">Its count of placements.</param>
     /// <param name="other">The other end.</param>
-    /// <param name="otherSilo">Where the other end is believed to be, or <see cref="Silo.Unknown"/>.</param>
+    /// <param name="otherSilo">Where the other end is believed to be, or <see cref="SiloNumber.Unknown"/>.</param>
     /// <param name="otherEpoch">How recent that belief is.</param>
     /// <param name="amount">Messages since the last fold, or messages plus bytes over a constant.</param>
     /// <param name="error">How much of <paramref name="amount"/> may belong to other edges, as an <see cref="EdgeSketch{TVertex}"/> reports
@@ -122,7 +122,7 @@ public sealed class HeavyEdgeTable<TVertex>
     /// <param name="local">The end on this silo.</param>
     /// <param name="localEpoch">Its count of placements.</param>
     /// <param name="other">The other end; an edge from a vertex to itself is ignored.</param>
-    /// <param name="otherSilo">Where the other end is believed to be, or <see cref="Silo.Unknown"/>.</param>
+    /// <param name="otherSilo">Where the other end is believed to be, or <see cref="SiloNumber.Unknown"/>.</param>
     /// <param name="otherEpoch">How recent that belief is.</param>
     /// <param name="weight">A rate; nothing happens unless it is above zero.</param>
     public void Add(TVertex local, long localEpoch, TVertex other, int otherSilo, long otherEpoch, double weight) =>
@@ -142,7 +142,7 @@ public sealed class HeavyEdgeTable<TVertex>
 
     /// <summary>Tells where a vertex is; ignored if the vertex has no tracked edge or something newer is known.</summary>
     /// <param name="vertex">The vertex.</param>
-    /// <param name="silo">Where it is, or <see cref="Silo.Unknown"/>.</param>
+    /// <param name="silo">Where it is, or <see cref="SiloNumber.Unknown"/>.</param>
     /// <param name="epoch">Its count of placements; the latest wins, and at equal epochs this call wins.</param>
     /// <returns>True if the table now holds this place.</returns>
     public bool Locate(TVertex vertex, int silo, long epoch) => Learn(vertex, silo, epoch);
@@ -155,7 +155,7 @@ public sealed class HeavyEdgeTable<TVertex>
     public bool TryLocate(TVertex vertex, out int silo, out long epoch)
     {
         var id = _vertices.Find(vertex);
-        silo = id < 0 ? Silo.Unknown : _vertices.SiloOf(id);
+        silo = id < 0 ? SiloNumber.Unknown : _vertices.SiloOf(id);
         epoch = id < 0 ? 0 : _vertices.EpochOf(id);
         return id >= 0;
     }
@@ -187,7 +187,7 @@ public sealed class HeavyEdgeTable<TVertex>
         for (var id = 0; id < _vertices.Bound; id++)
         {
             if (_vertices.HeadOf(id) >= 0 && _vertices.SiloOf(id) == silo)
-                _vertices.Locate(id, Silo.Unknown, _vertices.EpochOf(id));
+                _vertices.Locate(id, SiloNumber.Unknown, _vertices.EpochOf(id));
         }
     }
 
@@ -241,7 +241,7 @@ public sealed class HeavyEdgeTable<TVertex>
         if (!(weight > 0) || local.Equals(other))
             return;
         Learn(local, _self, localEpoch);
-        if (otherSilo != Silo.Unknown)
+        if (otherSilo != SiloNumber.Unknown)
             Learn(other, otherSilo, otherEpoch);
         var edge = _edges.Find(_vertices.Find(local), _vertices.Find(other));
         var inherited = _floor;
@@ -319,7 +319,7 @@ public sealed class HeavyEdgeTable<TVertex>
 /// <summary>One tracked edge, seen from one of its ends.</summary>
 /// <typeparam name="TVertex">The key of a vertex.</typeparam>
 /// <param name="Other">The other end.</param>
-/// <param name="Silo">Where the other end is, or <see cref="Silo.Unknown"/>.</param>
+/// <param name="Silo">Where the other end is, or <see cref="SiloNumber.Unknown"/>.</param>
 /// <param name="Epoch">How recent that knowledge is: the other end's count of placements.</param>
 /// <param name="Weight">Upper bound of the rate.</param>
 /// <param name="Error">Upper bound of the part of <paramref name="Weight"/> that belongs to evicted edges.</param>

@@ -91,7 +91,7 @@ internal sealed class VertexSet<TVertex>
         if (id >= 0)
         {
             // An unknown place never overwrites a known one of the same age.
-            if (silo != Silo.Unknown)
+            if (silo != SiloNumber.Unknown)
                 Locate(id, silo, epoch);
             return id;
         }

@@ -103,7 +103,7 @@ public class ExchangeProtocolTests
         var answer = _q.Receive(offer, At(0), Load);
         _p.Gone(Gone, At(0), Load);
         Assert.True(_tableP.TryLocate(55, out var silo, out var epoch));
-        Assert.Equal((Silo.Unknown, 4L), (silo, epoch));
+        Assert.Equal((SiloNumber.Unknown, 4L), (silo, epoch));
         Assert.DoesNotContain(offer.Candidates.Edges, edge => edge.Silo == Gone);
         Assert.DoesNotContain(_p.Selection.RankPartners(), partner => partner.Silo == Gone);
         // Another silo by that number: the vertex that arrives does not bring the old one back.
@@ -112,7 +112,7 @@ public class ExchangeProtocolTests
         Assert.True(_p.Departed(1, out _, out _));
         Assert.True(_q.Arrived(1));
         Assert.True(_tableQ.TryGetEdge(1, 55, out var edge));
-        Assert.Equal(Silo.Unknown, edge.Silo);
+        Assert.Equal(SiloNumber.Unknown, edge.Silo);
     }
 
     [Fact]

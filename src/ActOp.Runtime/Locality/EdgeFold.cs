@@ -3,7 +3,6 @@ using ActOp.Partitioning;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using Orleans.Runtime;
-using Silo = ActOp.Partitioning.Silo;
 
 namespace ActOp.Runtime.Locality;
 
@@ -148,7 +147,7 @@ internal sealed class EdgeFold(
         else if (locations.TryGet(other, out var location))
             table.Sample(grain, epoch, other, silos.NumberOf(location.Silo), location.Epoch, messages, error);
         else
-            table.Sample(grain, epoch, other, Silo.Unknown, 0, messages, error);
+            table.Sample(grain, epoch, other, SiloNumber.Unknown, 0, messages, error);
     }
 
     private readonly ref struct Sink(EdgeFold fold, GrainId grain, long epoch) : IEdgeSink<GrainId>

@@ -9,7 +9,6 @@ using ActOp.Runtime.Placement;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime;
 using Orleans.Statistics;
-using Silo = ActOp.Partitioning.Silo;
 using LoadEvents = Orleans.Runtime.Diagnostics.DeploymentLoadPublisherEvents;
 
 namespace ActOp.Runtime.Locality;
@@ -147,7 +146,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     {
         var from = _silos.NumberOf(offer.From);
         // The sender is not in the view of this silo. It repeats the offer when both have the same view.
-        if (!_runs || from == Silo.Unknown)
+        if (!_runs || from == SiloNumber.Unknown)
             return default;
         var candidates = _silos.FromMessage(offer.Candidates);
         Handle(_protocol.Receive(

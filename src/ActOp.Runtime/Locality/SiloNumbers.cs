@@ -1,6 +1,5 @@
 using ActOp.Partitioning;
 using Orleans.Runtime;
-using Silo = ActOp.Partitioning.Silo;
 
 namespace ActOp.Runtime.Locality;
 
@@ -31,7 +30,7 @@ internal sealed class SiloNumbers
 
     /// <summary>The silo's number; unknown for one that is no member (any more, or yet).</summary>
     internal int NumberOf(SiloAddress silo) =>
-        _numbers.TryGetValue(silo, out var number) ? number : _isMember(silo) ? Add(silo) : Silo.Unknown;
+        _numbers.TryGetValue(silo, out var number) ? number : _isMember(silo) ? Add(silo) : SiloNumber.Unknown;
 
     internal SiloAddress SiloOf(int number) =>
         _silos[number] ?? throw new ArgumentOutOfRangeException(nameof(number), number, "No silo has this number.");
@@ -94,7 +93,7 @@ internal sealed class SiloNumbers
         int PlaceOf(int number)
         {
             if (number < 0)
-                return Silo.Unknown;
+                return SiloNumber.Unknown;
             if (places[number] == 0)
             {
                 silos.Add(SiloOf(number));
@@ -113,7 +112,7 @@ internal sealed class SiloNumbers
         {
             var silo = message.EdgeSilos[i];
             edges[i] = new HeavyEdge<GrainId>(message.EdgeOthers[i], silo < 0
-                ? Silo.Unknown
+                ? SiloNumber.Unknown
                 : numbers[silo], message.EdgeEpochs[i], message.EdgeWeights[i], message.EdgeErrors[i]);
         }
 

@@ -103,7 +103,7 @@ public class LocalityPartsTests
             {
                 Assert.Equal(Silo(generation - 3), silo);
                 numbers.Free(number);
-                Assert.Equal(Partitioning.Silo.Unknown, numbers.NumberOf(silo));
+                Assert.Equal(Partitioning.SiloNumber.Unknown, numbers.NumberOf(silo));
             }
         }
 
@@ -119,14 +119,14 @@ public class LocalityPartsTests
         var set = new CandidateSet<GrainId>([Grain(1)], [1], [7], [0, 3],
         [
             new(Grain(2), known[4], 3, 1.5, 0),
-            new(Grain(3), Partitioning.Silo.Unknown, 0, 2.5, 0.5),
+            new(Grain(3), Partitioning.SiloNumber.Unknown, 0, 2.5, 0.5),
             new(Grain(4), known[9], 5, 3.5, 0),
         ]);
         var message = sender.ToMessage(set);
         Assert.Equal([Silo(5), Silo(10)], message.Silos);
         var receiver = new SiloNumbers(Silo(5), Silo(0).Equals);
         var got = receiver.FromMessage(message);
-        Assert.Equal(set.Edges.Select(edge => edge with { Silo = edge.Silo == known[4] ? 0 : Partitioning.Silo.Unknown }), got.Edges);
+        Assert.Equal(set.Edges.Select(edge => edge with { Silo = edge.Silo == known[4] ? 0 : Partitioning.SiloNumber.Unknown }), got.Edges);
         Assert.Equal(1, receiver.Count);
     }
 
