@@ -56,15 +56,19 @@ public class MemoryGrainStorageTests
     [Fact]
     public async Task A_slow_storage_answers_after_its_latency()
     {
+        var clock = new FakeClock();
         var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureSilo((_, silo) => silo.Services.AddSingleton<TimeProvider>(clock));
         await using var cluster = builder.Build();
         await cluster.DeployAsync();
-        var options = new MemoryStorageWithLatencyOptions { Latency = TimeSpan.FromDays(1) };
+        var options = new MemoryStorageWithLatencyOptions { Latency = TimeSpan.FromSeconds(2) };
         var storage = ActivatorUtilities.CreateInstance<MemoryGrainStorageWithLatency>(cluster.Silos[0].ServiceProvider, "slow", options);
         var first = storage.WriteStateAsync("state", GrainId.Create("a", "b"), new GrainState<Account>(new Account()));
         options.Latency = TimeSpan.Zero;
         await storage.WriteStateAsync("state", GrainId.Create("a", "c"), new GrainState<Account>(new Account()));
         Assert.False(first.IsCompleted);
+        clock.Advance(TimeSpan.FromSeconds(2));
+        await first.WaitAsync(Gate.Patience);
     }
 
     [Fact]

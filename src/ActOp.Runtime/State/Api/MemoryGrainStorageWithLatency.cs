@@ -1,3 +1,4 @@
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Orleans.Configuration;
 using Orleans.Runtime;
@@ -24,6 +25,7 @@ public class MemoryGrainStorageWithLatency : IGrainStorage
 {
     private readonly MemoryGrainStorage _storage;
     private readonly MemoryStorageWithLatencyOptions _options;
+    private readonly TimeProvider _time;
 
     /// <summary>Creates the provider.</summary>
     /// <param name="name">Its name.</param>
@@ -39,9 +41,31 @@ public class MemoryGrainStorageWithLatency : IGrainStorage
         IGrainFactory grainFactory,
         IActivatorProvider activatorProvider,
         IGrainStorageSerializer defaultGrainStorageSerializer)
+        : this(name, options, loggerFactory, grainFactory, activatorProvider, defaultGrainStorageSerializer, TimeProvider.System)
+    {
+    }
+
+    /// <summary>Creates the provider with the time of the application.</summary>
+    /// <param name="name">Its name.</param>
+    /// <param name="options">How slow it is.</param>
+    /// <param name="loggerFactory">Makes the logger of the storage in memory.</param>
+    /// <param name="grainFactory">Finds the storage grains.</param>
+    /// <param name="activatorProvider">Makes new states.</param>
+    /// <param name="defaultGrainStorageSerializer">The form of the states if the options have none.</param>
+    /// <param name="time">By what operations are slow.</param>
+    [ActivatorUtilitiesConstructor]
+    public MemoryGrainStorageWithLatency(
+        string name,
+        MemoryStorageWithLatencyOptions options,
+        ILoggerFactory loggerFactory,
+        IGrainFactory grainFactory,
+        IActivatorProvider activatorProvider,
+        IGrainStorageSerializer defaultGrainStorageSerializer,
+        TimeProvider time)
     {
         ArgumentNullException.ThrowIfNull(options);
         _options = options;
+        _time = time;
         _storage = new MemoryGrainStorage(
             name, options, loggerFactory.CreateLogger<MemoryGrainStorage>(), grainFactory, defaultGrainStorageSerializer,
             activatorProvider);
@@ -61,7 +85,7 @@ public class MemoryGrainStorageWithLatency : IGrainStorage
 
     private async Task LateAsync(Func<Task> operation)
     {
-        await Task.Delay(_options.Latency, TimeProvider.System);
+        await Task.Delay(_options.Latency, _time);
         if (!_options.MockCallsOnly)
             await operation();
     }
