@@ -167,9 +167,17 @@ internal sealed class ListedType
         return new ListedType(space + "." + within + name + (parameters is { } list ? "`" + list.Parameters.Count : ""), head, usage);
     }
 
-    /// <summary>What the first of the types that lacks least lacks.</summary>
-    internal IEnumerable<string> LackingIn(List<INamedTypeSymbol> candidates) =>
-        candidates.Select(candidate => LackingIn(candidate).ToList()).MinBy(static lacking => lacking.Count)!;
+    /// <summary>
+    /// What the first of the types that lacks least lacks. Extension methods of one class may be in classes of that name in several packages,
+    /// as those of Orleans are.
+    /// </summary>
+    internal IEnumerable<string> LackingIn(List<INamedTypeSymbol> candidates)
+    {
+        var lacking = candidates.Select(candidate => LackingIn(candidate).ToList()).ToList();
+        return candidates.All(static candidate => candidate.IsStatic)
+            ? lacking.Aggregate(static (one, other) => [.. one.Intersect(other)])
+            : lacking.MinBy(static list => list.Count)!;
+    }
 
     private IEnumerable<string> LackingIn(INamedTypeSymbol type)
     {
