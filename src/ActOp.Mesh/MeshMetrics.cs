@@ -54,6 +54,12 @@ internal sealed class MeshMetrics : IDisposable
 
     public Counter<long> LinksBroken { get; }
 
+    /// <summary>Of all links so far, open and closed.</summary>
+    public long FramesSent => Sum(Total.FramesSent);
+
+    /// <inheritdoc cref="FramesSent"/>
+    public long FramesReceived => Sum(Total.FramesReceived);
+
     /// <summary>Adds the counts of a link that is closed to the totals.</summary>
     public void Fold(Link link)
     {

@@ -74,6 +74,12 @@ public sealed class MeshNode : IDisposable
     /// <summary>Open connections, those in their handshake included.</summary>
     public int LinkCount => _tables.LinkCount;
 
+    /// <summary>Frames that were handed to the network so far, on all links. Added up when it is read.</summary>
+    public long FramesSent => _metrics.FramesSent;
+
+    /// <summary>Frames that have arrived so far, on all links. Added up when it is read.</summary>
+    public long FramesReceived => _metrics.FramesReceived;
+
     internal PendingHandshakes PendingHandshakes => _handshakes.Pending;
 
     internal IReadOnlyList<Poller> Pollers => _pollers.Data;

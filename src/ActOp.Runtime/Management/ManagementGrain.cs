@@ -1,6 +1,7 @@
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Placement;
 using Orleans;
 using Orleans.Concurrency;
 using Orleans.Providers;
@@ -21,6 +22,8 @@ internal sealed class ManagementGrain(ManagementParts parts) : Grain, IManagemen
 {
     /// <summary>The generation of a silo is the number of seconds since then.</summary>
     private static readonly DateTime Epoch = new(2010, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+
+    private long _lastStamp;
 
     public Task<Dictionary<SiloAddress, SiloStatus>> GetHosts(bool onlyActive = false) =>
         Task.FromResult(Members(onlyActive).ToDictionary(static member => member.Silo, static member => member.Status));
@@ -107,8 +110,15 @@ internal sealed class ManagementGrain(ManagementParts parts) : Grain, IManagemen
         "Calls between grains are not counted but sampled as rates that decay (LocalityOptions, the meter ActOp.Runtime): there is no "
         + "frequency of calls to return or to reset.");
 
-    private Task SetVersions(string? interfaceName, CompatibilityStrategy? compatibility, VersionSelectorStrategy? selector) =>
-        On(null, silo => silo.SetVersions(interfaceName, compatibility?.GetType().Name, selector?.GetType().Name));
+    /// <summary>On all silos, also on those that become active meanwhile; see <see cref="LateVersions"/>.</summary>
+    private async Task SetVersions(string? interfaceName, CompatibilityStrategy? compatibility, VersionSelectorStrategy? selector)
+    {
+        _lastStamp = Math.Max(_lastStamp + 1, GrainContextTime.GetUtcNow().UtcTicks);
+        var setting = new VersionSetting(interfaceName, compatibility?.GetType().Name, selector?.GetType().Name, _lastStamp);
+        var told = new HashSet<SiloAddress>();
+        while (parts.Cluster.Active.Where(told.Add).ToArray() is { Length: > 0 } next)
+            await On(next, silo => silo.SetVersions(setting));
+    }
 
     private IEnumerable<Member> Members(bool onlyActive) =>
         parts.Cluster.View.Members.Where(member => !onlyActive || member.Status == SiloStatus.Active);

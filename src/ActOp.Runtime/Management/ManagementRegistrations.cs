@@ -1,5 +1,6 @@
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;
@@ -21,6 +22,8 @@ internal static class ManagementRegistrations
         services.AddSingleton<ILocalActivationStatusChecker>(static provider => new LocalActivations(Of(provider).Activations));
         services.AddTransient<IGrainManagementExtension>(static provider =>
             new GrainManagementExtension(provider.GetRequiredService<IGrainContextAccessor>().GrainContext));
+        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider =>
+            new LateVersions(() => Of(provider), provider.GetRequiredService<ILoggerFactory>()));
         services.AddSingleton<ISiloStatusOracle>(static provider => provider.GetRequiredService<MembershipApi>());
     }
 

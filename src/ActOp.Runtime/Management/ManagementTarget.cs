@@ -2,6 +2,7 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
@@ -32,7 +33,10 @@ internal interface IManagementTarget : ISystemTarget
 
     Task<object?> RunCommand(Type service, string provider, int command, object? argument);
 
-    Task SetVersions(string? interfaceName, string? compatibility, string? selector);
+    Task SetVersions(VersionSetting setting);
+
+    /// <summary>What was set on this silo, see <see cref="LateVersions"/>.</summary>
+    Task<VersionSetting[]> GetVersions();
 }
 
 /// <summary>One silo's answers to the management grain.</summary>
@@ -58,6 +62,8 @@ internal sealed class ManagementTarget(
             RecentlyUsedActivationCount = activations.Count(activation =>
                 activation.Class.IsOrdinary && now - Volatile.Read(ref activation.LastUsed) < Recently),
             ClientCount = peers.Count(clients: true),
+            SentMessages = peers.Mesh.FramesSent,
+            ReceivedMessages = peers.Mesh.FramesReceived,
             IsOverloaded = router.Overload is { IsOn: true },
             EnvironmentStatistics = local.Services.GetService<IEnvironmentStatisticsProvider>()?.GetEnvironmentStatistics() ?? default,
         });
@@ -111,12 +117,14 @@ internal sealed class ManagementTarget(
         return found.ExecuteCommand(command, argument);
     }
 
-    public Task SetVersions(string? interfaceName, string? compatibility, string? selector)
+    public Task SetVersions(VersionSetting setting)
     {
-        manifests.Versions.Set(interfaceName, compatibility, selector);
+        manifests.Versions.Set(setting);
         manifests.OnVersionsChanged();
         return Task.CompletedTask;
     }
+
+    public Task<VersionSetting[]> GetVersions() => Task.FromResult(manifests.Versions.Settings);
 
     private static string NameOf(Activation activation) => activation.Class.Type.FullName ?? activation.Class.Type.Name;
 

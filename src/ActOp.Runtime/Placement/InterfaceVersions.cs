@@ -1,12 +1,22 @@
 using System.Collections.Frozen;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
+using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.Versions.Compatibility;
 using Orleans.Versions.Selector;
 
 namespace ActOp.Runtime.Placement;
+
+/// <summary>What the management grain has set for the versions of an interface.</summary>
+/// <param name="InterfaceName">The interface; null for all without strategies of their own.</param>
+/// <param name="Compatibility">The name of the class of the strategy; null if the other one was set.</param>
+/// <param name="Selector">As <paramref name="Compatibility"/>.</param>
+/// <param name="Stamp">When: of two settings of the same, the later one holds, whatever arrives first.</param>
+[GenerateSerializer]
+internal sealed record VersionSetting(
+    [property: Id(0)] string? InterfaceName, [property: Id(1)] string? Compatibility, [property: Id(2)] string? Selector, [property: Id(3)] long Stamp);
 
 /// <summary>
 /// Which versions of an interface can serve a call, by <see cref="GrainVersioningOptions"/> or what the management grain has set since.
@@ -17,7 +27,9 @@ internal sealed class InterfaceVersions
 {
     private readonly IServiceProvider _services;
     private readonly Lock _gate = new();
+    private readonly Strategies _configured;
     private volatile Strategies _default;
+    private readonly Dictionary<(string?, bool), VersionSetting> _settings = [];
     private volatile FrozenDictionary<string, Strategies> _byInterface = FrozenDictionary<string, Strategies>.Empty;
 
     /// <exception cref="OrleansConfigurationException">An option names a strategy that does not exist.</exception>
@@ -25,7 +37,7 @@ internal sealed class InterfaceVersions
     {
         _services = services;
         var options = services.GetService<IOptions<GrainVersioningOptions>>()?.Value ?? new GrainVersioningOptions();
-        _default = new Strategies(CompatibilityOf(options.DefaultCompatibilityStrategy),
+        _default = _configured = new Strategies(CompatibilityOf(options.DefaultCompatibilityStrategy),
             SelectorOf(options.DefaultVersionSelectorStrategy));
     }
 
@@ -42,24 +54,39 @@ internal sealed class InterfaceVersions
         return strategies.Selector.GetSuitableVersion(requested, available, strategies.Compatibility);
     }
 
-    /// <summary>Replaces strategies, by the names of their classes.</summary>
-    /// <param name="interfaceName">The interface; null for all without strategies of their own.</param>
-    /// <param name="compatibility">Null to leave it as it is.</param>
-    /// <param name="selector">Null to leave it as it is.</param>
-    internal void Set(string? interfaceName, string? compatibility, string? selector)
+    /// <summary>All that was set, for a silo that has started later.</summary>
+    internal VersionSetting[] Settings
+    {
+        get
+        {
+            lock (_gate)
+                return [.. _settings.Values];
+        }
+    }
+
+    /// <summary>Replaces strategies, by the names of their classes, unless a later setting was there before.</summary>
+    internal void Set(VersionSetting setting)
     {
         lock (_gate)
         {
-            var before = Of(interfaceName);
-            var after = new Strategies(
-                compatibility is null ? before.Compatibility : CompatibilityOf(compatibility),
-                selector is null ? before.Selector : SelectorOf(selector));
-            if (interfaceName is null)
-                _default = after;
-            else
-                _byInterface = new Dictionary<string, Strategies>(_byInterface) { [interfaceName] = after }.ToFrozenDictionary();
+            // First, because an unknown name throws.
+            Over(_configured, setting);
+            var key = (setting.InterfaceName, setting.Selector is null);
+            if (_settings.TryGetValue(key, out var known) && known.Stamp >= setting.Stamp)
+                return;
+            _settings[key] = setting;
+            // From the beginning, so that the order in which settings arrive does not matter.
+            _default = All(null).Aggregate(_configured, Over);
+            _byInterface = _settings.Values.Select(static one => one.InterfaceName).OfType<string>().Distinct()
+                .ToFrozenDictionary(static name => name, name => All(name).Aggregate(_default, Over));
         }
     }
+
+    private IEnumerable<VersionSetting> All(string? interfaceName) => _settings.Values.Where(one => one.InterfaceName == interfaceName);
+
+    private Strategies Over(Strategies before, VersionSetting setting) => new(
+        setting.Compatibility is null ? before.Compatibility : CompatibilityOf(setting.Compatibility),
+        setting.Selector is null ? before.Selector : SelectorOf(setting.Selector));
 
     private Strategies Of(string? interfaceName) =>
         interfaceName is not null && _byInterface.Count > 0 && _byInterface.TryGetValue(interfaceName, out var own) ? own : _default;

@@ -60,6 +60,7 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
         Assert.All(statistics, one => Assert.False(one.IsOverloaded));
         Assert.Contains(statistics, static one => one.ClientCount > 0);
         Assert.All(statistics, one => Assert.True(one.EnvironmentStatistics.MaximumAvailableMemoryBytes > 0));
+        Assert.All(statistics, static one => Assert.True(one.SentMessages > 0 && one.ReceivedMessages > 0));
         await Management.ForceRuntimeStatisticsCollection(asked);
         await Management.ForceGarbageCollection(asked);
     }
@@ -93,6 +94,25 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
         await Management.SetCompatibilityStrategy(BackwardCompatible.Singleton);
         await Management.SetSelectorStrategy(AllCompatibleVersions.Singleton);
         await Management.SetSelectorStrategy(GrainInterfaceType.Create("one of them"), LatestVersion.Singleton);
+    }
+
+    [Fact]
+    public async Task A_silo_that_starts_later_has_the_strategies_of_versions_that_were_set_before()
+    {
+        await using var own = new InProcessTestClusterBuilder(1).Build();
+        await own.DeployAsync();
+        var management = own.Client.GetGrain<IManagementGrain>(0);
+        await management.SetCompatibilityStrategy(StrictVersionCompatible.Singleton);
+        await management.SetSelectorStrategy(GrainInterfaceType.Create("one of them"), MinimumVersion.Singleton);
+        await management.SetCompatibilityStrategy(AllVersionsCompatible.Singleton);
+        await management.SetCompatibilityStrategy(StrictVersionCompatible.Singleton);
+        var late = await own.StartAdditionalSiloAsync();
+        var versions = late.ServiceProvider.GetRequiredService<ActOp.Runtime.Hosting.Node>().Manifests.Versions;
+        Assert.False(versions.IsCompatible("any", 1, 2));
+        Assert.False(versions.IsCompatible("one of them", 1, 2));
+        Assert.Equal([(ushort)2], versions.Select("one of them", 2, [1, 2, 3]));
+        versions.Set(new ActOp.Runtime.Placement.VersionSetting(null, nameof(AllVersionsCompatible), null, Stamp: 1));
+        Assert.False(versions.IsCompatible("any", 1, 2));
     }
 
     [Fact]

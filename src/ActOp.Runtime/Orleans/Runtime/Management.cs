@@ -92,11 +92,11 @@ public sealed class SiloRuntimeStatistics
     [Id(2)]
     public long ClientCount { get; internal init; }
 
-    /// <summary>Messages that it has received; 0 where they are not counted.</summary>
+    /// <summary>Messages that it has received from other silos and clients, with those of the runtime.</summary>
     [Id(3)]
     public long ReceivedMessages { get; internal init; }
 
-    /// <summary>Messages that it has sent; 0 where they are not counted.</summary>
+    /// <summary>Messages that it has sent to other silos and clients, with those of the runtime.</summary>
     [Id(4)]
     public long SentMessages { get; internal init; }
 
