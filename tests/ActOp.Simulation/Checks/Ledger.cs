@@ -160,6 +160,8 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         ticket.HasEnded = true;
         var outcome = exception is null ? "ok" : exception.GetType().Name;
         _outcomes[outcome] = _outcomes.GetValueOrDefault(outcome) + 1;
+        if (exception is SiloUnavailableException)
+            Count("gone, " + (_appliedBy.ContainsKey(ticket.Id) ? "done: " : "not done: ") + Reason(exception.Message));
         world.Pump.Note(ticket.Caller, EventKind.Load, ticket.Kind + " " + ticket.Id + " " + outcome);
         if (exception is not null)
             CheckFailure(ticket, exception);
@@ -168,6 +170,16 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         // The calls of a chain have deadlines of their own.
         if (exception is TimeoutException && ticket.Kind != nameof(Load.CallKind.Relay))
             _overdueSince.TryAdd(ticket.Id, world.Pump.Now);
+    }
+
+    /// <summary>Why a silo was not available, without names.</summary>
+    private static string Reason(string message)
+    {
+        var from = message.IndexOf(" is gone (", StringComparison.Ordinal);
+        if (from >= 0)
+            return message[(from + 10)..message.IndexOf(')', from)];
+        string[] known = ["unreachable from", "not a member", "no longer a member", "refused", "has stopped", "did not answer", "is connected", "is gone"];
+        return Array.Find(known, text => message.Contains(text, StringComparison.Ordinal)) ?? message;
     }
 
     /// <summary>
