@@ -171,6 +171,24 @@ public class GeneratorDiagnosticTests
         Assert.Equal(expected, diagnostic.Location.SourceTree!.GetText().ToString(diagnostic.Location.SourceSpan));
     }
 
+    /// <summary>A source that imports what it does not use must compile: the names exist, also where nothing is public.</summary>
+    [Theory]
+    [InlineData("Orleans.Configuration.Validators")]
+    [InlineData("Orleans.GrainReferences")]
+    [InlineData("Orleans.Runtime.Configuration")]
+    [InlineData("Orleans.Runtime.MembershipService")]
+    [InlineData("Orleans.Runtime.Scheduler")]
+    [InlineData("Orleans.Runtime.Utilities")]
+    [InlineData("Orleans.Runtime.Versions")]
+    [InlineData("Orleans.Streaming")]
+    [InlineData("Orleans.Timers.Internal")]
+    [InlineData("Orleans.Versions")]
+    public void A_namespace_of_Orleans_can_be_imported(string name)
+    {
+        var compilation = Compile("").AddSyntaxTrees(CSharpSyntaxTree.ParseText("using " + name + ";", new CSharpParseOptions(LanguageVersion.CSharp13)));
+        Assert.Empty(compilation.GetDiagnostics().Where(static d => d.Severity == DiagnosticSeverity.Error));
+    }
+
     private static async Task<ImmutableArray<Diagnostic>> Analyze(string code, DiagnosticSeverity least = DiagnosticSeverity.Warning) =>
         [.. (await Diagnostics(code)).Where(diagnostic => diagnostic.Severity >= least)];
 
