@@ -1,7 +1,7 @@
 namespace Orleans;
 
-/// <summary>Why an activation ends.</summary>
-public readonly struct DeactivationReason
+/// <summary>Why an activation ends. Two are equal if all their members are; exceptions are equal to themselves only.</summary>
+public readonly record struct DeactivationReason
 {
     /// <summary>Creates a reason.</summary>
     public DeactivationReason(DeactivationReasonCode code, string text)

@@ -4,7 +4,7 @@ namespace Orleans.Concurrency;
 /// <typeparam name="T">The value's type.</typeparam>
 [GenerateSerializer]
 [Immutable]
-public readonly struct Immutable<T>
+public readonly record struct Immutable<T>
 {
     /// <summary>The value.</summary>
     [Id(0)]

@@ -48,6 +48,7 @@ public static class NamedServiceConfiguratorExtensions
         where TOptions : class, new()
         where TComponent : class
     {
+        ArgumentNullException.ThrowIfNull(factory);
         configurator.Configure(configureOptions);
         configurator.ConfigureComponent(factory);
     }

@@ -13,7 +13,7 @@ public interface IGrainTimer : IDisposable
 }
 
 /// <summary>When a timer ticks, and how its ticks mix with calls.</summary>
-public readonly struct GrainTimerCreationOptions
+public readonly record struct GrainTimerCreationOptions
 {
     /// <summary>The longest time a timer takes, in milliseconds: that of <see cref="Timer"/>.</summary>
     private const double MaxMilliseconds = 0xfffffffe;

@@ -8,7 +8,7 @@ public interface IEnvironmentStatisticsProvider
 }
 
 /// <summary>One measurement of <see cref="IEnvironmentStatisticsProvider"/>. Sizes in bytes, shares in percent.</summary>
-public readonly struct EnvironmentStatistics
+public readonly record struct EnvironmentStatistics
 {
     /// <summary>Available memory, smoothed over several measurements.</summary>
     public readonly long FilteredAvailableMemoryBytes;

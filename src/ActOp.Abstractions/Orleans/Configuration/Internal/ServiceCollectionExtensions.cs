@@ -13,6 +13,8 @@ public static class ServiceCollectionExtensions
     public static void AddFromExisting(this IServiceCollection services, Type service, Type implementation)
     {
         ArgumentNullException.ThrowIfNull(services);
+        ArgumentNullException.ThrowIfNull(service);
+        ArgumentNullException.ThrowIfNull(implementation);
         var registration = services.FirstOrDefault(one => !one.IsKeyedService && one.ServiceType == implementation)
             ?? throw new ArgumentNullException(nameof(implementation), "There is no registration of " + implementation + ".");
         services.Add(ServiceDescriptor.Describe(service, provider => provider.GetRequiredService(implementation), registration.Lifetime));
