@@ -10,6 +10,7 @@ using ActOp.Serialization;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;
@@ -27,6 +28,9 @@ namespace ActOp.Runtime.Hosting;
 /// <summary>The services that silos and clients register in the application's container.</summary>
 internal static class NodeRegistrations
 {
+    private const string SiloHostMark = "ActOp.Silo";
+    private const string ClientHostMark = "ActOp.Client";
+
     internal static void AddSilo(IServiceCollection services, IConfiguration configuration)
     {
         Claim<SiloMark, ClientMark>(services);
@@ -94,6 +98,8 @@ internal static class NodeRegistrations
             options.Classes.UnionWith(TypeManifest.GrainClasses.Select(static entry => entry.Type));
             options.Interfaces.UnionWith(TypeManifest.Interfaces.Select(static entry => entry.Type));
         });
+        services.AddSingleton<IConfigurationValidator, ClusterRule>();
+        services.AddSingleton<IConfigurationValidator, GrainTypeRule>();
         services.AddOptions<ClusterSecurityOptions>().Bind(configuration.GetSection("ActOp:Security"));
         services.AddOptions<ConnectionLimitOptions>().Bind(configuration.GetSection("ActOp:Limits"));
         services.AddOptions<StageOptions>();
@@ -114,13 +120,20 @@ internal static class NodeRegistrations
         where TOther : class
     {
         if (services.Any(service => service.ServiceType == typeof(TOther)))
-        {
-            throw new OrleansConfigurationException(
-                "UseOrleans and UseOrleansClient cannot be used on the same host: a silo already has a client (IClusterClient).");
-        }
-
+            throw SiloAndClient();
         services.TryAddSingleton<TMine>();
     }
+
+    /// <summary>Such a host adds its services when it is built; the second call fails all the same at once, where the mistake is.</summary>
+    internal static void Claim(IHostBuilder host, bool isSilo)
+    {
+        if (host.Properties.ContainsKey(isSilo ? ClientHostMark : SiloHostMark))
+            throw SiloAndClient();
+        host.Properties[isSilo ? SiloHostMark : ClientHostMark] = true;
+    }
+
+    private static OrleansConfigurationException SiloAndClient() =>
+        new("UseOrleans and UseOrleansClient cannot be used on the same host: a silo already has a client (IClusterClient).");
 
     private sealed class SiloMark;
 

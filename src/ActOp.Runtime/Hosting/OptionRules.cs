@@ -2,6 +2,8 @@ using System.Net.Sockets;
 using System.Runtime.CompilerServices;
 using ActOp.Configuration;
 using ActOp.Runtime.Routing;
+using Microsoft.Extensions.Options;
+using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.Runtime.Messaging;
@@ -69,7 +71,7 @@ internal static class OptionRules
         rule.AtLeast(1, options.NumMissedProbesLimit);
         rule.AtLeast(1, options.NumMissedTableIAmAliveLimit);
         rule.AtLeast(1, options.NumProbedSilos);
-        rule.AtLeast(1, options.NumVotesForDeathDeclaration);
+        rule.Between(1, options.NumProbedSilos, options.NumVotesForDeathDeclaration);
         rule.AtLeast(0, options.MaxDefunctSiloEntries ?? 0, nameof(options.MaxDefunctSiloEntries));
         rule.Is(options.DefunctSiloExpiration > TimeSpan.Zero, "positive", options.DefunctSiloExpiration);
         rule.Is(options.DefunctSiloCleanupPeriod is null || options.DefunctSiloCleanupPeriod > TimeSpan.Zero, "positive or null",
@@ -189,5 +191,34 @@ internal static class OptionRules
                     + " must be " + rule + ", but is " + value + ".");
             }
         }
+    }
+}
+
+/// <summary>A node without grain interfaces can call nothing: its application has no generated code, or the options were cleared.</summary>
+internal sealed class GrainTypeRule(IOptions<GrainTypeOptions> options) : IConfigurationValidator
+{
+    public void ValidateConfiguration()
+    {
+        if (options.Value.Interfaces.Count == 0)
+        {
+            throw new OrleansConfigurationException(
+                "GrainTypeOptions.Interfaces is empty: no grain interfaces were found. Reference ActOp.Server or ActOp.Client in their project.");
+        }
+    }
+}
+
+/// <summary>The ids say which nodes belong together, so they cannot be missing.</summary>
+internal sealed class ClusterRule(IOptions<ClusterOptions> options) : IConfigurationValidator
+{
+    public void ValidateConfiguration()
+    {
+        Check(nameof(ClusterOptions.ClusterId), options.Value.ClusterId);
+        Check(nameof(ClusterOptions.ServiceId), options.Value.ServiceId);
+    }
+
+    private static void Check(string name, string value)
+    {
+        if (string.IsNullOrWhiteSpace(value))
+            throw new OrleansConfigurationException("ClusterOptions." + name + " must not be empty.");
     }
 }

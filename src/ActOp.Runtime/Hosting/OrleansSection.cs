@@ -15,8 +15,9 @@ namespace ActOp.Runtime.Hosting;
 /// their names. What the application sets in code afterwards has precedence.
 /// </summary>
 /// <remarks>
-/// Holds nothing. Runs while the host is composed. A provider name that nobody has registered, and an address that cannot be parsed, fail
-/// with an <see cref="OrleansConfigurationException"/> that names the key.
+/// Holds nothing. Runs while the host is composed. A provider name that nobody has registered fails with an
+/// <see cref="InvalidOperationException"/> as in Orleans, and an address that cannot be parsed with an
+/// <see cref="OrleansConfigurationException"/>; both name the key.
 /// </remarks>
 internal static class OrleansSection
 {
@@ -89,9 +90,7 @@ internal static class OrleansSection
             {
                 if (settings["ProviderType"] is not { Length: > 0 } type || tryBuiltIn(kind, type, settings))
                     continue;
-                var provider = Registered(kind, type, target) ?? throw new OrleansConfigurationException(
-                    settings.Path + ":ProviderType is " + type + ", but no provider of this name is registered for " + kind + " of a "
-                    + target.ToLowerInvariant() + ". Built in: " + (target == "Silo" ? "Development for Clustering, Memory and File for GrainStorage." : "Static for Clustering."));
+                var provider = Registered(kind, type, target) ?? throw NotFound(settings, kind, type, target);
                 ((IProviderBuilder<TBuilder>)Activator.CreateInstance(provider)!).Configure(builder, isNamed ? settings.Key : null, settings);
             }
         }
@@ -105,9 +104,24 @@ internal static class OrleansSection
     {
         return Find(AppDomain.CurrentDomain.GetAssemblies()) ?? Find(Packages());
 
-        Type? Find(IEnumerable<Assembly> assemblies) => assemblies
-            .SelectMany(static assembly => assembly.GetCustomAttributes<RegisterProviderAttribute>())
-            .FirstOrDefault(provider => Is(provider.Kind, kind) && Is(provider.Name, name) && Is(provider.Target, target))?.Type;
+        Type? Find(IEnumerable<Assembly> assemblies) =>
+            In(assemblies, kind, target).FirstOrDefault(provider => Is(provider.Name, name))?.Type;
+    }
+
+    private static IEnumerable<RegisterProviderAttribute> In(IEnumerable<Assembly> assemblies, string kind, string target) => assemblies
+        .SelectMany(static assembly => assembly.GetCustomAttributes<RegisterProviderAttribute>())
+        .Where(provider => Is(provider.Kind, kind) && Is(provider.Target, target));
+
+    /// <summary>The words of Orleans, because its users search for them; then the key and what there is.</summary>
+    private static InvalidOperationException NotFound(IConfigurationSection settings, string kind, string name, string target)
+    {
+        var known = In([.. AppDomain.CurrentDomain.GetAssemblies().Union(Packages())], kind, target).Select(static provider => provider.Name);
+        if (kind == "Clustering")
+            known = known.Append(target == "Silo" ? "Development" : "Static");
+        return new InvalidOperationException("Could not find " + kind + " provider named '" + name + "' (" + settings.Path + ":ProviderType)."
+            + " This can indicate that either the 'Microsoft.Orleans.Sdk' or the provider's package are not referenced by your application"
+            + " (here: ActOp.Server or ActOp.Client, or the provider's own). Known " + kind + " providers of a " + target.ToLowerInvariant()
+            + ": " + string.Join(", ", known.Distinct(StringComparer.OrdinalIgnoreCase).Order(StringComparer.Ordinal).DefaultIfEmpty("none")) + ".");
     }
 
     /// <summary>Our packages that the application has, loaded or not.</summary>

@@ -39,14 +39,15 @@ public class ConfigurationSectionTests
     }
 
     [Theory]
-    [InlineData("Clustering:ProviderType", "Redis")]
-    [InlineData("GrainStorage:Default:ProviderType", "Redis")]
-    [InlineData("Reminders:ProviderType", "AzureTableStorage")]
-    public void A_provider_name_that_is_not_known_is_refused(string key, string name)
+    [InlineData("Clustering:ProviderType", "Redis", "Could not find Clustering provider named 'Redis'", "Development")]
+    [InlineData("GrainStorage:Default:ProviderType", "Redis", "Could not find GrainStorage provider named 'Redis'", "File, Memory, Noted")]
+    [InlineData("Reminders:ProviderType", "AzureTableStorage", "Could not find Reminders provider named 'AzureTableStorage'", "")]
+    public void A_provider_name_that_is_not_known_is_refused_with_those_that_are(string key, string name, string text, string known)
     {
-        var exception = Assert.Throws<OrleansConfigurationException>(() => Silo((key, name)));
+        var exception = Assert.Throws<InvalidOperationException>(() => Silo((key, name)));
         Assert.Contains("Orleans:" + key, exception.Message, StringComparison.Ordinal);
-        Assert.Contains(name, exception.Message, StringComparison.Ordinal);
+        Assert.Contains(text, exception.Message, StringComparison.Ordinal);
+        Assert.Contains(known, exception.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -70,6 +70,7 @@ public static class OrleansClientGenericHostExtensions
     {
         ArgumentNullException.ThrowIfNull(hostBuilder);
         ArgumentNullException.ThrowIfNull(configureDelegate);
+        NodeRegistrations.Claim(hostBuilder, isSilo: false);
         return hostBuilder.ConfigureServices((context, services) =>
             Add(services, context.Configuration, builder => configureDelegate(context, builder)));
     }

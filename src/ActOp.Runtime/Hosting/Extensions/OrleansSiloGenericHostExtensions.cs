@@ -54,6 +54,7 @@ public static class OrleansSiloGenericHostExtensions
     {
         ArgumentNullException.ThrowIfNull(hostBuilder);
         ArgumentNullException.ThrowIfNull(configureDelegate);
+        NodeRegistrations.Claim(hostBuilder, isSilo: true);
         return hostBuilder.ConfigureServices((context, services) =>
             Add(services, context.Configuration, builder => configureDelegate(context, builder)));
     }
