@@ -9,6 +9,10 @@ public static class TestingUtils
 {
     private static readonly TimeSpan DefaultDelay = TimeSpan.FromSeconds(1);
 
+    /// <summary>How long before its deadline a waiting makes the last call.</summary>
+    private static readonly TimeSpan LastCall = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan Longest = TimeSpan.FromDays(24);
+
     /// <summary>Writes warnings and errors to a file.</summary>
     public static void ConfigureDefaultLoggingBuilder(ILoggingBuilder builder, string filePath)
     {
@@ -33,8 +37,12 @@ public static class TestingUtils
     /// <summary>
     /// Calls <paramref name="predicate"/> repeatedly until it returns true. Its argument is true at the last call, which may assert.
     /// </summary>
-    public static Task WaitUntilAsync(Func<bool, Task<bool>> predicate, TimeSpan timeout, TimeSpan? delayOnFail = null) =>
-        WaitUntilAsync((last, _) => predicate(last), timeout, delayOnFail);
+    public static Task WaitUntilAsync(Func<bool, Task<bool>> predicate, TimeSpan timeout, TimeSpan? delayOnFail = null)
+    {
+        ArgumentNullException.ThrowIfNull(predicate);
+        var method = predicate.Method;
+        return WaitUntilAsync((last, _) => predicate(last), timeout, delayOnFail, default, method.DeclaringType + "." + method.Name);
+    }
 
     /// <summary>
     /// Calls <paramref name="predicate"/> repeatedly until it returns true. Its first argument is true at the last call, which may assert.
@@ -51,42 +59,55 @@ public static class TestingUtils
     {
         ArgumentNullException.ThrowIfNull(predicate);
         if (!await PollAsync(predicate, timeout, delayOnFail ?? DefaultDelay, cancellationToken).ConfigureAwait(false))
-            throw new TimeoutException("The condition was not met within " + timeout + ": " + predicateExpression);
+        {
+            throw new TimeoutException(
+                "The condition was not met within " + timeout + " and was not invoked again after the deadline: " + predicateExpression);
+        }
     }
 
     /// <summary>
     /// Like <see cref="WaitUntilAsync(Func{bool, CancellationToken, Task{bool}}, TimeSpan, TimeSpan?, CancellationToken, string)"/>, but
-    /// exceptions count as false, and the result is returned.
+    /// the result is returned. Exceptions of the condition reach the caller.
     /// </summary>
     public static Task<bool> WaitUntilSucceededAsync(Func<CancellationToken, Task<bool>> predicate, TimeSpan timeout,
-        TimeSpan? delayOnFail = null, CancellationToken cancellationToken = default) =>
-        PollAsync(
-            async (_, token) =>
-            {
-                try
-                {
-                    return await predicate(token).ConfigureAwait(false);
-                }
-                catch (Exception exception) when (exception is not OperationCanceledException)
-                {
-                    return false;
-                }
-            },
-            timeout,
-            delayOnFail ?? DefaultDelay,
-            cancellationToken);
+        TimeSpan? delayOnFail = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(predicate);
+        return PollAsync((_, token) => predicate(token), timeout, delayOnFail ?? DefaultDelay, cancellationToken);
+    }
 
+    /// <summary>
+    /// Calls up to the deadline. The last call begins before it, so that it can still end in time; a call that ends later does not count.
+    /// The token of a call ends at the deadline.
+    /// </summary>
     private static async Task<bool> PollAsync(Func<bool, CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan delay,
         CancellationToken cancellationToken)
     {
         var began = TimeProvider.System.GetTimestamp();
-        while (TimeProvider.System.GetElapsedTime(began) < timeout)
+        TimeSpan Left() => timeout - TimeProvider.System.GetElapsedTime(began);
+        using var deadline = new CancellationTokenSource(timeout < Longest ? timeout : Longest, TimeProvider.System);
+        using var linked = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
+        for (var isLast = false; Left() > TimeSpan.Zero; )
         {
-            if (await predicate(false, cancellationToken).ConfigureAwait(false))
-                return true;
-            await Task.Delay(delay, TimeProvider.System, cancellationToken).ConfigureAwait(false);
+            try
+            {
+                if (await predicate(isLast, linked.Token).ConfigureAwait(false))
+                    return Left() > TimeSpan.Zero;
+            }
+            catch (OperationCanceledException) when (deadline.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
+            {
+                return false;
+            }
+
+            if (isLast)
+                return false;
+            var margin = timeout / 4 < LastCall ? timeout / 4 : LastCall;
+            isLast = Left() - delay <= margin;
+            var pause = isLast ? Left() - margin : delay;
+            if (pause > TimeSpan.Zero)
+                await Task.Delay(pause, TimeProvider.System, cancellationToken).ConfigureAwait(false);
         }
 
-        return await predicate(true, cancellationToken).ConfigureAwait(false);
+        return false;
     }
 }
