@@ -2,7 +2,8 @@ using Orleans.Serialization;
 
 namespace Orleans.Storage;
 
-/// <summary>Writes states as JSON text with the names of their classes where they differ from the declared ones. Any thread.</summary>
+/// <summary>Writes states as JSON with the names of their classes, see <see cref="OrleansJsonSerializer"/>. Any thread.</summary>
+/// <remarks>Holds the serializer. What it throws reaches the caller of the storage.</remarks>
 public class JsonGrainStorageSerializer : IGrainStorageStreamingSerializer
 {
     private readonly OrleansJsonSerializer _serializer;
@@ -21,7 +22,7 @@ public class JsonGrainStorageSerializer : IGrainStorageStreamingSerializer
     public T? Deserialize<T>(BinaryData input)
     {
         ArgumentNullException.ThrowIfNull(input);
-        return (T?)_serializer.Deserialize(typeof(T), input.ToString());
+        return (T?)_serializer.Deserialize(typeof(T), input.ToStream());
     }
 
     /// <inheritdoc/>

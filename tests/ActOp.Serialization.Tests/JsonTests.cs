@@ -49,6 +49,23 @@ public class JsonTests
     }
 
     [Fact]
+    public async Task States_are_written_as_text_with_the_names_of_their_classes()
+    {
+        var token = TestContext.Current.CancellationToken;
+        using var services = new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.AddAllowedAssembly(typeof(JsonTests).Assembly)))
+            .AddSingleton<OrleansJsonSerializer>().AddSingleton<IPostConfigureOptions<OrleansJsonSerializerOptions>, ConfigureOrleansJsonSerializerOptions>()
+            .BuildServiceProvider();
+        var states = new Orleans.Storage.JsonGrainStorageSerializer(services.GetRequiredService<OrleansJsonSerializer>());
+        var state = new JsonAnything { Value = new JsonOrder { Id = 2 } };
+        Assert.Equal(2, Assert.IsType<JsonOrder>(states.Deserialize<JsonAnything>(states.Serialize(state))!.Value).Id);
+        using var stream = new MemoryStream();
+        await states.SerializeAsync(state, stream, token);
+        stream.Position = 0;
+        Assert.Equal(2, Assert.IsType<JsonOrder>((await states.DeserializeAsync<JsonAnything>(stream, token))!.Value).Id);
+        Assert.Null(states.Deserialize<JsonAnything>(states.Serialize<JsonAnything>(null)));
+    }
+
+    [Fact]
     public void The_json_serializer_of_Orleans_keeps_classes_identity_and_identities()
     {
         using var services = new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.AddAllowedAssembly(typeof(JsonTests).Assembly)))
