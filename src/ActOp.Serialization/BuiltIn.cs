@@ -104,6 +104,7 @@ internal static class BuiltIn
         Add(typeof(System.Text.Json.Nodes.JsonValue), static () => new JsonNodeCodec<System.Text.Json.Nodes.JsonValue>());
         Add(typeof(System.Text.Json.JsonElement), static () => new JsonElementCodec());
         Add(typeof(System.Text.Json.JsonDocument), static () => new JsonDocumentCodec());
+        Add(typeof(Orleans.Serialization.Buffers.PooledBuffer), static () => new PooledBufferCodec());
     }
 
     private static void Collections()

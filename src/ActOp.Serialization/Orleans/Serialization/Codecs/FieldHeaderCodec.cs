@@ -176,7 +176,16 @@ public static class ReferenceCodec
 /// <summary>Skips fields that a codec does not know.</summary>
 public static class SkipFieldExtension
 {
+    /// <summary>Skips a field; each one in it counts as an object, as it did when it was written.</summary>
     public static void SkipField<TInput>(this ref Reader<TInput> reader, Field field)
+    {
+        if (!field.IsEndBaseOrEndObject)
+            ReferenceCodec.MarkValueField(reader.Session);
+        SkipContent(ref reader, field);
+    }
+
+    /// <summary>Skips a field that the caller has counted.</summary>
+    internal static void SkipContent<TInput>(ref Reader<TInput> reader, Field field)
     {
         switch (field.WireType)
         {
@@ -197,11 +206,7 @@ public static class SkipFieldExtension
                 break;
             case WireType.TagDelimited:
                 for (var inner = reader.ReadFieldHeader(); !inner.IsEndObject; inner = reader.ReadFieldHeader())
-                {
-                    if (!inner.IsEndBaseFields)
-                        SkipField(ref reader, inner);
-                }
-
+                    SkipField(ref reader, inner);
                 break;
             case WireType.Extended:
                 break;
@@ -231,7 +236,7 @@ public static class ConsumeFieldExtension
         ReferenceCodec.RecordObject(reader.Session, new UnknownFieldMarker(field, reader.Position), id);
         if (field.WireType != WireType.TagDelimited)
         {
-            reader.SkipField(field);
+            SkipFieldExtension.SkipContent(ref reader, field);
             return;
         }
 
@@ -248,7 +253,6 @@ public class SkipFieldCodec : IFieldCodec
 
     public object? ReadValue<TInput>(ref Reader<TInput> reader, Field field)
     {
-        ReferenceCodec.MarkValueField(reader.Session);
         reader.SkipField(field);
         return null;
     }

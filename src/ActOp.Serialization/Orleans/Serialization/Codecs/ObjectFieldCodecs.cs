@@ -44,7 +44,7 @@ public sealed class ObjectCodec : IFieldCodec<object>
         field.EnsureWireType(WireType.LengthPrefixed);
         var value = new object();
         ReferenceCodec.RecordObject(reader.Session, value);
-        reader.SkipField(field);
+        SkipFieldExtension.SkipContent(ref reader, field);
         return value;
     }
 }

@@ -52,6 +52,22 @@ public sealed class TypeManifestOptions
     /// <summary>Whether the types of all grain methods are checked at the start; null where the environment decides.</summary>
     public bool? EnableConfigurationAnalysis { get; set; }
 
+    public void AddActivator(Type type) => Activators.Add(type);
+
+    public void AddConverter(Type type) => Converters.Add(type);
+
+    public void AddCopier(Type type) => Copiers.Add(type);
+
+    public void AddFieldCodec(Type type) => FieldCodecs.Add(type);
+
+    public void AddInterface(Type type) => Interfaces.Add(type);
+
+    public void AddInterfaceImplementation(Type type) => InterfaceImplementations.Add(type);
+
+    public void AddInterfaceProxy(Type type) => InterfaceProxies.Add(type);
+
+    public void AddSerializer(Type type) => Serializers.Add(type);
+
     public void AddAllowedType(Type type) => AllowedTypes.Add(RuntimeTypeNameFormatter.Format(type));
 
     public void AddAllowedAssembly(Assembly assembly) => AllowedAssemblies.Add(assembly.GetName().Name!);

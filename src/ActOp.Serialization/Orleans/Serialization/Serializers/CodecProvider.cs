@@ -157,7 +157,12 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
     {
         foreach (var found in Index.Find(typeof(TField), typeof(IValueSerializer<>)))
             return (IValueSerializer<TField>)Instance(found);
-        return TryGetCodec(typeof(TField)) as IValueSerializer<TField> ?? throw NotFound(typeof(TField), "value serializer");
+        return TryGetCodec<TField>() switch
+        {
+            null => throw NotFound(typeof(TField), "value serializer"),
+            IValueSerializer<TField> members => members,
+            var codec => new FieldValueSerializer<TField>(codec),
+        };
     }
 
     public IBaseCopier<TField> GetBaseCopier<TField>()
@@ -228,7 +233,22 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
             return Surrogate(type, found);
         if (Scalars.ContainsKey(type) || CodecTable.TryGenerated(type) is not null)
             return null;
-        return _generalized.Value.Codec(type);
+        return OfBase(type) ?? _generalized.Value.Codec(type);
+    }
+
+    /// <summary>The codec of a base class that serves those that derive from it too.</summary>
+    private IFieldCodec? OfBase(Type type)
+    {
+        for (var current = type.BaseType; current is not null && current != typeof(object); current = current.BaseType)
+        {
+            foreach (var found in Index.Find(current, typeof(IFieldCodec<>)))
+            {
+                if (found.IsAssignableTo(typeof(IDerivedTypeCodec)))
+                    return (IFieldCodec)Instance(found);
+            }
+        }
+
+        return null;
     }
 
     private IFieldCodec Surrogate(Type type, Type converter)
