@@ -1,6 +1,7 @@
 using ActOp.Runtime.Streams;
 using Orleans;
 using Orleans.Concurrency;
+using Orleans.Placement;
 using Orleans.Providers;
 using Orleans.Providers.Streams.Common;
 using Orleans.Runtime;
@@ -35,26 +36,38 @@ internal interface IMemoryQueue : IMemoryStreamQueueGrain
 [GenerateSerializer, Immutable]
 internal sealed record MemoryMessages(Guid Incarnation, bool IsOwner, MemoryMessageData[] Items);
 
+/// <summary>What a queue takes along when its silo stops.</summary>
+/// <param name="Incarnation">As before, so the numbers keep their meaning.</param>
+/// <param name="Owner">The receiver that reads it.</param>
+/// <param name="FirstNumber">The number of the first message, or of the next one.</param>
+/// <param name="Items">The messages, in order.</param>
+[GenerateSerializer, Immutable]
+internal sealed record MemoryQueueContent(Guid Incarnation, Guid Owner, long FirstNumber, MemoryMessageData[] Items);
+
 /// <summary>A queue of memory streams.</summary>
 /// <remarks>
 /// <para>Owns the messages from their arrival until they are acknowledged, at most <see cref="Limit"/>, and as many producers that wait for
 /// room. On the turns of the grain; requests interleave at their awaits only.</para>
 /// <para>Failures. The activation ends or its silo dies: the messages are lost, producers that wait get an exception, and the agent begins
-/// with the next activation by its incarnation. The agent dies: the next one claims the queue and gets what was not acknowledged, so some
+/// with the next activation by its incarnation. Its silo stops: the messages move to another silo, with their numbers and the claim, so the
+/// agent goes on as if nothing had happened; if they are too large for one message between silos, they are lost (event 300). The agent
+/// dies: the next one claims the queue and gets what was not acknowledged, so some
 /// messages come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: the next one includes it.
 /// The agent hangs: the queue fills, and producers wait until their calls time out; a message whose producer has given up may still be
 /// delivered.</para>
 /// </remarks>
-[Reentrant, KeepAlive]
-internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue
+[Reentrant, KeepAlive, Immovable]
+internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue, IGrainMigrationParticipant
 {
+    private const string QueueKey = "queue";
+
     /// <summary>Messages in a queue, and producers that wait for room.</summary>
     internal const int Limit = 16_384;
 
     /// <summary>How long a receiver waits for a message.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(1);
 
-    private readonly Guid _incarnation = Guid.NewGuid();
+    private Guid _incarnation = Guid.NewGuid();
     private readonly Queue<(MemoryMessageData Data, TaskCompletionSource Added)> _waiting = new();
     private MemoryMessageData[] _ring = new MemoryMessageData[64];
     private int _head;
@@ -126,10 +139,26 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue
 
     public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken)
     {
+        if (reason.ReasonCode == DeactivationReasonCode.ShuttingDown)
+            MigrateOnIdle();
         foreach (var (_, added) in _waiting)
             added.TrySetException(new InvalidOperationException("The queue ends: " + reason.Description));
         WakeReader();
         return Task.CompletedTask;
+    }
+
+    public void OnDehydrate(IDehydrationContext dehydrationContext) =>
+        dehydrationContext.TryAddValue(QueueKey, new MemoryQueueContent(_incarnation, _owner, _firstNumber, Copy(0, -1)));
+
+    public void OnRehydrate(IRehydrationContext rehydrationContext)
+    {
+        if (!rehydrationContext.TryGetValue<MemoryQueueContent>(QueueKey, out var content) || content is null)
+            return;
+        (_incarnation, _owner, _firstNumber) = (content.Incarnation, content.Owner, content.FirstNumber);
+        while (_ring.Length < content.Items.Length)
+            Grow();
+        content.Items.CopyTo(_ring, 0);
+        _count = content.Items.Length;
     }
 
     private Task EnqueueLaterAsync(MemoryMessageData data)

@@ -62,6 +62,27 @@ public class StreamLossTests
         }
     }
 
+    /// <summary>The items are in queues that no agent reads yet.</summary>
+    [Fact]
+    public async Task What_is_in_a_queue_moves_when_its_silo_stops()
+    {
+        await using var cluster = await DeployAsync(2, static streams => streams.ConfigureLifecycle(
+            builder => builder.Configure(static options => options.StartupState = StreamLifecycleOptions.RunState.Initialized)));
+        var boxes = Enumerable.Range(0, 24).Select(static _ => Box.New()).ToArray();
+        var streams = cluster.Client.GetStreamProvider(Provider);
+        foreach (var box in boxes)
+        {
+            for (var i = 0; i < 3; i++)
+                await streams.GetStream<string>(StreamId.Create("implicit", Guid.NewGuid())).OnNextAsync(box.Name + ":" + i);
+        }
+
+        await cluster.StopSiloAsync(cluster.Silos[1]);
+        var provider = (Orleans.Providers.IControllable)cluster.Silos[0].ServiceProvider.GetRequiredKeyedService<IStreamProvider>(Provider);
+        await provider.ExecuteCommand((int)Orleans.Providers.Streams.Common.PersistentStreamProviderCommand.StartAgents, null);
+        foreach (var box in boxes)
+            Assert.Equal(["0", "1", "2"], (await box.ReceivedAsync(3)).Order());
+    }
+
     [Fact]
     public async Task A_client_that_is_gone_has_no_subscriptions_any_more()
     {
@@ -101,13 +122,13 @@ public class StreamLossTests
     private static (IAsyncStream<int> Stream, Box Box) NewStream(InProcessTestCluster cluster) =>
         (cluster.Client.GetStreamProvider(Provider).GetStream<int>(StreamId.Create("numbers", Guid.NewGuid())), Box.New());
 
-    private static async Task<InProcessTestCluster> DeployAsync(short silos)
+    private static async Task<InProcessTestCluster> DeployAsync(short silos, Action<ISiloMemoryStreamConfigurator>? configure = null)
     {
         var builder = new InProcessTestClusterBuilder(silos);
         builder.ConfigureSilo((_, silo) =>
         {
             silo.Services.AddKeyedSingleton<IGrainStorage>("PubSubStore", Store);
-            silo.AddMemoryStreams(Provider);
+            silo.AddMemoryStreams(Provider, configure);
         });
         builder.ConfigureClient(static client => client.AddMemoryStreams(Provider));
         var cluster = builder.Build();
