@@ -1,4 +1,5 @@
 using ActOp.PostgreSql.Reminders;
+using ActOp.Runtime.Directory;
 
 namespace ActOp.PostgreSql.Tests;
 
@@ -69,6 +70,19 @@ public sealed class ReminderTableTests(PostgresFixture postgres) : IAsyncLifetim
         Assert.Equal(2, (await _table.ReadRows(Entry(3, "").GrainId)).Reminders.Count);
         await _table.TestOnlyClearTable();
         Assert.Empty((await _table.ReadRows(0, 0)).Reminders);
+    }
+
+    [Fact]
+    public async Task Slots_of_the_directory_give_their_reminders_and_no_others()
+    {
+        for (var key = 0; key < 200; key++)
+            await _table.UpsertRow(Entry(key, "a"));
+        var bySlot = Enumerable.Range(0, 200).Select(static key => Entry(key, "").GrainId).ToLookup(static grain => SlotMap.SlotOf(grain));
+        foreach (var slot in bySlot)
+            Assert.Equal(slot.Order(), (await _table.ReadSlots([slot.Key])).Reminders.Select(static entry => entry.GrainId).Order());
+        int[] some = [.. bySlot.Take(30).Select(static slot => slot.Key)];
+        Assert.Equal(bySlot.Take(30).Sum(static slot => slot.Count()), (await _table.ReadSlots(some)).Reminders.Count);
+        Assert.Equal(200, (await _table.ReadSlots([.. Enumerable.Range(0, SlotMap.SlotCount)])).Reminders.Count);
     }
 
     [Fact]

@@ -1,6 +1,7 @@
 using System.Globalization;
 using ActOp.PostgreSql.Schema;
 using ActOp.PostgreSql.Storage;
+using ActOp.Runtime.Reminders;
 using Npgsql;
 using Orleans;
 using Orleans.Runtime;
@@ -14,7 +15,7 @@ namespace ActOp.PostgreSql.Reminders;
 /// after the connection broke has been done by an earlier attempt.
 /// </remarks>
 internal sealed class PostgresReminderTable(Database database, string serviceId, long firstVersion)
-    : IReminderTable, IAsyncDisposable, IDisposable
+    : ISlotReminderTable, IAsyncDisposable, IDisposable
 {
     /// <summary>Reminders are read rarely and in parts.</summary>
     internal const int Connections = 4;
@@ -32,6 +33,9 @@ internal sealed class PostgresReminderTable(Database database, string serviceId,
 
     public Task<ReminderTableData> ReadRows(uint begin, uint end) =>
         ReadAsync(begin < end ? "hash > $2 and hash <= $3" : "(hash > $2 or hash <= $3)", Number(begin), Number(end));
+
+    public Task<ReminderTableData> ReadSlots(int[] slots) =>
+        ReadAsync("slot = any($2)", new NpgsqlParameter<int[]> { TypedValue = slots });
 
     public async Task<ReminderEntry?> ReadRow(GrainId grainId, string reminderName) =>
         (await ReadAsync("grain_id = $2 and name = $3", Text(GrainKeys.TextOf(grainId)), Text(reminderName)).ConfigureAwait(false))

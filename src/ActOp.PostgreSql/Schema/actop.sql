@@ -58,6 +58,13 @@ create table if not exists actop_reminder (
 
 create index if not exists actop_reminder_hash on actop_reminder (service_id, hash);
 
+-- slot is the place of the grain in the directory: each silo reads the slots that it owns. By the database, so that silos of version 1 need
+-- not know it.
+alter table actop_reminder add column if not exists slot int
+  generated always as (div((hash::numeric * 2654435761) % 4294967296, 1048576)::int) stored;
+
+create index if not exists actop_reminder_slot on actop_reminder (service_id, slot);
+
 -- Streams. One row per queue for its producers: next is the number of the next message. A producer locks the row from the numbering of its
 -- messages to their commit. So numbers are committed in order, and who has read up to a number has missed nothing before it.
 create table if not exists actop_stream_queue (

@@ -27,6 +27,13 @@ internal interface IReminderTarget : ISystemTarget
     ValueTask Changed(GrainId grain, string name);
 }
 
+/// <summary>A table of reminders that finds the rows of a silo's slots without reading the others.</summary>
+internal interface ISlotReminderTable : IReminderTable
+{
+    /// <summary>The reminders of the grains in these slots of the directory (<see cref="SlotMap.SlotOf"/>).</summary>
+    Task<ReminderTableData> ReadSlots(int[] slots);
+}
+
 /// <summary>Lets the silo call <see cref="IRemindable.ReceiveReminder"/>: its interface is compiled without the generator.</summary>
 internal interface IReminderReceiver : IRemindable;
 
@@ -41,8 +48,9 @@ internal readonly record struct ReminderRequest(GrainId Grain, string Name, Time
 /// <summary>Slots whose ticks have stopped at one silo and go on at another.</summary>
 /// <param name="Slots">The slots.</param>
 /// <param name="At">Ticks (100 ns, UTC) of the time: what was due later has not been sent.</param>
+/// <param name="View">The number of the view by which the sender has chosen the receiver; 0 from silos that do not say it.</param>
 [GenerateSerializer]
-internal sealed record ReminderRelease(SlotSet Slots, long At);
+internal sealed record ReminderRelease(SlotSet Slots, long At, long View = 0);
 
 /// <summary>What a grain holds of its reminder. The ETag shows whether the reminder is still the same.</summary>
 [GenerateSerializer]

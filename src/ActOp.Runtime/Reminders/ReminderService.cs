@@ -163,7 +163,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
 
     public ValueTask Release(ReminderRelease release)
     {
-        _slots.OnRelease(release, Now);
+        foreach (var (owner, passedOn) in _slots.OnRelease(release, Now))
+            Send(owner, target => target.Release(passedOn));
         Wake();
         return default;
     }
@@ -338,11 +339,30 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
 
     private async Task ReadPartsAsync(SlotSet slots, int read)
     {
+        if (_table is ISlotReminderTable bySlot)
+        {
+            await ReadSlotsAsync(bySlot, slots, read);
+            return;
+        }
+
         const uint size = (uint)((1L << 32) / Parts);
         for (var part = 0; part < Parts && !slots.IsEmpty; part++)
         {
             var rows = await _table.ReadRows(unchecked(((uint)part * size) - 1), ((uint)part * size) + (size - 1));
             foreach (var entry in rows.Reminders)
+                Take(entry, slots, read);
+        }
+    }
+
+    /// <summary>Only the rows of the slots, as many slots at once as a part of the table has.</summary>
+    private async Task ReadSlotsAsync(ISlotReminderTable table, SlotSet slots, int read)
+    {
+        List<int> some = new(SlotMap.SlotCount / Parts);
+        for (var slot = slots.Next(-1); slot >= 0;)
+        {
+            for (some.Clear(); slot >= 0 && some.Count < some.Capacity; slot = slots.Next(slot))
+                some.Add(slot);
+            foreach (var entry in (await table.ReadSlots([.. some])).Reminders)
                 Take(entry, slots, read);
         }
     }

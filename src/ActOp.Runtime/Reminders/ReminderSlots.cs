@@ -10,7 +10,8 @@ namespace ActOp.Runtime.Reminders;
 /// one stops its ticks and says when (<see cref="ReminderRelease"/>), and the new one sends what is due after that, so that no tick is
 /// missed or sent twice. The new one does not wait for an owner that is dead, nor for longer than <see cref="LongestWait"/>: then it
 /// begins
-/// with the time of its own view. Runs on the turns of <see cref="ReminderService"/>.
+/// with the time of its own view. If the slot goes on to a third silo before the first one has said when it stopped, the second one passes
+/// that on as soon as it knows it, and says nothing of its own. Runs on the turns of <see cref="ReminderService"/>.
 /// </summary>
 internal sealed class ReminderSlots(SiloAddress self)
 {
@@ -22,7 +23,7 @@ internal sealed class ReminderSlots(SiloAddress self)
     private readonly SiloAddress?[] _from = new SiloAddress?[SlotMap.SlotCount];
 
     /// <summary>Releases that came before the view that they belong to: when the ticks stopped, and when that arrived.</summary>
-    private readonly Dictionary<int, (long At, long Arrived)> _early = [];
+    private readonly Dictionary<int, (long At, long View, long Arrived)> _early = [];
 
     private enum State : byte
     {
@@ -58,7 +59,8 @@ internal sealed class ReminderSlots(SiloAddress self)
     /// <summary>Takes a new view. Returns what the owners of the lost slots must be told.</summary>
     internal List<(SiloAddress To, ReminderRelease Release)> OnView(View view, long now)
     {
-        var (before, lost) = (Map, new Dictionary<(SiloAddress, long), SlotSet>());
+        var before = Map;
+        var told = new Releases(view.Number);
         Map = before.For(view);
         for (var slot = 0; slot < _states.Length; slot++)
         {
@@ -66,23 +68,30 @@ internal sealed class ReminderSlots(SiloAddress self)
             if (self.Equals(owner))
                 Gain(slot, before.OwnerOf(slot), view, now);
             else if (_states[slot] != State.None)
-                Lose(slot, owner, lost, now);
+                Lose(slot, owner, view, told, now);
+            else if (_early.TryGetValue(slot, out var early) && early.View <= view.Number && early.View != 0 && _early.Remove(slot))
+                told.Add(owner, early.At, slot);
         }
 
         Forget(now);
-        return [.. lost.Select(static entry => (entry.Key.Item1, new ReminderRelease(entry.Value, entry.Key.Item2)))];
+        return told.All;
     }
 
-    /// <summary>The owner before has stopped the ticks of slots.</summary>
-    internal void OnRelease(ReminderRelease release, long now)
+    /// <summary>The owner before has stopped the ticks of slots. Returns what is passed on, because they have another owner already.</summary>
+    internal List<(SiloAddress To, ReminderRelease Release)> OnRelease(ReminderRelease release, long now)
     {
+        var told = new Releases(Map.View.Number);
         for (var slot = release.Slots.Next(-1); slot >= 0; slot = release.Slots.Next(slot))
         {
             if (_states[slot] == State.Awaiting)
                 Load(slot, release.At);
+            else if (_states[slot] == State.None && release.View <= Map.View.Number && release.View != 0)
+                told.Add(Map.OwnerOf(slot), release.At, slot);
             else if (_states[slot] == State.None)
-                _early[slot] = (release.At, now);
+                _early[slot] = (release.At, release.View, now);
         }
+
+        return told.All;
     }
 
     /// <summary>Waits no longer for owners that do not say that they have stopped.</summary>
@@ -137,16 +146,15 @@ internal sealed class ReminderSlots(SiloAddress self)
             Load(slot, _since[slot]);
     }
 
-    private void Lose(int slot, SiloAddress? owner, Dictionary<(SiloAddress, long), SlotSet> lost, long now)
+    private void Lose(int slot, SiloAddress? owner, View view, Releases told, long now)
     {
         var stopped = _states[slot] == State.Ready ? now : _since[slot];
+        // The silo from which it was awaited may still run its ticks: only its own release says when it has stopped.
+        var isKnown = _states[slot] != State.Awaiting || _from[slot] is not { } from || !view.MayHost(from);
         _states[slot] = State.None;
         _from[slot] = null;
-        if (owner is null)
-            return;
-        if (!lost.TryGetValue((owner, stopped), out var slots))
-            lost.Add((owner, stopped), slots = new SlotSet());
-        slots.Add(slot);
+        if (isKnown)
+            told.Add(owner, stopped, slot);
     }
 
     private void Load(int slot, long since)
@@ -154,6 +162,24 @@ internal sealed class ReminderSlots(SiloAddress self)
         _since[slot] = since;
         _from[slot] = null;
         _states[slot] = State.Loading;
+    }
+
+    /// <summary>What other silos must be told, those with one time together.</summary>
+    private sealed class Releases(long view)
+    {
+        private readonly Dictionary<(SiloAddress To, long At), SlotSet> _slots = [];
+
+        internal List<(SiloAddress To, ReminderRelease Release)> All =>
+            [.. _slots.Select(entry => (entry.Key.To, new ReminderRelease(entry.Value, entry.Key.At, view)))];
+
+        internal void Add(SiloAddress? owner, long at, int slot)
+        {
+            if (owner is null)
+                return;
+            if (!_slots.TryGetValue((owner, at), out var slots))
+                _slots.Add((owner, at), slots = new SlotSet());
+            slots.Add(slot);
+        }
     }
 
     /// <summary>A release whose view has not come soon belongs to a view that was skipped.</summary>
