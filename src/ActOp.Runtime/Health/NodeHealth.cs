@@ -26,14 +26,14 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
     private readonly Lock _gate = new();
     private readonly StageBeat _control = new("control");
     private readonly StageBeat _work = new("work");
-    private Node? _node;
+    private HealthParts? _node;
     private long _leaseLostAt;
     private DateTime? _asked;
 
     public void Participate(ISiloLifecycle lifecycle) => lifecycle.Subscribe(
         "health", ServiceLifecycleStage.RuntimeServices - 1, _ =>
         {
-            Start(services.GetRequiredService<Node>());
+            Start(HealthParts.Of(services));
             return Task.CompletedTask;
         });
 
@@ -43,7 +43,7 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
         if (_node is not { } node)
             return HealthCheckResult.Healthy("It is not a silo that runs.");
         if (node.Local.IsDead)
-            return HealthCheckResult.Unhealthy("The silo " + node.Address + " was declared dead.");
+            return HealthCheckResult.Unhealthy("The silo " + node.Local.Address + " was declared dead.");
         if (node.Local.IsStopping)
             return HealthCheckResult.Healthy("The silo stops.");
         foreach (var beat in (ReadOnlySpan<StageBeat>)[_control, _work])
@@ -54,7 +54,7 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
 
         var without = node.Lease.IsClosed && Volatile.Read(ref _leaseLostAt) is > 0 and var lost ? time.GetElapsedTime(lost) : TimeSpan.Zero;
         return options.Value.LeaseTimeout != Timeout.InfiniteTimeSpan && without > options.Value.LeaseTimeout
-            ? HealthCheckResult.Unhealthy("The silo " + node.Address + " has had no lease for " + without + ".")
+            ? HealthCheckResult.Unhealthy("The silo " + node.Local.Address + " has had no lease for " + without + ".")
             : HealthCheckResult.Healthy();
     }
 
@@ -66,10 +66,10 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
     {
         if (services.GetService<IHostApplicationLifetime>() is { ApplicationStopping.IsCancellationRequested: true })
             return HealthCheckResult.Unhealthy("The host stops.");
-        return services.GetService<ClientHost>() is { } client ? CheckClient(client.Node) : CheckSilo();
+        return services.GetService<ClientHost>() is null ? CheckSilo() : CheckClient(HealthParts.Of(services));
     }
 
-    private static HealthCheckResult CheckClient(Node node) => node.Peers.Count(clients: false) > 0
+    private static HealthCheckResult CheckClient(HealthParts node) => node.Peers.Count(clients: false) > 0
         ? HealthCheckResult.Healthy()
         : HealthCheckResult.Unhealthy("The client is connected to no silo.");
 
@@ -77,13 +77,13 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
     {
         if (_node is not { } node)
             return HealthCheckResult.Unhealthy("The silo has not started.");
-        if (node.Local.IsStopping || !node.ClusterView.IsActive(node.Address))
-            return HealthCheckResult.Unhealthy("The silo " + node.Address + " is not active: it starts or stops.");
+        if (node.Local.IsStopping || !node.Cluster.IsActive(node.Local.Address))
+            return HealthCheckResult.Unhealthy("The silo " + node.Local.Address + " is not active: it starts or stops.");
         if (node.Lease.IsClosed)
-            return HealthCheckResult.Unhealthy("The silo " + node.Address + " has no lease: its grains wait.");
+            return HealthCheckResult.Unhealthy("The silo " + node.Local.Address + " has no lease: its grains wait.");
         if (AskParticipants() is { } reason)
             return HealthCheckResult.Unhealthy(reason);
-        return node.Cluster is { TableAnswers: false }
+        return node.Membership() is { TableAnswers: false }
             ? HealthCheckResult.Degraded("The membership table does not answer: no silo joins, leaves or is declared dead.")
             : HealthCheckResult.Healthy();
     }
@@ -114,7 +114,7 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
         return null;
     }
 
-    private void Start(Node node)
+    private void Start(HealthParts node)
     {
         _control.Ran(time);
         _work.Ran(time);
@@ -123,7 +123,7 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
     }
 
     /// <summary>Once a second.</summary>
-    private void Look(Node node)
+    private void Look(HealthParts node)
     {
         _control.Post(node.Stages.Control.Post, time);
         _work.Post(node.Stages.Work.Post, time);

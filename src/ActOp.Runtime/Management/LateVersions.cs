@@ -14,7 +14,7 @@ namespace ActOp.Runtime.Management;
 /// Holds nothing. A silo that does not answer within 5 s is left out, and the others have the same; if none of several answers, the start goes
 /// on with a warning. An answer that comes twice changes nothing: each setting has a stamp. Any thread.
 /// </remarks>
-internal sealed partial class LateVersions(Func<Node> node, ILoggerFactory loggers) : ILifecycleParticipant<ISiloLifecycle>
+internal sealed partial class LateVersions(Func<ManagementParts> parts, ILoggerFactory loggers) : ILifecycleParticipant<ISiloLifecycle>
 {
     private static readonly TimeSpan Patience = TimeSpan.FromSeconds(5);
 
@@ -26,7 +26,7 @@ internal sealed partial class LateVersions(Func<Node> node, ILoggerFactory logge
 
     private async Task LearnAsync(CancellationToken cancellationToken)
     {
-        var (local, cluster, manifests, factory) = (node().Local, node().ClusterView, node().Manifests, node().Factory);
+        var (local, cluster, factory, _, manifests) = parts();
         var others = cluster.Active.Where(silo => !silo.Equals(local.Address)).ToArray();
         var answers = await Task.WhenAll(others.Select(silo => AskAsync(local, factory, silo, cancellationToken))).ConfigureAwait(false);
         foreach (var setting in answers.SelectMany(static answer => answer ?? []))

@@ -12,7 +12,8 @@ using Orleans.Versions.Selector;
 namespace ActOp.Runtime.Management;
 
 /// <summary>The parts of the silo that the management grain uses.</summary>
-internal sealed record ManagementParts(LocalNode Local, ClusterView Cluster, GrainFactory Factory, DirectoryClient Directory);
+internal sealed record ManagementParts(
+    LocalNode Local, ClusterView Cluster, GrainFactory Factory, DirectoryClient Directory, ClusterManifests Manifests);
 
 /// <summary>Asks the silos, all at the same time. If one of them does not answer, the call fails with its error.</summary>
 [GrainType("actop.management")]

@@ -17,13 +17,13 @@ internal static class ManagementRegistrations
     {
         AddCommon(services);
         services.AddSingleton(static provider => Of(provider) is var node
-            ? new ManagementParts(node.Local, node.ClusterView, node.Factory, node.Directory)
+            ? new ManagementParts(node.Local, node.ClusterView, node.Factory, node.Directory, node.Manifests)
             : null!);
         services.AddSingleton<ILocalActivationStatusChecker>(static provider => new LocalActivations(Of(provider).Activations));
         services.AddTransient<IGrainManagementExtension>(static provider =>
             new GrainManagementExtension(provider.GetRequiredService<IGrainContextAccessor>().GrainContext));
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider =>
-            new LateVersions(() => Of(provider), provider.GetRequiredService<ILoggerFactory>()));
+            new LateVersions(provider.GetRequiredService<ManagementParts>, provider.GetRequiredService<ILoggerFactory>()));
         services.AddSingleton<ISiloStatusOracle>(static provider => provider.GetRequiredService<MembershipApi>());
     }
 
