@@ -36,6 +36,9 @@ internal sealed class Life(long number, long counter, Machine machine, long sinc
     /// <summary>The host that it has asked to move to while it ended; 0 for none.</summary>
     internal int GoesTo { get; set; }
 
+    /// <summary>The process to which it moves at its end, which holds its state from then on; null if it does not move.</summary>
+    internal Machine? Target { get; set; }
+
     /// <summary>The last tick of its timer.</summary>
     internal long TickedAt { get; set; } = since;
 }
@@ -236,6 +239,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     {
         life.EndReason = reason;
         life.EndedAt = world.Pump.Now;
+        life.Target = world.On(reason.ReasonCode == DeactivationReasonCode.Migrating ? TargetOf(reason) : life.GoesTo);
         world.Pump.Note(life.Machine, EventKind.Check, "end " + life.Counter + " " + life.Number + " " + reason.ReasonCode);
     }
 
@@ -366,14 +370,13 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
             return true;
         if (life.EndReason is not { } reason || reason.ReasonCode == DeactivationReasonCode.DuplicateActivation)
             return false;
-        var target = reason.ReasonCode == DeactivationReasonCode.Migrating ? TargetOf(reason) : life.GoesTo;
-        if (target == 0)
+        if (life.Target is not { } target)
             return true;
         var failed = (_spoilt.TryGetValue(life.Counter, out var spoilt) && spoilt >= life.EndedAt)
             || life.Machine.State != MachineState.Up
             || faults().Any(life.EndedAt, FaultKind.RestartAll)
-            || faults().Concerned(target, life.EndedAt, Ending)
-            || world.On(target) is not { State: MachineState.Up, WasEvicted: false };
+            || faults().Concerned(target.Host, life.EndedAt, Ending)
+            || target is not { State: MachineState.Up, WasEvicted: false } || IsGone(target);
         Lost += failed ? 1 : 0;
         return failed;
     }
