@@ -34,7 +34,7 @@ public interface ICustomRequest : IInvokable
 /// each method whose request class is the application's.
 /// </summary>
 /// <remarks>
-/// <para>Holds the request, from <see cref="Send"/> or <see cref="ReadArguments"/> until <see cref="Recycle"/>. A call that stays in this
+/// <para>Holds the request, from <see cref="Of"/> or <see cref="ReadArguments"/> until <see cref="Recycle"/>. A call that stays in this
 /// process has the request of the caller itself. Is not pooled: the request may keep references to what it got.</para>
 /// <para>The result travels as an object with its type, because only the request knows which type its method brings. If the request throws
 /// instead of returning a response, the caller gets that exception; a request that never ends is a method that never ends.</para>
@@ -134,17 +134,12 @@ public abstract class CustomCall : ResultRequest<object?>
     /// <summary>A request without arguments, its constructor's services from <paramref name="services"/>.</summary>
     protected abstract ICustomRequest Create(IServiceProvider services);
 
-    /// <summary>Sends a request to the grain of a reference.</summary>
-    /// <returns>The result; null at once if the options say one-way.</returns>
-    internal static ValueTask<object?> Send(GrainReference reference, ICustomRequest request, InvokeMethodOptions options)
+    /// <summary>A call that carries a request.</summary>
+    internal static CustomCall Of(ICustomRequest request)
     {
         var call = request.NewCall();
         call.Take(request);
-        call.Flags |= options;
-        if (((call.Method.Options | options) & InvokeMethodOptions.OneWay) == 0)
-            return call.SendValue(reference);
-        call.SendVoid(reference);
-        return default;
+        return call;
     }
 
     /// <summary>A call with the same request: filters may send a request several times.</summary>
@@ -225,14 +220,14 @@ internal sealed class ReferenceRuntime(CallRuntime calls) : IGrainReferenceRunti
     }
 
     public void InvokeMethod(GrainReference reference, IInvokable request, InvokeMethodOptions options) =>
-        _ = Send(reference, request, options | InvokeMethodOptions.OneWay);
+        CallOf(reference, request).Post(reference, options);
 
     public async ValueTask InvokeMethodAsync(GrainReference reference, IInvokable request, InvokeMethodOptions options) =>
-        await Send(reference, request, options);
+        await CallOf(reference, request).SendBoxed(reference, options);
 
     public async ValueTask<T?> InvokeMethodAsync<T>(GrainReference reference, IInvokable request, InvokeMethodOptions options)
     {
-        return await Send(reference, request, options) switch
+        return await CallOf(reference, request).SendBoxed(reference, options) switch
         {
             T result => result,
             null => default,
@@ -241,14 +236,14 @@ internal sealed class ReferenceRuntime(CallRuntime calls) : IGrainReferenceRunti
         };
     }
 
-    private static ValueTask<object?> Send(GrainReference reference, IInvokable request, InvokeMethodOptions options)
+    private static RequestBase CallOf(GrainReference reference, IInvokable request)
     {
         ArgumentNullException.ThrowIfNull(reference);
         return request switch
         {
             null => throw new ArgumentNullException(nameof(request)),
-            ICustomRequest custom => CustomCall.Send(reference, custom, options),
-            RequestBase call => call.SendBoxed(reference, options),
+            ICustomRequest custom => CustomCall.Of(custom),
+            RequestBase call => call,
             _ => throw new ArgumentException(
                 "The request " + request.GetType() + " cannot be sent: no code was generated for it.", nameof(request)),
         };

@@ -151,6 +151,13 @@ public abstract class RequestBase : Call, IRequest
         return default;
     }
 
+    /// <summary>Sends a generated request that an application holds, and that nobody waits for.</summary>
+    internal void Post(GrainReference reference, InvokeMethodOptions options)
+    {
+        Flags |= options | InvokeMethodOptions.OneWay;
+        Dispatch(reference);
+    }
+
     /// <summary>Hands the call to the runtime of <paramref name="reference"/>.</summary>
     private protected void Dispatch(GrainReference reference)
     {

@@ -42,9 +42,9 @@ public interface IMemoryMessageBodySerializer
 }
 
 /// <summary>Uses the serializer of the silo.</summary>
-public sealed class DefaultMemoryMessageBodySerializer : IMemoryMessageBodySerializer
+public sealed class DefaultMemoryMessageBodySerializer : IMemoryMessageBodySerializer, IOnDeserialized
 {
-    private readonly Serializer<MemoryMessageBody> _serializer;
+    private Serializer<MemoryMessageBody> _serializer;
 
     /// <summary>Creates the serializer.</summary>
     public DefaultMemoryMessageBodySerializer(Serializer<MemoryMessageBody> serializer) => _serializer = serializer;
@@ -54,6 +54,9 @@ public sealed class DefaultMemoryMessageBodySerializer : IMemoryMessageBodySeria
 
     /// <inheritdoc/>
     public MemoryMessageBody Deserialize(ArraySegment<byte> bodyBytes) => _serializer.Deserialize(bodyBytes.AsSpan());
+
+    void IOnDeserialized.OnDeserialized(DeserializationContext context) =>
+        _serializer = context.ServiceProvider.GetRequiredService<Serializer<MemoryMessageBody>>();
 }
 
 /// <summary>A message in a queue of memory streams.</summary>
