@@ -170,15 +170,17 @@ internal sealed class PostgresStreams
 
     /// <summary>
     /// An owner of the same cluster whose silo is not in the view, or dead in it, cannot come back; one of this silo is an agent that has
-    /// ended. Of other clusters nothing is known.
+    /// ended. Of other clusters nothing is known, nor of any owner while this silo is not active in its own view.
     /// </summary>
     private static QueueOwner OwnerOf(StreamParts parts, string clusterId)
     {
         var cluster = clusterId + "/";
         var self = cluster + parts.Local.Address.ToParsableString();
         return new QueueOwner(self, other => other == self
-            || (other.StartsWith(cluster, StringComparison.Ordinal) && SiloAddress.TryParse(other[cluster.Length..], out var silo)
-                && (parts.ClusterView.IsDead(silo) || parts.ClusterView.View.StatusOf(silo) == SiloStatus.None)));
+            || (parts.ClusterView.IsActive(parts.Local.Address)
+                && other.StartsWith(cluster, StringComparison.Ordinal) && SiloAddress.TryParse(other[cluster.Length..], out var silo)
+                && (parts.ClusterView.IsDead(silo) || parts.ClusterView.View.StatusOf(silo) == SiloStatus.None)),
+            () => parts.Local.IsDead);
     }
 
     private QueueReader ReaderOf(QueueId queue) => new(_database, _queueIds[queue.GetNumericId()], _options);

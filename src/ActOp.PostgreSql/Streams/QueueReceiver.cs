@@ -9,7 +9,8 @@ namespace ActOp.PostgreSql.Streams;
 /// <summary>Who reads queues on this node, and whom it knows to be gone.</summary>
 /// <param name="Name">Cluster and silo.</param>
 /// <param name="IsGone">Whether the owner with that name cannot come back.</param>
-internal sealed record QueueOwner(string Name, Func<string, bool> IsGone);
+/// <param name="IsDead">Whether this node was declared dead: then its agents must leave the queues to others.</param>
+internal sealed record QueueOwner(string Name, Func<string, bool> IsGone, Func<bool> IsDead);
 
 /// <summary>Reads one queue in PostgreSQL for its agent.</summary>
 /// <remarks>
@@ -18,7 +19,8 @@ internal sealed record QueueOwner(string Name, Func<string, bool> IsGone);
 /// <para>Failures. The database is away: the call throws, the agent logs it and calls again after a pause; the claim stays, and nothing is
 /// read twice. A confirmation fails: its numbers stay, the next call repeats it, and nothing is read before it has succeeded, so their
 /// number is limited by the cache of the agent. The claim was taken, because its time was over or this silo was thought dead: confirmations
-/// with the old receipt have no effect, the call throws (event 1291), and the next one claims the queue again. The silo dies: the next
+/// with the old receipt have no effect, the call throws (event 1291), and the next one claims the queue again, unless this silo was declared
+/// dead. The silo dies: the next
 /// owner gets what was not confirmed. A message ends its agents: the last attempt is made with that message alone, so that what was read
 /// together with it is not given up with it. It hangs: <see cref="Limit"/> ends the call.</para>
 /// </remarks>
@@ -107,6 +109,8 @@ internal sealed class QueueReceiver(
     /// <summary>Null if this is the owner now; otherwise who is.</summary>
     private async Task<string?> ClaimAsync(CancellationToken cancellationToken)
     {
+        if (owner.IsDead())
+            throw new InvalidOperationException("This silo was declared dead: its agents read no queues.");
         var claim = await reader.ClaimAsync(owner.Name, owner.IsGone, cancellationToken).ConfigureAwait(false);
         reader.Database.NoteReached();
         if (claim.Epoch == 0)

@@ -136,6 +136,19 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
     }
 
     [Fact]
+    public async Task An_agent_of_a_silo_that_was_declared_dead_does_not_take_its_queue_back()
+    {
+        await AddAsync("a");
+        var isDead = false;
+        var old = await OpenAsync("old", isGone: static _ => true, isDead: () => isDead);
+        isDead = true;
+        var next = await OpenAsync("next", isGone: static _ => true);
+        for (var turn = 0; turn < 3; turn++)
+            await Assert.ThrowsAsync<InvalidOperationException>(() => old.GetQueueMessagesAsync(-1));
+        Assert.Equal(["a"], Texts(await next.GetQueueMessagesAsync(-1)));
+    }
+
+    [Fact]
     public async Task Reading_and_confirming_renew_the_time_of_the_agent()
     {
         var receiver = await OpenAsync("one");
@@ -323,10 +336,12 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
 
     private QueueReader Reader(int queue, Database database) => new(database, _ids[queue], _options);
 
-    private async Task<QueueReceiver> OpenAsync(string owner, int queue = 0, Func<string, bool>? isGone = null, Database? database = null)
+    private async Task<QueueReceiver> OpenAsync(
+        string owner, int queue = 0, Func<string, bool>? isGone = null, Database? database = null, Func<bool>? isDead = null)
     {
         var receiver = new QueueReceiver(
-            Reader(queue, database ?? _database), new QueueOwner(owner, isGone ?? (static _ => false)), (uint)queue, "p", _options, Log);
+            Reader(queue, database ?? _database), new QueueOwner(owner, isGone ?? (static _ => false), isDead ?? (static () => false)),
+            (uint)queue, "p", _options, Log);
         await receiver.Initialize(TimeSpan.FromMilliseconds(300));
         return receiver;
     }
