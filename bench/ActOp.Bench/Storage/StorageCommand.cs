@@ -23,10 +23,11 @@ internal static partial class StorageCommand
         var runs = new Option<int>("--runs") { Description = "Runs of each of the two, in turn.", DefaultValueFactory = _ => 3 };
         var seconds = new Option<int>("--seconds") { Description = "Length of one run.", DefaultValueFactory = _ => 3 };
         var grains = new Option<int>("--grains") { Description = "Grains that write, and clients of pgbench.", DefaultValueFactory = _ => 128 };
+        var streams = new Option<bool>("--streams") { Description = "Items of streams in PostgreSQL in place of states." };
         var ignoreBars = new Option<bool>("--ignore-bars") { Description = "Succeed when the bar is missed too." };
         var command = new Command("storage", "Writes of states per second on PostgreSQL, beside pgbench -N. Starts a server of its own.")
         {
-            runs, seconds, grains, ignoreBars,
+            runs, seconds, grains, streams, ignoreBars,
         };
         command.SetAction(async (parsed, _) =>
         {
@@ -42,6 +43,12 @@ internal static partial class StorageCommand
                 return 2;
             }
 
+            if (parsed.GetValue(streams))
+            {
+                await StoredItems.RunAsync(parsed.GetValue(runs), parsed.GetValue(seconds), parsed.GetValue(grains), CommitsAsync);
+                return 0;
+            }
+
             return await RunAsync(parsed.GetValue(runs), parsed.GetValue(seconds), parsed.GetValue(grains)) || parsed.GetValue(ignoreBars) ? 0 : 1;
         });
         return command;
@@ -50,7 +57,7 @@ internal static partial class StorageCommand
     private static async Task<bool> RunAsync(int runs, int seconds, int grains)
     {
         await using var server = await PostgresServer.StartAsync();
-        await PgbenchAsync(server, "-i", "-s", "10", "-q");
+        await CommitsAsync(server, grains, 0);
         using var host = await StartAsync(server.ConnectionString);
         var factory = host.Services.GetRequiredService<IGrainFactory>();
         await WriteAsync(factory, grains, 500);
@@ -58,8 +65,7 @@ internal static partial class StorageCommand
         List<double> states = [];
         for (var run = 0; run < runs; run++)
         {
-            var said = await PgbenchAsync(server, "-N", "-c", Text(grains), "-j", "2", "-T", Text(seconds));
-            floors.Add(double.Parse(Rate().Match(said).Groups[1].Value, CultureInfo.InvariantCulture));
+            floors.Add(await CommitsAsync(server, grains, seconds));
             states.Add(await WriteAsync(factory, grains, seconds * 1000));
         }
 
@@ -69,6 +75,19 @@ internal static partial class StorageCommand
         var row = new Row($"states of 200 bytes, {grains} grains", "writes/s", Spread.Of(states), ratio, $"at least {Bar} of the commits", ratio >= Bar);
         Console.WriteLine(row);
         return row.Met == true;
+    }
+
+    /// <summary>Commits per second of so many clients; with 0 seconds, its tables are made.</summary>
+    private static async Task<double> CommitsAsync(PostgresServer server, int clients, int seconds)
+    {
+        if (seconds == 0)
+        {
+            await PgbenchAsync(server, "-i", "-s", "10", "-q");
+            return 0;
+        }
+
+        var said = await PgbenchAsync(server, "-N", "-c", Text(clients), "-j", "2", "-T", Text(seconds));
+        return double.Parse(Rate().Match(said).Groups[1].Value, CultureInfo.InvariantCulture);
     }
 
     private static async Task<double> WriteAsync(IGrainFactory factory, int grains, int milliseconds)
