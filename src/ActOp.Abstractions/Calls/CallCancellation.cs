@@ -59,6 +59,11 @@ public sealed class CallCancellation
     /// <summary>The method gets a token that can be cancelled.</summary>
     internal bool IsLive => _isUsed;
 
+    /// <summary>
+    /// The request was cancelled because the link to its caller was lost: a caller that lives has cancelled nothing. Set before the mark.
+    /// </summary>
+    internal bool IsCallerLost { get; set; }
+
     /// <summary>For a request from the wire: the table that it is in, and its place there.</summary>
     internal CancellableCalls? Table { get; set; }
 
@@ -83,6 +88,7 @@ public sealed class CallCancellation
         Generation++;
         _host = null;
         _isMarked = false;
+        IsCallerLost = false;
         _sending = 0;
         HasStarted = false;
         if (!_isUsed)

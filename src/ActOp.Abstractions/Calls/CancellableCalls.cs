@@ -200,6 +200,7 @@ internal sealed class CancellableCalls
                 {
                     if (!origin.Equals(key.Origin))
                         continue;
+                    cancellation.IsCallerLost |= !cancellation.IsCancelled;
                     Tell(cancellation);
                     cancelled++;
                 }

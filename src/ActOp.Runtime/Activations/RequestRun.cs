@@ -83,6 +83,7 @@ internal static class RequestRun
         if (!call.TryClaim())
             return;
         call.Error = exception;
+        NameLostCaller(call);
         call.Publish();
     }
 
@@ -111,10 +112,20 @@ internal static class RequestRun
     {
         if (call.Origin == CallOrigin.Nobody && call.Error is { } error)
             activation.Parts.Local.Log.OneWayFailed(call.Method.ActivityName, activation.GrainId, error);
+        NameLostCaller(call);
         if (call.Origin == CallOrigin.Local)
             IsolateResult(call);
         if (call.TryClaim())
             call.Publish();
+    }
+
+    /// <summary>The answer may reach a caller that only its link has lost. It has cancelled nothing, so it must not hear that it has.</summary>
+    private static void NameLostCaller(Call call)
+    {
+        if (call.Error is not OperationCanceledException cancelled || call.Cancellation is not { IsCallerLost: true })
+            return;
+        call.Error = new SiloUnavailableException(
+            "The call " + call.Method.ActivityName + " to " + call.TargetId + " was cancelled: the link to its caller was lost.", cancelled);
     }
 
     private static void IsolateResult(Call call)

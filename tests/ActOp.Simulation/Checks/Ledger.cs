@@ -354,6 +354,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
             return;
         }
 
+        // The last life was lost before it did anything: its source continues, which has the same state.
+        if (carriedFrom != 0 && IsGone(before.Machine) && life.Ids.IsSupersetOf(before.Ids))
+            return;
         if (carriedFrom != 0)
             Accuse("carried", Tell(life) + " carries the state of life " + carriedFrom + ", but the last one was " + Tell(before) + ".");
         else if (before.Ids.Count > 0 && !MayForget(before))

@@ -62,6 +62,22 @@ public sealed class CancellationRouteTests
     }
 
     [Fact]
+    public async Task A_caller_that_lives_and_has_lost_its_link_does_not_hear_that_it_has_cancelled()
+    {
+        using var started = new Gate();
+        using var cancelled = new Gate();
+        await using var silos = await SilosInVirtualTime.Deploy();
+        var grain = silos.Grains.GetGrain<IPatient>(Guid.NewGuid());
+        using var source = new CancellationTokenSource();
+        var call = Place.On(silos.AddressOf(1), () => grain.Wait(started.Name, cancelled.Name, source.Token));
+        await started.ArrivedAsync();
+        silos.NodeOf(1).Sweep.CancelCallsOf(silos.AddressOf(0));
+        await cancelled.ArrivedAsync();
+        var exception = await Assert.ThrowsAsync<SiloUnavailableException>(() => call.WaitAsync(Gate.Patience));
+        Assert.Contains("the link to its caller was lost", exception.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void Notes_are_bounded_and_the_newest_are_kept()
     {
         var cancellables = new CancellableCalls();
