@@ -64,9 +64,14 @@ public sealed class LedgerLoad(Func<bool, int, ILedger> find, int ledgers, doubl
     {
         var book = _books[ledger];
         if (Outstanding > MostOutstanding)
-            _answers.Enqueue(new LedgerAnswer(book.Files, clock.Now, clock.Now, "Rejected", $"more than {MostOutstanding} requests in flight"));
+        {
+            _answers.Enqueue(
+                new LedgerAnswer(book.Files, clock.Now, clock.Now, "Rejected", $"more than {MostOutstanding} requests in flight"));
+        }
         else
+        {
             await AskAsync(book, reload: false).ConfigureAwait(false);
+        }
     }
 
     /// <summary>Takes the answers noted since the last time.</summary>
@@ -114,7 +119,8 @@ public sealed class LedgerLoad(Func<bool, int, ILedger> find, int ledgers, doubl
                 if (entry.Activation != last?.Activation && !seen.Add(entry.Activation))
                 {
                     interleaved++;
-                    texts.Add($"{book.Name}: {entry.Activation} wrote {entry.Value} after {last?.Activation}, which is newer, wrote {last?.Value}");
+                    texts.Add(
+                        $"{book.Name}: {entry.Activation} wrote {entry.Value} after {last?.Activation}, which is newer, wrote {last?.Value}");
                 }
                 last = entry;
             }

@@ -49,15 +49,20 @@ public static class LedgerReport
     {
         var table = new Table().AddColumns("fault", "requests", "allowed errors", "other errors", "longest wait, s", "ledgers read");
         foreach (var step in result.Steps)
-            table.AddRow(step.Name, $"{step.Requests}", $"{step.Allowed.Values.Sum()}", $"{step.Others.Values.Sum()}", $"{step.LongestWait:0.0}", $"{step.Read}");
+        {
+            table.AddRow(
+                step.Name, $"{step.Requests}", $"{step.Allowed.Values.Sum()}", $"{step.Others.Values.Sum()}", $"{step.LongestWait:0.0}",
+                $"{step.Read}");
+        }
+
         AnsiConsole.Write(table);
         foreach (var group in result.Steps.SelectMany(static step => step.Allowed).GroupBy(static pair => pair.Key))
             Console.WriteLine($"Errors that the contract allows: {group.Sum(static pair => pair.Value)} {group.Key}");
         var (verdict, activations) = (result.Verdict!, result.Activations!);
         var conflicts = result.Steps.Sum(static step => step.Allowed.Concat(step.Others)
             .Where(static pair => pair.Key.StartsWith("Inconsistent", StringComparison.Ordinal)).Sum(static pair => pair.Value));
-        Console.WriteLine($"{verdict.Acknowledged} acknowledged writes, {verdict.Lost} lost, {verdict.Twice} acknowledged twice, {verdict.Interleaved} by an activation "
-            + $"that was replaced; {conflicts} conflicts; {activations.Activations} activations, {activations.Doubles} times two at once; "
+        Console.WriteLine($"{verdict.Acknowledged} acknowledged writes, {verdict.Lost} lost, {verdict.Twice} acknowledged twice, "
+            + $"{verdict.Interleaved} by an activation that was replaced; {conflicts} conflicts; {activations.Activations} activations, {activations.Doubles} times two at once; "
             + $"{result.Steps.Sum(static step => step.Others.Values.Sum())} errors that the contract does not allow.");
         foreach (var fault in result.Faults)
             Console.WriteLine("WRONG: " + fault);

@@ -151,7 +151,8 @@ public sealed class LedgerRun(FaultOptions options, LedgerFault[] faults, Action
             Task.Factory.StartNew(() => load.Run(stop.Token), stop.Token, TaskCreationOptions.LongRunning, TaskScheduler.Default));
         try
         {
-            await StepAsync("nothing", halo, load, () => Task.FromResult(new Allowance(TimeSpan.Zero)), cancellation).ConfigureAwait(false);
+            await StepAsync("nothing", halo, load, static () => Task.FromResult(new Allowance(TimeSpan.Zero)), cancellation)
+                .ConfigureAwait(false);
             foreach (var fault in faults)
                 await FaultAsync(fault, parts, halo, load, cancellation).ConfigureAwait(false);
         }
@@ -168,32 +169,33 @@ public sealed class LedgerRun(FaultOptions options, LedgerFault[] faults, Action
     private async Task FaultAsync(LedgerFault fault, Parts parts, FaultLoad halo, LedgerLoad load, CancellationToken cancellation)
     {
         var count = options.Halo.Silos;
+        Task Step(string name, Func<Task<Allowance>> what) => StepAsync(name, halo, load, what, cancellation);
         switch (fault)
         {
             case LedgerFault.Kill:
                 for (var silo = 0; silo < count; silo++)
                 {
                     var victim = silo;
-                    await StepAsync($"kill -9 of silo {silo}", halo, load, () => KillAsync(parts, victim, cancellation), cancellation).ConfigureAwait(false);
+                    await Step($"kill -9 of silo {silo}", () => KillAsync(parts, victim, cancellation)).ConfigureAwait(false);
                 }
                 break;
             case LedgerFault.RestartAll:
-                await StepAsync($"kill -9 of {count} silos at once", halo, load, () => KillAllAsync(parts, cancellation), cancellation).ConfigureAwait(false);
+                await Step($"kill -9 of {count} silos at once", () => KillAllAsync(parts, cancellation)).ConfigureAwait(false);
                 break;
             case LedgerFault.Roll:
-                await StepAsync($"rolling restart of {count} silos", halo, load, () => RollAsync(parts, cancellation), cancellation).ConfigureAwait(false);
+                await Step($"rolling restart of {count} silos", () => RollAsync(parts, cancellation)).ConfigureAwait(false);
                 break;
             case LedgerFault.Database:
-                await StepAsync($"database away for {options.Pause:0} s", halo, load, () => EndDatabaseAsync(parts, cancellation), cancellation).ConfigureAwait(false);
+                await Step($"database away for {options.Pause:0} s", () => EndDatabaseAsync(parts, cancellation)).ConfigureAwait(false);
                 break;
             case LedgerFault.Errors:
-                await StepAsync("errors of both storages", halo, load, () => ErrAsync(parts, cancellation), cancellation).ConfigureAwait(false);
+                await Step("errors of both storages", () => ErrAsync(parts, cancellation)).ConfigureAwait(false);
                 break;
             case LedgerFault.FullFiles when parts.Files.IsLimited:
-                await StepAsync("full disk of the files", halo, load, () => FillFilesAsync(parts, cancellation), cancellation).ConfigureAwait(false);
+                await Step("full disk of the files", () => FillFilesAsync(parts, cancellation)).ConfigureAwait(false);
                 break;
             case LedgerFault.FullDatabase when parts.Disk.IsLimited:
-                await StepAsync("full disk of the database", halo, load, () => FillDatabaseAsync(parts, cancellation), cancellation).ConfigureAwait(false);
+                await Step("full disk of the database", () => FillDatabaseAsync(parts, cancellation)).ConfigureAwait(false);
                 break;
             default:
                 say($"LEFT OUT: {fault} needs the right to mount a file system");
@@ -228,9 +230,9 @@ public sealed class LedgerRun(FaultOptions options, LedgerFault[] faults, Action
                 return;
             var counts = allowed ? step.Allowed : step.Others;
             counts[error] = counts.GetValueOrDefault(error) + 1;
-            step.Examples.TryAdd(error, $"{(from - began).TotalSeconds:0.000} s after the fault began, for {(to - from).TotalSeconds:0.000} s: {text}");
-            if (!allowed)
-                step.Examples[error] = $"{(from - began).TotalSeconds:0.000} s after the fault began, for {(to - from).TotalSeconds:0.000} s: {text}";
+            var example = $"{(from - began).TotalSeconds:0.000} s after the fault began, for {(to - from).TotalSeconds:0.000} s: {text}";
+            if (!allowed || !step.Examples.ContainsKey(error))
+                step.Examples[error] = example;
         }
 
         foreach (var answer in answers)
@@ -321,11 +323,28 @@ public sealed class LedgerRun(FaultOptions options, LedgerFault[] faults, Action
         var began = _clock.Now;
         parts.Disk.Fill();
         await Task.Delay(FaultTime, cancellation).ConfigureAwait(false);
+        if (await HasRoomAsync(parts.Server).ConfigureAwait(false))
+            _result.Faults.Add("the disk of the database was not full");
         parts.Disk.Free();
         await parts.Server.KillAsync().ConfigureAwait(false);
         await parts.Server.StartAgainAsync().ConfigureAwait(false);
         CheckViews(parts.Silos, began, "the disk of the database was full");
         return new Allowance(_clock.Now + FailedActivation, Postgres: true);
+    }
+
+    /// <summary>A fault that does not happen proves nothing.</summary>
+    private static async Task<bool> HasRoomAsync(PostgresServer server)
+    {
+        try
+        {
+            await server.SqlAsync("create table actop_room as select generate_series(1, 1000000)").ConfigureAwait(false);
+            return true;
+        }
+        catch (InvalidOperationException)
+        {
+            // Full, or ended because of that.
+            return false;
+        }
     }
 
     private void CheckViews(FaultSilos silos, TimeSpan began, string reason)

@@ -10,8 +10,8 @@ public sealed class HealthOptions
     public TimeSpan StageTimeout { get; set; } = TimeSpan.FromSeconds(30);
 
     /// <summary>
-    /// Time without a lease (<see cref="ClusterLeaseOptions"/>) after which the silo counts as not alive. It is not ready at once. Infinite:
-    /// a missing lease says nothing about liveness. Default: 60 s.
+    /// Time without a lease (<see cref="ClusterLeaseOptions"/>) after which the silo counts as not alive. It is not ready at once.
+    /// Infinite: a missing lease says nothing about liveness. Default: 60 s.
     /// </summary>
     public TimeSpan LeaseTimeout { get; set; } = TimeSpan.FromSeconds(60);
 }
