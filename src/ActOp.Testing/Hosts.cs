@@ -11,6 +11,7 @@ internal static class Hosts
     internal static IHostBuilder NewBuilder(IConfiguration configuration)
     {
         var builder = new HostBuilder();
+        builder.Properties[TestClusterExtensions.ConfigurationKey] = configuration;
         builder.ConfigureHostConfiguration(host => host.AddConfiguration(configuration));
         if (configuration["ApplicationBaseDirectory"] is { Length: > 0 } root)
             builder.UseContentRoot(root);

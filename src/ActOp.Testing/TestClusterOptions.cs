@@ -71,6 +71,9 @@ public class TestClusterOptions
             [nameof(GatewayPerSilo)] = GatewayPerSilo.ToString(),
             [nameof(UseTestClusterMembership)] = UseTestClusterMembership.ToString(),
             [nameof(ConnectionTransport)] = ConnectionTransport.ToString(),
+            [nameof(AssumeHomogenousSilosForTesting)] = AssumeHomogenousSilosForTesting.ToString(),
+            [nameof(ConfigureFileLogging)] = ConfigureFileLogging.ToString(),
+            [nameof(UseRealEnvironmentStatistics)] = UseRealEnvironmentStatistics.ToString(),
             [nameof(ApplicationBaseDirectory)] = ApplicationBaseDirectory,
         };
         for (var index = 0; index < SiloBuilderConfiguratorTypes.Count; index++)
