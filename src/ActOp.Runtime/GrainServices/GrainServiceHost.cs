@@ -2,6 +2,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Reminders;
 using ActOp.Runtime.Routing;
 using ActOp.Serialization;
 using ActOp.Staging;
@@ -39,8 +40,9 @@ internal sealed class GrainServiceHost(
     public object Find(Type serviceInterface, uint key) => Find(serviceInterface, Ring().OwnerOf(key)
         ?? throw new SiloUnavailableException("No silo of the cluster is active."));
 
-    public object Find(Type serviceInterface, SiloAddress silo) =>
-        factory.Create(SystemGrainIds.SystemTarget(NameOf(serviceInterface), silo), serviceInterface);
+    public object Find(Type serviceInterface, SiloAddress silo) => serviceInterface == typeof(IReminderService)
+        ? factory.Create(SystemGrainIds.SystemTarget(ReminderSilo.TargetName, silo), typeof(IReminderServiceTarget))
+        : factory.Create(SystemGrainIds.SystemTarget(NameOf(serviceInterface), silo), serviceInterface);
 
     public void Participate(ISiloLifecycle observer)
     {

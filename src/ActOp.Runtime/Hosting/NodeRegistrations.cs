@@ -79,6 +79,7 @@ internal static class NodeRegistrations
                 node.Local, node.Activations, node.Factory, node.ClusterView, node.Stages.Work, () => node.Cluster);
         });
         services.AddSingleton<IGrainServiceFactory, GrainServiceReferences>();
+        services.AddSingleton(static provider => new Silo(provider.GetRequiredService<Node>().Local.Address, provider));
         services.AddSingleton<IGrainServiceLocator>(static provider => provider.GetRequiredService<GrainServiceHost>());
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider => provider.GetRequiredService<GrainServiceHost>());
     }

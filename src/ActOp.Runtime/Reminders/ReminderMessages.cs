@@ -37,6 +37,9 @@ internal interface ISlotReminderTable : IReminderTable
 /// <summary>Lets the silo call <see cref="IRemindable.ReceiveReminder"/>: its interface is compiled without the generator.</summary>
 internal interface IReminderReceiver : IRemindable;
 
+/// <summary>Lets clients of grain services call <see cref="IReminderService"/>: its interface is compiled without the generator.</summary>
+internal interface IReminderServiceTarget : IReminderService;
+
 /// <summary>A request to create or replace a reminder.</summary>
 /// <param name="Grain">Whose reminder it is.</param>
 /// <param name="Name">Its name.</param>

@@ -38,6 +38,15 @@ internal sealed class ReminderRegistry(Func<ReminderRegistryParts> parts, Remind
                 + " is shorter than ReminderOptions.MinimumReminderPeriod, which is " + options.MinimumReminderPeriod + ".");
         }
 
+        return await RegisterUncheckedAsync(callingGrainId, reminderName, dueTime, period);
+    }
+
+    /// <summary>As <see cref="RegisterOrUpdateReminder"/>, with any period.</summary>
+    internal async Task<IGrainReminder> RegisterUncheckedAsync(
+        GrainId callingGrainId, string reminderName, TimeSpan dueTime, TimeSpan period)
+    {
+        CheckTime(dueTime, nameof(dueTime));
+        CheckTime(period, nameof(period));
         CheckName(reminderName);
         var request = new ReminderRequest(callingGrainId, reminderName, dueTime, period);
         return await AskOwnerAsync(callingGrainId, async owner => await owner.Register(request));

@@ -20,8 +20,11 @@ namespace ActOp.Runtime.Reminders;
 /// <remarks>Owns the service, and the clock if the application has set one for reminders. If the table cannot be opened in time, the
 /// start
 /// of the silo fails.</remarks>
-internal sealed class ReminderSilo(IServiceProvider services) : ILifecycleParticipant<ISiloLifecycle>, IReminderService, IDisposable
+internal sealed class ReminderSilo(IServiceProvider services) : ILifecycleParticipant<ISiloLifecycle>, IReminderServiceTarget, IDisposable
 {
+    /// <summary>The name of the service for grain service clients.</summary>
+    internal const string TargetName = "svc.reminders";
+
     private readonly IReminderTable? _table = services.GetService<IReminderTable>();
     private readonly ReminderOptions _options = Check(services.GetRequiredService<IOptions<ReminderOptions>>().Value);
     private NodeTime? _ownTime;
@@ -38,13 +41,14 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
         services.AddSingleton<ReminderSilo>();
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider => provider.GetRequiredService<ReminderSilo>());
         services.AddSingleton<IReminderService>(static provider => provider.GetRequiredService<ReminderSilo>());
-        services.TryAddSingleton<IReminderRegistry>(static provider => new ReminderRegistry(
+        services.AddSingleton(static provider => new ReminderRegistry(
             () =>
             {
                 var node = provider.GetRequiredService<Node>();
                 return new ReminderRegistryParts(node.Local, node.ClusterView, node.DirectoryService, node.Factory);
             },
             provider.GetRequiredService<IOptions<ReminderOptions>>().Value, provider.GetService<IReminderTable>()));
+        services.TryAddSingleton<IReminderRegistry>(static provider => provider.GetRequiredService<ReminderRegistry>());
     }
 
     public void Participate(ISiloLifecycle observer)
@@ -69,7 +73,7 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
 
     Task<IGrainReminder> IReminderService.RegisterOrUpdateReminder(
         GrainId grainId, string reminderName, TimeSpan dueTime, TimeSpan period) =>
-        Registry.RegisterOrUpdateReminder(grainId, reminderName, dueTime, period);
+        Registry.RegisterUncheckedAsync(grainId, reminderName, dueTime, period);
 
     Task IReminderService.UnregisterReminder(IGrainReminder reminder) => Registry.UnregisterReminder(
         reminder is ReminderHandle handle ? handle.GrainId : default, reminder);
@@ -78,7 +82,8 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
 
     Task<List<IGrainReminder>> IReminderService.GetReminders(GrainId grainId) => Registry.GetReminders(grainId);
 
-    private IReminderRegistry Registry => services.GetRequiredService<IReminderRegistry>();
+    /// <summary>Not that of the application, which may call this service.</summary>
+    private ReminderRegistry Registry => services.GetRequiredService<ReminderRegistry>();
 
     private static ReminderOptions Check(ReminderOptions options)
     {
@@ -125,6 +130,7 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
         var service = Service = new ReminderService(
             node.Local, node.Factory, _table, _options, log, new ReminderMetrics(node.Metrics.Meter), TimeOf(node.Local));
         service.Host = node.Activations.AddSystemTarget(ReminderService.Name, service);
+        node.Activations.AddSystemTarget(TargetName, this, node.Stages.Work);
         Action<Cluster.View, Cluster.View, Cluster.ViewChange> onView = (_, view, _) => service.OnView(view);
         node.Cluster!.ViewChanged += onView;
         _unsubscribe = () => node.Cluster.ViewChanged -= onView;
