@@ -129,6 +129,14 @@ public class QueueCacheTests
         Assert.Equal("p-3", mapper.GetAllQueues().ElementAt(3).ToString());
     }
 
+    [Fact]
+    public void A_mapper_of_no_queues_is_empty()
+    {
+        var mapper = new HashRingBasedStreamQueueMapper(new HashRingStreamQueueMapperOptions { TotalQueueCount = 0 }, "p");
+        Assert.Empty(mapper.GetAllQueues());
+        Assert.Equal(default, mapper.GetQueueForStream(StreamId.Create("ns", 1)));
+    }
+
     private static List<long> Read(IQueueCacheCursor cursor)
     {
         var numbers = new List<long>();

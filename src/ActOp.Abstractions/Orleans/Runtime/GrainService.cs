@@ -9,6 +9,9 @@ namespace Orleans.Runtime;
 /// <summary>The silo that a service runs on.</summary>
 public sealed class Silo
 {
+    /// <summary>The name of the first silo of a test cluster in Orleans. No silo has a special part here.</summary>
+    public const string PrimarySiloName = "Primary";
+
     internal Silo(SiloAddress address, IServiceProvider services)
     {
         SiloAddress = address;

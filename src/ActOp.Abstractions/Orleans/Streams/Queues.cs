@@ -90,9 +90,9 @@ public class HashRingBasedStreamQueueMapper : IConsistentRingStreamQueueMapper
     public HashRingBasedStreamQueueMapper(HashRingStreamQueueMapperOptions options, string queueNamePrefix)
     {
         ArgumentNullException.ThrowIfNull(options);
-        ArgumentOutOfRangeException.ThrowIfLessThan(options.TotalQueueCount, 1, nameof(options.TotalQueueCount));
+        ArgumentOutOfRangeException.ThrowIfNegative(options.TotalQueueCount, nameof(options.TotalQueueCount));
         _queues = new QueueId[options.TotalQueueCount];
-        var step = 0x1_0000_0000UL / (ulong)_queues.Length;
+        var step = 0x1_0000_0000UL / (ulong)Math.Max(_queues.Length, 1);
         for (var i = 0; i < _queues.Length; i++)
             _queues[i] = QueueId.GetQueueId(queueNamePrefix, (uint)i, (uint)(step * (ulong)i));
     }
@@ -100,8 +100,9 @@ public class HashRingBasedStreamQueueMapper : IConsistentRingStreamQueueMapper
     /// <inheritdoc/>
     public IEnumerable<QueueId> GetAllQueues() => _queues;
 
-    /// <inheritdoc/>
-    public QueueId GetQueueForStream(StreamId streamId) => _queues[(int)((uint)streamId.GetHashCode() * (ulong)_queues.Length >> 32)];
+    /// <summary>Its queue; the default id if there are no queues.</summary>
+    public QueueId GetQueueForStream(StreamId streamId) =>
+        _queues.Length == 0 ? default : _queues[(int)((uint)streamId.GetHashCode() * (ulong)_queues.Length >> 32)];
 
     /// <inheritdoc/>
     public IEnumerable<QueueId> GetQueuesForRange(IRingRange range)
