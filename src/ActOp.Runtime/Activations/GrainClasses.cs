@@ -303,7 +303,8 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
             candidates = ByPrefix(candidates, prefix, interfaceType);
         var chosen = candidates.Length switch
         {
-            0 => throw new ArgumentException("No grain class implements " + interfaceType + (prefix is null ? "." : " and begins with " + prefix + ".")),
+            0 => throw new ArgumentException("Could not find an implementation for interface " + interfaceType + ": no silo has a grain class for it"
+                + (prefix is null ? "." : " that begins with " + prefix + ".")),
             1 => candidates[0],
             _ => Primary(candidates, interfaceType),
         };
