@@ -148,7 +148,8 @@ internal static class Quiet
                 ledger.Accuse("mailbox", activation + " is neither active nor gone.");
             // A grain that moved while nobody called is as old as its new activation: nobody carries its age along.
             var age = lives.TryGetValue(activation.GrainId, out var life) ? world.Pump.Now - life.Since : long.MaxValue;
-            if (world.Settings.CollectionAge < LongestRest && age > LongestRest.Ticks)
+            // A slow link may have delivered a call of a waiter long after it was made.
+            if (world.Settings.CollectionAge < LongestRest && age > LongestRest.Ticks && activation.Class.Type != typeof(Waiter))
             {
                 ledger.Accuse(
                     "collected", activation + " is still there though nobody has called it for longer than " +
