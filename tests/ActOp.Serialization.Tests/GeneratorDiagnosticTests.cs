@@ -68,6 +68,13 @@ public class GeneratorDiagnosticTests
         Assert.Equal(expected, diagnostic.Location.SourceTree!.GetText().ToString(diagnostic.Location.SourceSpan));
     }
 
+    /// <summary>In Orleans too a test may declare a grain for itself, and make it with its own hands.</summary>
+    [Theory]
+    [InlineData("public interface IG : IGrainWithGuidKey { } public class O { private class G : Grain, IG; }", DiagnosticSeverity.Warning)]
+    [InlineData("public class O { private interface IG : IGrainWithGuidKey { } }", DiagnosticSeverity.Error)]
+    public async Task A_private_grain_class_is_only_warned_of(string code, DiagnosticSeverity expected) =>
+        Assert.Equal(expected, Assert.Single(await Analyze(code)).Severity);
+
     [Theory]
     [InlineData("public interface IG : IGrainWithGuidKey { Task M(int a); void N(); static int S => 1; } [GenerateSerializer] public record R(int A) { [Id(0)] public int B; [System.NonSerialized] public int C; }")]
     [InlineData("public interface IBase : IGrain { Task<T> M<T>(T? @class) where T : class; } public interface IG<T> : IBase, IGrainWithGuidKey where T : struct { ValueTask N(T? a, (int, string)[] b, dynamic c); }")]

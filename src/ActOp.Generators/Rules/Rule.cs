@@ -58,7 +58,11 @@ internal static class Reporting
 {
     public static void Report(this SymbolAnalysisContext context, DiagnosticDescriptor rule, ISymbol symbol, params object[] arguments) =>
         context.ReportDiagnostic(
-            Diagnostic.Create(rule, symbol.Locations.FirstOrDefault(static l => l.IsInSource) ?? Location.None, arguments));
+            Diagnostic.Create(rule, Place(symbol), arguments));
+
+    /// <summary>Reports as a warning what is an error elsewhere.</summary>
+    public static void Warn(this SymbolAnalysisContext context, DiagnosticDescriptor rule, ISymbol symbol, params object[] arguments) =>
+        context.ReportDiagnostic(Diagnostic.Create(rule, Place(symbol), DiagnosticSeverity.Warning, null, null, arguments));
 
     /// <summary>
     /// True when the first symbol comes first in the source: of two that exclude each other the later one is reported, in whatever order
@@ -70,4 +74,6 @@ internal static class Reporting
         var files = string.CompareOrdinal(first.SourceTree?.FilePath, second.SourceTree?.FilePath);
         return files < 0 || (files == 0 && first.SourceSpan.Start < second.SourceSpan.Start);
     }
+
+    private static Location Place(ISymbol symbol) => symbol.Locations.FirstOrDefault(static l => l.IsInSource) ?? Location.None;
 }
