@@ -46,18 +46,21 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
         _client ?? throw new InvalidOperationException("The client is not connected. Call DeployAsync or InitializeClientAsync.");
 
     /// <summary>Starts the silos and connects the client.</summary>
-    public async Task DeployAsync()
+    public Task DeployAsync() => DeployAsync(CancellationToken.None);
+
+    /// <summary>Starts the silos and connects the client. When cancelled, ends what has started.</summary>
+    public async Task DeployAsync(CancellationToken cancellationToken)
     {
         if (_silos.Count > 0)
             throw new InvalidOperationException("Cluster host already deployed.");
         try
         {
-            await StartAdditionalSiloAsync().ConfigureAwait(false);
+            await StartSilosAsync(1, cancellationToken).ConfigureAwait(false);
             if (Options.InitialSilosCount > 1)
-                await StartSilosAsync(Options.InitialSilosCount - 1).ConfigureAwait(false);
-            await WaitForLivenessToStabilizeAsync().ConfigureAwait(false);
+                await StartSilosAsync(Options.InitialSilosCount - 1, cancellationToken).ConfigureAwait(false);
+            await WaitForLivenessToStabilizeAsync().WaitAsync(cancellationToken).ConfigureAwait(false);
             if (Options.InitializeClientOnDeploy)
-                await InitializeClientAsync().ConfigureAwait(false);
+                await InitializeClientAsync(cancellationToken).ConfigureAwait(false);
         }
         catch (Exception exception)
         {
@@ -69,21 +72,27 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     }
 
     /// <summary>Connects the client, a new one if there was one.</summary>
-    public async Task InitializeClientAsync()
+    public Task InitializeClientAsync() => InitializeClientAsync(CancellationToken.None);
+
+    /// <summary>Connects the client, a new one if there was one.</summary>
+    public async Task InitializeClientAsync(CancellationToken cancellationToken)
     {
-        await StopClusterClientAsync().ConfigureAwait(false);
+        await StopClusterClientAsync(cancellationToken).ConfigureAwait(false);
         var builder = Hosts.NewApplicationBuilder(new ConfigurationBuilder().Build());
         var gateways = GetActiveSilos().Select(silo => silo.GatewayAddress.Endpoint.Port).ToArray();
         builder.UseOrleansClient(client => _fabric.AddClient(client.Services, Options.GatewayPerSilo ? gateways : gateways[..1]));
         foreach (var configure in Options.ClientHostConfigurationDelegates)
             configure(builder);
         _clientHost = builder.Build();
-        await _clientHost.StartAsync().ConfigureAwait(false);
+        await _clientHost.StartAsync(cancellationToken).ConfigureAwait(false);
         _client = _clientHost.Services.GetRequiredService<IClusterClient>();
     }
 
     /// <summary>Disconnects the client in order.</summary>
-    public async Task StopClusterClientAsync()
+    public Task StopClusterClientAsync() => StopClusterClientAsync(CancellationToken.None);
+
+    /// <summary>Disconnects the client in order; when cancelled, at once.</summary>
+    public async Task StopClusterClientAsync(CancellationToken cancellationToken)
     {
         var host = _clientHost;
         _clientHost = null;
@@ -92,7 +101,11 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
             return;
         try
         {
-            await host.StopAsync().ConfigureAwait(false);
+            await host.StopAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            // The client ends without a farewell, as a silo does.
         }
         finally
         {
@@ -200,8 +213,16 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     /// <summary>The silo with this address, or null.</summary>
     public InProcessSiloHandle? GetSiloForAddress(SiloAddress siloAddress) => _silos.Find(silo => silo.SiloAddress.Equals(siloAddress));
 
+    /// <summary>Whether a silo that was started and not stopped has this address.</summary>
+    public bool ContainsSilo(SiloAddress siloAddress) => GetSiloForAddress(siloAddress) is not null;
+
     /// <summary>Starts a silo without adding it to <see cref="Silos"/>.</summary>
-    public async Task<InProcessSiloHandle> CreateSiloAsync(InProcessTestSiloSpecificOptions siloOptions)
+    public Task<InProcessSiloHandle> CreateSiloAsync(InProcessTestSiloSpecificOptions siloOptions) =>
+        CreateSiloAsync(siloOptions, CancellationToken.None);
+
+    /// <summary>Starts a silo without adding it to <see cref="Silos"/>.</summary>
+    public async Task<InProcessSiloHandle> CreateSiloAsync(
+        InProcessTestSiloSpecificOptions siloOptions, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(siloOptions);
         var builder = Hosts.NewApplicationBuilder(new ConfigurationBuilder().Build());
@@ -212,7 +233,7 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
         });
         foreach (var configure in Options.SiloHostConfigurationDelegates)
             configure(siloOptions, builder);
-        var handle = await InProcessSiloHandle.StartAsync(siloOptions.SiloName, builder.Build()).ConfigureAwait(false);
+        var handle = await InProcessSiloHandle.StartAsync(siloOptions.SiloName, builder.Build(), cancellationToken).ConfigureAwait(false);
         handle.InstanceNumber = (short)siloOptions.InstanceNumber;
         return handle;
     }
@@ -227,7 +248,12 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
 
     /// <summary>Starts a silo without adding it to <see cref="Silos"/>.</summary>
     public Task<InProcessSiloHandle> StartSiloAsync(int instanceNumber, InProcessTestClusterOptions clusterOptions) =>
-        CreateSiloAsync(InProcessTestSiloSpecificOptions.Create(this, clusterOptions, instanceNumber));
+        StartSiloAsync(instanceNumber, clusterOptions, CancellationToken.None);
+
+    /// <summary>Starts a silo without adding it to <see cref="Silos"/>.</summary>
+    public Task<InProcessSiloHandle> StartSiloAsync(
+        int instanceNumber, InProcessTestClusterOptions clusterOptions, CancellationToken cancellationToken) =>
+        CreateSiloAsync(InProcessTestSiloSpecificOptions.Create(this, clusterOptions, instanceNumber), cancellationToken);
 
     /// <summary>Starts one more silo.</summary>
     public InProcessSiloHandle StartAdditionalSilo() => StartAdditionalSiloAsync().GetAwaiter().GetResult();
@@ -245,21 +271,32 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     }
 
     /// <summary>Starts more silos, all at once.</summary>
-    public async Task<List<InProcessSiloHandle>> StartSilosAsync(int silosToStart)
+    public Task<List<InProcessSiloHandle>> StartSilosAsync(int silosToStart) => StartSilosAsync(silosToStart, CancellationToken.None);
+
+    /// <summary>Starts more silos, all at once.</summary>
+    public async Task<List<InProcessSiloHandle>> StartSilosAsync(int silosToStart, CancellationToken cancellationToken)
     {
         var starting = new List<Task<InProcessSiloHandle>>();
         for (var count = 0; count < silosToStart; count++)
-            starting.Add(StartSiloAsync(_instances++, Options));
+            starting.Add(StartSiloAsync(_instances++, Options, cancellationToken));
         var started = await Hosts.StartedAsync(starting).ConfigureAwait(false);
         _silos.AddRange(started);
         return [.. started];
     }
 
     /// <summary>Stops a silo in order.</summary>
-    public Task StopSiloAsync(InProcessSiloHandle instance) => EndSiloAsync(instance, gracefully: true);
+    public Task StopSiloAsync(InProcessSiloHandle instance) => StopSiloAsync(instance, CancellationToken.None);
+
+    /// <summary>Stops a silo in order, when cancelled at once; nothing for null.</summary>
+    public Task StopSiloAsync(InProcessSiloHandle instance, CancellationToken cancellationToken) =>
+        EndSiloAsync(instance, gracefully: true, cancellationToken);
 
     /// <summary>Ends a silo as a crash would.</summary>
-    public Task KillSiloAsync(InProcessSiloHandle instance) => EndSiloAsync(instance, gracefully: false);
+    public Task KillSiloAsync(InProcessSiloHandle instance) => KillSiloAsync(instance, CancellationToken.None);
+
+    /// <summary>Ends a silo as a crash would; nothing for null.</summary>
+    public Task KillSiloAsync(InProcessSiloHandle instance, CancellationToken cancellationToken) =>
+        EndSiloAsync(instance, gracefully: false, cancellationToken);
 
     /// <summary>Stops a silo in order and starts it again with the same name and ports.</summary>
     public async Task<InProcessSiloHandle?> RestartSiloAsync(InProcessSiloHandle instance)
@@ -282,20 +319,26 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     }
 
     /// <summary>Stops all silos in order.</summary>
-    public async Task StopSilosAsync()
+    public Task StopSilosAsync() => StopSilosAsync(CancellationToken.None);
+
+    /// <summary>Stops all silos in order, when cancelled at once.</summary>
+    public async Task StopSilosAsync(CancellationToken cancellationToken)
     {
         foreach (var silo in Silos.Reverse())
-            await StopSiloAsync(silo).ConfigureAwait(false);
+            await StopSiloAsync(silo, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Stops the client and all silos in order.</summary>
     public void StopAllSilos() => StopAllSilosAsync().GetAwaiter().GetResult();
 
     /// <summary>Stops the client and all silos in order.</summary>
-    public async Task StopAllSilosAsync()
+    public Task StopAllSilosAsync() => StopAllSilosAsync(CancellationToken.None);
+
+    /// <summary>Stops the client and all silos in order, when cancelled at once.</summary>
+    public async Task StopAllSilosAsync(CancellationToken cancellationToken)
     {
-        await StopClusterClientAsync().ConfigureAwait(false);
-        await StopSilosAsync().ConfigureAwait(false);
+        await StopClusterClientAsync(cancellationToken).ConfigureAwait(false);
+        await StopSilosAsync(cancellationToken).ConfigureAwait(false);
     }
 
     internal (int Silo, int Gateway) PortsOf(int instanceNumber, bool assignNewPort)
@@ -307,12 +350,12 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
         return (_basePorts.Silo + instanceNumber, _basePorts.Gateway + instanceNumber);
     }
 
-    private async Task EndSiloAsync(InProcessSiloHandle instance, bool gracefully)
+    private async Task EndSiloAsync(InProcessSiloHandle instance, bool gracefully, CancellationToken cancellationToken)
     {
         if (instance is null)
             return;
         _silos.Remove(instance);
         _stopped[instance.Name] = instance.InstanceNumber;
-        await instance.StopSiloAsync(gracefully).ConfigureAwait(false);
+        await instance.StopSiloAsync(gracefully, cancellationToken).ConfigureAwait(false);
     }
 }

@@ -86,7 +86,7 @@ public sealed class InProcessTestClusterOptions
     /// <summary>The id of the service; a new one per builder.</summary>
     public string ServiceId { get; set; } = "";
 
-    /// <summary>Silos that <see cref="InProcessTestCluster.DeployAsync"/> starts. Default 2.</summary>
+    /// <summary>Silos that <see cref="InProcessTestCluster.DeployAsync()"/> starts. Default 2.</summary>
     public short InitialSilosCount { get; set; } = 2;
 
     /// <summary>Whether deploying also connects <see cref="InProcessTestCluster.Client"/>. Default true.</summary>

@@ -37,6 +37,10 @@ public abstract class SiloHandle : IDisposable, IAsyncDisposable
     /// <summary>Stops the silo in order; when <paramref name="ct"/> is signalled, at once.</summary>
     public abstract Task StopSiloAsync(CancellationToken ct);
 
+    /// <summary>Stops the silo: in order until <paramref name="cancellationToken"/> is signalled, or as a crash would.</summary>
+    public virtual Task StopSiloAsync(bool stopGracefully, CancellationToken cancellationToken) =>
+        stopGracefully ? StopSiloAsync(cancellationToken) : StopSiloAsync(stopGracefully: false);
+
     /// <summary>Stops the silo unless it has stopped.</summary>
     public abstract ValueTask DisposeAsync();
 
@@ -75,14 +79,25 @@ public class InProcessSiloHandle : SiloHandle
     /// <param name="siloName">Its name.</param>
     /// <param name="configuration">Becomes the host's configuration.</param>
     /// <param name="postConfigureHostBuilder">Called last.</param>
-    public static async Task<InProcessSiloHandle> CreateAsync(
-        string siloName, IConfiguration configuration, Action<IHostBuilder>? postConfigureHostBuilder = null)
+    public static Task<InProcessSiloHandle> CreateAsync(
+        string siloName, IConfiguration configuration, Action<IHostBuilder>? postConfigureHostBuilder = null) =>
+        CreateAsync(siloName, configuration, postConfigureHostBuilder, CancellationToken.None);
+
+    /// <summary>
+    /// Starts a silo with the configurators that <paramref name="configuration"/> names (<see cref="TestClusterOptions.ToDictionary"/>).
+    /// </summary>
+    /// <param name="siloName">Its name.</param>
+    /// <param name="configuration">Becomes the host's configuration.</param>
+    /// <param name="postConfigureHostBuilder">Called last.</param>
+    /// <param name="cancellationToken">Gives the start up; the host is disposed.</param>
+    public static async Task<InProcessSiloHandle> CreateAsync(string siloName, IConfiguration configuration,
+        Action<IHostBuilder>? postConfigureHostBuilder, CancellationToken cancellationToken)
     {
         var builder = Hosts.NewBuilder(configuration);
         builder.UseOrleans((_, silo) => silo.Services.Configure<Orleans.Configuration.SiloOptions>(options => options.SiloName = siloName));
         Configurators.ApplyToSilo(builder, configuration);
         postConfigureHostBuilder?.Invoke(builder);
-        return await StartAsync(siloName, builder.Build()).ConfigureAwait(false);
+        return await StartAsync(siloName, builder.Build(), cancellationToken).ConfigureAwait(false);
     }
 
     /// <inheritdoc/>
@@ -117,11 +132,11 @@ public class InProcessSiloHandle : SiloHandle
         GC.SuppressFinalize(this);
     }
 
-    internal static async Task<InProcessSiloHandle> StartAsync(string siloName, IHost host)
+    internal static async Task<InProcessSiloHandle> StartAsync(string siloName, IHost host, CancellationToken cancellationToken)
     {
         try
         {
-            await host.StartAsync().ConfigureAwait(false);
+            await host.StartAsync(cancellationToken).ConfigureAwait(false);
         }
         catch
         {

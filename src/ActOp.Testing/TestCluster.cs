@@ -34,7 +34,7 @@ public class TestCluster : IDisposable, IAsyncDisposable
             ? Path.Combine(options.ApplicationBaseDirectory ?? Environment.CurrentDirectory, options.ClusterId + ".log")
             : null;
         _fabric = new Fabric(options.ClusterId, options.ServiceId, options.ConnectionTransport, options.UseTestClusterMembership, file);
-        _createSilo = async (name, configuration) => await DefaultCreateSiloAsync(name, configuration).ConfigureAwait(false);
+        _createSilo = DefaultCreateSiloAsync;
     }
 
     /// <summary>The cluster's options.</summary>
@@ -61,18 +61,21 @@ public class TestCluster : IDisposable, IAsyncDisposable
     public void Deploy() => DeployAsync().GetAwaiter().GetResult();
 
     /// <summary>Starts the silos and connects the client.</summary>
-    public async Task DeployAsync()
+    public Task DeployAsync() => DeployAsync(CancellationToken.None);
+
+    /// <summary>Starts the silos and connects the client. When cancelled, ends what has started.</summary>
+    public async Task DeployAsync(CancellationToken cancellationToken)
     {
         if (_silos.Count > 0)
             throw new InvalidOperationException("Cluster host already deployed.");
         try
         {
-            _silos.Add(await StartSiloAsync(0, Options).ConfigureAwait(false));
+            _silos.Add(await StartSiloAsync(0, Options, null, false, cancellationToken).ConfigureAwait(false));
             if (Options.InitialSilosCount > 1)
-                await StartAdditionalSilosAsync(Options.InitialSilosCount - 1).ConfigureAwait(false);
-            await WaitForLivenessToStabilizeAsync().ConfigureAwait(false);
+                await StartAdditionalSilosAsync(Options.InitialSilosCount - 1, false, cancellationToken).ConfigureAwait(false);
+            await WaitForLivenessToStabilizeAsync().WaitAsync(cancellationToken).ConfigureAwait(false);
             if (Options.InitializeClientOnDeploy)
-                await InitializeClientAsync().ConfigureAwait(false);
+                await InitializeClientAsync(cancellationToken).ConfigureAwait(false);
         }
         catch (Exception exception)
         {
@@ -84,21 +87,27 @@ public class TestCluster : IDisposable, IAsyncDisposable
     }
 
     /// <summary>Connects the client, a new one if there was one.</summary>
-    public async Task InitializeClientAsync()
+    public Task InitializeClientAsync() => InitializeClientAsync(CancellationToken.None);
+
+    /// <summary>Connects the client, a new one if there was one.</summary>
+    public async Task InitializeClientAsync(CancellationToken cancellationToken)
     {
-        await StopClusterClientAsync().ConfigureAwait(false);
+        await StopClusterClientAsync(cancellationToken).ConfigureAwait(false);
         var configuration = Configuration([]);
         var builder = Hosts.NewBuilder(configuration);
         var gateways = GetActiveSilos().Select(silo => silo.GatewayAddress.Endpoint.Port).ToArray();
         builder.UseOrleansClient((_, client) => _fabric.AddClient(client.Services, Options.GatewayPerSilo ? gateways : gateways[..1]));
         Configurators.ApplyToClient(builder, configuration);
         _clientHost = builder.Build();
-        await _clientHost.StartAsync().ConfigureAwait(false);
+        await _clientHost.StartAsync(cancellationToken).ConfigureAwait(false);
         _client = _clientHost.Services.GetRequiredService<IClusterClient>();
     }
 
     /// <summary>Disconnects the client in order.</summary>
-    public async Task StopClusterClientAsync()
+    public Task StopClusterClientAsync() => StopClusterClientAsync(CancellationToken.None);
+
+    /// <summary>Disconnects the client in order; when cancelled, at once.</summary>
+    public async Task StopClusterClientAsync(CancellationToken cancellationToken)
     {
         var host = _clientHost;
         _clientHost = null;
@@ -107,7 +116,11 @@ public class TestCluster : IDisposable, IAsyncDisposable
             return;
         try
         {
-            await host.StopAsync().ConfigureAwait(false);
+            await host.StopAsync(cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+        {
+            // The client ends without a farewell, as a silo does.
         }
         finally
         {
@@ -218,11 +231,17 @@ public class TestCluster : IDisposable, IAsyncDisposable
 
     private readonly List<SiloHandle> _silos = [];
     private readonly Dictionary<string, short> _stoppedSecondaries = [];
-    private Func<string, IConfiguration, Task<SiloHandle>> _createSilo;
+    private Func<string, IConfiguration, CancellationToken, Task<SiloHandle>> _createSilo;
     private int _instances = 1;
 
-    /// <summary>How silos are made; <see cref="DefaultCreateSiloAsync"/> if not set.</summary>
+    /// <summary>How silos are made; <see cref="DefaultCreateSiloAsync(string, IConfiguration)"/> if not set.</summary>
     public Func<string, IConfiguration, Task<SiloHandle>> CreateSiloAsync
+    {
+        set => _createSilo = (name, configuration, _) => value(name, configuration);
+    }
+
+    /// <summary>How silos are made, by a function that can be cancelled.</summary>
+    public Func<string, IConfiguration, CancellationToken, Task<SiloHandle>> CreateSiloAsyncWithCancellation
     {
         set => _createSilo = value;
     }
@@ -243,11 +262,19 @@ public class TestCluster : IDisposable, IAsyncDisposable
     /// <summary>The silo with this address, or null.</summary>
     public SiloHandle? GetSiloForAddress(SiloAddress siloAddress) => _silos.Find(silo => silo.SiloAddress.Equals(siloAddress));
 
+    /// <summary>Whether a silo that was started and not stopped has this address.</summary>
+    public bool ContainsSilo(SiloAddress siloAddress) => GetSiloForAddress(siloAddress) is not null;
+
     /// <summary>Starts a silo in this process.</summary>
-    public async Task<SiloHandle> DefaultCreateSiloAsync(string siloName, IConfiguration configuration) =>
+    public Task<SiloHandle> DefaultCreateSiloAsync(string siloName, IConfiguration configuration) =>
+        DefaultCreateSiloAsync(siloName, configuration, CancellationToken.None);
+
+    /// <summary>Starts a silo in this process.</summary>
+    public async Task<SiloHandle> DefaultCreateSiloAsync(
+        string siloName, IConfiguration configuration, CancellationToken cancellationToken) =>
         await InProcessSiloHandle.CreateAsync(siloName, configuration, host => host.UseOrleans((_, silo) =>
             _fabric.AddSilo(silo.Services, int.Parse(configuration[SiloPortKey]!),
-                int.Parse(configuration[GatewayPortKey]!)))).ConfigureAwait(false);
+                int.Parse(configuration[GatewayPortKey]!))), cancellationToken).ConfigureAwait(false);
 
     /// <summary>Starts a silo without adding it to <see cref="Silos"/>.</summary>
     public static Task<SiloHandle> StartSiloAsync(TestCluster cluster, int instanceNumber, TestClusterOptions clusterOptions,
@@ -262,8 +289,13 @@ public class TestCluster : IDisposable, IAsyncDisposable
     /// <param name="clusterOptions">The cluster's options.</param>
     /// <param name="configurationOverrides">Configuration for this silo only.</param>
     /// <param name="startSiloOnNewPort">Whether it gets ports that no silo of the cluster has had.</param>
+    public Task<SiloHandle> StartSiloAsync(int instanceNumber, TestClusterOptions clusterOptions,
+        IReadOnlyList<IConfigurationSource>? configurationOverrides = null, bool startSiloOnNewPort = false) =>
+        StartSiloAsync(instanceNumber, clusterOptions, configurationOverrides, startSiloOnNewPort, CancellationToken.None);
+
+    /// <summary>Starts a silo without adding it to <see cref="Silos"/>.</summary>
     public async Task<SiloHandle> StartSiloAsync(int instanceNumber, TestClusterOptions clusterOptions,
-        IReadOnlyList<IConfigurationSource>? configurationOverrides = null, bool startSiloOnNewPort = false)
+        IReadOnlyList<IConfigurationSource>? configurationOverrides, bool startSiloOnNewPort, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(clusterOptions);
         var name = instanceNumber == 0 ? "Primary" : "Secondary_" + instanceNumber;
@@ -276,7 +308,8 @@ public class TestCluster : IDisposable, IAsyncDisposable
             [SiloPortKey] = siloPort.ToString(),
             [GatewayPortKey] = clusterOptions.GatewayPerSilo || instanceNumber == 0 ? gatewayPort.ToString() : "0",
         });
-        var handle = await _createSilo(name, Configuration([.. own.Sources, .. configurationOverrides ?? []])).ConfigureAwait(false);
+        var configuration = Configuration([.. own.Sources, .. configurationOverrides ?? []]);
+        var handle = await _createSilo(name, configuration, cancellationToken).ConfigureAwait(false);
         handle.InstanceNumber = (short)instanceNumber;
         handle.ClusterOptions = clusterOptions;
         return handle;
@@ -291,21 +324,34 @@ public class TestCluster : IDisposable, IAsyncDisposable
         (await StartAdditionalSilosAsync(1, startAdditionalSiloOnNewPort).ConfigureAwait(false))[0];
 
     /// <summary>Starts more silos, all at once.</summary>
-    public async Task<List<SiloHandle>> StartAdditionalSilosAsync(int silosToStart, bool startAdditionalSiloOnNewPort = false)
+    public Task<List<SiloHandle>> StartAdditionalSilosAsync(int silosToStart, bool startAdditionalSiloOnNewPort = false) =>
+        StartAdditionalSilosAsync(silosToStart, startAdditionalSiloOnNewPort, CancellationToken.None);
+
+    /// <summary>Starts more silos, all at once.</summary>
+    public async Task<List<SiloHandle>> StartAdditionalSilosAsync(
+        int silosToStart, bool startAdditionalSiloOnNewPort, CancellationToken cancellationToken)
     {
         var starting = new List<Task<SiloHandle>>();
         for (var count = 0; count < silosToStart; count++)
-            starting.Add(StartSiloAsync(_instances++, Options, null, startAdditionalSiloOnNewPort));
+            starting.Add(StartSiloAsync(_instances++, Options, null, startAdditionalSiloOnNewPort, cancellationToken));
         var started = await Hosts.StartedAsync(starting).ConfigureAwait(false);
         _silos.AddRange(started);
         return [.. started];
     }
 
     /// <summary>Stops a silo in order; nothing for null.</summary>
-    public Task StopSiloAsync(SiloHandle instance) => EndSiloAsync(instance, gracefully: true);
+    public Task StopSiloAsync(SiloHandle instance) => StopSiloAsync(instance, CancellationToken.None);
+
+    /// <summary>Stops a silo in order, when cancelled at once; nothing for null.</summary>
+    public Task StopSiloAsync(SiloHandle instance, CancellationToken cancellationToken) =>
+        EndSiloAsync(instance, gracefully: true, cancellationToken);
 
     /// <summary>Ends a silo as a crash would; nothing for null.</summary>
-    public Task KillSiloAsync(SiloHandle instance) => EndSiloAsync(instance, gracefully: false);
+    public Task KillSiloAsync(SiloHandle instance) => KillSiloAsync(instance, CancellationToken.None);
+
+    /// <summary>Ends a silo as a crash would; nothing for null.</summary>
+    public Task KillSiloAsync(SiloHandle instance, CancellationToken cancellationToken) =>
+        EndSiloAsync(instance, gracefully: false, cancellationToken);
 
     /// <summary>Stops a silo in order and starts it again with the same name and ports.</summary>
     public async Task<SiloHandle?> RestartSiloAsync(SiloHandle instance)
@@ -327,31 +373,41 @@ public class TestCluster : IDisposable, IAsyncDisposable
 
     /// <summary>Stops the client and the first silo in order.</summary>
     /// <exception cref="InvalidOperationException">It does not run.</exception>
-    public async Task StopPrimarySiloAsync()
+    public Task StopPrimarySiloAsync() => StopPrimarySiloAsync(CancellationToken.None);
+
+    /// <summary>Stops the client and the first silo in order, when cancelled at once.</summary>
+    /// <exception cref="InvalidOperationException">It does not run.</exception>
+    public async Task StopPrimarySiloAsync(CancellationToken cancellationToken)
     {
         if (Primary is not { } primary)
             throw new InvalidOperationException("There is no primary silo");
-        await StopClusterClientAsync().ConfigureAwait(false);
-        await StopSiloAsync(primary).ConfigureAwait(false);
+        await StopClusterClientAsync(cancellationToken).ConfigureAwait(false);
+        await StopSiloAsync(primary, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Stops all silos but the first one in order.</summary>
-    public async Task StopSecondarySilosAsync()
+    public Task StopSecondarySilosAsync() => StopSecondarySilosAsync(CancellationToken.None);
+
+    /// <summary>Stops all silos but the first one in order, when cancelled at once.</summary>
+    public async Task StopSecondarySilosAsync(CancellationToken cancellationToken)
     {
         foreach (var silo in SecondarySilos)
-            await StopSiloAsync(silo).ConfigureAwait(false);
+            await StopSiloAsync(silo, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Stops the client and all silos in order.</summary>
     public void StopAllSilos() => StopAllSilosAsync().GetAwaiter().GetResult();
 
     /// <summary>Stops the client and all silos in order.</summary>
-    public async Task StopAllSilosAsync()
+    public Task StopAllSilosAsync() => StopAllSilosAsync(CancellationToken.None);
+
+    /// <summary>Stops the client and all silos in order, when cancelled at once.</summary>
+    public async Task StopAllSilosAsync(CancellationToken cancellationToken)
     {
-        await StopClusterClientAsync().ConfigureAwait(false);
-        await StopSecondarySilosAsync().ConfigureAwait(false);
+        await StopClusterClientAsync(cancellationToken).ConfigureAwait(false);
+        await StopSecondarySilosAsync(cancellationToken).ConfigureAwait(false);
         if (Primary is { } primary)
-            await StopSiloAsync(primary).ConfigureAwait(false);
+            await StopSiloAsync(primary, cancellationToken).ConfigureAwait(false);
     }
 
     private async Task<SiloHandle> StartAgainAsync(short instanceNumber)
@@ -362,12 +418,12 @@ public class TestCluster : IDisposable, IAsyncDisposable
         return handle;
     }
 
-    private async Task EndSiloAsync(SiloHandle instance, bool gracefully)
+    private async Task EndSiloAsync(SiloHandle instance, bool gracefully, CancellationToken cancellationToken)
     {
         if (instance is null)
             return;
         _silos.Remove(instance);
         _stoppedSecondaries[instance.Name] = instance.InstanceNumber;
-        await instance.StopSiloAsync(gracefully).ConfigureAwait(false);
+        await instance.StopSiloAsync(gracefully, cancellationToken).ConfigureAwait(false);
     }
 }

@@ -9,7 +9,7 @@ public class TestClusterBuilder
 {
     private readonly List<Action> _configureBuilder = [];
     private readonly List<Action<IConfigurationBuilder>> _configureHost = [];
-    private Func<string, IConfiguration, Task<SiloHandle>>? _createSilo;
+    private Func<string, IConfiguration, CancellationToken, Task<SiloHandle>>? _createSilo;
 
     /// <summary>A cluster of two silos.</summary>
     public TestClusterBuilder()
@@ -37,8 +37,14 @@ public class TestClusterBuilder
     /// <summary>Values for the configuration of all nodes.</summary>
     public Dictionary<string, string?> Properties { get; } = [];
 
-    /// <summary>How silos are made instead of <see cref="TestCluster.DefaultCreateSiloAsync"/>.</summary>
+    /// <summary>How silos are made instead of <see cref="TestCluster.DefaultCreateSiloAsync(string, IConfiguration)"/>.</summary>
     public Func<string, IConfiguration, Task<SiloHandle>> CreateSiloAsync
+    {
+        set => _createSilo = (name, configuration, _) => value(name, configuration);
+    }
+
+    /// <summary>How silos are made, by a function that can be cancelled.</summary>
+    public Func<string, IConfiguration, CancellationToken, Task<SiloHandle>> CreateSiloAsyncWithCancellation
     {
         set => _createSilo = value;
     }
@@ -100,7 +106,7 @@ public class TestClusterBuilder
         configuration.AddInMemoryCollection(Options.ToDictionary());
         var cluster = new TestCluster(Options, [.. configuration.Sources], PortAllocator);
         if (_createSilo is not null)
-            cluster.CreateSiloAsync = _createSilo;
+            cluster.CreateSiloAsyncWithCancellation = _createSilo;
         return cluster;
     }
 }

@@ -15,7 +15,7 @@ public class TestClusterOptions
     /// <summary>Gateway port of the first silo; the others follow. 0: chosen by the port allocator.</summary>
     public int BaseGatewayPort { get; set; }
 
-    /// <summary>Silos that <see cref="TestCluster.DeployAsync"/> starts. Default 2.</summary>
+    /// <summary>Silos that <see cref="TestCluster.DeployAsync()"/> starts. Default 2.</summary>
     public short InitialSilosCount { get; set; } = 2;
 
     /// <summary>Whether deploying also connects <see cref="TestCluster.Client"/>. Default true.</summary>
