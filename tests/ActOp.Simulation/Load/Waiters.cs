@@ -182,9 +182,8 @@ internal sealed class WaiterLoad(World.World world, Ledger ledger, Faults faults
             failure = exception;
         }
 
-        // Grains wait for each other, at times for longer than their callers. Calls of a caller that seems to be gone are cancelled.
-        var isExpected = failure is TimeoutException
-            || (failure is OperationCanceledException && (stay.CancelledAt is not null || !HasHeld(stay)));
+        // Grains wait for each other, at times for longer than their callers.
+        var isExpected = failure is TimeoutException || (failure is OperationCanceledException && stay.CancelledAt is not null);
         ledger.Count("waiter " + (failure?.GetType().Name ?? "ok"));
         if (!machine.IsDead && !ticket.HasEnded)
             ledger.Close(ticket, null, isExpected ? null : failure);
