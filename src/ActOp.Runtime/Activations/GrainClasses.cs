@@ -51,9 +51,6 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         var classes = TypeManifest.GrainClasses.Where(entry => options is null || options.Classes.Contains(entry.Type));
         var hosted = Unique(classes.OrderBy(static entry => entry.GrainType, StringComparer.Ordinal).ToArray()).Select(ReadClass).ToArray();
         _hosted = hosted.ToFrozenDictionary(static one => GrainType.Create(one.Entry.GrainType));
-        foreach (var one in hosted)
-            PlacementFilters.Read(services, one.Entry, out _)?.Validate(one.Type);
-
         return new SiloManifest
         {
             Grains = [.. hosted.Select(static one => one.Entry)],
@@ -303,8 +300,8 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
             candidates = ByPrefix(candidates, prefix, interfaceType);
         var chosen = candidates.Length switch
         {
-            0 => throw new ArgumentException("Could not find an implementation for interface " + interfaceType + ": no silo has a grain class for it"
-                + (prefix is null ? "." : " that begins with " + prefix + ".")),
+            0 => throw new ArgumentException("Could not find an implementation for interface " + interfaceType
+                + ": no silo has a grain class for it" + (prefix is null ? "." : " that begins with " + prefix + ".")),
             1 => candidates[0],
             _ => Primary(candidates, interfaceType),
         };

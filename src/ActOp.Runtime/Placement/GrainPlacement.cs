@@ -136,10 +136,12 @@ internal sealed class GrainPlacement(
     }
 
     /// <exception cref="OrleansException">The filters leave no silo, or one has failed.</exception>
+    /// <exception cref="InvalidOperationException">Two filters have the same order.</exception>
     private SiloAddress[] Filtered(GrainHosts hosts, PlacementTarget target, SiloAddress[] silos, in CalledAs called)
     {
         if (hosts.Filters is null)
             return silos;
+        hosts.Filters.CheckOrder(target.GrainIdentity.Type);
         try
         {
             if (hosts.Filters.Apply(target, silos) is { Length: > 0 } left)

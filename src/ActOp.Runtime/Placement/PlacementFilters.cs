@@ -56,15 +56,16 @@ internal sealed class PlacementFilters
         return new PlacementFilters([.. filters]);
     }
 
-    /// <exception cref="OrleansConfigurationException">Two filters have the same order.</exception>
-    internal void Validate(Type grainClass)
+    /// <summary>Only calls to the class fail, not the start of a silo that has it: another silo may be the one that places it.</summary>
+    /// <exception cref="InvalidOperationException">Two filters have the same order.</exception>
+    internal void CheckOrder(GrainType grainType)
     {
         for (var i = 1; i < _filters.Length; i++)
         {
             var (one, other) = (_filters[i - 1].Strategy, _filters[i].Strategy);
             if (one.Order == other.Order)
             {
-                throw new OrleansConfigurationException("Two placement filters of the grain class " + grainClass + " have the order "
+                throw new InvalidOperationException("Two placement filters of the grain type " + grainType + " have the order "
                     + one.Order + ": " + one.GetType().Name + " and " + other.GetType().Name + ".");
             }
         }

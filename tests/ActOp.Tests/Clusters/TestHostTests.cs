@@ -45,6 +45,20 @@ public class TestHostTests
     }
 
     [Fact]
+    public async Task A_storage_with_injected_faults_answers_after_its_latency()
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureSilo(static (_, silo) => silo.AddFaultInjectionMemoryStorage(
+            "faulty", static _ => { }, static faults => faults.Latency = TimeSpan.FromMilliseconds(200)));
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        var begin = TimeProvider.System.GetTimestamp();
+        // One read at the activation, and one write.
+        await cluster.Client.GetGrain<IFaultyKeeper>("slow").Keep(1);
+        Assert.True(TimeProvider.System.GetElapsedTime(begin) >= TimeSpan.FromMilliseconds(390));
+    }
+
+    [Fact]
     public async Task A_collector_waits_for_events_of_the_runtime()
     {
         using var events = new DiagnosticEventCollector(GrainLifecycleEvents.ListenerName);

@@ -149,6 +149,13 @@ public class AdmissionTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Assert.Equal(3, workers.Distinct().Count());
     }
 
+    [Fact]
+    public async Task A_permission_of_any_order_leaves_calls_in_order()
+    {
+        var grain = Get<IUnorderedAdmission>();
+        Assert.Equal(Enumerable.Range(1, 100), await Task.WhenAll(Enumerable.Range(0, 100).Select(_ => grain.Ordinary())));
+    }
+
     private T Get<T>()
         where T : IAdmission => cluster.ClientOf(0).GetGrain<T>(Guid.NewGuid());
 
@@ -186,6 +193,9 @@ public class AdmissionTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     public interface IReentrantAdmission : IAdmission;
 
     public interface ISelectiveAdmission : IAdmission;
+
+    [Unordered]
+    public interface IUnorderedAdmission : IAdmission;
 
     public interface IWorkerAdmission : IGrainWithIntegerKey
     {
@@ -228,6 +238,8 @@ public class AdmissionTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     }
 
     public sealed class PlainAdmissionGrain : AdmissionGrain, IPlainAdmission;
+
+    public sealed class UnorderedAdmissionGrain : AdmissionGrain, IUnorderedAdmission;
 
     [Reentrant]
     public sealed class ReentrantAdmissionGrain : AdmissionGrain, IReentrantAdmission;

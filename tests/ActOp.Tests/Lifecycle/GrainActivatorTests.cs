@@ -35,11 +35,13 @@ public class GrainActivatorTests(GrainActivatorTests.OwnActivator cluster) : ICl
         public Task<string> Origin() => Task.FromResult(origin);
     }
 
-    public sealed class Configurator : IConfigureGrainTypeComponents
+    public sealed class Configurator(GrainClassMap classes) : IConfigureGrainTypeComponents
     {
         public void Configure(GrainType grainType, GrainProperties properties, GrainTypeSharedContext shared)
         {
-            if (properties.Properties[WellKnownGrainTypeProperties.FullTypeName] == typeof(MadeGrain).FullName)
+            Assert.True(classes.TryGetGrainClass(grainType, out var made));
+            Assert.False(classes.TryGetGrainClass(GrainType.Create("no-such-class"), out _));
+            if (made == typeof(MadeGrain) && properties.Properties[WellKnownGrainTypeProperties.FullTypeName] == typeof(MadeGrain).FullName)
                 shared.SetComponent<IGrainActivator>(new Activator());
         }
     }

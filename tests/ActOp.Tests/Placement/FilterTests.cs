@@ -60,6 +60,13 @@ public class FilterTests(FilterTests.ZonedSilos cluster) : IClassFixture<FilterT
     }
 
     [Fact]
+    public async Task Filters_with_one_order_fail_the_calls_to_their_class_only()
+    {
+        await Assert.ThrowsAsync<InvalidOperationException>(() => cluster.Client.GetGrain<IUndecided>(1).Where());
+        await Assert.ThrowsAsync<InvalidOperationException>(() => cluster.ClientOf(3).GetGrain<IUndecided>(2).Where());
+    }
+
+    [Fact]
     public async Task A_role_is_the_name_of_a_silo()
     {
         for (var silo = 0; silo < 4; silo++)
@@ -128,6 +135,8 @@ public class FilterTests(FilterTests.ZonedSilos cluster) : IClassFixture<FilterT
 
     public interface IBySetting : ISeat;
 
+    public interface IUndecided : ISeat;
+
     public interface IInRole : IGrainWithStringKey
     {
         Task<SiloAddress> Where();
@@ -150,6 +159,10 @@ public class FilterTests(FilterTests.ZonedSilos cluster) : IClassFixture<FilterT
 
     [KeepFilter(0, 1)]
     public sealed class NowhereGrain(ILocalSiloDetails silo) : Seat(silo), INowhere;
+
+    [LastFilter(1)]
+    [KeepFilter(3, 1)]
+    public sealed class UndecidedGrain(ILocalSiloDetails silo) : Seat(silo), IUndecided;
 
     [SettingPlacement(1)]
     public sealed class BySettingGrain(ILocalSiloDetails silo) : Seat(silo), IBySetting;

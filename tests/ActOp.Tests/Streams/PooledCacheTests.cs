@@ -118,8 +118,9 @@ public class PooledCacheTests
     public void Segments_hold_bytes_and_texts_in_order()
     {
         byte[] bytes = [1, 2, 3];
-        var segment = new ArraySegment<byte>(new byte[SegmentBuilder.CalculateAppendSize("é") + SegmentBuilder.CalculateAppendSize((string?)null)
-            + SegmentBuilder.CalculateAppendSize(bytes)]);
+        var size = SegmentBuilder.CalculateAppendSize("é") + SegmentBuilder.CalculateAppendSize((string?)null)
+            + SegmentBuilder.CalculateAppendSize(bytes);
+        var segment = new ArraySegment<byte>(new byte[size]);
         var offset = 0;
         SegmentBuilder.Append(segment, ref offset, "é");
         SegmentBuilder.Append(segment, ref offset, (string?)null);

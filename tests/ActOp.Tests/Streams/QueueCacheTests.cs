@@ -3,6 +3,7 @@ using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Logging.Abstractions;
 using Orleans.Providers.Streams.Common;
 using Orleans.Streams;
+using Orleans.Streams.PubSub;
 
 namespace ActOp.Tests.Streams;
 
@@ -127,6 +128,40 @@ public class QueueCacheTests
         Assert.Equal(5, used.Length);
         Assert.Equal(mapper.GetAllQueues().Order(), used.Order());
         Assert.Equal("p-3", mapper.GetAllQueues().ElementAt(3).ToString());
+    }
+
+    [Theory]
+    [InlineData("10", "9", 1)]
+    [InlineData("+9", "9", 0)]
+    [InlineData("100000000000000000000", "99999999999999999999", 1)]
+    [InlineData("no number", "9", 0)]
+    [InlineData("9", "", 0)]
+    public void Checkpoints_that_are_numbers_compare_as_numbers_and_others_are_equal(string left, string right, int order)
+    {
+        Assert.Equal(order, StreamCheckpointComparers.Numeric.Compare(left, right));
+        Assert.Equal(-order, StreamCheckpointComparers.Numeric.Compare(right, left));
+    }
+
+    [Fact]
+    public void Patterns_with_a_type_make_only_predicates()
+    {
+        var provider = new ConstructorStreamNamespacePredicateProvider();
+        var regex = ConstructorStreamNamespacePredicateProvider.FormatPattern(typeof(RegexStreamNamespacePredicate), "a+");
+        Assert.True(provider.TryGetPredicate(regex, out var predicate) && predicate.IsMatch("aa"));
+        Assert.False(provider.TryGetPredicate("namespace:a", out _));
+        Assert.False(provider.TryGetPredicate("ctor:Absent.Type, Absent", out _));
+        var foreign = "ctor:" + typeof(System.Collections.ArrayList).FullName;
+        Assert.Throws<InvalidOperationException>(() => provider.TryGetPredicate(foreign, out _));
+        Assert.Throws<ArgumentNullException>("predicatePattern", () => provider.TryGetPredicate(null!, out _));
+    }
+
+    [Fact]
+    public void A_missing_manager_of_subscriptions_is_named_before_the_grain_is_sought()
+    {
+        Assert.Throws<ArgumentNullException>("manager", () =>
+        {
+            _ = StreamSubscriptionManagerExtensions.AddSubscription<IGrainWithGuidKey>(null!, null!, default, "p", Guid.Empty);
+        });
     }
 
     [Fact]

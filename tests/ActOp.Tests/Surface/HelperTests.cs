@@ -110,7 +110,28 @@ public class HelperTests
         Assert.Equal(silo.Endpoint, silo.Endpoint.ToGatewayUri().ToIPEndPoint());
     }
 
-    private static IDisposable Add(Plain lifecycle, int stage, List<string> steps) => lifecycle.Subscribe("stage " + stage, stage,
+    [Fact]
+    public async Task A_lifecycle_with_the_stages_of_a_silo_starts_parts_without_one()
+    {
+        var steps = new List<string>();
+        ISiloLifecycleSubject lifecycle = new SiloLifecycleSubject(NullLogger<SiloLifecycleSubject>.Instance);
+        Add(lifecycle, ServiceLifecycleStage.Active, steps);
+        Add(lifecycle, ServiceLifecycleStage.First, steps);
+        Assert.Equal(int.MinValue, lifecycle.HighestCompletedStage);
+        await lifecycle.OnStart(default);
+        Assert.Equal(ServiceLifecycleStage.Active, lifecycle.HighestCompletedStage);
+        var late = Assert.Throws<InvalidOperationException>(() => Add(lifecycle, ServiceLifecycleStage.First, steps));
+        Assert.Contains(nameof(ServiceLifecycleStage.Active), late.Message, StringComparison.Ordinal);
+        Assert.Equal(int.MaxValue, lifecycle.LowestStoppedStage);
+        await lifecycle.OnStop(default);
+        Assert.Equal(ServiceLifecycleStage.First, lifecycle.LowestStoppedStage);
+        string[] stages = ["start " + ServiceLifecycleStage.First, "start " + ServiceLifecycleStage.Active];
+        var stops = stages.Reverse().Select(static step => step.Replace("start", "stop", StringComparison.Ordinal));
+        Assert.Equal([.. stages, .. stops], steps);
+    }
+
+    private static IDisposable Add(ILifecycleObservable lifecycle, int stage, List<string> steps) => lifecycle.Subscribe(
+        "stage " + stage, stage,
         _ =>
         {
             steps.Add("start " + stage);

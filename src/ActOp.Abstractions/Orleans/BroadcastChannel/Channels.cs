@@ -206,6 +206,7 @@ public class ConstructorChannelNamespacePredicateProvider : IChannelNamespacePre
     /// <inheritdoc/>
     public bool TryGetPredicate(string predicatePattern, [NotNullWhen(true)] out IChannelNamespacePredicate? predicate)
     {
+        ArgumentNullException.ThrowIfNull(predicatePattern);
         predicate = ConstructedPredicates.Make<IChannelNamespacePredicate>(Prefix, predicatePattern);
         return predicate is not null;
     }

@@ -1,5 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
+using System.Numerics;
 using System.Text;
 using ActOp.Wire;
 using Orleans.Configuration;
@@ -125,8 +126,10 @@ public static class StreamingTimeProviderNames
 /// <summary>How checkpoints of queues compare.</summary>
 public static class StreamCheckpointComparers
 {
-    /// <summary>By the numbers that they are.</summary>
+    /// <summary>By the numbers that they are. One that is not a number is equal to all: it moves nothing.</summary>
     public static IComparer<string> Numeric { get; } = Comparer<string>.Create(static (left, right) =>
-        System.Numerics.BigInteger.Parse(left, CultureInfo.InvariantCulture).CompareTo(
-            System.Numerics.BigInteger.Parse(right, CultureInfo.InvariantCulture)));
+        BigInteger.TryParse(left, NumberStyles.Integer, CultureInfo.InvariantCulture, out var one)
+        && BigInteger.TryParse(right, NumberStyles.Integer, CultureInfo.InvariantCulture, out var other)
+            ? one.CompareTo(other)
+            : 0);
 }

@@ -93,8 +93,10 @@ public class ConstructorStreamNamespacePredicateProvider : IStreamNamespacePredi
         ConstructedPredicates.Format(Prefix, predicateType, constructorArgument);
 
     /// <inheritdoc/>
+    /// <exception cref="InvalidOperationException">The type of the pattern is in this process and no predicate.</exception>
     public bool TryGetPredicate(string predicatePattern, [NotNullWhen(true)] out IStreamNamespacePredicate? predicate)
     {
+        ArgumentNullException.ThrowIfNull(predicatePattern);
         predicate = ConstructedPredicates.Make<IStreamNamespacePredicate>(Prefix, predicatePattern);
         return predicate is not null;
     }
@@ -110,16 +112,18 @@ internal static class ConstructedPredicates
     }
 
     /// <summary>Null if the pattern has another prefix, or its type is not in this process.</summary>
+    /// <exception cref="InvalidOperationException">The type is not of the wanted kind.</exception>
     internal static T? Make<T>(string prefix, string pattern)
         where T : class
     {
-        ArgumentNullException.ThrowIfNull(pattern);
         if (!pattern.StartsWith(prefix + ":", StringComparison.Ordinal))
             return null;
         var parts = pattern.Split(':', 3);
         // The pattern comes from the manifest of a silo: only types of the application that are predicates may be made.
-        if (Type.GetType(parts[1], throwOnError: false) is not { } type || !typeof(T).IsAssignableFrom(type))
+        if (Type.GetType(parts[1], throwOnError: false) is not { } type)
             return null;
+        if (!typeof(T).IsAssignableFrom(type))
+            throw new InvalidOperationException("The type " + type + " of the pattern " + pattern + " is not a " + typeof(T).Name + ".");
         return (T?)(parts.Length == 3 ? Activator.CreateInstance(type, parts[2]) : Activator.CreateInstance(type));
     }
 }

@@ -212,8 +212,8 @@ public static class SegmentBuilder
     }
 }
 
-/// <summary>A message of a queue in a <see cref="PooledQueueCache"/>.</summary>
-public struct CachedMessage
+/// <summary>A message of a queue in a <see cref="PooledQueueCache"/>. Equal are those whose fields are, with the same buffer.</summary>
+public record struct CachedMessage
 {
     /// <summary>Its stream.</summary>
     public StreamId StreamId;
@@ -264,6 +264,7 @@ public interface ICacheDataAdapter
 public class CachedMessageBlock : PooledResource<CachedMessageBlock>
 {
     private readonly CachedMessage[] _messages;
+    private readonly LinkedListNode<CachedMessageBlock> _node;
     private int _begin;
     private int _end;
 
@@ -271,11 +272,11 @@ public class CachedMessageBlock : PooledResource<CachedMessageBlock>
     public CachedMessageBlock(int blockSize = 16384)
     {
         _messages = new CachedMessage[blockSize];
-        Node = new LinkedListNode<CachedMessageBlock>(this);
+        _node = new LinkedListNode<CachedMessageBlock>(this);
     }
 
     /// <summary>For whoever keeps blocks in a list.</summary>
-    public LinkedListNode<CachedMessageBlock> Node { get; }
+    public LinkedListNode<CachedMessageBlock> Node => _node;
 
     /// <summary>Whether a message can be added.</summary>
     public bool HasCapacity => _end < _messages.Length;

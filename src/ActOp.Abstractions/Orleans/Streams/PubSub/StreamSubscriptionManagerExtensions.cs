@@ -11,21 +11,21 @@ public static class StreamSubscriptionManagerExtensions
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, GrainId grainId)
         where TGrainInterface : IGrainWithGuidKey =>
-            Add(manager, streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(grainId));
+            Add(Of(manager), streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(grainId));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, Guid primaryKey,
         string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithGuidKey =>
-            Add(manager, streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+            Add(Of(manager), streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, long primaryKey,
         string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithIntegerKey =>
-            Add(manager, streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+            Add(Of(manager), streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
@@ -33,14 +33,14 @@ public static class StreamSubscriptionManagerExtensions
             string primaryKey,
         string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithStringKey =>
-            Add(manager, streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
+            Add(Of(manager), streamId, streamProviderName, Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
     public static Task<StreamSubscription> AddSubscription<TGrainInterface>(
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, Guid primaryKey,
         string keyExtension, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithGuidCompoundKey =>
-            Add(manager, streamId, streamProviderName,
+            Add(Of(manager), streamId, streamProviderName,
                 Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
 
     /// <summary>Subscribes the grain.</summary>
@@ -48,7 +48,7 @@ public static class StreamSubscriptionManagerExtensions
         this IStreamSubscriptionManager manager, IGrainFactory grainFactory, StreamId streamId, string streamProviderName, long primaryKey,
         string keyExtension, string? grainClassNamePrefix = null)
         where TGrainInterface : IGrainWithIntegerCompoundKey =>
-            Add(manager, streamId, streamProviderName,
+            Add(Of(manager), streamId, streamProviderName,
                 Of(grainFactory).GetGrain<TGrainInterface>(primaryKey, keyExtension, grainClassNamePrefix));
 
     /// <summary>The manager of a provider; false if it knows implicit subscriptions only.</summary>
@@ -65,10 +65,13 @@ public static class StreamSubscriptionManagerExtensions
         return grainFactory;
     }
 
-    private static Task<StreamSubscription> Add(
-        IStreamSubscriptionManager manager, StreamId streamId, string streamProviderName, IAddressable grain)
+    private static IStreamSubscriptionManager Of(IStreamSubscriptionManager manager)
     {
         ArgumentNullException.ThrowIfNull(manager);
-        return manager.AddSubscription(streamProviderName, streamId, (GrainReference)grain);
+        return manager;
     }
+
+    private static Task<StreamSubscription> Add(
+        IStreamSubscriptionManager manager, StreamId streamId, string streamProviderName, IAddressable grain) =>
+        manager.AddSubscription(streamProviderName, streamId, (GrainReference)grain);
 }
