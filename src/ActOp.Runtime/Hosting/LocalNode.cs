@@ -33,6 +33,9 @@ internal sealed class LocalNode
     /// </summary>
     internal required NodeTime TaskTime { get; init; }
 
+    /// <summary>For timers of grains; <see cref="Time"/> unless grains have a clock of their own.</summary>
+    internal required NodeTime GrainTime { get; init; }
+
     internal required Clock Clock { get; init; }
 
     internal required SeededRandom Random { get; init; }

@@ -58,12 +58,14 @@ internal sealed class Node : IDisposable
         var isSystemTime = ReferenceEquals(setup.Time, TimeProvider.System);
         var time = new NodeTime(isSystemTime ? TimerThread.Shared : setup.Time, onTimerFailed);
         var taskTime = isSystemTime ? new NodeTime(setup.Time, onTimerFailed) : time;
+        var grainTime = setup.GrainTime is { } own && !ReferenceEquals(own, setup.Time) ? new NodeTime(own, onTimerFailed) : time;
         Local = new LocalNode
         {
             Address = setup.Address,
             Services = setup.Services,
             Time = time,
             TaskTime = taskTime,
+            GrainTime = grainTime,
             Clock = new Clock(time, OnClockTick),
             Random = new SeededRandom(setup.Seed),
             Log = log,
@@ -121,7 +123,7 @@ internal sealed class Node : IDisposable
             Router = new Router(
                 Local, Activations, Classes, ClusterView, Manifests, Locations, Placement, Directory, Writer, Peers, Edges, Abandoned,
                 Stages.Work, Local.Background.Part("lookups"), siloMessaging?.MaxForwardCount ?? 2);
-            GrainRuntime = new GrainRuntime(Local, Factory, setup.Time);
+            GrainRuntime = new GrainRuntime(Local, Factory, setup.GrainTime ?? setup.Time);
             Collector = new Collector(Activations, setup.Collection, Local.Clock);
             if (siloMessaging is not null)
                 Upkeep = NewUpkeep(siloMessaging, parts);
@@ -448,6 +450,7 @@ internal sealed class Node : IDisposable
         Close("metrics", Metrics);
         Close("time", Local.Time);
         Close("time", Local.TaskTime);
+        Close("time", Local.GrainTime);
     }
 
     private void Close(string part, IDisposable? owned)

@@ -43,6 +43,9 @@ internal sealed record NodeSetup
 
     internal required TimeProvider Time { get; init; }
 
+    /// <summary>The clock of grains and their timers; null for <see cref="Time"/>.</summary>
+    internal TimeProvider? GrainTime { get; init; }
+
     internal required ILoggerFactory Loggers { get; init; }
 
     internal required MessagingOptions Messaging { get; init; }
@@ -243,13 +246,15 @@ internal static class SetupReader
         OptionRules.Check(connections);
         var directory = Option<GrainDirectoryOptions>(services);
         OptionRules.Check(directory);
-        var time = services.GetRequiredService<TimeProvider>();
+        var common = services.GetRequiredService<TimeProvider>();
+        var time = services.GetKeyedService<TimeProvider>(TimeProviderNames.SystemTimers) ?? common;
         var setup = new NodeSetup
         {
             Address = address,
             Name = "",
             Services = services,
             Time = time,
+            GrainTime = services.GetKeyedService<TimeProvider>(TimeProviderNames.Grains) ?? common,
             Loggers = services.GetRequiredService<ILoggerFactory>(),
             Messaging = messaging,
             ResponseTimeout = (services.GetService<DebuggerSeam>()?.IsAttached ?? System.Diagnostics.Debugger.IsAttached)

@@ -55,7 +55,7 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
         _period = options.Period;
         _interleave = options.Interleave;
         _keepAlive = options.KeepAlive;
-        _timer = activation.Parts.Local.Time.CreateTimer(static timer => ((GrainTimer<TState>)timer!).OnDue(), this,
+        _timer = activation.Parts.Local.GrainTime.CreateTimer(static timer => ((GrainTimer<TState>)timer!).OnDue(), this,
             Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         if (GrainTimerEvents.Feed.IsWatched)
             GrainTimerEvents.Feed.Write(new GrainTimerEvents.Created(activation, this, options.DueTime, options.Period));
