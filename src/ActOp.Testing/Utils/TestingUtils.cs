@@ -87,7 +87,7 @@ public static class TestingUtils
         TimeSpan Left() => timeout - TimeProvider.System.GetElapsedTime(began);
         using var deadline = new CancellationTokenSource(timeout < Longest ? timeout : Longest, TimeProvider.System);
         using var linked = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
-        for (var isLast = false; Left() > TimeSpan.Zero; )
+        for (var isLast = false; Left() > TimeSpan.Zero;)
         {
             try
             {
