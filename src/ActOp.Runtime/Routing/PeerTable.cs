@@ -255,7 +255,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         var entry = _entries.GetOrAdd(address, static (key, table) => table.NewEntry(key), this);
         entry.Sender.Types ??= ShareOf(peer, address.IsClient);
         peer.Tag = entry;
-        peer.Keep = !address.IsClient;
+        // A silo that was declared dead may not know it yet, and learns it from an answer. It is not dialled when it has gone.
+        peer.Keep = !address.IsClient && !_cluster.IsDead(address);
         for (var index = 0u; index < peer.DataLinks; index++)
         {
             peer.GetLink(index)!.Tag = new LinkFlusher(peer.GetLink(index)!, address.IsClient
@@ -275,7 +276,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             return;
         entry.Disconnected(peer);
         _sweep.CancelCallsOf(entry.Address);
-        if (entry.Address.IsClient)
+        if (entry.Address.IsClient || _cluster.IsDead(entry.Address))
             TryRemove(entry.Address);
         if (!_closing)
             _local.Log.PeerDisconnected(entry.Address, reason.ToString());

@@ -194,7 +194,9 @@ public class AdmissionTests(TwoSilos cluster) : IClassFixture<TwoSilos>
 
     public interface ISelectiveAdmission : IAdmission;
 
+#pragma warning disable CS0618 // The test is about it.
     [Unordered]
+#pragma warning restore CS0618
     public interface IUnorderedAdmission : IAdmission;
 
     public interface IWorkerAdmission : IGrainWithIntegerKey
