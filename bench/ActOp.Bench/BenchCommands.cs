@@ -37,7 +37,12 @@ internal static class BenchCommands
 
     private static Command BuildCalls()
     {
-        var names = new Argument<string[]>("measurements") { Description = string.Join(", ", Measurements.Keys) + "; all when none is named.", Arity = ArgumentArity.ZeroOrMore };
+        var names = new Argument<string[]>("measurements")
+        {
+            Description = string.Join(", ", Measurements.Keys)
+            + "; all when none is named.",
+            Arity = ArgumentArity.ZeroOrMore
+        };
         var runs = new Option<int>("--runs") { Description = "Runs of each measurement.", DefaultValueFactory = _ => 3 };
         var seconds = new Option<double>("--seconds") { Description = "Length of one run.", DefaultValueFactory = _ => 1 };
         var count = new Option<int?>("--count")
@@ -46,8 +51,14 @@ internal static class BenchCommands
         };
         var tls = new Option<bool>("--tls") { Description = "remote: measures beside it the same over TLS, and what that costs." };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
-        var ignoreBars = new Option<bool>("--ignore-bars") { Description = "Succeed when a bar is missed too: for runs that are too short to judge speed by." };
-        var command = new Command("calls", "Calls per second and their costs as multiples of the floors, measured beside them. Fails when a bar is missed.") { names, runs, seconds, count, tls, json, ignoreBars };
+        var ignoreBars =
+            new Option<bool>(
+                "--ignore-bars")
+            { Description = "Succeed when a bar is missed too: for runs that are too short to judge speed by." };
+        var command =
+            new Command("calls",
+                "Calls per second and their costs as multiples of the floors, measured beside them. Fails when a bar is missed.") { names,
+                    runs, seconds, count, tls, json, ignoreBars };
         command.SetAction(async (parsed, _) =>
         {
             var chosen = parsed.GetValue(names) is { Length: > 0 } named ? named : [.. Measurements.Keys];
@@ -94,15 +105,20 @@ internal static class BenchCommands
         var silos = new Option<int>("--silos") { Description = "Silos.", DefaultValueFactory = _ => 3 };
         var seconds = new Option<double>("--seconds") { Description = "Period of each reminder.", DefaultValueFactory = _ => 20 };
         var periods = new Option<int>("--periods") { Description = "How many periods are watched.", DefaultValueFactory = _ => 1 };
-        var command = new Command("reminders", "Many reminders in one cluster, and how late they tick. Fails when one misses a tick.") { count, silos, seconds, periods };
+        var command =
+            new Command("reminders", "Many reminders in one cluster, and how late they tick. Fails when one misses a tick.") { count, silos,
+                seconds, periods };
         command.SetAction(async (parsed, _) => await ReminderRun.Run(new ReminderSettings(
-            parsed.GetValue(count), parsed.GetValue(silos), TimeSpan.FromSeconds(parsed.GetValue(seconds)), parsed.GetValue(periods))) ? 0 : 1);
+            parsed.GetValue(count), parsed.GetValue(silos), TimeSpan.FromSeconds(parsed.GetValue(seconds)), parsed.GetValue(periods)))
+                ? 0 : 1);
         return command;
     }
 
     private static Command BuildMicro()
     {
-        var rest = new Argument<string[]>("arguments") { Description = "Arguments of BenchmarkDotNet, for instance --filter *Codec*.", Arity = ArgumentArity.ZeroOrMore };
+        var rest = new Argument<string[]>(
+            "arguments")
+        { Description = "Arguments of BenchmarkDotNet, for instance --filter *Codec*.", Arity = ArgumentArity.ZeroOrMore };
         var command = new Command("micro", "BenchmarkDotNet suites.") { rest };
         command.TreatUnmatchedTokensAsErrors = false;
         command.SetAction(parsed => Micro.MicroSuites.Run([.. parsed.GetValue(rest) ?? [], .. parsed.UnmatchedTokens]));

@@ -24,7 +24,13 @@ public sealed class EchoConnection : IAsyncDisposable
         string[] command = [.. ChildProcess.CommandOf(typeof(EchoConnection).Assembly.Location), SocketFloor.ServerCommand, "--frame",
             frameSize.ToString(CultureInfo.InvariantCulture)];
         var server = ChildProcess.StartCommand("echo", command, said.Take);
-        var socket = new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp) { NoDelay = true, ReceiveTimeout = 10_000, SendTimeout = 10_000 };
+        var socket =
+            new Socket(AddressFamily.InterNetwork, SocketType.Stream, ProtocolType.Tcp)
+            {
+                NoDelay = true,
+                ReceiveTimeout = 10_000,
+                SendTimeout = 10_000
+            };
         try
         {
             var port = int.Parse(

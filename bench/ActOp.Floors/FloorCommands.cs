@@ -14,7 +14,8 @@ public static class FloorCommands
     public static RootCommand Build()
     {
         var runs = new Option<int>("--runs") { Description = "Runs of each measurement.", DefaultValueFactory = _ => 3, Recursive = true };
-        var seconds = new Option<double>("--seconds") { Description = "Length of one run.", DefaultValueFactory = _ => 1, Recursive = true };
+        var seconds =
+            new Option<double>("--seconds") { Description = "Length of one run.", DefaultValueFactory = _ => 1, Recursive = true };
         var frame = new Option<int>("--frame") { Description = "Bytes of a frame.", DefaultValueFactory = _ => 100, Recursive = true };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON.", Recursive = true };
         var root = new RootCommand("Floors: what a bare channel hand-off and a bare pipelined socket echo do on this machine.");

@@ -6,11 +6,19 @@ namespace ActOp.Lab;
 /// <summary>The options that both commands have.</summary>
 internal sealed class LabOptions(int rounds)
 {
-    public Option<int> Seed { get; } = new("--seed") { Description = "Seed of the random placement and of the order of silos.", DefaultValueFactory = static _ => 1 };
+    public Option<int> Seed { get; } =
+        new("--seed") { Description = "Seed of the random placement and of the order of silos.", DefaultValueFactory = static _ => 1 };
 
-    public Option<double> Tolerance { get; } = new("--tolerance") { Description = "Largest part over the mean part, less 1.", DefaultValueFactory = static _ => 0.03 };
+    public Option<double> Tolerance { get; } =
+        new("--tolerance") { Description = "Largest part over the mean part, less 1.", DefaultValueFactory = static _ => 0.03 };
 
-    public Option<int> Candidates { get; } = new("--candidates") { Description = "Candidates a side of an exchange (k).", DefaultValueFactory = static _ => new PartitioningOptions().CandidateCount };
+    public Option<int> Candidates { get; } =
+        new("--candidates")
+        {
+            Description = "Candidates a side of an exchange (k).",
+            DefaultValueFactory =
+            static _ => new PartitioningOptions().CandidateCount
+        };
 
     public Option<int> Rounds { get; } = new("--rounds") { Description = "Rounds at most.", DefaultValueFactory = _ => rounds };
 
@@ -40,7 +48,8 @@ internal sealed class LabOptions(int rounds)
 
     private static Option<string> NewAlgorithm()
     {
-        Option<string> option = new("--algorithm") { Description = "How an exchange chooses.", DefaultValueFactory = static _ => "look-ahead" };
+        Option<string> option =
+            new("--algorithm") { Description = "How an exchange chooses.", DefaultValueFactory = static _ => "look-ahead" };
         option.AcceptOnlyFromAmong("look-ahead", "plain", "one-sided");
         return option;
     }
@@ -53,8 +62,10 @@ internal sealed class GraphOptions
 
     private readonly Option<FileInfo?> _graph = new("--graph") { Description = "Edge list: u v [weight] a line." };
     private readonly Option<string?> _generate = new("--generate") { Description = "Draws a graph of this kind instead of reading one." };
-    private readonly Option<int> _vertices = new("--vertices") { Description = "Vertices of the graph that is drawn.", DefaultValueFactory = static _ => DefaultVertices };
-    private readonly Option<int> _graphSeed = new("--graph-seed") { Description = "Seed of the graph that is drawn.", DefaultValueFactory = static _ => 1 };
+    private readonly Option<int> _vertices =
+        new("--vertices") { Description = "Vertices of the graph that is drawn.", DefaultValueFactory = static _ => DefaultVertices };
+    private readonly Option<int> _graphSeed =
+        new("--graph-seed") { Description = "Seed of the graph that is drawn.", DefaultValueFactory = static _ => 1 };
 
     public GraphOptions() => _generate.AcceptOnlyFromAmong([.. GraphGenerator.Kinds]);
 

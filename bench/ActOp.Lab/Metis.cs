@@ -28,7 +28,13 @@ internal sealed record Metis(double? CutShare, bool IsInstalled, string? Problem
         try
         {
             Write(graph, file);
-            ProcessStartInfo start = new(program, [$"-ufactor={Math.Max(1, (int)Math.Round(tolerance * 1000))}", file, $"{parts}"]) { RedirectStandardOutput = true, RedirectStandardError = true };
+            ProcessStartInfo start =
+                new(program, [$"-ufactor={Math.Max(1, (int)Math.Round(tolerance * 1000))}", file, $"{parts}"])
+                {
+                    RedirectStandardOutput =
+                    true,
+                    RedirectStandardError = true
+                };
             using var process = Process.Start(start)!;
             var errors = process.StandardError.ReadToEndAsync();
             var output = process.StandardOutput.ReadToEnd();

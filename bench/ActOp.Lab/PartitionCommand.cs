@@ -15,7 +15,12 @@ internal static class PartitionCommand
     {
         GraphOptions graph = new();
         Option<int> parts = new("--parts") { Description = "Silos.", DefaultValueFactory = static _ => 10 };
-        Option<string?> seeds = new("--seeds") { Description = "Plays every seed of a range, for instance 1-5, and prints a table with the mean. Replaces --seed." };
+        Option<string?> seeds =
+            new("--seeds")
+            {
+                Description =
+                "Plays every seed of a range, for instance 1-5, and prints a table with the mean. Replaces --seed."
+            };
         Option<FileInfo?> json = new("--json") { Description = "Write the result here." };
         LabOptions common = new(rounds: 60);
         Command command = new("partition", "Partitions a graph by pairwise exchanges and compares with METIS.") { parts, seeds, json };
@@ -63,7 +68,8 @@ internal static class PartitionCommand
         List<PartitionReport> runs = [];
         for (long seed = seeds.First; seed <= seeds.Last; seed++)
             runs.Add(play((int)seed));
-        return new(name, graph.VertexCount, graph.Edges.Length, runs.Average(static r => r.CutShare), runs.Average(static r => r.MetisRatio), runs);
+        return new(name, graph.VertexCount, graph.Edges.Length, runs.Average(static r => r.CutShare),
+            runs.Average(static r => r.MetisRatio), runs);
     }
 
     private static void Check(LabGraph graph, int parts, int rounds)

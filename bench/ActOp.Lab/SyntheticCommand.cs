@@ -9,21 +9,38 @@ internal static class SyntheticCommand
 {
     public static Command Create()
     {
-        Option<int[]> players = new("--players") { Description = "Numbers of players.", DefaultValueFactory = static _ => [10_000, 100_000, 1_000_000], AllowMultipleArgumentsPerToken = true };
-        Option<int[]> silos = new("--silos") { Description = "Numbers of silos.", DefaultValueFactory = static _ => [10, 100], AllowMultipleArgumentsPerToken = true };
-        Option<double> churn = new("--churn") { Description = "Share of games that regroup in a round.", DefaultValueFactory = static _ => 0.01 };
+        Option<int[]> players =
+            new("--players")
+            {
+                Description = "Numbers of players.",
+                DefaultValueFactory = static _ => [10_000, 100_000, 1_000_000],
+                AllowMultipleArgumentsPerToken = true
+            };
+        Option<int[]> silos =
+            new("--silos")
+            {
+                Description = "Numbers of silos.",
+                DefaultValueFactory = static _ => [10, 100],
+                AllowMultipleArgumentsPerToken = true
+            };
+        Option<double> churn =
+            new("--churn") { Description = "Share of games that regroup in a round.", DefaultValueFactory = static _ => 0.01 };
         LabOptions common = new(rounds: 5);
         Command command = new("synthetic", "Measures exchanges on Halo graphs of growing size, with churn.") { players, silos, churn };
         common.AddTo(command);
         command.SetAction(result =>
         {
-            var table = new Table().AddColumns("players", "silos", "vertices a silo", "rounds", "cut from", "cut to", "imbalance", "moves", "exchanges", "ms an offer (median)", "ms (95 %)", "ns a vertex", "ns / (nV log2 k + k²)");
+            var table = new Table().AddColumns("players", "silos", "vertices a silo", "rounds", "cut from", "cut to", "imbalance", "moves",
+                "exchanges", "ms an offer (median)", "ms (95 %)", "ns a vertex", "ns / (nV log2 k + k²)");
             AnsiConsole.Progress().Start(progress =>
             {
                 foreach (var count in result.GetValue(players)!)
                 {
                     foreach (var n in result.GetValue(silos)!)
-                        table.AddRow(Play(progress, count, n, result.GetValue(churn), result.GetValue(common.Rounds), common.Read(result), result.GetValue(common.Seed)));
+                    {
+                        table.AddRow(Play(progress, count, n, result.GetValue(churn), result.GetValue(common.Rounds), common.Read(result),
+                            result.GetValue(common.Seed)));
+                    }
                 }
             });
             AnsiConsole.Write(table);
@@ -57,8 +74,10 @@ internal static class SyntheticCommand
         var predicted = (silos * vertices * Math.Log2(k)) + (k * k);
         return
         [
-            $"{players}", $"{silos}", $"{vertices:F0}", $"{rounds}", $"{first:P1}", $"{CutShare(halo, cluster):P1}", $"{cluster.MaxImbalance:P1}", $"{moves}",
-            $"{seconds.Length}", $"{median * 1e3:F2}", $"{Quantile(seconds, 0.95) * 1e3:F2}", $"{median * 1e9 / vertices:F0}", $"{median * 1e9 / predicted:F2}",
+            $"{players}", $"{silos}", $"{vertices:F0}", $"{rounds}", $"{first:P1}", $"{CutShare(halo, cluster):P1}",
+            $"{cluster.MaxImbalance:P1}", $"{moves}",
+            $"{seconds.Length}", $"{median * 1e3:F2}", $"{Quantile(seconds, 0.95) * 1e3:F2}", $"{median * 1e9 / vertices:F0}",
+            $"{median * 1e9 / predicted:F2}",
         ];
     }
 

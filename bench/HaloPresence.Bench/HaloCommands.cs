@@ -17,7 +17,9 @@ public static class HaloCommands
     /// <summary>Builds the root command: without a subcommand it runs the baseline, locality alone, and locality with threads.</summary>
     public static RootCommand Build()
     {
-        var compare = new RootCommand("Halo Presence (ActOp paper, sections 6.1 and 6.3) on this machine: random placement, then locality, then locality and sized stages, beside the paper's figures. Under 5 minutes by default.");
+        var compare =
+            new RootCommand("Halo Presence (ActOp paper, sections 6.1 and 6.3) on this machine: random placement, then locality, then "
+                + "locality and sized stages, beside the paper's figures. Under 5 minutes by default.");
         // Three runs, starts and stops fit in five minutes.
         AddRuns(compare, new HaloOptions { Warmup = 50, Measure = 20, Saturate = 8 }, "halo.json", "halo.html",
             options =>

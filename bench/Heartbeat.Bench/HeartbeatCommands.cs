@@ -7,7 +7,8 @@ namespace Heartbeat.Bench;
 /// <summary>The command line.</summary>
 public static class HeartbeatCommands
 {
-    private const string CompareText = "Allocations of threads compared in one interleaved run, a fresh silo for every cell. Under 6 minutes by default.";
+    private const string CompareText =
+        "Allocations of threads compared in one interleaved run, a fresh silo for every cell. Under 6 minutes by default.";
 
     /// <summary>Builds the root command: without a subcommand it compares.</summary>
     public static RootCommand Build()
@@ -15,10 +16,15 @@ public static class HeartbeatCommands
         var root = new CompareExperiment().AttachTo(
             new RootCommand("Heartbeat and Counter (ActOp paper, sections 3, 5 and 6.2) on this machine. " + CompareText));
         root.Subcommands.Add(new CompareExperiment().AttachTo(new Command("compare", CompareText)));
-        root.Subcommands.Add(new PeakExperiment().AttachTo(new Command("peak", "The highest rate that silo and load client keep up with, for each allocation.")));
-        root.Subcommands.Add(new BreakdownExperiment().AttachTo(new Command("breakdown", "Where the time of a request goes: queues, processing, network, other (paper, Figure 4).")));
-        root.Subcommands.Add(new HeatmapExperiment().AttachTo(new Command("heatmap", "Median latency over workers and senders (paper, Figure 5), and how close the model comes to the best.")));
-        root.Subcommands.Add(new CalibrateExperiment().AttachTo(new Command("calibrate", "Finds the model's price of a thread, eta, on this machine (paper, section 6.2).")));
+        root.Subcommands.Add(new PeakExperiment().AttachTo(
+            new Command("peak", "The highest rate that silo and load client keep up with, for each allocation.")));
+        root.Subcommands.Add(new BreakdownExperiment().AttachTo(
+            new Command("breakdown", "Where the time of a request goes: queues, processing, network, other (paper, Figure 4).")));
+        root.Subcommands.Add(new HeatmapExperiment().AttachTo(
+            new Command(
+                "heatmap", "Median latency over workers and senders (paper, Figure 5), and how close the model comes to the best.")));
+        root.Subcommands.Add(new CalibrateExperiment().AttachTo(
+            new Command("calibrate", "Finds the model's price of a thread, eta, on this machine (paper, section 6.2).")));
         root.Subcommands.Add(
             new StepExperiment().AttachTo(new Command("step", "Steps of the load, and large replies: how fast the threads follow.")));
         root.Subcommands.Add(BuildSilo());

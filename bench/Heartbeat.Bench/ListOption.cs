@@ -43,7 +43,8 @@ public static class ListOption
     private static T[] Parse<T>(string name, ArgumentResult result, Parser<T> parse, bool repeats)
     {
         var values = new List<T>();
-        foreach (var item in result.Tokens.SelectMany(token => token.Value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)))
+        foreach (var item in result.Tokens.SelectMany(
+            token => token.Value.Split(',', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)))
         {
             if (parse(item, out var value))
             {

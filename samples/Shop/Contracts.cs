@@ -2,11 +2,13 @@ namespace Shop;
 
 /// <summary>What the shop sells, and how many of it are in stock.</summary>
 [GenerateSerializer]
-public sealed record Product([property: Id(0)] string Id, [property: Id(1)] string Name, [property: Id(2)] decimal Price, [property: Id(3)] int InStock);
+public sealed record Product(
+    [property: Id(0)] string Id, [property: Id(1)] string Name, [property: Id(2)] decimal Price, [property: Id(3)] int InStock);
 
 /// <summary>A product in a cart. Its price is that of the moment when it was taken.</summary>
 [GenerateSerializer]
-public sealed record CartItem([property: Id(0)] string ProductId, [property: Id(1)] string Name, [property: Id(2)] decimal Price, [property: Id(3)] int Quantity);
+public sealed record CartItem(
+    [property: Id(0)] string ProductId, [property: Id(1)] string Name, [property: Id(2)] decimal Price, [property: Id(3)] int Quantity);
 
 /// <summary>One product.</summary>
 public interface IProductGrain : IGrainWithStringKey

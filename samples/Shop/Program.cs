@@ -25,7 +25,8 @@ app.MapPut("/api/products/{id}", (string id, NewProduct product, IGrainFactory g
 
 app.MapGet("/api/carts/{customer}", (string customer, IGrainFactory grains) => grains.GetGrain<ICartGrain>(customer).Get());
 app.MapPost("/api/carts/{customer}/{product}", async (string customer, string product, int? quantity, IGrainFactory grains) =>
-    await grains.GetGrain<ICartGrain>(customer).TryAdd(product, quantity ?? 1) ? Results.NoContent() : Results.Conflict("Not enough in stock."));
+    await grains.GetGrain<ICartGrain>(customer).TryAdd(product, quantity ?? 1)
+        ? Results.NoContent() : Results.Conflict("Not enough in stock."));
 app.MapDelete("/api/carts/{customer}/{product}", (string customer, string product, IGrainFactory grains) =>
     grains.GetGrain<ICartGrain>(customer).Remove(product));
 app.MapPost("/api/carts/{customer}/checkout", (string customer, IGrainFactory grains) => grains.GetGrain<ICartGrain>(customer).CheckOut());

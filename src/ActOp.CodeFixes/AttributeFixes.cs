@@ -19,21 +19,25 @@ public sealed class MissingIdFix : CodeFixProvider
     /// <inheritdoc/>
     public override ImmutableArray<string> FixableDiagnosticIds { get; } = ["ORLEANS0004"];
 
-    /// <summary>None: two fixes of one type at the same time would choose the same id. One fix gives ids to all members of its type.</summary>
+    /// <summary>
+    /// None: two fixes of one type at the same time would choose the same id. One fix gives ids to all members of its type.
+    /// </summary>
     public override FixAllProvider? GetFixAllProvider() => null;
 
     /// <inheritdoc/>
     public override async Task RegisterCodeFixesAsync(CodeFixContext context)
     {
         var root = await context.Document.GetSyntaxRootAsync(context.CancellationToken).ConfigureAwait(false);
-        var member = root?.FindNode(context.Span).FirstAncestorOrSelf<MemberDeclarationSyntax>(static m => m is FieldDeclarationSyntax or PropertyDeclarationSyntax);
+        var member = root?.FindNode(context.Span)
+            .FirstAncestorOrSelf<MemberDeclarationSyntax>(static m => m is FieldDeclarationSyntax or PropertyDeclarationSyntax);
         if (member?.Parent is not TypeDeclarationSyntax type)
             return;
         var next = NextId(type);
         context.RegisterCodeFix(
             CodeAction.Create(
                 "Add [Id(" + next.ToString(CultureInfo.InvariantCulture) + ")]",
-                _ => Task.FromResult(Editing.Replace(context.Document, root!, member, Editing.WithAttribute(member, "Orleans.Id", Editing.Number(next)))),
+                _ => Task.FromResult(
+                    Editing.Replace(context.Document, root!, member, Editing.WithAttribute(member, "Orleans.Id", Editing.Number(next)))),
                 "id"),
             context.Diagnostics);
         context.RegisterCodeFix(
@@ -61,12 +65,15 @@ public sealed class MissingIdFix : CodeFixProvider
     {
         var ids = type.Members.SelectMany(static m => m.AttributeLists).SelectMany(static list => list.Attributes)
             .Where(static a => Editing.IsNamed(a, "Id") && a.ArgumentList is { Arguments.Count: 1 })
-            .Select(static a => a.ArgumentList!.Arguments[0].Expression is LiteralExpressionSyntax { Token.Value: int and >= 0 and var id } ? (uint)id + 1 : 0);
+            .Select(static a => a.ArgumentList!.Arguments[0].Expression is LiteralExpressionSyntax { Token.Value: int and >= 0 and var id }
+                ? (uint)id + 1 : 0);
         return ids.DefaultIfEmpty(0u).Max();
     }
 }
 
-/// <summary>Adds [GenerateSerializer] to a [Serializable] type (ORLEANS0005), and [Alias] to types and methods without one (ORLEANS0010).</summary>
+/// <summary>
+/// Adds [GenerateSerializer] to a [Serializable] type (ORLEANS0005), and [Alias] to types and methods without one (ORLEANS0010).
+/// </summary>
 [ExportCodeFixProvider(LanguageNames.CSharp, Name = nameof(MissingAttributeFix))]
 [Shared]
 public sealed class MissingAttributeFix : CodeFixProvider
@@ -100,7 +107,8 @@ public sealed class MissingAttributeFix : CodeFixProvider
             return method.Identifier.Text;
         var parts = member.AncestorsAndSelf().Select(static node => node switch
         {
-            TypeDeclarationSyntax { TypeParameterList.Parameters.Count: > 0 and var arity } type => type.Identifier.Text + "`" + arity.ToString(CultureInfo.InvariantCulture),
+            TypeDeclarationSyntax { TypeParameterList.Parameters.Count: > 0 and var arity } type =>
+                type.Identifier.Text + "`" + arity.ToString(CultureInfo.InvariantCulture),
             BaseTypeDeclarationSyntax type => type.Identifier.Text,
             BaseNamespaceDeclarationSyntax space => space.Name.ToString(),
             _ => null,
@@ -148,10 +156,12 @@ internal static class Editing
         var arguments = argument is null ? null : SyntaxFactory.AttributeArgumentList(
             SyntaxFactory.SingletonSeparatedList(SyntaxFactory.AttributeArgument(argument)));
         var attribute = SyntaxFactory.Attribute(SyntaxFactory.ParseName(name).WithAdditionalAnnotations(Simplifier.Annotation), arguments);
-        var list = SyntaxFactory.AttributeList(SyntaxFactory.SingletonSeparatedList(attribute)).WithAdditionalAnnotations(Formatter.Annotation);
+        var list = SyntaxFactory.AttributeList(SyntaxFactory.SingletonSeparatedList(attribute))
+            .WithAdditionalAnnotations(Formatter.Annotation);
         var leading = member.GetLeadingTrivia();
         var bare = member.WithoutLeadingTrivia();
-        return bare.WithAttributeLists(bare.AttributeLists.Insert(0, list)).WithLeadingTrivia(leading).WithAdditionalAnnotations(Formatter.Annotation);
+        return bare.WithAttributeLists(bare.AttributeLists.Insert(0, list)).WithLeadingTrivia(leading)
+            .WithAdditionalAnnotations(Formatter.Annotation);
     }
 
     /// <summary>[NonSerialized] belongs to fields; on a property it is for the field behind it.</summary>
@@ -161,7 +171,8 @@ internal static class Editing
         if (member is not PropertyDeclarationSyntax)
             return changed;
         var list = changed.AttributeLists[0];
-        return changed.ReplaceNode(list, list.WithTarget(SyntaxFactory.AttributeTargetSpecifier(SyntaxFactory.Token(SyntaxKind.FieldKeyword))));
+        return changed.ReplaceNode(
+            list, list.WithTarget(SyntaxFactory.AttributeTargetSpecifier(SyntaxFactory.Token(SyntaxKind.FieldKeyword))));
     }
 
     public static ExpressionSyntax Number(uint value) =>
@@ -174,7 +185,8 @@ internal static class Editing
     {
         FieldDeclarationSyntax field => !field.Modifiers.Any(SyntaxKind.StaticKeyword) && !field.Modifiers.Any(SyntaxKind.ConstKeyword),
         PropertyDeclarationSyntax property => !property.Modifiers.Any(SyntaxKind.StaticKeyword) && property.AccessorList is { } accessors
-            && accessors.Accessors.Any(static a => a is { Body: null, ExpressionBody: null }) && !property.Modifiers.Any(SyntaxKind.AbstractKeyword),
+            && accessors.Accessors.Any(static a => a is { Body: null, ExpressionBody: null })
+            && !property.Modifiers.Any(SyntaxKind.AbstractKeyword),
         _ => false,
     };
 

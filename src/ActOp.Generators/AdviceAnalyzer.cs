@@ -84,5 +84,6 @@ public sealed class AdviceAnalyzer : DiagnosticAnalyzer
         && (value is false || (value is int options && (options & ContinueOnCapturedContext) == 0));
 
     private static bool IsGrainClass(INamedTypeSymbol type) =>
-        GrainClassReader.IsGrain(type) || type.AllInterfaces.Any(static i => i.Name == "IGrainBase" && i.ToDisplayString() == "Orleans.IGrainBase");
+        GrainClassReader.IsGrain(type)
+            || type.AllInterfaces.Any(static i => i.Name == "IGrainBase" && i.ToDisplayString() == "Orleans.IGrainBase");
 }

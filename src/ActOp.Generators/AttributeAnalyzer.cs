@@ -21,7 +21,8 @@ public sealed class AttributeAnalyzer : DiagnosticAnalyzer
     {
         context.ConfigureGeneratedCodeAnalysis(GeneratedCodeAnalysisFlags.None);
         context.EnableConcurrentExecution();
-        context.RegisterSymbolAction(static c => Check(c.Symbol, c.Symbol.GetAttributes(), c.ReportDiagnostic), SymbolKind.NamedType, SymbolKind.Method);
+        context.RegisterSymbolAction(
+            static c => Check(c.Symbol, c.Symbol.GetAttributes(), c.ReportDiagnostic), SymbolKind.NamedType, SymbolKind.Method);
         context.RegisterSymbolAction(static c => CheckHooks(c, (INamedTypeSymbol)c.Symbol), SymbolKind.NamedType);
         context.RegisterCompilationAction(static c => Check(null, c.Compilation.Assembly.GetAttributes(), c.ReportDiagnostic));
     }
@@ -32,7 +33,8 @@ public sealed class AttributeAnalyzer : DiagnosticAnalyzer
         {
             if (attribute.AttributeClass is { } type && Reason(type.ToDisplayString(), owner, attribute) is { } reason)
             {
-                var place = attribute.ApplicationSyntaxReference is { } syntax ? Location.Create(syntax.SyntaxTree, syntax.Span) : Location.None;
+                var place = attribute.ApplicationSyntaxReference is { } syntax
+                    ? Location.Create(syntax.SyntaxTree, syntax.Span) : Location.None;
                 var name = type.Name.Substring(0, type.Name.Length - "Attribute".Length);
                 report(Diagnostic.Create(Rule.Unsupported, place, name, reason));
             }
@@ -80,9 +82,15 @@ public sealed class AttributeAnalyzer : DiagnosticAnalyzer
         foreach (var hook in SerializationHooks.Types(type))
         {
             if (!SerializationHooks.IsHook(hook))
-                context.Report(Rule.Hook, type, hook.Name, "must be a public or internal class with a constructor without parameters, or a public one that gets services");
+            {
+                context.Report(Rule.Hook, type, hook.Name,
+                    "must be a public or internal class with a constructor without parameters, or a public one that gets services");
+            }
             else if (!SerializationHooks.Methods(hook).Any())
-                context.Report(Rule.Hook, type, hook.Name, "has none of the methods OnSerializing, OnSerialized, OnDeserializing, OnDeserialized, OnCopying, OnCopied");
+            {
+                context.Report(Rule.Hook, type, hook.Name,
+                    "has none of the methods OnSerializing, OnSerialized, OnDeserializing, OnDeserialized, OnCopying, OnCopied");
+            }
         }
 
         if (ApplicationCodecReader.Registration(type) is null

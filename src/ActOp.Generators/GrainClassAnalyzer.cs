@@ -32,8 +32,8 @@ public sealed class GrainClassAnalyzer : DiagnosticAnalyzer
             return;
         if (TypeText.Accessibility(type) is null)
         {
-            // A private class that only implements the interface may be a test double. One that derives from Grain is more often meant to be
-            // found, but may be made by a test itself, as it can in Orleans: this is a warning.
+            // A private class that only implements the interface may be a test double. One that derives from Grain is more often meant to
+            // be found, but may be made by a test itself, as it can in Orleans: this is a warning.
             if (type.AllInterfaces.Any(static i => i.Name == "IGrainBase" && i.ToDisplayString() == "Orleans.IGrainBase"))
                 context.Warn(Rule.Hidden, type, type.Name);
             return;

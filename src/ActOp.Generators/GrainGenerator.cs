@@ -22,11 +22,14 @@ public sealed class GrainGenerator : IIncrementalGenerator
     {
         var declared = context.SyntaxProvider.CreateSyntaxProvider(
             static (node, _) => node is InterfaceDeclarationSyntax,
-            static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol type && IsFirst(type, c.Node) ? new InterfaceReader(c.SemanticModel.Compilation).Read(type) : null)
+            static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol type && IsFirst(type, c.Node)
+                ? new InterfaceReader(c.SemanticModel.Compilation).Read(type) : null)
             .Where(static model => model is not null).Select(static (model, _) => model!).WithTrackingName(InterfaceStep);
         var classes = context.SyntaxProvider.CreateSyntaxProvider(
             static (node, _) => node is ClassDeclarationSyntax or RecordDeclarationSyntax or EnumDeclarationSyntax,
-            static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol { TypeKind: TypeKind.Class or TypeKind.Enum } type && IsFirst(type, c.Node) ? GrainClassReader.Read(type) : null)
+            static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node,
+                cancel) is INamedTypeSymbol { TypeKind: TypeKind.Class or TypeKind.Enum } type && IsFirst(type, c.Node)
+                    ? GrainClassReader.Read(type) : null)
             .Where(static model => model is { IsEmpty: false }).Select(static (model, _) => model!).WithTrackingName(ClassStep);
         var codecs = context.SyntaxProvider.ForAttributeWithMetadataName(
             Attributes.GenerateSerializer, static (_, _) => true, static (c, _) => CodecReader.Read((INamedTypeSymbol)c.TargetSymbol))
@@ -44,7 +47,8 @@ public sealed class GrainGenerator : IIncrementalGenerator
             .Select(static (both, _) => new EquatableArray<string>([.. both.Left.Concat(both.Right).Distinct()]));
         var stateless = context.SyntaxProvider.CreateSyntaxProvider(
             static (node, _) => node is ClassDeclarationSyntax,
-            static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol type && IsFirst(type, c.Node) ? StatelessSource.Registration(type, c.SemanticModel.Compilation, cancel) : null)
+            static (c, cancel) => c.SemanticModel.GetDeclaredSymbol(c.Node, cancel) is INamedTypeSymbol type && IsFirst(type, c.Node)
+                ? StatelessSource.Registration(type, c.SemanticModel.Compilation, cancel) : null)
             .Where(static line => line is not null).Select(static (line, _) => line!).WithTrackingName(StatelessStep);
         var declaring = context.CompilationProvider.Select(static (compilation, cancel) => DeclaringAssemblies.Read(compilation, cancel));
         var assembly = context.CompilationProvider.Select(static (compilation, _) => compilation.AssemblyName ?? "");
@@ -66,7 +70,8 @@ public sealed class GrainGenerator : IIncrementalGenerator
             .Combine(activators.Collect()).Combine(ownCodecs).Select(static (input, _) =>
         {
             var (((((own, conversions), found), lines), makers), application) = input;
-            return new EquatableArray<string>([.. Registrations(own.AddRange(found.Codecs), conversions), .. lines, .. makers, .. application]);
+            return new EquatableArray<string>(
+                [.. Registrations(own.AddRange(found.Codecs), conversions), .. lines, .. makers, .. application]);
         });
         context.RegisterSourceOutput(all.Combine(classes.Collect()).Combine(declaring).Combine(assembly).Combine(registrations),
             static (output, input) =>
@@ -76,7 +81,8 @@ public sealed class GrainGenerator : IIncrementalGenerator
         });
     }
 
-    private static IncrementalValuesProvider<string> ApplicationCodecs(IncrementalGeneratorInitializationContext context, string attribute) =>
+    private static IncrementalValuesProvider<string> ApplicationCodecs(
+        IncrementalGeneratorInitializationContext context, string attribute) =>
         context.SyntaxProvider.ForAttributeWithMetadataName(
             attribute, static (_, _) => true, static (c, _) => ApplicationCodecReader.Registration((INamedTypeSymbol)c.TargetSymbol))
             .Where(static line => line is not null).Select(static (line, _) => line!);
@@ -100,11 +106,13 @@ public sealed class GrainGenerator : IIncrementalGenerator
         new(
     [
         .. codecs.Select(CodecSource.Registration),
-        .. converters.Select(static c => "AddConverter<" + c.Value + ", " + c.Surrogate + ">(" + Writing.SourceText.Quote(c.WireName) + ", static () => new " + c.Converter + "());"),
+        .. converters.Select(static c => "AddConverter<" + c.Value + ", " + c.Surrogate + ">(" + Writing.SourceText.Quote(c.WireName)
+            + ", static () => new " + c.Converter + "());"),
     ]);
 
     private static bool IsFirst(INamedTypeSymbol type, SyntaxNode node) =>
-        type.DeclaringSyntaxReferences is { Length: > 0 } references && references[0].SyntaxTree == node.SyntaxTree && references[0].Span == node.Span;
+        type.DeclaringSyntaxReferences is { Length: > 0 } references && references[0].SyntaxTree == node.SyntaxTree
+            && references[0].Span == node.Span;
 
     private static void WriteForeignCalls(SourceProductionContext output, EquatableArray<InterfaceModel> models)
     {
@@ -120,7 +128,9 @@ public sealed class GrainGenerator : IIncrementalGenerator
         output.AddSource("InheritedCalls.g.cs", text.ToString());
     }
 
-    private static void WriteManifest(SourceProductionContext output, string assembly, EquatableArray<InterfaceModel> interfaces, ImmutableArray<ClassModel> types, EquatableArray<string> codecs)
+    private static void WriteManifest(
+        SourceProductionContext output, string assembly, EquatableArray<InterfaceModel> interfaces, ImmutableArray<ClassModel> types,
+        EquatableArray<string> codecs)
     {
         var grains = types.Where(static t => t.Grain is not null).Select(static t => t.Grain!);
         var exceptions = types.Where(static t => t.Named is not null).Select(static t => t.Named!);

@@ -13,7 +13,8 @@ public sealed class GrainStateAnalyzer : DiagnosticAnalyzer
     internal static readonly DiagnosticDescriptor HoldsState = new(
         "ACTOP0020",
         "The grain holds state but does not take part in migration",
-        "The grain '{0}' holds state in '{1}' but does not take part in migration, so locality does not move it. Implement IGrainMigrationParticipant to carry the state, or mark the class [Movable] or [Immovable].",
+        "The grain '{0}' holds state in '{1}' but does not take part in migration, so locality does not move it. Implement "
+            + "IGrainMigrationParticipant to carry the state, or mark the class [Movable] or [Immovable].",
         "ActOp",
         DiagnosticSeverity.Info,
         isEnabledByDefault: true);
@@ -43,7 +44,10 @@ public sealed class GrainStateAnalyzer : DiagnosticAnalyzer
         }
 
         if (GrainStateReader.Read(type, context.Compilation, context.CancellationToken).Member is { } member)
-            context.Report(HoldsState, SymbolEqualityComparer.Default.Equals(member.ContainingType, type) || member is IParameterSymbol ? member : type, type.Name, member.Name);
+        {
+            context.Report(HoldsState, SymbolEqualityComparer.Default.Equals(member.ContainingType, type) || member is IParameterSymbol
+                ? member : type, type.Name, member.Name);
+        }
     }
 
     private static bool IsMarked(INamedTypeSymbol type)

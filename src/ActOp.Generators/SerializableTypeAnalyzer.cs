@@ -55,9 +55,15 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
         foreach (var member in type.GetMembers())
         {
             if (member.IsAbstract && Attributes.Number(member) is not null)
+            {
                 context.Report(Rule.AbstractMember, member, member.Name);
+            }
             else if (HasIdInVain(type, member))
-                context.Report(Rule.Lost, member, "The member '" + member.Name + "', which has an [Id],", type.Name, "generated code cannot read and set it, since it is static, an indexer, or computed");
+            {
+                context.Report(Rule.Lost, member, "The member '" + member.Name + "', which has an [Id],", type.Name,
+                    "generated code cannot read and set it, since it is static, an indexer, or computed");
+            }
+
             if (!known.Contains(member) && IsState(type, member) && !CodecReader.IsNotSerialized(member)
                 && !CodecReader.IsExcludedParameter(type, member))
             {
@@ -72,19 +78,33 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
             context.Report(Rule.Lost, type, "All elements but the first", type.Name, "an inline array has one field only; use an array");
         var inherited = Inheritance.Of(type);
         if (inherited.Lost is { } lost)
-            context.Report(Rule.Lost, type, "The state of the base class '" + lost.Name + "'", type.Name, "mark the base class with [GenerateSerializer], or register a converter for the type with [RegisterConverter]");
+        {
+            context.Report(Rule.Lost, type, "The state of the base class '" + lost.Name + "'", type.Name,
+                "mark the base class with [GenerateSerializer], or register a converter for the type with [RegisterConverter]");
+        }
+
         if (inherited.Items is not null && !type.IsAbstract && type.InstanceConstructors.All(static c => c.Parameters.Length > 0))
-            context.Report(Rule.Lost, type, "The items of the collection", type.Name, "it needs a constructor without parameters, which may be private");
+        {
+            context.Report(Rule.Lost, type, "The items of the collection", type.Name,
+                "it needs a constructor without parameters, which may be private");
+        }
     }
 
     private static bool HasIdInVain(INamedTypeSymbol type, ISymbol member) =>
-        member is IPropertySymbol or IFieldSymbol { AssociatedSymbol: null } && Attributes.Number(member) is not null && !CodecReader.IsNotSerialized(member)
+        member is IPropertySymbol or IFieldSymbol { AssociatedSymbol: null } && Attributes.Number(member) is not null
+            && !CodecReader.IsNotSerialized(member)
         && (member.IsStatic || CodecReader.Member(type, member, 0) is null);
 
     /// <summary>A parameter of the primary constructor that methods use is state in a field that has no name.</summary>
     private static void Capture(OperationAnalysisContext context)
     {
-        if (((IParameterReferenceOperation)context.Operation).Parameter is not { ContainingSymbol: IMethodSymbol { MethodKind: MethodKind.Constructor, ContainingType: { IsRecord: false } type } constructor } parameter
+        if (((IParameterReferenceOperation)context.Operation).Parameter is not
+            {
+                ContainingSymbol: IMethodSymbol
+                {
+                    MethodKind: MethodKind.Constructor, ContainingType: { IsRecord: false } type,
+                } constructor,
+            } parameter
             || !Attributes.Has(type, Attributes.GenerateSerializer) || CodecReader.IsServiceConstructor(constructor)
                 || !SymbolEqualityComparer.Default.Equals(CodecReader.PrimaryConstructor(type), constructor))
         {
@@ -92,15 +112,23 @@ public sealed class SerializableTypeAnalyzer : DiagnosticAnalyzer
         }
 
         if (!IsInitialization(context.Operation.Syntax))
-            context.ReportDiagnostic(Diagnostic.Create(Rule.Lost, parameter.Locations[0], "The parameter '" + parameter.Name + "'", type.Name, "a method or property uses it after construction; keep it in a field or property with an [Id]"));
+        {
+            context.ReportDiagnostic(Diagnostic.Create(Rule.Lost, parameter.Locations[0], "The parameter '" + parameter.Name + "'",
+                type.Name, "a method or property uses it after construction; keep it in a field or property with an [Id]"));
+        }
     }
 
     private static bool IsInitialization(SyntaxNode node)
     {
         for (var current = node; current is not null and not BaseTypeDeclarationSyntax; current = current.Parent)
         {
-            if (current is PrimaryConstructorBaseTypeSyntax or EqualsValueClauseSyntax { Parent: PropertyDeclarationSyntax or VariableDeclaratorSyntax { Parent.Parent: FieldDeclarationSyntax } })
+            if (current is PrimaryConstructorBaseTypeSyntax or EqualsValueClauseSyntax
+                {
+                    Parent: PropertyDeclarationSyntax or VariableDeclaratorSyntax { Parent.Parent: FieldDeclarationSyntax },
+                })
+            {
                 return true;
+            }
         }
 
         return false;

@@ -289,7 +289,8 @@ internal static class WireLimits
 
     /// <summary>
     /// The longest handshake body, and so what a connection can make this node store before it is known. A name (1024) and the fixed
-    /// fields take less than 1.3 KiB, the rest is for later versions; ASCII text such as an HTTP request read as a length is at least 0x20202020, far above, so that a foreign client is detected by its first four bytes.
+    /// fields take less than 1.3 KiB, the rest is for later versions; ASCII text such as an HTTP request read as a length is at least
+    /// 0x20202020, far above, so that a foreign client is detected by its first four bytes.
     /// </summary>
     public const int HandshakeBytes = 4096;
 

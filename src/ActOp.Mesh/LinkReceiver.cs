@@ -33,7 +33,8 @@ internal sealed class LinkReceiver
         _node = node;
         _stream = stream;
         _sender = sender;
-        _maxBodyBytes = link.Accepts == NodeKind.Client ? node.Options.MaxClientFrameBytes ?? node.Options.MaxFrameBytes : node.Options.MaxFrameBytes;
+        _maxBodyBytes = link.Accepts == NodeKind.Client
+            ? node.Options.MaxClientFrameBytes ?? node.Options.MaxFrameBytes : node.Options.MaxFrameBytes;
     }
 
     /// <summary>Memory held for a frame whose end has not arrived, beyond what every link may have.</summary>

@@ -86,7 +86,8 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
     }
 
     /// <summary>Counts a handshake that has failed.</summary>
-    public void HandshakeFailed(DisconnectReason reason) => metrics.HandshakeFailures.Add(1, new KeyValuePair<string, object?>("reason", reason.ToString()));
+    public void HandshakeFailed(DisconnectReason reason) =>
+        metrics.HandshakeFailures.Add(1, new KeyValuePair<string, object?>("reason", reason.ToString()));
 
     /// <summary>An accepted link was closed before it joined a session.</summary>
     public void LinkRefused(Link link)

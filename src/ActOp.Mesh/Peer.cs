@@ -6,12 +6,13 @@ namespace ActOp.Mesh;
 /// Another node, as seen from this one. At most one session is connected and at most one is in its handshake.
 /// <para>Threads: the public members may be used from any thread. Sessions, timers and all decisions belong to the control thread.</para>
 /// <para><b>When both ends dial.</b> Each end decides about a claim with what it knows then. (1) A dialler commits (sends its first claim,
-/// after the answer has told it whom it has reached) only if no session with that identity is connected or arriving. (2) An acceptor that has committed itself refuses the claim if its own
-/// name is the smaller one, and else drops its own dial and accepts. So of two crossing dials exactly the one of the smaller name survives.
-/// (3) The dropped dial had not been welcomed on any link (by 1 its target would not have committed), so no frame was ever accepted on it:
-/// none is lost. (4) A claim that meets a connected session is refused, unless it comes from the dialler of that session with a newer
-/// number, or says (Supersedes) that its sender has known that session: then the sender has lost it, and it is replaced.
-/// (5) All this is between two processes: a claim without the token of the name's owner is refused before (<see cref="NameOwners"/>).</para>
+/// after the answer has told it whom it has reached) only if no session with that identity is connected or arriving. (2) An acceptor that
+/// has committed itself refuses the claim if its own name is the smaller one, and else drops its own dial and accepts. So of two crossing
+/// dials exactly the one of the smaller name survives. (3) The dropped dial had not been welcomed on any link (by 1 its target would not
+/// have committed), so no frame was ever accepted on it: none is lost. (4) A claim that meets a connected session is refused, unless it
+/// comes from the dialler of that session with a newer number, or says (Supersedes) that its sender has known that session: then the sender
+/// has lost it, and it is replaced. (5) All this is between two processes: a claim without the token of the name's owner is refused before
+/// (<see cref="NameOwners"/>).</para>
 /// </summary>
 public sealed class Peer
 {

@@ -77,7 +77,8 @@ public static class SerializationHostingExtensions
 
     /// <summary>Sends the types that a predicate accepts as JSON text.</summary>
     public static ISerializerBuilder AddNewtonsoftJsonSerializer(
-        this ISerializerBuilder serializerBuilder, Func<Type, bool>? isSupported, Action<OptionsBuilder<NewtonsoftJsonCodecOptions>>? configureOptions) =>
+        this ISerializerBuilder serializerBuilder, Func<Type, bool>? isSupported,
+        Action<OptionsBuilder<NewtonsoftJsonCodecOptions>>? configureOptions) =>
         serializerBuilder.AddNewtonsoftJsonSerializer(isSupported, isSupported, configureOptions);
 
     /// <summary>Sends the types that a predicate accepts as JSON text, and copies those that another accepts by it.</summary>

@@ -173,7 +173,8 @@ public class OrleansJsonSerializationBinder : DefaultSerializationBinder
 /// <summary>A value as a JSON string.</summary>
 internal sealed class TextConverter<T>(Func<T, string> format, Func<string, T> parse) : JsonConverter
 {
-    public override bool CanConvert(Type objectType) => typeof(T).IsAssignableFrom(objectType) || Nullable.GetUnderlyingType(objectType) == typeof(T);
+    public override bool CanConvert(Type objectType) =>
+        typeof(T).IsAssignableFrom(objectType) || Nullable.GetUnderlyingType(objectType) == typeof(T);
 
     public override void WriteJson(JsonWriter writer, object? value, JsonSerializer serializer)
     {
@@ -184,7 +185,8 @@ internal sealed class TextConverter<T>(Func<T, string> format, Func<string, T> p
     }
 
     public override object? ReadJson(JsonReader reader, Type objectType, object? existingValue, JsonSerializer serializer) =>
-        reader.TokenType == JsonToken.Null ? null : parse((string)(reader.Value ?? throw new JsonSerializationException("A " + typeof(T).Name + " is a string in JSON.")));
+        reader.TokenType == JsonToken.Null
+            ? null : parse((string)(reader.Value ?? throw new JsonSerializationException("A " + typeof(T).Name + " is a string in JSON.")));
 }
 
 /// <summary>A reference to a grain: its id and its interface.</summary>
@@ -217,6 +219,7 @@ internal sealed class GrainReferenceConverter(IServiceProvider services) : JsonC
         var text = JObject.Load(reader);
         var id = GrainId.Parse((string?)text["Id"] ?? throw new JsonSerializationException("A reference to a grain has no Id."));
         var factory = services.GetRequiredService<IGrainFactory>();
-        return (string?)text["Interface"] is { Length: > 0 } name ? factory.GetGrain(id, GrainInterfaceType.Create(name)) : factory.GetGrain(id);
+        return (string?)text["Interface"] is { Length: > 0 } name
+            ? factory.GetGrain(id, GrainInterfaceType.Create(name)) : factory.GetGrain(id);
     }
 }

@@ -46,7 +46,9 @@ internal abstract class AnyCodec
         return can;
     }
 
-    /// <summary>The type that objects of an internal class of the framework, or of an exception or grain, are written as; null for others.</summary>
+    /// <summary>
+    /// The type that objects of an internal class of the framework, or of an exception or grain, are written as; null for others.
+    /// </summary>
     internal static Type? FamilyOf(Type type)
     {
         if (typeof(IAddressable).IsAssignableFrom(type))

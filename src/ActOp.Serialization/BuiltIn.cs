@@ -78,8 +78,12 @@ internal static class BuiltIn
         Add(typeof(MembershipVersion), static () => new MembershipVersionCodec());
         StreamCodecs.Add(Add);
         ReminderCodecs.Add(Add);
-        foreach (var type in (ReadOnlySpan<Type>)[typeof(DayOfWeek), typeof(DateTimeKind), typeof(StringComparison), typeof(System.Net.HttpStatusCode)])
+        foreach (var type in (ReadOnlySpan<Type>)[
+            typeof(DayOfWeek), typeof(DateTimeKind), typeof(StringComparison), typeof(System.Net.HttpStatusCode)])
+        {
             TypeManifest.AddType(type, type.FullName!);
+        }
+
         Add(typeof(Orleans.GrainCancellationToken), static () => new GrainCancellationTokenCodec());
         CodecTable.Add(typeof(Calls.NoResult), static () => new NoResultCodec());
         Add(typeof(object), static () => new AnyObjectCodec<object>());

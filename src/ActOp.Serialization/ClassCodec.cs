@@ -283,7 +283,8 @@ public static class RegisteredActivator<T>
     internal static void Set(Func<IActivator<T>> create) => Interlocked.CompareExchange(ref s_create, create, null);
 
     private static SerializerException Missing() => new(
-        "The type " + typeof(T) + " has [UseActivator], but no class with [RegisterActivator] implements IActivator<" + typeof(T).Name + ">.");
+        "The type " + typeof(T) + " has [UseActivator], but no class with [RegisterActivator] implements IActivator<" + typeof(T).Name
+            + ">.");
 }
 
 /// <summary>Reads the members of an exception into an object that exists already.</summary>

@@ -96,7 +96,8 @@ internal static class CodecTable
     {
         if (Factories.TryGetValue(type, out var create))
             return create();
-        return type.IsConstructedGenericType && Definitions.TryGetValue(type.GetGenericTypeDefinition(), out var definition) ? Make(definition, type.GetGenericArguments()) : null;
+        return type.IsConstructedGenericType && Definitions.TryGetValue(type.GetGenericTypeDefinition(), out var definition)
+            ? Make(definition, type.GetGenericArguments()) : null;
     }
 
     private static CodecNotFoundException NotFound(Type type) =>

@@ -30,7 +30,9 @@ public sealed class GrainInterface
     /// <summary>A reference to a grain through this interface.</summary>
     /// <exception cref="InvalidOperationException">The interface is a generic definition.</exception>
     public GrainReference CreateReference(GrainReferenceShared shared, IdSpan key) =>
-        _create is { } create ? create(shared, key) : throw new InvalidOperationException("The grain interface " + Name + " is generic: a reference needs its type arguments.");
+        _create is { } create
+            ? create(shared, key)
+            : throw new InvalidOperationException("The grain interface " + Name + " is generic: a reference needs its type arguments.");
 }
 
 /// <summary>A grain class of the manifest.</summary>

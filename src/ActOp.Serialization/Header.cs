@@ -51,7 +51,11 @@ internal static class Header
 
     /// <summary>The object as the static type.</summary>
     internal static T Fit<T>(object value)
-        where T : class => value as T ?? throw new SerializerException("The message has an object of type " + value.GetType() + " where " + typeof(T) + " is expected.");
+        where T : class =>
+            value as T ?? throw new SerializerException(
+                "The message has an object of type " + value.GetType() + " where " + typeof(T) + " is expected.");
 
-    private static int Target(int at, uint header) => header - TypedTracked <= (uint)at ? at - (int)(header - TypedTracked) : throw new SerializerException("The message refers to an object before its start.");
+    private static int Target(int at, uint header) =>
+        header - TypedTracked <= (uint)at
+            ? at - (int)(header - TypedTracked) : throw new SerializerException("The message refers to an object before its start.");
 }

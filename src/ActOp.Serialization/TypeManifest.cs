@@ -198,7 +198,8 @@ public static class TypeManifest
         var constructor = definition.ReferenceDefinition!.MakeGenericType(interfaceType.GetGenericArguments())
             .GetConstructor([typeof(GrainReferenceShared), typeof(IdSpan)])!;
         var invoker = ConstructorInvoker.Create(constructor);
-        return InterfacesByType.GetOrAdd(interfaceType, new GrainInterface(interfaceType, NameOf(interfaceType), (shared, key) => (GrainReference)invoker.Invoke(shared, key)));
+        return InterfacesByType.GetOrAdd(interfaceType,
+            new GrainInterface(interfaceType, NameOf(interfaceType), (shared, key) => (GrainReference)invoker.Invoke(shared, key)));
     }
 
     private static Assembly LoadPart(Assembly assembly, string part)
@@ -228,7 +229,8 @@ public static class TypeManifest
     }
 
     private static bool IsOfFramework(AssemblyName name) =>
-        name.Name is not { } text || text.StartsWith("System.", StringComparison.Ordinal) || text.StartsWith("Microsoft.", StringComparison.Ordinal) || text is "System" or "mscorlib" or "netstandard" or "WindowsBase";
+        name.Name is not { } text || text.StartsWith("System.", StringComparison.Ordinal)
+            || text.StartsWith("Microsoft.", StringComparison.Ordinal) || text is "System" or "mscorlib" or "netstandard" or "WindowsBase";
 
     /// <summary>Registers a generated codec.</summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
@@ -332,11 +334,16 @@ public static class TypeManifest
     /// <summary>The name of a registered type or of one made from registered types.</summary>
     /// <exception cref="CodecNotFoundException">The type is not registered.</exception>
     public static string NameOf(Type type) =>
-        TryNameOf(type, out var name) ? name : throw new CodecNotFoundException("The type " + type + " has no name for serialization: it has no [GenerateSerializer], or its assembly has no generated code.");
+        TryNameOf(type, out var name)
+            ? name : throw new CodecNotFoundException("The type " + type
+                + " has no name for serialization: it has no [GenerateSerializer], or its assembly has no generated code.");
 
-    /// <summary>The registered classes that are derived from a class or implement an interface, and of which there can be objects.</summary>
+    /// <summary>
+    /// The registered classes that are derived from a class or implement an interface, and of which there can be objects.
+    /// </summary>
     internal static IEnumerable<Type> DerivedOf(Type type) => NamesByType.Keys.Where(
-        one => one != type && type.IsAssignableFrom(one) && one is { IsAbstract: false, IsInterface: false, IsGenericTypeDefinition: false });
+        one => one != type && type.IsAssignableFrom(one)
+            && one is { IsAbstract: false, IsInterface: false, IsGenericTypeDefinition: false });
 
     /// <summary>The name of a type, if it is registered or made from registered types.</summary>
     public static bool TryNameOf(Type type, [NotNullWhen(true)] out string? name)
@@ -400,13 +407,18 @@ public static class TypeManifest
         if (text.Length > MaxNameLength)
             throw new SerializerException("Type arguments in the message are longer than " + MaxNameLength + " characters.");
         var rest = text.AsSpan();
-        return ParseList(ref rest, 0) is { } types && rest.IsEmpty ? types : throw new SerializerException("The type arguments " + text + " are malformed or name types that are not registered.");
+        return ParseList(ref rest, 0) is { } types && rest.IsEmpty
+            ? types : throw new SerializerException("The type arguments " + text + " are malformed or name types that are not registered.");
     }
 
     private static string? BuildName(Type type)
     {
         if (type.IsArray)
-            return (!type.IsSZArray && type.GetArrayRank() == 1) || !TryNameOf(type.GetElementType()!, out var element) ? null : element + "[" + new string(',', type.GetArrayRank() - 1) + "]";
+        {
+            return (!type.IsSZArray && type.GetArrayRank() == 1) || !TryNameOf(type.GetElementType()!, out var element)
+                ? null : element + "[" + new string(',', type.GetArrayRank() - 1) + "]";
+        }
+
         if (!type.IsConstructedGenericType || !NamesByType.TryGetValue(type.GetGenericTypeDefinition(), out var definition))
             return null;
         var names = new List<string>();

@@ -4,12 +4,12 @@ using Orleans.Serialization;
 namespace ActOp.Serialization;
 
 /// <summary>
-/// How many types a peer may cause to be constructed in this process. Types are never unloaded, so there is a limit for all peers; the share
-/// keeps one peer from using up what others need.
+/// How many types a peer may cause to be constructed in this process. Types are never unloaded, so there is a limit for all peers; the
+/// share keeps one peer from using up what others need.
 /// </summary>
 /// <remarks>
-/// Clients together may use half of the limit, so that silos have the other half. What a peer has used up is not given back. Any thread; the
-/// thread that reads frames of a peer sets <see cref="Current"/> meanwhile. Names that are read without a share (from storage, by the
+/// Clients together may use half of the limit, so that silos have the other half. What a peer has used up is not given back. Any thread;
+/// the thread that reads frames of a peer sets <see cref="Current"/> meanwhile. Names that are read without a share (from storage, by the
 /// application) are limited by the total only.
 /// </remarks>
 internal sealed class TypeShare(int limit, bool isClient)

@@ -49,8 +49,8 @@ internal static class ClusterNodes
     }
 
     /// <summary>
-    /// Waits until every silo's view has exactly these silos as active ones, and knows the gone ones as such, and until every silo knows what
-    /// the others host, so that it places grains on all of them.
+    /// Waits until every silo's view has exactly these silos as active ones, and knows the gone ones as such, and until every silo knows
+    /// what the others host, so that it places grains on all of them.
     /// </summary>
     internal static Task WaitForLivenessAsync(IReadOnlyList<Node> nodes, TimeSpan timeout) => TestingUtils.WaitUntilAsync(
         (last, _) =>
@@ -60,7 +60,8 @@ internal static class ClusterNodes
             if (wrong is null && nodes.FirstOrDefault(node => !expected.SetEquals(node.Manifests.Known.Manifests.Keys)) is { } ignorant)
             {
                 return last
-                    ? throw new TimeoutException("The silo " + ignorant.Address + " does not know after " + timeout + " what all others host.")
+                    ? throw new TimeoutException(
+                        "The silo " + ignorant.Address + " does not know after " + timeout + " what all others host.")
                     : Task.FromResult(false);
             }
 

@@ -7,8 +7,8 @@ namespace Orleans.TestingHost;
 public static class TimeProviderTestingExtensions
 {
     /// <summary>
-    /// Gives everything but grains and their timers this clock. Grains keep the <see cref="TimeProvider"/> that is registered without a key, so
-    /// that a test can move their timers on while the silo runs in real time.
+    /// Gives everything but grains and their timers this clock. Grains keep the <see cref="TimeProvider"/> that is registered without a
+    /// key, so that a test can move their timers on while the silo runs in real time.
     /// </summary>
     public static IServiceCollection UseTimeProviderForBackgroundAreas(this IServiceCollection services, TimeProvider timeProvider)
     {

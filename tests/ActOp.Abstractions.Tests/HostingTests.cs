@@ -32,7 +32,8 @@ public class HostingTests
     public void A_client_gets_the_silos_of_this_machine()
     {
         ((IClientBuilder)_builder).UseLocalhostClustering([1, 2]);
-        Assert.Equal(["gwy.tcp://127.0.0.1:1/0", "gwy.tcp://127.0.0.1:2/0"], Options<StaticGatewayListProviderOptions>().Gateways.Select(uri => uri.ToString()));
+        Assert.Equal(["gwy.tcp://127.0.0.1:1/0", "gwy.tcp://127.0.0.1:2/0"],
+            Options<StaticGatewayListProviderOptions>().Gateways.Select(uri => uri.ToString()));
         Assert.Equal("dev", Options<ClusterOptions>().ClusterId);
     }
 

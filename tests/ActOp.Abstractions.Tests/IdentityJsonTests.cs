@@ -27,9 +27,11 @@ public class IdentityJsonTests
         new(default(GrainInterfaceType), "\"\""),
         new(default(ActivationId), "\"@00000000000000000000000000000000\""),
         new(
-            new GrainAddress { GrainId = Grain, SiloAddress = Silo, ActivationId = Activation, MembershipVersion = new MembershipVersion(3) },
+            new GrainAddress { GrainId = Grain, SiloAddress = Silo, ActivationId = Activation, MembershipVersion =
+                new MembershipVersion(3) },
             "{\"ActivationId\":\"@00112233445566778899aabbccddeeff\",\"GrainId\":\"room/a/b\",\"MembershipVersion\":3,\"SiloAddress\":\"10.0.0.1:11111@7\"}"),
-        new(new GrainAddress { GrainId = Grain }, "{\"ActivationId\":\"@00000000000000000000000000000000\",\"GrainId\":\"room/a/b\",\"MembershipVersion\":-9223372036854775808,\"SiloAddress\":null}"),
+        new(new GrainAddress { GrainId = Grain },
+            "{\"ActivationId\":\"@00000000000000000000000000000000\",\"GrainId\":\"room/a/b\",\"MembershipVersion\":-9223372036854775808,\"SiloAddress\":null}"),
     ];
 
     [Theory]

@@ -127,12 +127,26 @@ public class IdentityTextTests
     [Fact]
     public void An_address_matches_the_same_activation_whatever_the_view()
     {
-        var address = new GrainAddress { GrainId = GrainId.Create("a", "1"), ActivationId = ActivationId.NewId(), SiloAddress = SiloAddress.Zero, MembershipVersion = new MembershipVersion(3) };
-        var later = new GrainAddress { GrainId = address.GrainId, ActivationId = address.ActivationId, SiloAddress = address.SiloAddress, MembershipVersion = new MembershipVersion(4) };
+        var address =
+            new GrainAddress
+            {
+                GrainId = GrainId.Create("a", "1"),
+                ActivationId = ActivationId.NewId(),
+                SiloAddress = SiloAddress.Zero,
+                MembershipVersion = new MembershipVersion(3)
+            };
+        var later = new GrainAddress
+        {
+            GrainId = address.GrainId,
+            ActivationId = address.ActivationId,
+            SiloAddress = address.SiloAddress,
+            MembershipVersion = new MembershipVersion(4)
+        };
         Assert.True(address.IsComplete);
         Assert.True(address.Matches(later));
         Assert.NotEqual(address, later);
-        Assert.False(address.Matches(new GrainAddress { GrainId = address.GrainId, ActivationId = ActivationId.NewId(), SiloAddress = address.SiloAddress }));
+        Assert.False(address.Matches(
+            new GrainAddress { GrainId = address.GrainId, ActivationId = ActivationId.NewId(), SiloAddress = address.SiloAddress }));
         Assert.Equal(address.ToString(), $"{address}");
     }
 

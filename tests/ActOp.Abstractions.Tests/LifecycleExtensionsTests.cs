@@ -39,7 +39,8 @@ public class LifecycleExtensionsTests
         var observer = new Observer();
         _lifecycle.Subscribe(9, observer);
         _lifecycle.Subscribe<LifecycleExtensionsTests>(10, observer);
-        Assert.Equal([(typeof(Observer).FullName!, 9, observer), (typeof(LifecycleExtensionsTests).FullName!, 10, (ILifecycleObserver)observer)], _lifecycle.Joined);
+        Assert.Equal([(typeof(Observer).FullName!, 9, observer),
+            (typeof(LifecycleExtensionsTests).FullName!, 10, (ILifecycleObserver)observer)], _lifecycle.Joined);
     }
 
     private sealed class Observer : ILifecycleObserver

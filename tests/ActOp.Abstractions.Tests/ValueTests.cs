@@ -56,7 +56,8 @@ public class ValueTests
     public void An_alias_of_a_service_without_types_is_refused_and_adds_nothing()
     {
         var services = new ServiceCollection();
-        Assert.Equal("implementation", Assert.Throws<ArgumentNullException>(() => services.AddFromExisting(typeof(string), null!)).ParamName);
+        Assert.Equal(
+            "implementation", Assert.Throws<ArgumentNullException>(() => services.AddFromExisting(typeof(string), null!)).ParamName);
         Assert.Equal("service", Assert.Throws<ArgumentNullException>(() => services.AddFromExisting(null!, typeof(string))).ParamName);
         Assert.Empty(services);
     }

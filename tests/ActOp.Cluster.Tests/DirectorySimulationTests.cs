@@ -39,7 +39,8 @@ public sealed class DirectorySimulationTests
         Assert.True(
             cluster.RunUntil(5_000, () => joined.Protocol.View.ActiveSilos.Length == 4 && cluster.IsSettled() && cluster.AllSlotsServed()));
         cluster.Silos[0].BeginShutdown();
-        Assert.True(cluster.RunUntil(5_000, () => cluster.Running.All(silo => silo.Protocol.View.ActiveSilos.Length == 3) && cluster.AllSlotsServed()));
+        Assert.True(cluster.RunUntil(5_000, () => cluster.Running.All(silo => silo.Protocol.View.ActiveSilos.Length == 3)
+            && cluster.AllSlotsServed()));
 
         Assert.Equal(before, Activations(cluster));
         CheckSettled(cluster);
@@ -61,7 +62,8 @@ public sealed class DirectorySimulationTests
             victim.LoseHost();
         }
 
-        Assert.True(cluster.RunUntil(15_000, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(victim.Address)) && cluster.AllSlotsServed()));
+        Assert.True(cluster.RunUntil(15_000, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(victim.Address))
+            && cluster.AllSlotsServed()));
 
         foreach (var (grain, location) in living)
         {
@@ -80,7 +82,9 @@ public sealed class DirectorySimulationTests
         var cluster = new SimulatedCluster(seed).With(5);
         ActivateAll(cluster);
         var owner = cluster.Silos[seed % 5];
-        var moving = Grains.Where(grain => Holder(cluster, grain) is { } source && source != owner && owner.Address.Equals(owner.Directory.Map.OwnerOf(grain))).ToArray();
+        var moving =
+            Grains.Where(grain => Holder(cluster, grain) is { } source && source != owner
+                && owner.Address.Equals(owner.Directory.Map.OwnerOf(grain))).ToArray();
         Assert.NotEmpty(moving);
         foreach (var grain in moving)
         {
@@ -91,7 +95,8 @@ public sealed class DirectorySimulationTests
         Assert.True(cluster.RunUntil(2_000, () => moving.All(grain => Holder(cluster, grain)?.Activations[grain].Epoch > 0)));
         var arrived = Activations(cluster).Where(one => moving.Contains(one.Key)).ToDictionary();
         owner.Kill();
-        Assert.True(cluster.RunUntil(15_000, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(owner.Address)) && cluster.AllSlotsServed()));
+        Assert.True(cluster.RunUntil(15_000, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(owner.Address))
+            && cluster.AllSlotsServed()));
         Assert.All(moving, grain => Assert.Contains(cluster.Running, silo => silo.Leaving.ContainsKey(grain)));
         cluster.Run(30_000);
 
@@ -109,7 +114,8 @@ public sealed class DirectorySimulationTests
         var orphans = victim.Activations.Keys.ToArray();
         Assert.NotEmpty(orphans);
         victim.LoseHost();
-        Assert.True(cluster.RunUntil(15_000, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(victim.Address)) && cluster.AllSlotsServed()));
+        Assert.True(cluster.RunUntil(15_000, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(victim.Address))
+            && cluster.AllSlotsServed()));
 
         foreach (var orphan in orphans)
         {
@@ -252,10 +258,12 @@ public sealed class DirectorySimulationTests
     private static void CheckSafety(SimulatedCluster cluster)
     {
         var table = cluster.TableNow;
-        var living = cluster.Silos.Where(silo => silo.IsUp && !silo.Protocol.IsStopped && table.Find(silo.Address) is { IsAlive: true }).ToArray();
+        var living = cluster.Silos.Where(silo => silo.IsUp && !silo.Protocol.IsStopped && table.Find(silo.Address) is { IsAlive: true })
+            .ToArray();
         for (var slot = 0; slot < SlotMap.SlotCount; slot += 37)
         {
-            Assert.True(living.Count(silo => silo.Directory.StateOf(slot) == SlotState.Ready) <= 1, $"Two living silos serve slot {slot} at {cluster.Now}.");
+            Assert.True(living.Count(silo => silo.Directory.StateOf(slot) == SlotState.Ready) <= 1,
+                $"Two living silos serve slot {slot} at {cluster.Now}.");
         }
 
         foreach (var grain in Grains)

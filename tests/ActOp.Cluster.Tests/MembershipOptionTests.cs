@@ -144,7 +144,8 @@ public sealed class MembershipOptionTests
         var (first, second) = (cluster.Silos[0], cluster.Silos[1]);
         first.LoseHost();
         second.LoseHost();
-        return cluster.RunUntil(time, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(first.Address) && silo.Protocol.View.IsDead(second.Address)));
+        return cluster.RunUntil(
+            time, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(first.Address) && silo.Protocol.View.IsDead(second.Address)));
     }
 
     private static int DeadRowsAfter(Action<ClusterMembershipOptions> configure)

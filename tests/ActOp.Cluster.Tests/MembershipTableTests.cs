@@ -77,7 +77,9 @@ public sealed class MembershipTableTests
     {
         Write(0, Row(1));
 
-        var reply = _table.Apply(new TableRequest(2, TableOperation.Write) { ExpectedVersion = 1, Rows = [Row(1) with { Votes = [new Vote(Views.Silo(2), 1, false)] }] });
+        var reply = _table.Apply(new TableRequest(
+            2, TableOperation.Write)
+        { ExpectedVersion = 1, Rows = [Row(1) with { Votes = [new Vote(Views.Silo(2), 1, false)] }] });
 
         Assert.Equal((2L, 1L), (reply.Snapshot.Version, reply.Snapshot.View));
     }
@@ -96,7 +98,9 @@ public sealed class MembershipTableTests
     [Fact]
     public void The_difference_of_two_views_names_who_came_left_and_died()
     {
-        var change = new View(2, [Views.Active(1) with { Status = SiloStatus.ShuttingDown }, Views.Dead(2, DeathCause.Refused), Views.Active(4)]).Since(Views.Of(1, 1, 2, 3));
+        var change =
+            new View(2, [Views.Active(1) with { Status = SiloStatus.ShuttingDown }, Views.Dead(2, DeathCause.Refused),
+                Views.Active(4)]).Since(Views.Of(1, 1, 2, 3));
 
         Assert.Equal([Views.Silo(4)], change.Joined.ToArray());
         Assert.Equal([Views.Silo(1), Views.Silo(2), Views.Silo(3)], change.Left.ToArray());

@@ -25,7 +25,8 @@ internal static class CommandLine
         }
 
         var text = await output + await errors;
-        return process.ExitCode == 0 ? text : throw new InvalidOperationException($"dotnet {string.Join(' ', arguments)} returned {process.ExitCode}:\n{text}");
+        return process.ExitCode == 0
+            ? text : throw new InvalidOperationException($"dotnet {string.Join(' ', arguments)} returned {process.ExitCode}:\n{text}");
     }
 
     /// <summary>Runs <c>dotnet</c> until a line of its output contains a text, lets the caller do something, and ends it.</summary>
@@ -54,9 +55,13 @@ internal static class CommandLine
 
     private static Process Start(string folder, IReadOnlyDictionary<string, string> variables, string[] arguments)
     {
-        ProcessStartInfo start = new("dotnet", arguments) { WorkingDirectory = folder, RedirectStandardOutput = true, RedirectStandardError = true };
-        foreach (var inherited in start.Environment.Keys.Where(static name => name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)).ToArray())
+        ProcessStartInfo start =
+            new("dotnet", arguments) { WorkingDirectory = folder, RedirectStandardOutput = true, RedirectStandardError = true };
+        foreach (var inherited in start.Environment.Keys.Where(
+            static name => name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)).ToArray())
+        {
             start.Environment.Remove(inherited);
+        }
         // A build node that stays would keep the output open.
         start.Environment["MSBUILDDISABLENODEREUSE"] = "1";
         start.Environment["DOTNET_CLI_TELEMETRY_OPTOUT"] = "1";

@@ -168,8 +168,8 @@ internal sealed class ListedType
     }
 
     /// <summary>
-    /// What the first of the types that lacks least lacks. Extension methods of one class may be in classes of that name in several packages,
-    /// as those of Orleans are.
+    /// What the first of the types that lacks least lacks. Extension methods of one class may be in classes of that name in several
+    /// packages, as those of Orleans are.
     /// </summary>
     internal IEnumerable<string> LackingIn(List<INamedTypeSymbol> candidates)
     {

@@ -51,7 +51,8 @@ public partial class DisciplineTests
             .Select(static file => (file.Path, Match: Sanction().Match(file.Text)))
             .Where(static found => found.Match.Success)
             .ToDictionary(static found => found.Path, static found => found.Match.Groups[1].Value.Trim(), StringComparer.Ordinal);
-        Assert.Equal(sanctioned.OrderBy(static entry => entry.Key, StringComparer.Ordinal), used.OrderBy(static entry => entry.Key, StringComparer.Ordinal));
+        Assert.Equal(sanctioned.OrderBy(static entry => entry.Key, StringComparer.Ordinal),
+            used.OrderBy(static entry => entry.Key, StringComparer.Ordinal));
         Assert.DoesNotContain("", used.Values);
     }
 
@@ -73,7 +74,8 @@ public partial class DisciplineTests
         foreach (var file in Repository.Sources("src"))
         {
             var discards = from assignment in file.Syntax.DescendantNodes().OfType<AssignmentExpressionSyntax>()
-                           where assignment.Left is IdentifierNameSyntax { Identifier.Text: "_" } && assignment.Right is InvocationExpressionSyntax
+                           where assignment.Left is IdentifierNameSyntax { Identifier.Text: "_" }
+                           && assignment.Right is InvocationExpressionSyntax
                            select assignment;
             var voids = from node in file.Syntax.DescendantNodes()
                         where (node is MethodDeclarationSyntax method && IsAsyncVoid(method.ReturnType, method.Modifiers))

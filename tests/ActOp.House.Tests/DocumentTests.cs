@@ -25,7 +25,8 @@ public partial class DocumentTests
     public void Every_command_of_the_readme_is_run_by_the_pipeline()
     {
         var pipeline = Repository.Text(".ci/run");
-        string[] commands = [.. Command().Matches(Repository.Text("README.md")).Select(static match => match.Value.Split('#')[0].Trim()).Distinct()];
+        string[] commands =
+            [.. Command().Matches(Repository.Text("README.md")).Select(static match => match.Value.Split('#')[0].Trim()).Distinct()];
         Assert.NotEmpty(commands);
         Findings.None(commands.Where(command => !pipeline.Contains(command, StringComparison.Ordinal)));
     }
@@ -37,7 +38,8 @@ public partial class DocumentTests
         Assert.NotEmpty(records);
         var wrong = from path in records
                     let text = Repository.Text(path)
-                    where new[] { "## Context", "## Decision", "## Consequence" }.Any(part => !text.Contains(part, StringComparison.Ordinal))
+                    where new[] { "## Context", "## Decision",
+                        "## Consequence" }.Any(part => !text.Contains(part, StringComparison.Ordinal))
                     select path;
         Findings.None(wrong);
     }

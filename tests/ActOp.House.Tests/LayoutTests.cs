@@ -63,6 +63,16 @@ public class LayoutTests(ITestOutputHelper output)
     }
 
     [Fact]
+    public void Lines_of_src_have_at_most_140_columns()
+    {
+        var wrong = from path in Repository.Files("src", "*.cs")
+                    from line in Repository.Text(path).Split('\n').Select(static (text, index) => (Text: text, Number: index + 1))
+                    where line.Text.Length > 140
+                    select path + ":" + line.Number;
+        Findings.None(wrong);
+    }
+
+    [Fact]
     public void Files_of_src_are_few_and_long_enough_to_be_read_alone()
     {
         SourceFile[] files = [.. Repository.Sources("src").OrderBy(static file => file.Lines)];
@@ -80,7 +90,8 @@ public class LayoutTests(ITestOutputHelper output)
         var parts = from file in Repository.Sources("src")
                     from type in file.Syntax.DescendantNodes().OfType<TypeDeclarationSyntax>()
                     where type.Modifiers.Any(static modifier => modifier.Text == "partial")
-                    select (file.Path, Name: file.Namespace + "." + type.Identifier.Text, Generated: type.DescendantNodes().OfType<MethodDeclarationSyntax>().Any(IsGenerated));
+                    select (file.Path, Name: file.Namespace + "." + type.Identifier.Text, Generated: type.DescendantNodes()
+                        .OfType<MethodDeclarationSyntax>().Any(IsGenerated));
         var found = parts.ToArray();
         output.WriteLine($"partial classes: {found.Length}, all for generated code");
         Findings.None(

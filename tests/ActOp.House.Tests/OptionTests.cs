@@ -77,7 +77,8 @@ public partial class OptionTests(ITestOutputHelper output)
         string[] without = [.. Table.Where(static entry => entry.Value == None).Select(static entry => entry.Key)];
         output.WriteLine(without.Length + " options without effect:\n" + string.Join('\n', without));
         string[] reported = [.. OptionReport.Entries.Select(static entry => entry.Name)];
-        Findings.None(without.Where(static name => !name.Contains("TestCluster", StringComparison.Ordinal)).Except(reported).Select(static name => name + " is not reported.")
+        Findings.None(without.Where(static name => !name.Contains("TestCluster", StringComparison.Ordinal)).Except(reported)
+            .Select(static name => name + " is not reported.")
             .Concat(reported.Except(without).Select(static name => name + " is reported and has an effect by the table.")));
         var page = Repository.Text("docs/migrating-from-orleans.md");
         Findings.None(without.Where(name => !page.Contains("`" + name + "`", StringComparison.Ordinal)));
@@ -91,10 +92,12 @@ public partial class OptionTests(ITestOutputHelper output)
     {
         var table = Repository.List("attributes.txt");
         var attributes = Assemblies.SelectMany(static assembly => assembly.GetExportedTypes())
-            .Where(static type => typeof(Attribute).IsAssignableFrom(type)).Select(static type => type.Name).ToHashSet(StringComparer.Ordinal);
+            .Where(static type => typeof(Attribute).IsAssignableFrom(type)).Select(static type => type.Name)
+            .ToHashSet(StringComparer.Ordinal);
         var tests = Repository.Sources("tests").SelectMany(TestsOf).ToHashSet(StringComparer.Ordinal);
         var analyzer = Repository.Text("src/ActOp.Generators/AttributeAnalyzer.cs");
-        output.WriteLine("A build error: " + string.Join(", ", table.Where(static entry => entry.Value == "error").Select(static entry => entry.Key)));
+        output.WriteLine(
+            "A build error: " + string.Join(", ", table.Where(static entry => entry.Value == "error").Select(static entry => entry.Key)));
         Findings.None(attributes.Except(table.Keys).Select(static name => name + " is not in Lists/attributes.txt.")
             .Concat(table.Keys.Except(attributes).Select(static name => name + " is in Lists/attributes.txt and is no attribute."))
             .Concat(table.Where(entry => entry.Value == "error" && !analyzer.Contains("." + entry.Key + "\"", StringComparison.Ordinal))
@@ -115,7 +118,8 @@ public partial class OptionTests(ITestOutputHelper output)
 
     [Fact]
     public void Every_option_is_documented() =>
-        Findings.None(OptionsPage.Text(Options).Split('\n').Where(static line => line.StartsWith("| `", StringComparison.Ordinal) && line.EndsWith("|  |", StringComparison.Ordinal)));
+        Findings.None(OptionsPage.Text(Options).Split('\n')
+            .Where(static line => line.StartsWith("| `", StringComparison.Ordinal) && line.EndsWith("|  |", StringComparison.Ordinal)));
 
     private static string NameOf(PropertyInfo option) => option.DeclaringType!.Name + "." + option.Name;
 
@@ -162,8 +166,12 @@ public partial class OptionTests(ITestOutputHelper output)
             {
                 var code = il[at] == 0xFE ? Codes[0xFE00 | il[++at]] : Codes[il[at]];
                 at++;
-                if (code.OperandType == System.Reflection.Emit.OperandType.InlineMethod && Resolve(method, BitConverter.ToInt32(il, at)) is { } called)
+                if (code.OperandType == System.Reflection.Emit.OperandType.InlineMethod
+                    && Resolve(method, BitConverter.ToInt32(il, at)) is { } called)
+                {
                     yield return called;
+                }
+
                 at += SizeOf(code.OperandType, il, at);
             }
         }

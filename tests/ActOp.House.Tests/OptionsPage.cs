@@ -24,15 +24,18 @@ internal static partial class OptionsPage
     internal static string Text(IEnumerable<PropertyInfo> options)
     {
         var page = new StringBuilder(Head);
-        foreach (var group in options.GroupBy(static option => option.DeclaringType!).OrderBy(static g => g.Key.Name, StringComparer.Ordinal))
+        foreach (var group in options.GroupBy(static option => option.DeclaringType!)
+            .OrderBy(static g => g.Key.Name, StringComparer.Ordinal))
         {
             page.Append("\n## ").Append(NameOf(group.Key)).Append("\n\n");
-            page.Append(Summary(group.Key.Assembly, "T:" + group.Key.FullName)).Append(" Namespace `").Append(group.Key.Namespace).Append("`.\n\n");
+            page.Append(Summary(group.Key.Assembly, "T:" + group.Key.FullName)).Append(" Namespace `").Append(group.Key.Namespace)
+                .Append("`.\n\n");
             page.Append("| option | type | default | meaning |\n|---|---|---|---|\n");
             var instance = Instance(group.Key);
             foreach (var option in group.OrderBy(static option => option.Name, StringComparer.Ordinal))
             {
-                page.Append("| `").Append(option.Name).Append("` | `").Append(NameOf(option.PropertyType)).Append("` | ").Append(Default(option, instance))
+                page.Append("| `").Append(option.Name).Append("` | `").Append(NameOf(option.PropertyType)).Append("` | ")
+                    .Append(Default(option, instance))
                     .Append(" | ").Append(Summary(group.Key.Assembly, "P:" + group.Key.FullName + "." + option.Name)).Append(" |\n");
             }
         }
@@ -41,7 +44,8 @@ internal static partial class OptionsPage
     }
 
     private static object? Instance(Type type) =>
-        type is { IsAbstract: false, ContainsGenericParameters: false } && type.GetConstructor(Type.EmptyTypes) is not null ? Activator.CreateInstance(type) : null;
+        type is { IsAbstract: false, ContainsGenericParameters: false } && type.GetConstructor(Type.EmptyTypes) is not null
+            ? Activator.CreateInstance(type) : null;
 
     private static string Default(PropertyInfo option, object? instance)
     {
@@ -96,7 +100,8 @@ internal static partial class OptionsPage
         if (!Documents.TryGetValue(assembly, out var documents))
         {
             var file = Path.ChangeExtension(Path.Combine(AppContext.BaseDirectory, assembly.GetName().Name + ".dll"), ".xml");
-            documents = XDocument.Load(file).Descendants("member").ToDictionary(static m => (string)m.Attribute("name")!, static m => m, StringComparer.Ordinal);
+            documents = XDocument.Load(file).Descendants("member")
+                .ToDictionary(static m => (string)m.Attribute("name")!, static m => m, StringComparer.Ordinal);
             Documents[assembly] = documents;
         }
 
@@ -107,7 +112,8 @@ internal static partial class OptionsPage
     private static string Text(XNode node) => node switch
     {
         XText text => text.Value,
-        XElement { Name.LocalName: "see" } see when see.Attribute("cref") is { } cref => "`" + cref.Value.Split(':')[^1].Split('(')[0].Split('.')[^1] + "`",
+        XElement { Name.LocalName: "see" } see when see.Attribute("cref") is { } cref =>
+            "`" + cref.Value.Split(':')[^1].Split('(')[0].Split('.')[^1] + "`",
         XElement { Name.LocalName: "see" } see => "`" + (string?)see.Attribute("langword") + "`",
         XElement { Name.LocalName: "paramref" or "typeparamref" } named => "`" + (string?)named.Attribute("name") + "`",
         XElement { Name.LocalName: "c" } code => "`" + code.Value + "`",

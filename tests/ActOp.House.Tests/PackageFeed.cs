@@ -33,7 +33,8 @@ public sealed class PackageFeed : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         // What is packed is what was just tested: the projects are built, since this one references them all.
-        await CommandLine.DotnetAsync(Repository.Root, new Dictionary<string, string>(), "pack", "--no-build", "-c", Configuration, "-o", Path.Combine(_folder, "feed"), "-p:Version=9.9.9-house", "-v", "q", "--nologo", "ActOp.sln");
+        await CommandLine.DotnetAsync(Repository.Root, new Dictionary<string, string>(), "pack", "--no-build", "-c", Configuration, "-o",
+            Path.Combine(_folder, "feed"), "-p:Version=9.9.9-house", "-v", "q", "--nologo", "ActOp.sln");
         // The folder is one more source: whatever the machine uses by default stays.
         await WriteAsync("NuGet.config", """
             <configuration>

@@ -11,7 +11,8 @@ namespace ActOp.House.Tests;
 /// <summary>What a user gets who references a package and nothing else.</summary>
 public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
-    private static readonly string[] WithCode = ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql", "ActOp.Runtime",
+    private static readonly string[] WithCode =
+        ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql", "ActOp.Runtime",
         "ActOp.Serialization", "ActOp.Serialization.NewtonsoftJson", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
@@ -22,7 +23,9 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public void Every_library_is_packed_with_its_symbols()
     {
-        string[] expected = [.. WithCode.SelectMany(static id => new[] { id + ".nupkg", id + ".snupkg" }), "ActOp.Client.nupkg", "ActOp.Server.nupkg", "ActOp.Templates.nupkg"];
+        string[] expected =
+            [.. WithCode.SelectMany(static id => new[] { id + ".nupkg", id + ".snupkg" }), "ActOp.Client.nupkg", "ActOp.Server.nupkg",
+                "ActOp.Templates.nupkg"];
         Assert.Equal(expected.Order(StringComparer.Ordinal), feed.Packages);
     }
 
@@ -60,7 +63,9 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         Findings.None(needed);
     }
 
-    /// <summary>The callbacks of UseTls have a parameter of ConnectionContext: two small assemblies, without the framework of ASP.NET.</summary>
+    /// <summary>
+    /// The callbacks of UseTls have a parameter of ConnectionContext: two small assemblies, without the framework of ASP.NET.
+    /// </summary>
     private const string ConnectionContext = "Microsoft.AspNetCore.Connections.Abstractions";
 
     /// <summary>Serializers of stored states take and return BinaryData.</summary>
@@ -138,12 +143,15 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public async Task A_client_calls_a_grain_with_a_type_of_its_own()
     {
-        await feed.WriteAsync("Contract/Contract.csproj", Project("""<PackageReference Include="ActOp.Client" Version="9.9.9-house" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal));
+        await feed.WriteAsync("Contract/Contract.csproj", Project("""<PackageReference Include="ActOp.Client" Version="9.9.9-house" />""")
+            .Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal));
         await feed.WriteAsync("Contract/IGreeter.cs", Contract);
-        await feed.WriteAsync("Called/Called.csproj", Project("""<ProjectReference Include="../Contract/Contract.csproj" /><PackageReference Include="ActOp.Server" Version="9.9.9-house" />"""));
+        await feed.WriteAsync("Called/Called.csproj",
+            Project("""<ProjectReference Include="../Contract/Contract.csproj" /><PackageReference Include="ActOp.Server" Version="9.9.9-house" />"""));
         await feed.WriteAsync("Called/Greeter.cs", Greeter);
         await feed.WriteAsync("Called/Program.cs", ClientProgram);
-        Assert.Contains("answer: Greeting { Text = Hello, stranger!, Count = 1 }", await feed.RunAsync("Called", Pair()), StringComparison.Ordinal);
+        Assert.Contains(
+            "answer: Greeting { Text = Hello, stranger!, Count = 1 }", await feed.RunAsync("Called", Pair()), StringComparison.Ordinal);
 
         // The plain runtime is enough, and what only some programs need is not there.
         var output = feed.OutputOf("Called");
@@ -156,7 +164,8 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public async Task Generator_and_usings_reach_a_project_behind_the_one_that_references_the_package()
     {
-        await feed.WriteAsync("Grains/Grains.csproj", Project("""<PackageReference Include="ActOp.Server" Version="9.9.9-house" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal));
+        await feed.WriteAsync("Grains/Grains.csproj", Project("""<PackageReference Include="ActOp.Server" Version="9.9.9-house" />""")
+            .Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal));
         await feed.WriteAsync("Grains/HelloGrain.cs", Grain);
         await feed.WriteAsync("Behind/Behind.csproj", Project("""<ProjectReference Include="../Grains/Grains.csproj" />"""));
         await feed.WriteAsync("Behind/EchoGrain.cs", Grain.Replace("Hello", "Echo", StringComparison.Ordinal));
@@ -167,23 +176,30 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     [Fact]
     public async Task Grains_of_projects_that_the_code_of_the_host_never_mentions_are_found()
     {
-        var library = Project("""<ProjectReference Include="../Rooms/Rooms.csproj" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal);
-        await feed.WriteAsync("Rooms/Rooms.csproj", Project("""<PackageReference Include="ActOp.Server" Version="9.9.9-house" />""").Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal));
+        var library = Project("""<ProjectReference Include="../Rooms/Rooms.csproj" />""")
+            .Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal);
+        await feed.WriteAsync("Rooms/Rooms.csproj", Project("""<PackageReference Include="ActOp.Server" Version="9.9.9-house" />""")
+            .Replace("<OutputType>Exe</OutputType>", "", StringComparison.Ordinal));
         await feed.WriteAsync("Rooms/IHelloGrain.cs", Grain.Split("\n\n")[0]);
         await feed.WriteAsync("RoomGrains/RoomGrains.csproj", library);
         await feed.WriteAsync("RoomGrains/HelloGrain.cs", Grain.Split("\n\n")[1]);
         // Behind a project that has no grains of its own and does not mention the one that has.
         await feed.WriteAsync("Middle/Middle.csproj", library.Replace("Rooms/Rooms", "RoomGrains/RoomGrains", StringComparison.Ordinal));
         await feed.WriteAsync("Middle/Nothing.cs", "public static class Nothing;");
-        await feed.WriteAsync("Unmentioned/Unmentioned.csproj", Project("""<ProjectReference Include="../Middle/Middle.csproj" /><ProjectReference Include="../Rooms/Rooms.csproj" />"""));
+        await feed.WriteAsync("Unmentioned/Unmentioned.csproj",
+            Project("""<ProjectReference Include="../Middle/Middle.csproj" /><ProjectReference Include="../Rooms/Rooms.csproj" />"""));
         await feed.WriteAsync("Unmentioned/Program.cs", Program);
         Assert.Contains("answer: Hello, stranger!", await feed.RunAsync("Unmentioned", Pair()), StringComparison.Ordinal);
 
         // The same class name in another project: one of the two would never be called.
         await feed.WriteAsync("OtherGrains/OtherGrains.csproj", library);
         await feed.WriteAsync("OtherGrains/HelloGrain.cs", "namespace Other;\n" + Grain.Split("\n\n")[1]);
-        await feed.WriteAsync("Twice/Twice.csproj", Project("""<ProjectReference Include="../RoomGrains/RoomGrains.csproj" /><ProjectReference Include="../OtherGrains/OtherGrains.csproj" />"""));
-        await feed.WriteAsync("Twice/Program.cs", Program.Replace("await host.StartAsync();", "try { await host.StartAsync(); } catch (OrleansConfigurationException e) { Console.WriteLine(e.Message); return; }", StringComparison.Ordinal));
+        await feed.WriteAsync("Twice/Twice.csproj",
+            Project("""<ProjectReference Include="../RoomGrains/RoomGrains.csproj" /><ProjectReference Include="../OtherGrains/OtherGrains.csproj" />"""));
+        await feed.WriteAsync("Twice/Program.cs",
+            Program.Replace("await host.StartAsync();",
+                "try { await host.StartAsync(); } catch (OrleansConfigurationException e) { Console.WriteLine(e.Message); return; }",
+                StringComparison.Ordinal));
         var refused = await feed.RunAsync("Twice", Pair());
         Assert.Contains("HelloGrain, RoomGrains", refused, StringComparison.Ordinal);
         Assert.Contains("Other.HelloGrain, OtherGrains", refused, StringComparison.Ordinal);
@@ -200,7 +216,8 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         var (name, hive) = ("Made" + storage, feed.FolderOf("hive" + storage));
         await feed.DotnetAsync("new", "install", feed.PackagePath("ActOp.Templates"), "--debug:custom-hive", hive);
         await feed.DotnetAsync("new", "actop-silo", "-o", name, "--storage", storage, "--no-update-check", "--debug:custom-hive", hive);
-        Assert.Contains($"namespace {name};", File.ReadAllText(Path.Combine(feed.FolderOf(name), "CounterGrain.cs")), StringComparison.Ordinal);
+        Assert.Contains(
+            $"namespace {name};", File.ReadAllText(Path.Combine(feed.FolderOf(name), "CounterGrain.cs")), StringComparison.Ordinal);
         await feed.DotnetAsync("build", name);
         // A database is needed to run that one.
         if (storage == "PostgreSql")
@@ -219,7 +236,8 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         }, run);
         // The process was killed; its state is in files.
         await feed.DotnetUntilAsync(
-            name, "Application started", async () => answers.Add(await http.GetStringAsync("/counters/tea", TestContext.Current.CancellationToken)), run);
+            name, "Application started",
+            async () => answers.Add(await http.GetStringAsync("/counters/tea", TestContext.Current.CancellationToken)), run);
         Assert.Equal(["2", "Healthy", "2"], answers);
     }
 
@@ -238,7 +256,13 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         }
 
         foreach ((var file, var code) in StepFile().Matches(steps).Select(static match => (match.Groups[1].Value, match.Groups[2].Value)))
-            await feed.WriteAsync("Steps/" + file, code.Replace("silo.UseLocalhostClustering()", $"silo.UseLocalhostClustering({ports[0]}, {ports[1]})", StringComparison.Ordinal).Replace("client.UseLocalhostClustering()", $"client.UseLocalhostClustering({ports[1]})", StringComparison.Ordinal));
+        {
+            await feed.WriteAsync("Steps/" + file,
+                code.Replace("silo.UseLocalhostClustering()", $"silo.UseLocalhostClustering({ports[0]}, {ports[1]})",
+                    StringComparison.Ordinal)
+                        .Replace("client.UseLocalhostClustering()", $"client.UseLocalhostClustering({ports[1]})",
+                            StringComparison.Ordinal));
+        }
 
         string[][] runs = [.. commands.Where(static command => command[0] == "run")];
         Assert.Equal(2, runs.Length);

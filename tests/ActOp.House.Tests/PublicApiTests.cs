@@ -6,7 +6,8 @@ public class PublicApiTests
     internal const string Update = "ACTOP_UPDATE_API";
 
     public static TheoryData<string> Projects =>
-        [.. Repository.Files("src", "*.csproj").Select(Path.GetFileNameWithoutExtension).OfType<string>().Except(["ActOp.Generators", "ActOp.CodeFixes", "ActOp.Client", "ActOp.Server"])];
+        [.. Repository.Files("src", "*.csproj").Select(Path.GetFileNameWithoutExtension).OfType<string>()
+            .Except(["ActOp.Generators", "ActOp.CodeFixes", "ActOp.Client", "ActOp.Server"])];
 
     [Theory]
     [MemberData(nameof(Projects))]
@@ -19,7 +20,10 @@ public class PublicApiTests
         Assert.True(Repository.Has(path), $"{path} is missing: run the tests with {Update}=1.");
         var expected = Repository.Text(path).Split('\n');
         var lines = actual.Split('\n');
-        var change = string.Join('\n', [.. lines.Except(expected).Select(static line => "+ " + line), .. expected.Except(lines).Select(static line => "- " + line)]);
+        var change =
+            string.Join('\n',
+                [.. lines.Except(expected).Select(static line => "+ " + line), .. expected.Except(lines)
+                    .Select(static line => "- " + line)]);
         Assert.True(lines.SequenceEqual(expected), $"{path} differs; when this is wanted, run the tests with {Update}=1:\n{change}");
     }
 }

@@ -20,7 +20,8 @@ public class ReferenceArrowTests
         ["ActOp.Serialization"] = ["ActOp.Abstractions"],
         ["ActOp.Serialization.NewtonsoftJson"] = ["ActOp.Serialization"],
         ["ActOp.Runtime"] = ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging"],
-        ["ActOp.Testing"] = ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging", "ActOp.Runtime"],
+        ["ActOp.Testing"] =
+            ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging", "ActOp.Runtime"],
         ["ActOp.PostgreSql"] = ["ActOp.Runtime"],
         ["ActOp.Client"] = ["ActOp.Runtime"],
         ["ActOp.Server"] = ["ActOp.Client", "ActOp.Runtime"],

@@ -19,7 +19,8 @@ internal static partial class Repository
     {
         var start = Path.Combine(Root, folder);
         return Directory.Exists(start)
-            ? Directory.EnumerateFiles(start, pattern, SearchOption.AllDirectories).Select(Relative).Where(static path => !path.Split('/').Any(Skipped.Contains)).Order(StringComparer.Ordinal)
+            ? Directory.EnumerateFiles(start, pattern, SearchOption.AllDirectories).Select(Relative)
+            .Where(static path => !path.Split('/').Any(Skipped.Contains)).Order(StringComparer.Ordinal)
             : [];
     }
 

@@ -9,8 +9,8 @@ using Microsoft.CodeAnalysis.Diagnostics;
 namespace ActOp.House.Tests;
 
 /// <summary>
-/// What the documents show compiles. A block of C# is a file: types, or a program; it may use the types of the other blocks of its document.
-/// A block that is a fragment says after "csharp" where it stands (<see cref="Places"/>), as in "csharp silo".
+/// What the documents show compiles. A block of C# is a file: types, or a program; it may use the types of the other blocks of its
+/// document. A block that is a fragment says after "csharp" where it stands (<see cref="Places"/>), as in "csharp silo".
 /// </summary>
 public partial class SnippetTests
 {
@@ -38,7 +38,8 @@ public partial class SnippetTests
         """;
 
     private static readonly ImmutableArray<MetadataReference> References =
-        [.. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator).Select(static path => MetadataReference.CreateFromFile(path))];
+        [.. ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator)
+            .Select(static path => MetadataReference.CreateFromFile(path))];
 
     private static readonly ImmutableArray<DiagnosticAnalyzer> Analyzers =
         [.. typeof(GrainGenerator).Assembly.GetTypes().Where(static type => type.IsSubclassOf(typeof(DiagnosticAnalyzer))
@@ -68,7 +69,8 @@ public partial class SnippetTests
     }
 
     private static IEnumerable<string> Documents() =>
-        [.. Directory.EnumerateFiles(Repository.Root, "*.md").Select(static path => Path.GetFileName(path)), .. new[] { "docs", "samples", "bench", "src" }.SelectMany(static folder => Repository.Files(folder, "*.md"))];
+        [.. Directory.EnumerateFiles(Repository.Root, "*.md").Select(static path => Path.GetFileName(path)),
+            .. new[] { "docs", "samples", "bench", "src" }.SelectMany(static folder => Repository.Files(folder, "*.md"))];
 
     private static IEnumerable<(int Line, string Place, string Code)> Blocks(string path)
     {
@@ -96,7 +98,8 @@ public partial class SnippetTests
     private static SyntaxTree Parse(string code) => CSharpSyntaxTree.ParseText(code);
 
     private static string Method(string parameters, string code) =>
-        Split(code, body => $"internal static class Fragment\n{{\n    internal static async Task RunAsync({parameters})\n    {{\n        await Task.Yield();\n{body}\n    }}\n}}");
+        Split(code, body =>
+            $"internal static class Fragment\n{{\n    internal static async Task RunAsync({parameters})\n    {{\n        await Task.Yield();\n{body}\n    }}\n}}");
 
     // Usings stay in front of what the rest is put into.
     private static string Split(string code, Func<string, string> wrap)

@@ -18,7 +18,9 @@ internal sealed record SourceFile(string Path, string Text, CompilationUnitSynta
     public string? Namespace => Syntax.Members.OfType<BaseNamespaceDeclarationSyntax>().FirstOrDefault()?.Name.ToString();
 
     /// <summary>The types that are in no other type.</summary>
-    public MemberDeclarationSyntax[] Types => [.. Syntax.DescendantNodes(static node => node is CompilationUnitSyntax or BaseNamespaceDeclarationSyntax).OfType<MemberDeclarationSyntax>().Where(static node => node is BaseTypeDeclarationSyntax or DelegateDeclarationSyntax)];
+    public MemberDeclarationSyntax[] Types =>
+        [.. Syntax.DescendantNodes(static node => node is CompilationUnitSyntax or BaseNamespaceDeclarationSyntax)
+            .OfType<MemberDeclarationSyntax>().Where(static node => node is BaseTypeDeclarationSyntax or DelegateDeclarationSyntax)];
 
     /// <summary>The names of all types, nested ones too.</summary>
     public IEnumerable<string> TypeNames => Syntax.DescendantNodes().Select(NameOf).OfType<string>();

@@ -11,7 +11,8 @@ public class LabClusterTests
     [Theory]
     [InlineData("communities")]
     [InlineData("powerlaw")]
-    public void A_static_graph_comes_to_rest_with_no_round_that_raises_the_cut_or_breaks_the_balance_and_the_same_seed_ends_the_same(string kind)
+    public void A_static_graph_comes_to_rest_with_no_round_that_raises_the_cut_or_breaks_the_balance_and_the_same_seed_ends_the_same(
+        string kind)
     {
         var graph = GraphGenerator.Draw(kind, 1_000, 1);
         Assert.Equal(Play(graph, Options, seed: 1).Place, Play(graph, Options, seed: 1).Place);

@@ -13,7 +13,9 @@ public sealed class PartitionCommandTests : IDisposable
     public void Two_cliques_are_cut_where_they_meet()
     {
         var json = Path.Combine(_folder.FullName, "result.json");
-        Assert.Equal(0, Invoke("# two cliques\n0 1\n1,2\n0\t2 2\n\n3 4\n4 5\n3 5\n2 3 0.5\n", out var errors, "--parts", "2", "--tolerance", "0.4", "--json", json));
+        Assert.Equal(0,
+            Invoke("# two cliques\n0 1\n1,2\n0\t2 2\n\n3 4\n4 5\n3 5\n2 3 0.5\n", out var errors, "--parts", "2", "--tolerance", "0.4",
+                "--json", json));
         Assert.Empty(errors);
         using var report = JsonDocument.Parse(File.ReadAllText(json));
         Assert.Equal(0.5 / 7.5, report.RootElement.GetProperty("cutShare").GetDouble(), 6);

@@ -217,7 +217,8 @@ public class FailureTests
         public override ByteStream Dial(EndPoint endPoint)
         {
             Dials[endPoint] = Dials.GetValueOrDefault(endPoint) + 1;
-            return endPoint.Equals(_failing) && Dials[endPoint] > _good ? throw new SocketException((int)SocketError.TooManyOpenSockets) : inner.Dial(endPoint);
+            return endPoint.Equals(_failing) && Dials[endPoint] > _good
+                ? throw new SocketException((int)SocketError.TooManyOpenSockets) : inner.Dial(endPoint);
         }
 
         public override Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed) =>

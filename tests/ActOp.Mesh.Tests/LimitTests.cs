@@ -181,7 +181,8 @@ public class LimitTests
         {
             _listener.InstrumentPublished = (instrument, listener) =>
             {
-                if (instrument.Name == "actop.mesh.handshake.failures" && instrument.Meter.Tags!.Any(tag => tag.Value!.Equals(node.Mesh.Id.Name)))
+                if (instrument.Name == "actop.mesh.handshake.failures"
+                    && instrument.Meter.Tags!.Any(tag => tag.Value!.Equals(node.Mesh.Id.Name)))
                 {
                     listener.EnableMeasurementEvents(instrument);
                 }

@@ -82,7 +82,8 @@ internal sealed class TestTls
             AllowTlsResume = false,
             AllowRenegotiation = false,
             CertificateChainPolicy = Policy(),
-            RemoteCertificateValidationCallback = (_, certificate, _, errors) => Accepts(connection, certificate, errors, RequiresClientCertificate),
+            RemoteCertificateValidationCallback =
+                (_, certificate, _, errors) => Accepts(connection, certificate, errors, RequiresClientCertificate),
         };
     }
 

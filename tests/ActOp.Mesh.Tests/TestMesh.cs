@@ -17,7 +17,9 @@ internal sealed class TestMesh(Wire wire, int pipeBytes = 64 << 10) : IDisposabl
 
     public MemoryNetwork Network => _network ??= new MemoryNetwork(Clock, pipeBytes);
 
-    public TestNode Add(string name, Action<MeshOptions>? configure = null, bool listen = true, NodeKind kind = NodeKind.Silo, Func<Transport, Transport>? wrap = null,
+    public TestNode Add(
+        string name, Action<MeshOptions>? configure = null, bool listen = true, NodeKind kind = NodeKind.Silo,
+        Func<Transport, Transport>? wrap = null,
         NodeKind accepts = NodeKind.Silo)
     {
         var local = new IPEndPoint(IPAddress.Loopback, wire.IsMemory ? _nextPort++ : 0);

@@ -40,7 +40,8 @@ public sealed class TlsTests : IDisposable
     {
         var (a, b) = (Add("a", tls => Spoil(tls, fault, isRemote: true)), Add("b", tls => Spoil(tls, fault, isRemote: false)));
         a.Mesh.Connect(b.EndPoint);
-        _mesh.Until(() => a.Events.Contains("!ConnectFailed") && b.Mesh.LinkCount == 0 && Tells(a, 1030) && (Tells(b, 1030) || Tells(b, 1033)));
+        _mesh.Until(() => a.Events.Contains("!ConnectFailed") && b.Mesh.LinkCount == 0 && Tells(a, 1030)
+            && (Tells(b, 1030) || Tells(b, 1033)));
         Assert.Empty(a.Connected);
         Assert.Empty(b.Connected);
     }

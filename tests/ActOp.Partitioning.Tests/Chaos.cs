@@ -110,7 +110,8 @@ internal sealed class Chaos
 
     // A vertex counts where it has arrived: what is on its way is a promise.
     private SiloLoad Load(int silo) =>
-        SiloLoad.Around(_directory.Count(s => s == silo) - _arrivals.Count(a => a.To == silo && _directory[a.Vertex] == silo), (double)_directory.Length / _protocols.Length, _options.Tolerance);
+        SiloLoad.Around(_directory.Count(s => s == silo) - _arrivals.Count(a => a.To == silo && _directory[a.Vertex] == silo),
+            (double)_directory.Length / _protocols.Length, _options.Tolerance);
 
     private void Handle(int silo, ExchangeStep<int> step)
     {

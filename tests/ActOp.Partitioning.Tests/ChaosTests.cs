@@ -15,7 +15,8 @@ public class ChaosTests
     [Fact]
     public void Balance_holds_while_messages_overtake_each_other_but_arrive_in_time() => Seeds.ForEach(20, random =>
     {
-        PartitioningOptions patient = new() { Tolerance = 0.2, CandidateCount = 8, OfferTimeout = TimeSpan.FromHours(1), MigrationTimeout = TimeSpan.FromHours(2) };
+        PartitioningOptions patient =
+            new() { Tolerance = 0.2, CandidateCount = 8, OfferTimeout = TimeSpan.FromHours(1), MigrationTimeout = TimeSpan.FromHours(2) };
         Chaos chaos = new(random, patient, vertices: 60, silos: 3) { Faults = false };
         var before = chaos.Cut;
         chaos.Run(steps: 3000);

@@ -28,7 +28,8 @@ public class ExchangeTests
     [InlineData(SelectionAlgorithm.LookAhead)]
     public void A_static_graph_reaches_a_local_optimum_in_finitely_many_rounds(SelectionAlgorithm algorithm) => Seeds.ForEach(40, random =>
     {
-        PartitioningOptions options = new() { Algorithm = algorithm, CandidateCount = random.Next(3, 40), Tolerance = 0.1, PartnersPerRound = int.MaxValue };
+        PartitioningOptions options =
+            new() { Algorithm = algorithm, CandidateCount = random.Next(3, 40), Tolerance = 0.1, PartnersPerRound = int.MaxValue };
         var silos = random.Next(2, 5);
         Playground playground = new(random, options, random.Next(10, 50), silos, 0.2);
         var quiet = 0;

@@ -52,7 +52,8 @@ public sealed class ClusteringTests(PostgresFixture postgres)
     {
         var connectionString = await postgres.CreateAsync();
         await using var nodes = new Nodes(connectionString);
-        var kept = await nodes.StartSiloAsync(static silo => silo.Configure<ClusterMembershipOptions>(options => options.MaxDefunctSiloEntries = 1));
+        var kept = await nodes.StartSiloAsync(
+            static silo => silo.Configure<ClusterMembershipOptions>(options => options.MaxDefunctSiloEntries = 1));
         for (var turn = 0; turn < 3; turn++)
         {
             var silo = await nodes.StartSiloAsync();
@@ -70,7 +71,9 @@ public sealed class ClusteringTests(PostgresFixture postgres)
         });
     }
 
-    /// <summary>Calls are answered while the database is gone, to grains that are active and to new ones; then a silo joins again.</summary>
+    /// <summary>
+    /// Calls are answered while the database is gone, to grains that are active and to new ones; then a silo joins again.
+    /// </summary>
     [Fact]
     public async Task An_outage_of_the_database_kills_no_silo_and_ends_no_call()
     {
@@ -98,7 +101,8 @@ public sealed class ClusteringTests(PostgresFixture postgres)
     {
         await using var nodes = new Nodes(await postgres.CreateAsync());
         var one = await nodes.StartSiloAsync();
-        var other = await nodes.StartSiloAsync(static silo => silo.Configure<ClusterOptions>(static options => options.ClusterId = "other"));
+        var other = await nodes.StartSiloAsync(
+            static silo => silo.Configure<ClusterOptions>(static options => options.ClusterId = "other"));
 
         Assert.Equal(1, Nodes.ViewOf(one).ActiveSilos.Length);
         Assert.Equal(1, Nodes.ViewOf(other).ActiveSilos.Length);
@@ -115,7 +119,8 @@ public sealed class ClusteringTests(PostgresFixture postgres)
             ("Endpoints:GatewayPort", $"{ports[1]}"), ("Clustering:ProviderType", "AdoNet"), ("Clustering:Invariant", "Npgsql"),
             ("Clustering:ConnectionString", connectionString));
         var client = await nodes.StartAsync(
-            static builder => builder.UseOrleansClient(), ("Clustering:ProviderType", "AdoNet"), ("Clustering:ConnectionString", connectionString));
+            static builder => builder.UseOrleansClient(), ("Clustering:ProviderType", "AdoNet"),
+            ("Clustering:ConnectionString", connectionString));
 
         Assert.Single(await Nodes.PlacesAsync(client, 0, 3));
     }
@@ -138,7 +143,8 @@ public sealed class ClusteringTests(PostgresFixture postgres)
     {
         await using var nodes = new Nodes("Host=x");
         var refused = await Assert.ThrowsAsync<OrleansConfigurationException>(
-            () => nodes.StartSiloAsync(static silo => silo.Configure<AdoNetClusteringSiloOptions>(static options => options.Invariant = "MySql.Data.MySqlClient")));
+            () => nodes.StartSiloAsync(static silo => silo.Configure<AdoNetClusteringSiloOptions>(
+                static options => options.Invariant = "MySql.Data.MySqlClient")));
 
         Assert.Contains("AdoNetClusteringSiloOptions.Invariant", refused.Message, StringComparison.Ordinal);
     }

@@ -93,7 +93,8 @@ public sealed class DatabaseTests(PostgresFixture postgres)
             new TableRequest(1, TableOperation.Write) { Rows = [MembershipTableContract.Row(1)] }, CancellationToken.None);
 
         await server.KillAsync();
-        var waiting = table.Execute(new TableRequest(2, TableOperation.Heartbeat) { Silo = MembershipTableContract.Silo(1) }, CancellationToken.None);
+        var waiting =
+            table.Execute(new TableRequest(2, TableOperation.Heartbeat) { Silo = MembershipTableContract.Silo(1) }, CancellationToken.None);
         using var soon = new CancellationTokenSource(TimeSpan.FromMilliseconds(200));
         await Assert.ThrowsAnyAsync<Exception>(async () => await table.Execute(new TableRequest(3, TableOperation.Read), soon.Token));
         await server.StartAgainAsync();

@@ -35,10 +35,12 @@ public sealed class GrainDirectoryTests(PostgresFixture postgres)
     {
         var connectionString = await postgres.CreateAsync();
         PostgresGrainDirectory[] silos =
-            [.. Enumerable.Range(0, 4).Select(_ => new PostgresGrainDirectory(PostgresFixture.Open(connectionString), "cluster", "default"))];
+            [.. Enumerable.Range(0, 4)
+                .Select(_ => new PostgresGrainDirectory(PostgresFixture.Open(connectionString), "cluster", "default"))];
         for (var grain = 0; grain < 20; grain++)
         {
-            var told = await Task.WhenAll(Enumerable.Range(0, 12).Select(i => silos[i % 4].Register(Address(grain, i % 2 == 0 ? One : Other))));
+            var told = await Task.WhenAll(
+                Enumerable.Range(0, 12).Select(i => silos[i % 4].Register(Address(grain, i % 2 == 0 ? One : Other))));
             Assert.Single(told.Distinct());
         }
 
@@ -76,11 +78,14 @@ public sealed class GrainDirectoryTests(PostgresFixture postgres)
         var client = await nodes.StartClientAsync();
         await Nodes.SeesAsync(client, 2);
         Assert.Equal(2, (await Nodes.PlacesAsync(client, 0, 60)).Count);
-        Assert.Equal(60L, await ScalarAsync(connectionString, "select count(*) from actop_directory where grain_id like 'place/%' and directory = 'default'"));
+        Assert.Equal(60L,
+            await ScalarAsync(
+                connectionString, "select count(*) from actop_directory where grain_id like 'place/%' and directory = 'default'"));
 
         await nodes.StopAsync(silos[1]);
         Assert.Single(await Nodes.PlacesAsync(client, 0, 60));
-        Assert.Equal(1L, await ScalarAsync(connectionString, "select count(distinct silo) from actop_directory where grain_id like 'place/%'"));
+        Assert.Equal(
+            1L, await ScalarAsync(connectionString, "select count(distinct silo) from actop_directory where grain_id like 'place/%'"));
     }
 
     [Fact]

@@ -69,7 +69,8 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
 
         Assert.Equal((state.ETag, false, 1L), (read.ETag, read.RecordExists, await RowsAsync()));
         Assert.NotNull(read.ETag);
-        await Assert.ThrowsAsync<InconsistentStateException>(() => _storage.WriteStateAsync("s", Grain(1), new GrainState<Note>(new Note("b", 2))));
+        await Assert.ThrowsAsync<InconsistentStateException>(
+            () => _storage.WriteStateAsync("s", Grain(1), new GrainState<Note>(new Note("b", 2))));
         read.State = new Note("c", 3);
         await _storage.WriteStateAsync("s", Grain(1), read);
         Assert.Equal(new Note("c", 3), (await ReadAsync(_storage, 1)).State);
@@ -178,8 +179,10 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         await _storage.WriteStateAsync("s", Grain(0), new GrainState<Note>(new Note("x", 0)));
         var before = _storage.Store.Sent;
 
-        await Task.WhenAll(Enumerable.Range(1, 1_000).Select(key => _storage.WriteStateAsync("s", Grain(key), new GrainState<Note>(new Note("x", key)))));
-        await Task.WhenAll(Enumerable.Range(1, 1_000).Select(async key => Assert.Equal(key, (await ReadAsync(_storage, key)).State!.Number)));
+        await Task.WhenAll(
+            Enumerable.Range(1, 1_000).Select(key => _storage.WriteStateAsync("s", Grain(key), new GrainState<Note>(new Note("x", key)))));
+        await Task.WhenAll(
+            Enumerable.Range(1, 1_000).Select(async key => Assert.Equal(key, (await ReadAsync(_storage, key)).State!.Number)));
 
         Assert.InRange(_storage.Store.Sent - before, 2, 200);
     }
@@ -196,9 +199,14 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         for (var key = 0; key < writes.Length; key++)
         {
             if (key == 25)
-                Assert.Contains("could not be used", (await Assert.ThrowsAsync<OrleansException>(() => writes[25])).Message, StringComparison.Ordinal);
+            {
+                Assert.Contains(
+                    "could not be used", (await Assert.ThrowsAsync<OrleansException>(() => writes[25])).Message, StringComparison.Ordinal);
+            }
             else
+            {
                 await writes[key];
+            }
         }
 
         Assert.Equal(49L, await RowsAsync());
@@ -208,7 +216,8 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
     public async Task A_large_state_is_written_and_read()
     {
         var text = new string('x', 10_000_000);
-        await Task.WhenAll(Enumerable.Range(0, 3).Select(key => _storage.WriteStateAsync("s", Grain(key), new GrainState<Note>(new Note(text, key)))));
+        await Task.WhenAll(
+            Enumerable.Range(0, 3).Select(key => _storage.WriteStateAsync("s", Grain(key), new GrainState<Note>(new Note(text, key)))));
 
         Assert.Equal(text.Length, (await ReadAsync(_storage, 2)).State!.Text.Length);
     }
@@ -231,8 +240,8 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
     }
 
     /// <summary>
-    /// The server is killed three times in the midst of the writes of 64 grains. Each write either was acknowledged, and then it or a later one
-    /// is there afterwards, or it failed. No writer sees a conflict: nobody else writes its state.
+    /// The server is killed three times in the midst of the writes of 64 grains. Each write either was acknowledged, and then it or a later
+    /// one is there afterwards, or it failed. No writer sees a conflict: nobody else writes its state.
     /// </summary>
     [Fact]
     public async Task No_acknowledged_write_is_lost_when_the_database_is_killed_under_load()
@@ -309,7 +318,8 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
             expected = (await first.Ended).Version;
         }
 
-        StoreOperation[] attempts = [.. Enumerable.Range(0, 3).Select(_ => new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected, [2], 7, null))];
+        StoreOperation[] attempts =
+            [.. Enumerable.Range(0, 3).Select(_ => new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected, [2], 7, null))];
         foreach (var attempt in attempts)
             Assert.Empty(await statements.ExecuteAsync(connection, [attempt], CancellationToken.None));
 
@@ -346,8 +356,11 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         await write.WaitAsync(PostgresFixture.Limit);
         await storage.ClearStateAsync("s", Grain(1), state);
         await ExecuteAsync(holder, "select pg_advisory_unlock(7)");
-        while (await ExecuteAsync(holder, "select count(*) from pg_stat_activity where state = 'active' and query like 'insert into actop_state%'") is not 0L)
+        while (await ExecuteAsync(
+            holder, "select count(*) from pg_stat_activity where state = 'active' and query like 'insert into actop_state%'") is not 0L)
+        {
             await Task.Yield();
+        }
 
         Assert.Equal(0L, await RowsAsync());
         await storage.DisposeAsync();

@@ -26,7 +26,8 @@ public sealed class HealthTests(PostgresFixture postgres)
 
         await server.KillAsync();
         await BecomesAsync(checks, HealthStatus.Degraded);
-        Assert.Equal(HealthStatus.Healthy, (await checks.CheckHealthAsync(TestContext.Current.CancellationToken)).Entries["actop-live"].Status);
+        Assert.Equal(
+            HealthStatus.Healthy, (await checks.CheckHealthAsync(TestContext.Current.CancellationToken)).Entries["actop-live"].Status);
 
         await server.StartAgainAsync();
         await BecomesAsync(checks, HealthStatus.Healthy);

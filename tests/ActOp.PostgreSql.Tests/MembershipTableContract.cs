@@ -68,11 +68,14 @@ public abstract class MembershipTableContract : IAsyncLifetime
         await WriteAsync(0, Row(1), Row(2));
 
         var reply = await _table.Execute(
-            new TableRequest(4, TableOperation.Write) { ExpectedVersion = 1, ChangesView = true, Rows = [Row(1, 2), Row(2)], Removed = [Silo(1)] },
+            new TableRequest(
+                4, TableOperation.Write)
+            { ExpectedVersion = 1, ChangesView = true, Rows = [Row(1, 2), Row(2)], Removed = [Silo(1)] },
             CancellationToken.None);
 
         Assert.Equal(4, reply.Id);
-        Assert.Equal([Silo(1, 2), Silo(2)], reply.Snapshot.Rows.Select(static row => row.Silo).OrderByDescending(static silo => silo.Generation));
+        Assert.Equal(
+            [Silo(1, 2), Silo(2)], reply.Snapshot.Rows.Select(static row => row.Silo).OrderByDescending(static silo => silo.Generation));
     }
 
     [Fact]
@@ -125,7 +128,8 @@ public abstract class MembershipTableContract : IAsyncLifetime
 
         var table = await ReadAsync();
         Assert.Equal((8L, 8), (table.Version, table.Rows.Length));
-        Assert.Equal(Enumerable.Range(1, 8).Select(static version => (long)version), table.Rows.Select(static row => row.ChangedAt).Order());
+        Assert.Equal(
+            Enumerable.Range(1, 8).Select(static version => (long)version), table.Rows.Select(static row => row.ChangedAt).Order());
     }
 
     public virtual async ValueTask InitializeAsync() => _table = await MakeAsync();
@@ -138,7 +142,8 @@ public abstract class MembershipTableContract : IAsyncLifetime
 
     internal abstract Task<IClusterTable> MakeAsync();
 
-    internal static SiloAddress Silo(int number, int generation = 1) => SiloAddress.New(IPAddress.Parse("10.0.0." + number), 11_111, generation);
+    internal static SiloAddress Silo(int number, int generation = 1) =>
+        SiloAddress.New(IPAddress.Parse("10.0.0." + number), 11_111, generation);
 
     internal static MembershipRow Row(int number, int generation = 1) =>
         new(Silo(number, generation), "silo \"" + number + "\"", SiloStatus.Active, null);
@@ -156,7 +161,8 @@ public abstract class MembershipTableContract : IAsyncLifetime
     private Task<TableReply> WriteAsync(long expected, MembershipRow row, bool changesView) => WriteAsync(expected, [row], changesView);
 
     private Task<TableReply> WriteAsync(long expected, MembershipRow[] rows, bool changesView) => _table.Execute(
-        new TableRequest(3, TableOperation.Write) { ExpectedVersion = expected, ChangesView = changesView, Rows = [.. rows] }, CancellationToken.None).AsTask();
+        new TableRequest(3, TableOperation.Write) { ExpectedVersion = expected, ChangesView = changesView, Rows = [.. rows] },
+        CancellationToken.None).AsTask();
 }
 
 public sealed class InMemoryTableContractTests : MembershipTableContract

@@ -91,7 +91,11 @@ internal sealed class Nodes(string connectionString) : IAsyncDisposable
     {
         HashSet<string> silos = [];
         for (var key = first; key < first + count; key++)
-            silos.Add(await client.Services.GetRequiredService<IGrainFactory>().GetGrain<IPlaceGrain>(key).Silo().WaitAsync(PostgresFixture.Limit));
+        {
+            silos.Add(await client.Services.GetRequiredService<IGrainFactory>().GetGrain<IPlaceGrain>(key).Silo()
+                .WaitAsync(PostgresFixture.Limit));
+        }
+
         return silos;
     }
 

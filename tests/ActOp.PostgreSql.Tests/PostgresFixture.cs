@@ -27,7 +27,8 @@ public sealed class PostgresFixture : IAsyncLifetime
         {
             if (_server is not null)
                 return _server;
-            Assert.False(Environment.GetEnvironmentVariable("CI") == "true", "PostgreSQL is not installed, and a pipeline must not skip these tests.");
+            Assert.False(Environment.GetEnvironmentVariable("CI") == "true",
+                "PostgreSQL is not installed, and a pipeline must not skip these tests.");
             Assert.Skip("POSTGRESQL IS NOT INSTALLED (apt-get install postgresql): nothing of this project was tested.");
             return null!;
         }

@@ -64,7 +64,8 @@ public sealed class ReminderTableTests(PostgresFixture postgres) : IAsyncLifetim
         for (var at = 0; at < cuts.Length; at++)
             parts.Add(await _table.ReadRows(cuts[at], cuts[(at + 1) % cuts.Length]));
         Assert.Equal(100, parts.Sum(static part => part.Reminders.Count));
-        Assert.Equal(100, parts.SelectMany(static part => part.Reminders).Select(static entry => (entry.GrainId, entry.ReminderName)).Distinct().Count());
+        Assert.Equal(100, parts.SelectMany(static part => part.Reminders).Select(static entry => (entry.GrainId, entry.ReminderName))
+            .Distinct().Count());
         Assert.All(parts[0].Reminders, entry => Assert.InRange(entry.GrainId.GetUniformHashCode(), cuts[0] + 1, cuts[1]));
         Assert.Equal(100, (await _table.ReadRows(7, 7)).Reminders.Count);
         Assert.Equal(2, (await _table.ReadRows(Entry(3, "").GrainId)).Reminders.Count);

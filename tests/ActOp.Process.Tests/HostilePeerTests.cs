@@ -86,7 +86,8 @@ public sealed class HostilePeerTests
     {
         using var client = ProcessCluster.CreateClient("dev", [cluster.Silos[0].Gateway]);
         await client.StartAsync().WaitAsync(Limits.Step);
-        Assert.Equal(cluster.Silos[0].Port, await client.Services.GetRequiredService<IClusterClient>().GetGrain<IPlaceGrain>(1).Port().AsTask().WaitAsync(Limits.Step));
+        Assert.Equal(cluster.Silos[0].Port, await client.Services.GetRequiredService<IClusterClient>().GetGrain<IPlaceGrain>(1).Port()
+            .AsTask().WaitAsync(Limits.Step));
         await client.StopAsync();
     }
 

@@ -7,11 +7,13 @@ using Microsoft.Playwright;
 namespace ActOp.Samples.Tests;
 
 /// <summary>
-/// A real browser without a window. Where Chromium is not installed, tests of pages are skipped and say so; in a pipeline (CI=true) they fail.
+/// A real browser without a window. Where Chromium is not installed, tests of pages are skipped and say so; in a pipeline (CI=true) they
+/// fail.
 /// </summary>
 public sealed class BrowserFixture : IAsyncLifetime
 {
-    private static readonly string? Chromium = Array.Find(["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"], File.Exists);
+    private static readonly string? Chromium =
+        Array.Find(["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"], File.Exists);
 
     private IPlaywright? _playwright;
     private IBrowser? _browser;
@@ -21,7 +23,8 @@ public sealed class BrowserFixture : IAsyncLifetime
         if (Chromium is null)
             return;
         _playwright = await Playwright.CreateAsync();
-        _browser = await _playwright.Chromium.LaunchAsync(new BrowserTypeLaunchOptions { ExecutablePath = Chromium, Args = ["--no-sandbox"] });
+        _browser = await _playwright.Chromium.LaunchAsync(
+            new BrowserTypeLaunchOptions { ExecutablePath = Chromium, Args = ["--no-sandbox"] });
     }
 
     /// <summary>A page with cookies and storage of its own, as another person would have it.</summary>
@@ -29,7 +32,8 @@ public sealed class BrowserFixture : IAsyncLifetime
     {
         if (_browser is null)
         {
-            Assert.False(Environment.GetEnvironmentVariable("CI") == "true", "Chromium is not installed, and a pipeline must not skip this test.");
+            Assert.False(
+                Environment.GetEnvironmentVariable("CI") == "true", "Chromium is not installed, and a pipeline must not skip this test.");
             Assert.Skip("CHROMIUM IS NOT INSTALLED (apt-get install chromium): no page was tested.");
         }
 

@@ -8,7 +8,8 @@ public class ChatTests(BrowserFixture browser)
     public async Task What_one_person_says_in_a_room_another_person_reads()
     {
         await using var chat = await SampleProcess.StartAsync("Chat");
-        var (ada, bob, eve) = (await browser.OpenAsync(chat.Address), await browser.OpenAsync(chat.Address), await browser.OpenAsync(chat.Address));
+        var (ada, bob, eve) =
+            (await browser.OpenAsync(chat.Address), await browser.OpenAsync(chat.Address), await browser.OpenAsync(chat.Address));
         await EnterAsync(ada, "Ada", "lobby");
         await EnterAsync(bob, "Bob", "lobby");
         await EnterAsync(eve, "Eve", "cellar");

@@ -27,7 +27,8 @@ internal sealed class SampleProcess : IAsyncDisposable
         var ports = Ports.FindFree(3);
         var address = new Uri("http://localhost:" + ports[0]);
         var started = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-        string[] command = [.. ChildProcess.CommandOf(AssemblyOf(name)), "--Urls", address.ToString(), "--SiloPort", ports[1].ToString(), "--GatewayPort",
+        string[] command =
+            [.. ChildProcess.CommandOf(AssemblyOf(name)), "--Urls", address.ToString(), "--SiloPort", ports[1].ToString(), "--GatewayPort",
             ports[2].ToString(), .. arguments];
         var process = ChildProcess.StartCommand(name, command, line =>
         {

@@ -26,7 +26,8 @@ public class ShopTests(BrowserFixture browser)
     {
         if (PostgresServer.Programs is null)
         {
-            Assert.False(Environment.GetEnvironmentVariable("CI") == "true", "PostgreSQL is not installed, and a pipeline must not skip this test.");
+            Assert.False(
+                Environment.GetEnvironmentVariable("CI") == "true", "PostgreSQL is not installed, and a pipeline must not skip this test.");
             Assert.Skip("POSTGRESQL IS NOT INSTALLED (apt-get install postgresql).");
         }
 
@@ -108,7 +109,8 @@ public class ShopTests(BrowserFixture browser)
         return answer.StatusCode;
     }
 
-    private static async Task<Product[]> ProductsAsync(SampleProcess shop) => (await shop.Http.GetFromJsonAsync<Product[]>("/api/products"))!;
+    private static async Task<Product[]> ProductsAsync(SampleProcess shop) =>
+        (await shop.Http.GetFromJsonAsync<Product[]>("/api/products"))!;
 
     private sealed record Product(string Id, string Name, decimal Price, int InStock);
 

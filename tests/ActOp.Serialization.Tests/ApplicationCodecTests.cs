@@ -81,10 +81,12 @@ public sealed class ApplicationCodecTests : IDisposable
     {
         var serializer = _services.GetRequiredService<Serializer>();
         var temperature = new Temperature(3);
-        var read = serializer.Deserialize<List<Temperature>>(serializer.SerializeToArray(new List<Temperature> { temperature, temperature }));
+        var read = serializer.Deserialize<List<Temperature>>(
+            serializer.SerializeToArray(new List<Temperature> { temperature, temperature }));
         Assert.Equal(3, read[0].Degrees);
         Assert.Same(read[0], read[1]);
-        Assert.Equal(4, Assert.IsType<Temperature>(serializer.Deserialize<object>(serializer.SerializeToArray<object>(new Temperature(4)))).Degrees);
+        Assert.Equal(
+            4, Assert.IsType<Temperature>(serializer.Deserialize<object>(serializer.SerializeToArray<object>(new Temperature(4)))).Degrees);
         var room = serializer.Deserialize<Room>(serializer.SerializeToArray(new Room { Name = "n" }));
         Assert.Equal("n", room.Name);
         var marked = serializer.Deserialize<Holder>(serializer.SerializeToArray(new Holder { Marked = new Marked(8) }));
@@ -131,7 +133,8 @@ public sealed class ApplicationCodecTests : IDisposable
         Assert.Equal("a", serializer.Deserialize(ref reader).Name);
         Assert.Equal("a", serializer.Deserialize(serializer.SerializeToArray(new Animal { Name = "a" })).Name);
         var objects = _services.GetRequiredService<ObjectSerializer>();
-        Assert.Equal("o", ((Animal)objects.Deserialize(objects.SerializeToArray(new Animal { Name = "o" }, typeof(Animal)), typeof(Animal))).Name);
+        Assert.Equal(
+            "o", ((Animal)objects.Deserialize(objects.SerializeToArray(new Animal { Name = "o" }, typeof(Animal)), typeof(Animal))).Name);
         var values = _services.GetRequiredService<ValueSerializer<Money>>();
         var money = new Money(2, "X");
         Money result = default;
@@ -197,7 +200,8 @@ public sealed class ApplicationCodecTests : IDisposable
     [Fact]
     public void An_assembly_may_add_codecs_by_a_provider()
     {
-        using var services = new ServiceCollection().AddSerializer(static builder => builder.AddAssembly(typeof(TestManifest).Assembly)).BuildServiceProvider();
+        using var services = new ServiceCollection().AddSerializer(static builder => builder.AddAssembly(typeof(TestManifest).Assembly))
+            .BuildServiceProvider();
         Assert.Equal(typeof(Temperature), services.GetRequiredService<TypeConverter>().Parse("(\"temperature\")"));
     }
 

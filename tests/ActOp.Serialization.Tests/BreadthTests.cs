@@ -76,7 +76,8 @@ public class BreadthTests
     public void Floats_may_be_widened_and_narrowed_if_they_fit()
     {
         Assert.Equal((1.5, 2.5, 3.5f), Pick(As<Floats, WideFloats>(new Floats { A = 1.5f, B = 2.5f, C = 3.5 })));
-        Assert.Equal((1.5f, 2.5f), (As<WideFloats, Floats>(new WideFloats { A = 1.5, B = 2.5m }).A, As<WideFloats, Floats>(new WideFloats { B = 2.5m }).B));
+        Assert.Equal((1.5f, 2.5f),
+            (As<WideFloats, Floats>(new WideFloats { A = 1.5, B = 2.5m }).A, As<WideFloats, Floats>(new WideFloats { B = 2.5m }).B));
         Assert.Throws<OverflowException>(() => As<WideFloats, Floats>(new WideFloats { A = 1e300 }));
         static (double, double, float) Pick(WideFloats value) => (value.A, (double)value.B, value.C);
     }

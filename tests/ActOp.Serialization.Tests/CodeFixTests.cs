@@ -19,10 +19,13 @@ public class CodeFixTests
     [Theory]
     [InlineData("id",
         "[GenerateSerializer]\npublic class C\n{\n    [Id(3)]\n    public int A { get; set; }\n\n    public int B { get; set; }\n}\n",
-        "[GenerateSerializer]\npublic class C\n{\n    [Id(3)]\n    public int A { get; set; }\n\n    [Id(4)]\n    public int B { get; set; }\n}\n")]
+        "[GenerateSerializer]\npublic class C\n{\n    [Id(3)]\n    public int A { get; set; }\n\n    [Id(4)]\n    public int B { get; "
+            + "set; }\n}\n")]
     [InlineData("ids",
-        "[GenerateSerializer]\npublic class C\n{\n    private int _a;\n    // A count.\n    public int B { get; set; }\n    public int Sum => _a + B;\n    private static int s;\n}\n",
-        "[GenerateSerializer]\npublic class C\n{\n    [Id(0)]\n    private int _a;\n    // A count.\n    [Id(1)]\n    public int B { get; set; }\n    public int Sum => _a + B;\n    private static int s;\n}\n")]
+        "[GenerateSerializer]\npublic class C\n{\n    private int _a;\n    // A count.\n    public int B { get; set; }\n    public int "
+            + "Sum => _a + B;\n    private static int s;\n}\n",
+        "[GenerateSerializer]\npublic class C\n{\n    [Id(0)]\n    private int _a;\n    // A count.\n    [Id(1)]\n    public int B { "
+            + "get; set; }\n    public int Sum => _a + B;\n    private static int s;\n}\n")]
     [InlineData("not",
         "[GenerateSerializer]\npublic class C\n{\n    public int B { get; set; }\n}\n",
         "[GenerateSerializer]\npublic class C\n{\n    [field: System.NonSerialized]\n    public int B { get; set; }\n}\n")]
@@ -30,7 +33,8 @@ public class CodeFixTests
         Assert.Equal(after, await Fixed(before, new SerializableTypeAnalyzer(), new MissingIdFix(), "ORLEANS0004", key));
 
     [Theory]
-    [InlineData("ORLEANS0005", "[System.Serializable]\npublic class C { }\n", "[GenerateSerializer]\n[System.Serializable]\npublic class C { }\n")]
+    [InlineData(
+        "ORLEANS0005", "[System.Serializable]\npublic class C { }\n", "[GenerateSerializer]\n[System.Serializable]\npublic class C { }\n")]
     [InlineData("ORLEANS0010", "namespace A.B\n{\n    [GenerateSerializer]\n    public class C<T> { }\n}\n",
         "namespace A.B\n{\n    [Alias(\"A.B.C`1\")]\n    [GenerateSerializer]\n    public class C<T> { }\n}\n")]
     [InlineData("ORLEANS0010", "[Alias(\"g\")]\npublic interface IG : IGrainWithGuidKey\n{\n    Task M();\n}\n",

@@ -71,7 +71,8 @@ public sealed class ConstructionTests : IDisposable
         Assert.Contains(nameof(OddException), odd.ExceptionType, StringComparison.Ordinal);
         using var byPrefix = Services("x", static options => options.SupportedNamespacePrefixes.Add("ActOp"));
         Assert.IsType<OddException>(Field(byPrefix, new OddException("odd")));
-        using var byFilter = Services("x", static options => options.SupportedExceptionTypeFilter = static type => type == typeof(OddException));
+        using var byFilter =
+            Services("x", static options => options.SupportedExceptionTypeFilter = static type => type == typeof(OddException));
         Assert.IsType<OddException>(Field(byFilter, new OddException("odd")));
     }
 
@@ -151,7 +152,8 @@ public sealed class ConstructionTests : IDisposable
     }
 
     private static ServiceProvider Services(string place, Action<ExceptionSerializationOptions>? configure = null) =>
-        new ServiceCollection().AddSerializer().AddSingleton(new Socket(place)).Configure(configure ?? (static _ => { })).BuildServiceProvider();
+        new ServiceCollection().AddSerializer().AddSingleton(new Socket(place)).Configure(configure ?? (static _ => { }))
+            .BuildServiceProvider();
 
     private static Exception? Field(ServiceProvider services, Exception? value)
     {

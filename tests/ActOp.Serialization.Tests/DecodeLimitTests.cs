@@ -52,7 +52,8 @@ public class DecodeLimitTests
             new int[100_000], new long?[100_000], new decimal[100_000], new string?[100_000], new object?[100_000], new Guid[10_000],
             Enumerable.Repeat("", 100_000).ToList(), Enumerable.Range(0, 100_000).Select(number => number.ToString()).ToArray(),
             Enumerable.Range(0, 100_000).ToDictionary(number => number, number => (byte)number), Enumerable.Range(0, 100_000).ToHashSet(),
-            Enumerable.Range(0, 50_000).Select(_ => new Animal()).ToArray(), Enumerable.Range(0, 50_000).Select(_ => new object()).ToArray(),
+            Enumerable.Range(0, 50_000).Select(_ => new Animal()).ToArray(), Enumerable.Range(0, 50_000).Select(_ => new object())
+                .ToArray(),
             Enumerable.Range(0, 50_000).Select(_ => new Dog { Name = "d", Color = Color.Red, Friends = [] }).ToList(),
             Enumerable.Range(0, 100_000).ToImmutableSortedDictionary(number => number, _ => false),
             new SortedList<int, bool>(Enumerable.Range(0, 100_000).ToDictionary(number => number, _ => false)),
@@ -88,7 +89,9 @@ public class DecodeLimitTests
         writer.Commit();
         var bytes = buffer.Written.ToArray();
         Assert.Throws<SerializerException>(() => ReadAs<SortedList<int, bool>>(bytes, LimitOf(bytes.Length)));
-        Assert.Equal(300_000, ReadAs<SortedList<int, bool>>(Serializer.SerializeToArray(new SortedList<int, bool>(backwards, null)), LimitOf(bytes.Length)).Count);
+        Assert.Equal(300_000,
+            ReadAs<SortedList<int, bool>>(
+                Serializer.SerializeToArray(new SortedList<int, bool>(backwards, null)), LimitOf(bytes.Length)).Count);
     }
 
     [Fact]
@@ -121,7 +124,8 @@ public class DecodeLimitTests
     {
         try
         {
-            Assert.True(TypeManifest.TryGetType("System.Collections.Generic.Queue`1<" + TypeManifest.NameOf(typeof(Dog)) + ">", out var type));
+            Assert.True(
+                TypeManifest.TryGetType("System.Collections.Generic.Queue`1<" + TypeManifest.NameOf(typeof(Dog)) + ">", out var type));
             var share = TypeShare.Current = new TypeShare(20, isClient: true);
             Assert.True(TypeManifest.TryGetType("System.Collections.Generic.Queue`1<" + typeof(Dog).FullName + ">", out var same));
             Assert.Equal((type, 0), (same, share.Used));

@@ -39,7 +39,8 @@ public class ExceptionTests
     [Fact]
     public void An_unknown_exception_becomes_the_fallback_with_its_type()
     {
-        var module = AssemblyBuilder.DefineDynamicAssembly(new AssemblyName("Elsewhere"), AssemblyBuilderAccess.Run).DefineDynamicModule("m");
+        var module = AssemblyBuilder.DefineDynamicAssembly(new AssemblyName("Elsewhere"), AssemblyBuilderAccess.Run)
+            .DefineDynamicModule("m");
         var type = module.DefineType("Elsewhere.UnknownException", TypeAttributes.Public, typeof(Exception)).CreateType();
         var read = Assert.IsType<UnavailableExceptionFallbackException>(Trip((Exception)Activator.CreateInstance(type)!));
         Assert.Equal("Elsewhere.UnknownException", read.ExceptionType);

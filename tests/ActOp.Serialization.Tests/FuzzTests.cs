@@ -30,7 +30,8 @@ public sealed class FuzzTests : IDisposable
         new Hashtable { ["k"] = 1 }, new NameValueCollection { { "a", "1" }, { "b", "2" } }, Tuple.Create(1, 2, 3, 4, 5, 6, 7, "8"),
         new PriorityQueue<string, int>([("a", 1)]), ImmutableDictionary.Create<string, int>(StringComparer.OrdinalIgnoreCase).Add("a", 1),
         new CodedException("m", 3), new AggregateException("a", new CodedException("b", 1)), new Temperature(3),
-        new Room { Name = "r", Temperature = new Temperature(4), Any = new List<object> { new Dog(2), 1 } }, new Marked(4), new JsonOrder { Id = 2 },
+        new Room { Name = "r", Temperature = new Temperature(4), Any = new List<object> { new Dog(2), 1 } }, new Marked(4),
+        new JsonOrder { Id = 2 },
         new List<Room> { new() { Any = new JsonOrder() } }, new Floats { A = 1 }, new Point(1, 2, "p"), (1, "b", 2.5m, (Half)1),
         new object[] { new SortedDictionary<int, string> { [1] = "a" }, new LinkedList<int>([1]), new BitArray(3), new Money(1, "E") },
     ];
@@ -153,7 +154,8 @@ public sealed class FuzzTests : IDisposable
         VersionTwo two => "two(" + two.Kept + "," + Text(two.Added) + "," + Text(two.Any) + ")",
         Room room => "room(" + room.Name + "," + Text(room.Any) + ")",
         Temperature temperature => "t" + temperature.Degrees,
-        System.Runtime.CompilerServices.ITuple tuple => value.GetType().Name + "(" + string.Join(",", Enumerable.Range(0, tuple.Length).Select(i => Text(tuple[i]))) + ")",
+        System.Runtime.CompilerServices.ITuple tuple =>
+            value.GetType().Name + "(" + string.Join(",", Enumerable.Range(0, tuple.Length).Select(i => Text(tuple[i]))) + ")",
         IDictionary map => "map(" + string.Join(",", map.Keys.Cast<string>().Order().Select(k => k + "=" + Text(map[k]))) + ")",
         IEnumerable items => value.GetType().Name + "[" + string.Join(",", items.Cast<object?>().Select(Text)) + "]",
         IFormattable number => number.ToString(null, System.Globalization.CultureInfo.InvariantCulture),

@@ -22,9 +22,13 @@ public class GeneratorDiagnosticTests
     [InlineData("ORLEANS0006", "[GenerateSerializer] public abstract class C { [Id(0)] public abstract int {|P|} { get; set; } }")]
     [InlineData("ORLEANS0013", "public interface IG : IGrainWithGuidKey { } [{|Alias(\"g\")|}] public class G : Grain, IG;")]
     [InlineData("ORLEANS0013", "public interface IG : IGrainWithGuidKey { } [{|GenerateSerializer|}] public class G : IG;")]
-    [InlineData("ORLEANS0014", "public abstract class G : Grain { public async Task M() => await Task.Yield().GetAwaiter().M().ConfigureAwait({|false|}); }"
-        + " public static class E { public static Task M(this System.Runtime.CompilerServices.YieldAwaitable.YieldAwaiter a) => Task.CompletedTask; }")]
-    [InlineData("ORLEANS0014", "public class G : Grain { public Task M() => N().ContinueWith(async t => await t.ConfigureAwait({|ConfigureAwaitOptions.None|})); Task N() => null!; }")]
+    [InlineData("ORLEANS0014",
+        "public abstract class G : Grain { public async Task M() => await Task.Yield().GetAwaiter().M().ConfigureAwait({|false|}); }"
+        + " public static class E { public static Task M(this System.Runtime.CompilerServices.YieldAwaitable.YieldAwaiter a) => "
+        + "Task.CompletedTask; }")]
+    [InlineData("ORLEANS0014",
+        "public class G : Grain { public Task M() => N().ContinueWith(async t => await "
+            + "t.ConfigureAwait({|ConfigureAwaitOptions.None|})); Task N() => null!; }")]
     [InlineData("ORLEANS0109", "public interface IG : IGrainWithGuidKey { Task {|M|}(CancellationToken a, CancellationToken b); }")]
     [InlineData("ACTOP0003", "public class O { private interface {|IG|} : IGrainWithGuidKey { Task M(); } }")]
     [InlineData("ACTOP0003", "public interface IG : IGrainWithGuidKey { } public class O { private class {|G|} : Grain, IG; }")]
@@ -32,7 +36,8 @@ public class GeneratorDiagnosticTests
     [InlineData("ACTOP0004",
         "[GenerateSerializer] public class {|C|}() : System.Collections.ObjectModel.ReadOnlyCollection<int>(new List<int>());")]
     [InlineData("ACTOP0004", "public class B { private int _a; public int M() => _a; } [GenerateSerializer] public class {|C|} : B;")]
-    [InlineData("ACTOP0004", "public class B { public int P { get; set; } } public class M : B; [GenerateSerializer] public class {|C|} : M;")]
+    [InlineData(
+        "ACTOP0004", "public class B { public int P { get; set; } } public class M : B; [GenerateSerializer] public class {|C|} : M;")]
     [InlineData("ACTOP0004", "[GenerateSerializer] public class {|C|} : System.IO.StringReader { public C() : base(\"\") { } }")]
     [InlineData("ACTOP0004", "[GenerateSerializer] public class {|C|}(int a) : List<int>(a);")]
     [InlineData("ACTOP0004", "[GenerateSerializer] public class C { [Id(0)] public int {|P|} => 5; }")]
@@ -40,12 +45,17 @@ public class GeneratorDiagnosticTests
     [InlineData("ACTOP0004", "[GenerateSerializer] public class C { [Id(0)] public static int {|S|}; }")]
     [InlineData("ACTOP0004", "[GenerateSerializer] public class C(int {|a|}) { public int M() => a; }")]
     [InlineData("ACTOP0004", "[GenerateSerializer] public class C(int {|a|}) { public int P => a; }")]
-    [InlineData("ACTOP0004", "[GenerateSerializer] [System.Runtime.CompilerServices.InlineArray(4)] public struct {|C|} { [Id(0)] private int _a; }")]
-    [InlineData("ACTOP0005", "public interface IG : IGrainWithGuidKey { } namespace A { public class RoomGrain : Grain, IG; } namespace B { public class {|RoomGrain|} : Grain, IG; }")]
-    [InlineData("ACTOP0005", "public interface IG : IGrainWithGuidKey { } public class RoomGrain : IG; [GrainType(\"room\")] public class {|HallGrain|} : IG;")]
+    [InlineData("ACTOP0004",
+        "[GenerateSerializer] [System.Runtime.CompilerServices.InlineArray(4)] public struct {|C|} { [Id(0)] private int _a; }")]
+    [InlineData("ACTOP0005",
+        "public interface IG : IGrainWithGuidKey { } namespace A { public class RoomGrain : Grain, IG; } namespace B { public class "
+            + "{|RoomGrain|} : Grain, IG; }")]
+    [InlineData("ACTOP0005",
+        "public interface IG : IGrainWithGuidKey { } public class RoomGrain : IG; [GrainType(\"room\")] public class {|HallGrain|} : IG;")]
     [InlineData("ACTOP0006", "public class H { } [GenerateSerializer] [SerializationCallbacks(typeof(H))] public class {|C|} { }")]
     [InlineData("ACTOP0006",
-        "public class H { private H() { } public void OnSerializing(C c) { } } [GenerateSerializer] [SerializationCallbacks(typeof(H))] public class {|C|} { }")]
+        "public class H { private H() { } public void OnSerializing(C c) { } } [GenerateSerializer] [SerializationCallbacks(typeof(H))] "
+            + "public class {|C|} { }")]
     [InlineData("ACTOP0006", "[RegisterActivator] public class {|A|} { }")]
     [InlineData("ACTOP0007", "public class C { [{|GeneratedActivatorConstructor|}] public C() { } }")]
     [InlineData("ACTOP0007", "[{|InvokableCustomInitializer(\"M\")|}] public class C { }")]
@@ -76,16 +86,27 @@ public class GeneratorDiagnosticTests
         Assert.Equal(expected, Assert.Single(await Analyze(code)).Severity);
 
     [Theory]
-    [InlineData("public interface IG : IGrainWithGuidKey { Task M(int a); void N(); static int S => 1; } [GenerateSerializer] public record R(int A) { [Id(0)] public int B; [System.NonSerialized] public int C; }")]
-    [InlineData("public interface IBase : IGrain { Task<T> M<T>(T? @class) where T : class; } public interface IG<T> : IBase, IGrainWithGuidKey where T : struct { ValueTask N(T? a, (int, string)[] b, dynamic c); }")]
-    [InlineData("namespace A.@event { public class Outer<T> { public interface IG<U> : IGrainWithGuidKey where U : System.IComparable<U>, new() { Task @return(T a, U b); } [GenerateSerializer] public class D<V> { [Id(0)] private readonly V? _v; [Id(1)] public T? P { get; init; } } } }")]
-    [InlineData("[GenerateSerializer] public abstract record Shape([property: Id(0)] int A); [GenerateSerializer] public sealed record Circle(int A, [property: Id(3)] double R) : Shape(A);")]
-    [InlineData("[GenerateSerializer(GenerateFieldIds = GenerateFieldIds.PublicProperties)] public class P { public int A { get; set; } public required string B { get; init; } }")]
-    [InlineData("namespace A.B_C { [GenerateSerializer] public class D { [Id(0)] public int X; } } namespace A.B { [GenerateSerializer] public class C_D { [Id(0)] public int X; } }")]
-    [InlineData("public class B { public int M() => 1; } [GenerateSerializer] public class C(int a) : B { [Id(0)] private readonly int _a = a; [Id(1)] public System.Func<int> F { get; set; } = () => a; }")]
-    [InlineData("public interface IN { int N { get; set; } } [GenerateSerializer] public class C : IN { [Id(0)] int IN.N { get; set; } public event System.Action? Changed; public void M() => Changed?.Invoke(); }")]
-    [InlineData("[GenerateSerializer] public abstract class Map<T> : Dictionary<string, T> { protected Map(int capacity) : base(capacity) { } } [GenerateSerializer] public class C : Map<int> { private C() : base(4) { } [Id(0)] public int A { get; } }")]
-    [InlineData("public interface IG : IGrainWithGuidKey { } namespace A { public class RoomGrain : Grain, IG; public abstract class HallGrain : IG; } namespace B { [GrainType(\"b\")] public class RoomGrain : Grain, IG; public class HallGrain : IG; }")]
+    [InlineData("public interface IG : IGrainWithGuidKey { Task M(int a); void N(); static int S => 1; } [GenerateSerializer] public "
+        + "record R(int A) { [Id(0)] public int B; [System.NonSerialized] public int C; }")]
+    [InlineData("public interface IBase : IGrain { Task<T> M<T>(T? @class) where T : class; } public interface IG<T> : IBase, "
+        + "IGrainWithGuidKey where T : struct { ValueTask N(T? a, (int, string)[] b, dynamic c); }")]
+    [InlineData("namespace A.@event { public class Outer<T> { public interface IG<U> : IGrainWithGuidKey where U : "
+        + "System.IComparable<U>, new() { Task @return(T a, U b); } [GenerateSerializer] public class D<V> { [Id(0)] private readonly V? "
+        + "_v; [Id(1)] public T? P { get; init; } } } }")]
+    [InlineData("[GenerateSerializer] public abstract record Shape([property: Id(0)] int A); [GenerateSerializer] public sealed record "
+        + "Circle(int A, [property: Id(3)] double R) : Shape(A);")]
+    [InlineData("[GenerateSerializer(GenerateFieldIds = GenerateFieldIds.PublicProperties)] public class P { public int A { get; set; } "
+        + "public required string B { get; init; } }")]
+    [InlineData("namespace A.B_C { [GenerateSerializer] public class D { [Id(0)] public int X; } } namespace A.B { [GenerateSerializer] "
+        + "public class C_D { [Id(0)] public int X; } }")]
+    [InlineData("public class B { public int M() => 1; } [GenerateSerializer] public class C(int a) : B { [Id(0)] private readonly int "
+        + "_a = a; [Id(1)] public System.Func<int> F { get; set; } = () => a; }")]
+    [InlineData("public interface IN { int N { get; set; } } [GenerateSerializer] public class C : IN { [Id(0)] int IN.N { get; set; } "
+        + "public event System.Action? Changed; public void M() => Changed?.Invoke(); }")]
+    [InlineData("[GenerateSerializer] public abstract class Map<T> : Dictionary<string, T> { protected Map(int capacity) : "
+        + "base(capacity) { } } [GenerateSerializer] public class C : Map<int> { private C() : base(4) { } [Id(0)] public int A { get; } }")]
+    [InlineData("public interface IG : IGrainWithGuidKey { } namespace A { public class RoomGrain : Grain, IG; public abstract class "
+        + "HallGrain : IG; } namespace B { [GrainType(\"b\")] public class RoomGrain : Grain, IG; public class HallGrain : IG; }")]
     public async Task Correct_code_compiles_with_what_is_generated(string code)
     {
         Assert.Empty(await Analyze(code));
@@ -98,8 +119,12 @@ public class GeneratorDiagnosticTests
     [Fact]
     public void An_unrelated_edit_generates_nothing_again()
     {
-        var compilation = Compile("public interface IG : IGrainWithGuidKey { Task M(int a); } [GenerateSerializer] public class C { [Id(0)] public int A; } public class X { public int Y() => 1; }");
-        GeneratorDriver driver = CSharpGeneratorDriver.Create([new GrainGenerator().AsSourceGenerator()], driverOptions: new GeneratorDriverOptions(default, trackIncrementalGeneratorSteps: true));
+        var compilation =
+            Compile("public interface IG : IGrainWithGuidKey { Task M(int a); } [GenerateSerializer] public class C { [Id(0)] public int "
+                + "A; } public class X { public int Y() => 1; }");
+        GeneratorDriver driver =
+            CSharpGeneratorDriver.Create([new GrainGenerator().AsSourceGenerator()],
+                driverOptions: new GeneratorDriverOptions(default, trackIncrementalGeneratorSteps: true));
         driver = driver.RunGenerators(compilation);
         var tree = compilation.SyntaxTrees.First();
         var edited = compilation.ReplaceSyntaxTree(
@@ -108,14 +133,19 @@ public class GeneratorDiagnosticTests
         Assert.All(
             result.TrackedOutputSteps.SelectMany(s => s.Value).SelectMany(s => s.Outputs), output =>
                 Assert.Equal(IncrementalStepRunReason.Cached, output.Reason));
-        Assert.All(new[] { GrainGenerator.InterfaceStep, GrainGenerator.CodecStep }.SelectMany(name => result.TrackedSteps[name]).SelectMany(s => s.Outputs), output => Assert.Contains(output.Reason, new[] { IncrementalStepRunReason.Cached, IncrementalStepRunReason.Unchanged }));
+        Assert.All(new[] { GrainGenerator.InterfaceStep, GrainGenerator.CodecStep }.SelectMany(name => result.TrackedSteps[name])
+            .SelectMany(s => s.Outputs),
+            output => Assert.Contains(output.Reason, new[] { IncrementalStepRunReason.Cached, IncrementalStepRunReason.Unchanged }));
     }
 
     [Fact]
     public void Code_is_generated_for_an_assembly_that_was_compiled_without_the_generator()
     {
-        var library = Compile("public interface IRemote : IGrainWithGuidKey { Task M(); } [GenerateSerializer] public class Shared { [Id(0)] public int A { get; init; } [Id(1)] private int _b; }", "Library");
-        var user = Compile("[assembly: GenerateCodeForDeclaringAssembly(typeof(IRemote))] public interface IMore : IRemote { Task N(Shared s); }", "User", library.ToMetadataReference());
+        var library =
+            Compile("public interface IRemote : IGrainWithGuidKey { Task M(); } [GenerateSerializer] public class Shared { [Id(0)] "
+                + "public int A { get; init; } [Id(1)] private int _b; }", "Library");
+        var user = Compile("[assembly: GenerateCodeForDeclaringAssembly(typeof(IRemote))] public interface IMore : IRemote { Task "
+            + "N(Shared s); }", "User", library.ToMetadataReference());
         var driver = CSharpGeneratorDriver.Create(new GrainGenerator()).RunGeneratorsAndUpdateCompilation(user, out var output, out _);
         using var stream = new MemoryStream();
         Assert.Empty(output.Emit(stream).Diagnostics.Where(d => d.Severity == DiagnosticSeverity.Error));
@@ -125,7 +155,9 @@ public class GeneratorDiagnosticTests
     [Fact]
     public void No_codec_is_generated_for_a_type_of_another_assembly_whose_members_cannot_be_set_from_here()
     {
-        var library = Compile("public interface IRemote : IGrainWithGuidKey; [GenerateSerializer] public class Lost { [Id(0)] public int A { get; } } [GenerateSerializer] public class Whole { [Id(0)] public int A { get; set; } }", "Library");
+        var library =
+            Compile("public interface IRemote : IGrainWithGuidKey; [GenerateSerializer] public class Lost { [Id(0)] public int A { get; "
+                + "} } [GenerateSerializer] public class Whole { [Id(0)] public int A { get; set; } }", "Library");
         using var image = new MemoryStream();
         library.Emit(image, options: new Microsoft.CodeAnalysis.Emit.EmitOptions(metadataOnly: true, includePrivateMembers: false));
         var reference = MetadataReference.CreateFromImage(image.ToArray());
@@ -160,7 +192,8 @@ public class GeneratorDiagnosticTests
 
     [Theory]
     [InlineData("public class G : Grain { public async Task M() => await Task.CompletedTask.ConfigureAwait(true); }")]
-    [InlineData("public class G : Grain { public async Task M() => await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ContinueOnCapturedContext); }")]
+    [InlineData("public class G : Grain { public async Task M() => await "
+        + "Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ContinueOnCapturedContext); }")]
     [InlineData("public class C { public async Task M() => await Task.CompletedTask.ConfigureAwait(false); }")]
     public async Task An_await_that_stays_or_is_not_in_a_grain_is_not_reported(string code) => Assert.Empty(await Analyze(code));
 
@@ -192,7 +225,8 @@ public class GeneratorDiagnosticTests
     [InlineData("Orleans.Versions")]
     public void A_namespace_of_Orleans_can_be_imported(string name)
     {
-        var compilation = Compile("").AddSyntaxTrees(CSharpSyntaxTree.ParseText("using " + name + ";", new CSharpParseOptions(LanguageVersion.CSharp13)));
+        var compilation = Compile("")
+            .AddSyntaxTrees(CSharpSyntaxTree.ParseText("using " + name + ";", new CSharpParseOptions(LanguageVersion.CSharp13)));
         Assert.Empty(compilation.GetDiagnostics().Where(static d => d.Severity == DiagnosticSeverity.Error));
     }
 
@@ -205,7 +239,9 @@ public class GeneratorDiagnosticTests
 
     private static CSharpCompilation Compile(string code, string name = "Sample", params MetadataReference[] references)
     {
-        const string usings = "#nullable enable\nusing System.Collections.Generic; using System.Threading; using System.Threading.Tasks; using Orleans; using Orleans.Runtime;\n";
+        const string usings =
+            "#nullable enable\nusing System.Collections.Generic; using System.Threading; using System.Threading.Tasks; using Orleans; "
+                + "using Orleans.Runtime;\n";
         var platform = ((string)AppContext.GetData("TRUSTED_PLATFORM_ASSEMBLIES")!).Split(Path.PathSeparator).Where(
             path => !Path.GetFileName(path).StartsWith("ActOp.Serialization.Tests", StringComparison.Ordinal));
         var parse = new CSharpParseOptions(LanguageVersion.CSharp13);

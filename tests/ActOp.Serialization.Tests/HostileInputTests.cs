@@ -13,11 +13,13 @@ public class HostileInputTests
         var random = new Random(4711);
         object[] samples =
         [
-            new object[] { new Dog { Name = "d", Color = Color.Red, Friends = [new Animal()] }, new List<int> { 1, 2 }, new Dictionary<string, object> { ["a"] = 1.5m }, (1, "b") },
+            new object[] { new Dog { Name = "d", Color = Color.Red, Friends = [new Animal()] }, new List<int> { 1, 2 },
+                new Dictionary<string, object> { ["a"] = 1.5m }, (1, "b") },
             new Node<string> { Value = "v", Next = new Node<string>(), Any = new[,] { { 1, 2 } } },
             new VersionTwo { Added = [DateTime.MinValue, new Uri("http://x"), typeof(int)], Text = "t" },
             new BadException("m", new AggregateException(new TimeoutException()), 3),
-            new object[] { DateTimeOffset.MaxValue, new DateOnly(1, 1, 1), 5m, new System.Text.Rune('a'), new HashSet<Guid> { Guid.Empty }, new System.Collections.BitArray(9) },
+            new object[] { DateTimeOffset.MaxValue, new DateOnly(1, 1, 1), 5m, new System.Text.Rune('a'), new HashSet<Guid> { Guid.Empty },
+                new System.Collections.BitArray(9) },
         ];
         foreach (var sample in samples)
         {
@@ -85,7 +87,8 @@ public class HostileInputTests
 
     [Fact]
     public void A_type_name_cannot_be_nested_without_limit() =>
-        Assert.Throws<SerializerException>(() => TypeManifest.TryGetType(string.Concat(Enumerable.Repeat("System.Collections.Generic.List`1<", 40)) + "System.Int32" + new string('>', 40), out _));
+        Assert.Throws<SerializerException>(() => TypeManifest.TryGetType(
+            string.Concat(Enumerable.Repeat("System.Collections.Generic.List`1<", 40)) + "System.Int32" + new string('>', 40), out _));
 
     [Fact]
     public void A_request_context_comes_back_and_a_damaged_one_is_refused()

@@ -44,7 +44,9 @@ public class JsonTests
         writer.Commit();
         using var second = services.GetRequiredService<SerializerSessionPool>().GetSession();
         var reader = Orleans.Serialization.Buffers.Reader.Create(writer.Output.ToArray(), second);
-        Assert.Equal(3, Assert.IsType<JsonOrder>(provider.GetCodec<object>().ReadValue(ref reader, Orleans.Serialization.Codecs.FieldHeaderCodec.ReadFieldHeader(ref reader))).Id);
+        Assert.Equal(3,
+            Assert.IsType<JsonOrder>(provider.GetCodec<object>()
+                .ReadValue(ref reader, Orleans.Serialization.Codecs.FieldHeaderCodec.ReadFieldHeader(ref reader))).Id);
         writer.Dispose();
     }
 
@@ -52,8 +54,10 @@ public class JsonTests
     public async Task States_are_written_as_text_with_the_names_of_their_classes()
     {
         var token = TestContext.Current.CancellationToken;
-        using var services = new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.AddAllowedAssembly(typeof(JsonTests).Assembly)))
-            .AddSingleton<OrleansJsonSerializer>().AddSingleton<IPostConfigureOptions<OrleansJsonSerializerOptions>, ConfigureOrleansJsonSerializerOptions>()
+        using var services =
+            new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.AddAllowedAssembly(typeof(JsonTests).Assembly)))
+            .AddSingleton<OrleansJsonSerializer>()
+            .AddSingleton<IPostConfigureOptions<OrleansJsonSerializerOptions>, ConfigureOrleansJsonSerializerOptions>()
             .BuildServiceProvider();
         var states = new Orleans.Storage.JsonGrainStorageSerializer(services.GetRequiredService<OrleansJsonSerializer>());
         var state = new JsonAnything { Value = new JsonOrder { Id = 2 } };
@@ -68,11 +72,14 @@ public class JsonTests
     [Fact]
     public void The_json_serializer_of_Orleans_keeps_classes_identity_and_identities()
     {
-        using var services = new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.AddAllowedAssembly(typeof(JsonTests).Assembly)))
-            .AddSingleton<OrleansJsonSerializer>().AddSingleton<IPostConfigureOptions<OrleansJsonSerializerOptions>, ConfigureOrleansJsonSerializerOptions>()
+        using var services =
+            new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.AddAllowedAssembly(typeof(JsonTests).Assembly)))
+            .AddSingleton<OrleansJsonSerializer>()
+            .AddSingleton<IPostConfigureOptions<OrleansJsonSerializerOptions>, ConfigureOrleansJsonSerializerOptions>()
             .BuildServiceProvider();
         var serializer = services.GetRequiredService<OrleansJsonSerializer>();
-        var text = serializer.Serialize(new JsonAnything { Value = new JsonOrder { Id = 2 }, Grain = GrainId.Create("t", "k") }, typeof(JsonAnything));
+        var text = serializer.Serialize(
+            new JsonAnything { Value = new JsonOrder { Id = 2 }, Grain = GrainId.Create("t", "k") }, typeof(JsonAnything));
         var read = Assert.IsType<JsonAnything>(serializer.Deserialize(typeof(JsonAnything), text));
         Assert.Equal((2, GrainId.Create("t", "k")), (Assert.IsType<JsonOrder>(read.Value).Id, read.Grain));
         Assert.Throws<Newtonsoft.Json.JsonSerializationException>(() =>
@@ -82,9 +89,12 @@ public class JsonTests
     [Fact]
     public void Options_say_how_text_is_written()
     {
-        using var services = new ServiceCollection().AddSerializer(static builder => builder.AddJsonSerializer(null, null, static options => options.Configure(static o =>
+        using var services =
+            new ServiceCollection().AddSerializer(
+                static builder => builder.AddJsonSerializer(null, null, static options => options.Configure(static o =>
         {
-            o.SerializerOptions = new System.Text.Json.JsonSerializerOptions { PropertyNamingPolicy = System.Text.Json.JsonNamingPolicy.CamelCase };
+            o.SerializerOptions =
+                new System.Text.Json.JsonSerializerOptions { PropertyNamingPolicy = System.Text.Json.JsonNamingPolicy.CamelCase };
             o.WriterOptions = new System.Text.Json.JsonWriterOptions { Indented = true };
             o.ReaderOptions = new System.Text.Json.JsonReaderOptions { MaxDepth = 3 };
             o.IsSerializableType = static type => type == typeof(JsonOrder);

@@ -68,7 +68,8 @@ public class NamedCodecTests
             new(1, 2, 3, 4, 5, 6, 7, new(8)));
         Same<ValueTuple, ValueTupleCodec>(default);
         Same<(int, string?), ValueTupleCodec<int, string?>>((1, null));
-        Same<(int, int, int, int, int, int, int, int), ValueTupleCodec<int, int, int, int, int, int, int, ValueTuple<int>>>((1, 2, 3, 4, 5, 6, 7, 8));
+        Same<(int, int, int, int, int, int, int, int), ValueTupleCodec<int, int, int, int, int, int, int, ValueTuple<int>>>(
+            (1, 2, 3, 4, 5, 6, 7, 8));
     }
 
     [Fact]
@@ -190,7 +191,8 @@ public class NamedCodecTests
         public string Name;
     }
 
-    public sealed class FolderCodec(IValueSerializer<FolderSurrogate> surrogate) : GeneralizedReferenceTypeSurrogateCodec<Folder, FolderSurrogate>(surrogate)
+    public sealed class FolderCodec(
+        IValueSerializer<FolderSurrogate> surrogate) : GeneralizedReferenceTypeSurrogateCodec<Folder, FolderSurrogate>(surrogate)
     {
         public override Folder ConvertFromSurrogate(ref FolderSurrogate surrogate) => new(surrogate.Name);
 

@@ -31,8 +31,11 @@ public class ShapeTests
     [Fact]
     public void Shapes_with_any_content_arrive_whole() => Prop.ForAll<int[], NonEmptyString[]>(static (numbers, texts) =>
     {
-        foreach (var value in Shapes.All(numbers, [.. texts.Select(static text => new string([.. text.Get.Where(static c => !char.IsSurrogate(c))]))]))
+        foreach (var value in Shapes.All(
+            numbers, [.. texts.Select(static text => new string([.. text.Get.Where(static c => !char.IsSurrogate(c))]))]))
+        {
             Assert.Equal(Describe(value), Describe(Trip(value)));
+        }
     }).QuickCheckThrowOnFailure();
 
     [Fact]
@@ -49,7 +52,8 @@ public class ShapeTests
     {
         get
         {
-            foreach (var comparer in (StringComparer[])[StringComparer.Ordinal, StringComparer.OrdinalIgnoreCase, StringComparer.InvariantCulture, StringComparer.InvariantCultureIgnoreCase])
+            foreach (var comparer in (StringComparer[])[StringComparer.Ordinal, StringComparer.OrdinalIgnoreCase,
+                StringComparer.InvariantCulture, StringComparer.InvariantCultureIgnoreCase])
             {
                 foreach (var collection in Strings(comparer, comparer))
                     yield return new(collection);
@@ -146,7 +150,8 @@ public class ShapeTests
         {
             if (current.Assembly != typeof(ShapeTests).Assembly)
                 continue;
-            foreach (var field in current.GetFields(BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.DeclaredOnly))
+            foreach (var field in current.GetFields(
+                BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.DeclaredOnly))
             {
                 text.Append(field.Name).Append('=');
                 Describe(text, field.GetValue(value), depth + 1);

@@ -45,7 +45,13 @@ internal static class Shapes
         yield return new PositionalChild(number, text, 2.5);
         yield return new Nested<string>.Inner { Value = text, Mode = Nested<string>.Mode.Second, Modes = [Nested<string>.Mode.Second] };
         yield return new Nullables { Number = number, Money = new Money(number, text), Missing = null, Mode = Color.Blue };
-        yield return new Grids { Flat = new int[2, 3] { { 1, 2, 3 }, { 4, 5, number } }, Deep = new string[1, 2, 1] { { { text }, { "b" } } }, Jagged = [numbers, []] };
+        yield return new Grids
+        {
+            Flat = new int[2, 3] { { 1, 2, 3 }, { 4, 5, number } },
+            Deep =
+            new string[1, 2, 1] { { { text }, { "b" } } },
+            Jagged = [numbers, []]
+        };
         yield return new Constrained<Money, List<string>> { Value = new Money(1, "c"), Other = [.. texts] };
         yield return new object[] { Nested<int>.Mode.Second, Color.Blue, DayOfWeek.Friday };
     }

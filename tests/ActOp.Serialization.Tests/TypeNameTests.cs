@@ -12,7 +12,8 @@ public class TypeNameTests
     [
         typeof(int), typeof(int[]), typeof(int*[]), typeof(List<>), typeof(List<int>), typeof(List<int[]>), typeof(int).MakeByRefType(),
         typeof(System.Collections.Specialized.NameValueCollection), typeof(Outer<int[,,]>.Inner<string, List<int>>.Bottom[,]),
-        typeof(Outer<>.Inner<,>.Bottom), typeof(Outer<Dog>.Inner<Dog[], Color?>), typeof(Dictionary<string, List<Dog>>[][,]), typeof(TypeNameTests),
+        typeof(Outer<>.Inner<,>.Bottom), typeof(Outer<Dog>.Inner<Dog[], Color?>), typeof(Dictionary<string, List<Dog>>[][,]),
+        typeof(TypeNameTests),
     ];
 
     [Fact]
@@ -39,12 +40,14 @@ public class TypeNameTests
     [InlineData("  ")]
     [InlineData("A`1[[B]")]
     [InlineData("(\"a\"")]
-    public void A_malformed_name_is_refused(string name) => Assert.Throws<InvalidOperationException>(() => RuntimeTypeNameParser.Parse(name));
+    public void A_malformed_name_is_refused(string name) =>
+        Assert.Throws<InvalidOperationException>(() => RuntimeTypeNameParser.Parse(name));
 
     [Fact]
     public void The_parts_of_a_name_can_be_looked_at()
     {
-        var spec = Assert.IsType<AssemblyQualifiedTypeSpec>(RuntimeTypeNameParser.Parse("N.Outer`1+Inner`2[[X],[Y,Z],[W]][,],Some-Assembly.Name"));
+        var spec = Assert.IsType<AssemblyQualifiedTypeSpec>(
+            RuntimeTypeNameParser.Parse("N.Outer`1+Inner`2[[X],[Y,Z],[W]][,],Some-Assembly.Name"));
         Assert.Equal("Some-Assembly.Name", spec.Assembly);
         var array = Assert.IsType<ArrayTypeSpec>(spec.Type);
         Assert.Equal(2, array.Dimensions);
@@ -59,10 +62,16 @@ public class TypeNameTests
     [Fact]
     public void The_converter_allows_what_is_registered_and_uses_aliases()
     {
-        using var services = new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.WellKnownTypeAliases["other"] = typeof(Foreign))).BuildServiceProvider();
+        using var services =
+            new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.WellKnownTypeAliases["other"] = typeof(Foreign)))
+                .BuildServiceProvider();
         var converter = services.GetRequiredService<TypeConverter>();
-        foreach (var type in new[] { typeof(int), typeof(List<Dog>), typeof(Dog[]), typeof(Dictionary<string, Color?>), typeof(Foreign), typeof(Node<>), typeof(Node<Animal[,]>) })
+        foreach (var type in new[] { typeof(int), typeof(List<Dog>), typeof(Dog[]), typeof(Dictionary<string, Color?>), typeof(Foreign),
+            typeof(Node<>), typeof(Node<Animal[,]>) })
+        {
             Assert.Equal(type, converter.Parse(converter.Format(type)));
+        }
+
         Assert.Equal("(\"other\")", converter.Format(typeof(Foreign)));
         Assert.Equal("(\"dog\")", converter.Format(typeof(Dog)));
         Assert.Throws<InvalidOperationException>(() => converter.Parse("System.Diagnostics.Process,System.Diagnostics.Process"));
@@ -86,7 +95,8 @@ public class TypeNameTests
         foreach (var type in new[] { typeof(System.Text.StringBuilder), typeof(System.Diagnostics.Stopwatch), typeof(System.Timers.Timer) })
             Assert.Equal(type, converter.Parse(RuntimeTypeNameFormatter.Format(type)));
         Assert.Throws<InvalidOperationException>(() => converter.Parse("ActOp.Serialization.Tests.Animal,ActOp.Serialization.Tests"));
-        using var open = new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.AllowAllTypes = true)).BuildServiceProvider();
+        using var open = new ServiceCollection().AddSerializer(static b => b.Configure(static o => o.AllowAllTypes = true))
+            .BuildServiceProvider();
         Assert.Equal(typeof(System.Text.StringBuilder), open.GetRequiredService<TypeConverter>().Parse("System.Text.StringBuilder"));
     }
 
@@ -104,7 +114,8 @@ public class TypeNameTests
 
     private sealed class NoAnimals : ITypeNameFilter
     {
-        public bool? IsTypeNameAllowed(string typeName, string assemblyName) => typeName.EndsWith("Animal", StringComparison.Ordinal) ? false : null;
+        public bool? IsTypeNameAllowed(string typeName, string assemblyName) =>
+            typeName.EndsWith("Animal", StringComparison.Ordinal) ? false : null;
     }
 }
 

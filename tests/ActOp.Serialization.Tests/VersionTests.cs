@@ -9,7 +9,15 @@ public class VersionTests
     [Fact]
     public void An_old_reader_skips_members_that_it_does_not_know()
     {
-        var read = As<VersionOne>(new VersionTwo { Kept = 7, Added = [1, "x", new Dog(1)], Text = "t", Id = Guid.NewGuid(), Ratio = 1, Last = new Animal { Name = "a" } });
+        var read = As<VersionOne>(new VersionTwo
+        {
+            Kept = 7,
+            Added = [1, "x", new Dog(1)],
+            Text = "t",
+            Id = Guid.NewGuid(),
+            Ratio = 1,
+            Last = new Animal { Name = "a" }
+        });
         Assert.Equal((7, "a"), (read.Kept, read.Last!.Name));
     }
 

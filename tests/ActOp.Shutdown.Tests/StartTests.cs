@@ -98,7 +98,8 @@ public class StartTests
     {
         var told = new List<string>();
         using var host = Nodes.Silo(Nodes.Ports(), silo =>
-            silo.Services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(new Participant("throws", ServiceLifecycleStage.Active, told) { ThrowsAtStop = true }));
+            silo.Services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(
+                new Participant("throws", ServiceLifecycleStage.Active, told) { ThrowsAtStop = true }));
         await host.StartAsync();
         await Assert.ThrowsAnyAsync<Exception>(() => host.StopAsync().WaitAsync(Patience));
         Census.Is(_before);

@@ -47,7 +47,8 @@ internal static class Program
             if (options.TryGetValue("--mutations", out var numbers))
             {
                 var most = options.TryGetValue("--budget", out var budget) ? int.Parse(budget) : int.MaxValue;
-                return MutantRun.Play([.. numbers.Split(',', StringSplitOptions.RemoveEmptyEntries).Select(int.Parse)], most) == 0 ? Fine : Safety;
+                return MutantRun.Play([.. numbers.Split(',', StringSplitOptions.RemoveEmptyEntries).Select(int.Parse)], most) == 0
+                    ? Fine : Safety;
             }
 
             Pump.OwnThePool();
@@ -128,8 +129,12 @@ internal static class Program
         Console.WriteLine(
             "simulated   " + (outcomes.Sum(static one => one.Simulated.TotalHours)).ToString("F2") + " h, " +
                 outcomes.Sum(static one => one.Events) + " events, " + outcomes.Sum(static one => one.Detours) + " detours");
-        Console.WriteLine("faults      " + Counts(outcomes.SelectMany(static one => one.Faults).GroupBy(static fault => fault.Kind.ToString()).Select(static group => (group.Key, (long)group.Count()))));
-        Console.WriteLine("calls       " + Counts(outcomes.SelectMany(static one => one.Calls).GroupBy(static call => call.Key).Select(static group => (group.Key, group.Sum(static call => call.Value)))));
+        Console.WriteLine("faults      "
+            + Counts(outcomes.SelectMany(static one => one.Faults).GroupBy(static fault => fault.Kind.ToString())
+                .Select(static group => (group.Key, (long)group.Count()))));
+        Console.WriteLine("calls       "
+            + Counts(outcomes.SelectMany(static one => one.Calls).GroupBy(static call => call.Key)
+                .Select(static group => (group.Key, group.Sum(static call => call.Value)))));
         Console.WriteLine(
             "excused     " + outcomes.Sum(static one => one.Excused) + " turns, " + outcomes.Sum(static one => one.Lost) +
                 " states lost in a move");
@@ -143,7 +148,9 @@ internal static class Program
         }
     }
 
-    private static string Counts(IEnumerable<(string Name, long Count)> counts) => string.Join(", ", counts.OrderByDescending(static pair => pair.Count).Select(static pair => pair.Name + " " + pair.Count)) is { Length: > 0 } text ? text : "none";
+    private static string Counts(IEnumerable<(string Name, long Count)> counts) =>
+        string.Join(", ", counts.OrderByDescending(static pair => pair.Count)
+            .Select(static pair => pair.Name + " " + pair.Count)) is { Length: > 0 } text ? text : "none";
 
     private static int CodeOf(List<Outcome> outcomes)
     {

@@ -55,7 +55,13 @@ internal sealed class Run : IWorldWatcher
         var kinds = Faults.Draw(new Dice(seed).Fork("kinds"), theme);
         var settings = Settings.Draw(new Dice(seed).Fork("settings")).For(theme, new Dice(seed).Fork("theme"));
         // Without faults nothing may time out: not even behind a queue.
-        _world = new World.World(seed, kinds.Count > 0 ? settings : settings with { ResponseTimeout = TimeSpan.FromSeconds(10) }, this, trace) { IsCalm = kinds.Count == 0, Theme = theme };
+        _world = new World.World(seed, kinds.Count > 0
+            ? settings : settings with { ResponseTimeout = TimeSpan.FromSeconds(10) }, this, trace)
+        {
+            IsCalm = kinds.Count == 0,
+            Theme =
+                theme
+        };
         _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
         _keepers = theme == Theme.States ? new KeeperLoad(_world, _ledger) : null;
@@ -80,7 +86,8 @@ internal sealed class Run : IWorldWatcher
     {
         var run = new Run(seed, theme, trace);
         run.Play();
-        return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done, run._ledger.Outcomes, run._ledger.Excused, run._ledger.Lost, run._ledger.Violations);
+        return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done,
+            run._ledger.Outcomes, run._ledger.Excused, run._ledger.Lost, run._ledger.Violations);
     }
 
     public void Configure(Machine machine, IServiceCollection services)
@@ -183,7 +190,12 @@ internal sealed class Run : IWorldWatcher
             return Pump.Now > bound || (settled > 0 && Pump.Now - settled > 5 * Pump.Second);
         });
         if (settled == 0 && _ledger.Violations.Count == 0)
-            _ledger.Accuse("unsettled", "The silos do not agree on one view: " + string.Join("; ", _world.Machines.Select(static machine => machine.Name + " " + machine.State + " sees " + (machine.IsDead ? "nothing" : string.Join(" ", (object[])machine.Node.ClusterView.Active)))));
+        {
+            _ledger.Accuse("unsettled", "The silos do not agree on one view: "
+                + string.Join("; ",
+                    _world.Machines.Select(static machine => machine.Name + " " + machine.State + " sees "
+                        + (machine.IsDead ? "nothing" : string.Join(" ", (object[])machine.Node.ClusterView.Active)))));
+        }
     }
 
     /// <summary>Every counter answers every machine.</summary>

@@ -25,7 +25,10 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
     ];
 
     private static readonly Lazy<(string Name, SyntaxTree Tree)[]> Trees = new(static () =>
-        [.. Sources().Append(("usings", "global using System; global using System.Collections.Generic; global using System.IO; global using System.Linq; global using System.Threading; global using System.Threading.Tasks;"))
+        [.. Sources()
+            .Append(("usings",
+                "global using System; global using System.Collections.Generic; global using System.IO; global using System.Linq; global "
+                    + "using System.Threading; global using System.Threading.Tasks;"))
             .Select(static source => (source.Item1, Parse(source.Item2)))]);
 
     /// <summary>The sources of the stage and the doubles.</summary>
@@ -47,11 +50,17 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
             throw new InvalidOperationException($"The mutation {Id} does not fit {File}: its text must occur there once.");
         var trees = Trees.Value.Select(
             source => source.Name == File ? Parse(text.Replace(Right, Wrong, StringComparison.Ordinal)) : source.Tree);
-        var options = new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, optimizationLevel: OptimizationLevel.Release, nullableContextOptions: NullableContextOptions.Enable, allowUnsafe: true);
+        var options =
+            new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, optimizationLevel: OptimizationLevel.Release,
+                nullableContextOptions: NullableContextOptions.Enable, allowUnsafe: true);
         using var image = new MemoryStream();
         var result = CSharpCompilation.Create("Mutation", trees, References, options).Emit(image);
         if (!result.Success)
-            throw new InvalidOperationException($"The mutation {Id} does not compile: " + string.Join(Environment.NewLine, result.Diagnostics.Where(static one => one.Severity == DiagnosticSeverity.Error)));
+        {
+            throw new InvalidOperationException($"The mutation {Id} does not compile: "
+                + string.Join(Environment.NewLine, result.Diagnostics.Where(static one => one.Severity == DiagnosticSeverity.Error)));
+        }
+
         image.Position = 0;
         var models = new AssemblyLoadContext(Id, isCollectible: true).LoadFromStream(image).GetType("ActOp.Staging.StageModels")!;
         var create = models.GetMethod("Create", BindingFlags.Public | BindingFlags.Static)!.CreateDelegate<Func<string, Model>>();

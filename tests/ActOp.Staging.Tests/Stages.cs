@@ -7,7 +7,9 @@ internal static class Stages
     internal static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     internal static Stage New(int threads, Action? onPause = null, Action? onHeld = null) =>
-        new("test", threads, StageMode.OwnThreads, static error => throw new InvalidOperationException("An item threw.", error), onPause) { OnHeld = onHeld };
+        new("test", threads, StageMode.OwnThreads, static error => throw new InvalidOperationException("An item threw.", error),
+            onPause)
+        { OnHeld = onHeld };
 
     /// <summary>Waits until all threads are parked; one that only counts as asleep may still look for work once more.</summary>
     internal static void Settle(Stage stage) =>

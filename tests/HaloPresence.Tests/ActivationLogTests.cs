@@ -64,7 +64,13 @@ public sealed class ActivationLogTests : IDisposable
     [Fact]
     public void Journals_without_any_activation_are_wrong()
     {
-        var result = new FaultResult { Options = new FaultOptions(new Bench.HaloOptions(), FaultMode.Kill, 1, 2), Activations = Check(static (_, _) => { }) };
+        var result =
+            new FaultResult
+            {
+                Options = new FaultOptions(new Bench.HaloOptions(), FaultMode.Kill, 1, 2),
+                Activations =
+                Check(static (_, _) => { })
+            };
         FaultVerdict.Judge(result);
         Assert.Contains(result.Faults, static fault => fault.Contains("no activation", StringComparison.Ordinal));
     }

@@ -63,7 +63,8 @@ public sealed class LedgerTests
         return load;
     }
 
-    private static LedgerLoad Load(Fake ledger) => new((files, _) => files ? new Fake((0, "file")) : ledger, 1, 100, 1, new MonotonicClock());
+    private static LedgerLoad Load(Fake ledger) =>
+        new((files, _) => files ? new Fake((0, "file")) : ledger, 1, 100, 1, new MonotonicClock());
 
     private static (long, long, long, long) Numbers(LedgerVerdict verdict) =>
         (verdict.Acknowledged, verdict.Lost, verdict.Twice, verdict.Interleaved);

@@ -39,7 +39,8 @@ public sealed class ResultTests
             "cpuPercentPerSilo", "cpuMicrosPerRequest", "migrations", "convergence", "activationsPerSilo", "saturation",
         ];
         Assert.Empty(agreed.Except(names));
-        Assert.Equal(["p50", "p95", "p99", "p999", "max"], json.RootElement.GetProperty("latencyMs").EnumerateObject().Select(property => property.Name));
+        Assert.Equal(["p50", "p95", "p99", "p999", "max"], json.RootElement.GetProperty("latencyMs").EnumerateObject()
+            .Select(property => property.Name));
         Assert.Contains("moves", json.RootElement.GetProperty("convergence")[0].EnumerateObject().Select(property => property.Name));
         Assert.Equal("off", json.RootElement.GetProperty("optimize").GetString());
     }
@@ -56,14 +57,19 @@ public sealed class ResultTests
         Assert.DoesNotContain("http", html, StringComparison.OrdinalIgnoreCase);
         Assert.DoesNotContain("<script", html, StringComparison.OrdinalIgnoreCase);
         Assert.DoesNotContain("NaN", html, StringComparison.Ordinal);
-        foreach (var svg in html.Split("<figure>").Skip(1).Select(part => part[part.IndexOf("<svg", StringComparison.Ordinal)..(part.IndexOf("</svg>", StringComparison.Ordinal) + 6)]))
+        foreach (var svg in html.Split("<figure>").Skip(1)
+            .Select(part => part[part.IndexOf("<svg", StringComparison.Ordinal)..(part.IndexOf("</svg>", StringComparison.Ordinal) + 6)]))
+        {
             Assert.NotNull(XElement.Parse(svg));
+        }
     }
 
     [Fact]
     public void A_comparison_stands_beside_the_papers_figures()
     {
-        RunResult[] runs = [Assemble(Options), Assemble(Options with { Optimize = OptimizeMode.Partition }), Assemble(Options with { Optimize = OptimizeMode.All })];
+        RunResult[] runs =
+            [Assemble(Options), Assemble(Options with { Optimize = OptimizeMode.Partition }),
+                Assemble(Options with { Optimize = OptimizeMode.All })];
         var titles = Comparison.Titles(runs);
         Assert.Equal(["", "random placement", "locality", "locality + threads", "ratio", "paper"], titles);
         Assert.All(Comparison.Rows(runs), row => Assert.Equal(titles.Length, row.Length));

@@ -130,10 +130,12 @@ public sealed class OptionTests
     public void An_allocation_is_what_the_silo_is_told(Allocation allocation, StageController controller, int? threads)
     {
         var stages = new StageOptions();
-        SiloHost.Configure(stages, new HeartbeatOptions { QueuePeriod = 2, ThreadPenalty = 12.5 }, new CellOptions { Allocation = allocation });
+        SiloHost.Configure(
+            stages, new HeartbeatOptions { QueuePeriod = 2, ThreadPenalty = 12.5 }, new CellOptions { Allocation = allocation });
         Assert.Equal(controller, stages.Controller);
         Assert.Equal(allocation == Allocation.ThreadPool ? StageMode.ThreadPool : StageMode.OwnThreads, stages.Mode);
-        Assert.Equal([threads, threads, threads, threads], (int?[])[stages.ReceiveThreads, stages.WorkThreads, stages.SiloSendThreads, stages.ClientSendThreads]);
+        Assert.Equal([threads, threads, threads, threads],
+            (int?[])[stages.ReceiveThreads, stages.WorkThreads, stages.SiloSendThreads, stages.ClientSendThreads]);
         Assert.Equal(TimeSpan.FromSeconds(2), stages.QueuePeriod);
         Assert.Equal(12.5, stages.ThreadPenalty.TotalMicroseconds);
     }
@@ -153,7 +155,8 @@ public sealed class OptionTests
     public void A_pinned_stage_keeps_its_threads_under_any_allocation()
     {
         var stages = new StageOptions();
-        SiloHost.Configure(stages, new HeartbeatOptions(), new CellOptions { Allocation = Allocation.Eight, WorkThreads = 3, ClientSendThreads = 2 });
+        SiloHost.Configure(
+            stages, new HeartbeatOptions(), new CellOptions { Allocation = Allocation.Eight, WorkThreads = 3, ClientSendThreads = 2 });
         Assert.Equal([8, 3, 8, 2], (int?[])[stages.ReceiveThreads, stages.WorkThreads, stages.SiloSendThreads, stages.ClientSendThreads]);
     }
 }

@@ -80,7 +80,8 @@ public sealed class ResultTests
     public void The_parts_of_a_request_add_up_to_its_latency()
     {
         var result = BreakdownResult.Of(Allocation.Cores, Cells.Run("warmup", "measure"), 0.03);
-        Assert.Equal(["receive queue", "receive", "work queue", "work", "client-send queue", "client-send", "network", "other"], result.Parts.Select(part => part.Name));
+        Assert.Equal(["receive queue", "receive", "work queue", "work", "client-send queue", "client-send", "network", "other"],
+            result.Parts.Select(part => part.Name));
         // 0.05 s of waiting and 0.1 s of work, of which 0.02 s without a processor, in a second of 1,000 requests.
         Assert.Equal([0.05, 0.08, 0.05, 0.08, 0.05, 0.08, 0.03, 0.58], result.Parts.Select(part => Math.Round(part.Ms, 6)));
         Assert.Equal(result.MeanMs, result.Parts.Sum(part => part.Ms), 6);
@@ -171,7 +172,10 @@ public sealed class ResultTests
         Assert.DoesNotContain("<script", html, StringComparison.OrdinalIgnoreCase);
         Assert.DoesNotContain("NaN", html, StringComparison.Ordinal);
         foreach (var figure in html.Split("<figure>").Skip(1))
-            Assert.NotNull(XElement.Parse(figure[figure.IndexOf("<svg", StringComparison.Ordinal)..(figure.IndexOf("</svg>", StringComparison.Ordinal) + 6)]));
+        {
+            Assert.NotNull(XElement.Parse(
+                figure[figure.IndexOf("<svg", StringComparison.Ordinal)..(figure.IndexOf("</svg>", StringComparison.Ordinal) + 6)]));
+        }
     }
 
     private static string[] Names(JsonElement element) => [.. element.EnumerateObject().Select(property => property.Name)];

@@ -55,7 +55,8 @@ internal static class AbandonedCalls
             _ = target.Next(index);
 #pragma warning restore CA2012
         }));
-        report("tasks that lost a race", await Bursts(grain, milliseconds, static (target, index) => _ = Task.WhenAny(target.Answer(index), Task.CompletedTask)));
+        report("tasks that lost a race",
+            await Bursts(grain, milliseconds, static (target, index) => _ = Task.WhenAny(target.Answer(index), Task.CompletedTask)));
         report("one-way", await Bursts(grain, milliseconds, static (target, index) => _ = target.Tell(index)));
         report("timed out in a queue", await Blocked(grain, milliseconds, Mailbox / 2, static (target, index) => target.Soon(index)));
         report("refused by a full mailbox", await Blocked(grain, milliseconds, 3 * Mailbox, static (target, index) => target.Soon(index)));

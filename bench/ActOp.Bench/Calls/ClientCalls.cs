@@ -46,7 +46,8 @@ internal static class ClientCalls
         var (isMany, name) = (callers == Many, "client to silo, " + callers + (callers == 1 ? " caller" : " callers"));
         var (rate, cost) = (Spread.Of(rates), Spread.Of(cpu));
         var spread = rate.Max / rate.Min;
-        report(new Row(name, "calls/s", rate, Spread.Of(ratios).Median, isMany ? "at least 700,000" : null, isMany ? rate.Median >= 700_000 : null));
+        report(new Row(name, "calls/s", rate, Spread.Of(ratios).Median, isMany
+            ? "at least 700,000" : null, isMany ? rate.Median >= 700_000 : null));
         report(new Row(name + ", client CPU", "us/call", cost, null, isMany ? "at most 1.5" : null, isMany ? cost.Median <= 1.5 : null));
         if (isMany)
             report(new Row(name + ", largest over smallest", "", new Spread(spread, spread, spread), null, "at most 1.3", spread <= 1.3));

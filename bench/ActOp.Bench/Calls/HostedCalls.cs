@@ -36,7 +36,8 @@ internal static class HostedCalls
         }
 
         var name = "hosted, " + callers + (callers == 1 ? " caller" : " callers");
-        report(new Row(name, "calls/s", Spread.Of(rates), null, callers == 1 ? "at least 1,200,000" : null, callers == 1 ? Spread.Of(rates).Median >= 1_200_000 : null));
+        report(new Row(name, "calls/s", Spread.Of(rates), null, callers == 1
+            ? "at least 1,200,000" : null, callers == 1 ? Spread.Of(rates).Median >= 1_200_000 : null));
         report(new Row(name + ", processors", "cores", Spread.Of(cores)));
     }
 

@@ -58,7 +58,8 @@ internal static class RemoteCalls
             report(new Row("remote, " + name, "calls/s", Spread.Of(plainRates)));
             report(new Row("remote over TLS, " + name, "calls/s", Spread.Of(rates)));
             report(new Row(
-                "TLS costs, " + name, "%", loss, null, callers == 128 ? "at most 35" : null, callers == 128 ? loss.Median <= MostLoss : null));
+                "TLS costs, " + name, "%", loss, null, callers == 128
+                    ? "at most 35" : null, callers == 128 ? loss.Median <= MostLoss : null));
         }
     }
 
@@ -93,7 +94,10 @@ internal static class RemoteCalls
         report(new Row(name, "calls/s", Spread.Of(rates), ratio, callers == 128 ? "at most 4" : null, callers == 128 ? ratio <= 4 : null));
         report(new Row(name + ", silo CPU", "us/call", Spread.Of(cpu)));
         if (callers == 1)
-            report(new Row(name + ", median", "us", Spread.Of(medians), Spread.Of(medianRatios).Median, "at most 1.3", Spread.Of(medianRatios).Median <= 1.3));
+        {
+            report(new Row(name + ", median", "us", Spread.Of(medians), Spread.Of(medianRatios).Median, "at most 1.3",
+                Spread.Of(medianRatios).Median <= 1.3));
+        }
     }
 
     /// <summary>Pairs whose caller and callee are on different silos, all callers on one.</summary>

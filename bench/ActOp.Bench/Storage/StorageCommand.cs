@@ -11,8 +11,8 @@ using Microsoft.Extensions.Hosting;
 namespace ActOp.Bench.Storage;
 
 /// <summary>
-/// Grains that write their states to PostgreSQL, beside the program pgbench of PostgreSQL (simple updates, option -N) with as many clients on
-/// the same server in the same run.
+/// Grains that write their states to PostgreSQL, beside the program pgbench of PostgreSQL (simple updates, option -N) with as many clients
+/// on the same server in the same run.
 /// </summary>
 internal static partial class StorageCommand
 {
@@ -22,7 +22,8 @@ internal static partial class StorageCommand
     {
         var runs = new Option<int>("--runs") { Description = "Runs of each of the two, in turn.", DefaultValueFactory = _ => 3 };
         var seconds = new Option<int>("--seconds") { Description = "Length of one run.", DefaultValueFactory = _ => 3 };
-        var grains = new Option<int>("--grains") { Description = "Grains that write, and clients of pgbench.", DefaultValueFactory = _ => 128 };
+        var grains =
+            new Option<int>("--grains") { Description = "Grains that write, and clients of pgbench.", DefaultValueFactory = _ => 128 };
         var streams = new Option<bool>("--streams") { Description = "Items of streams in PostgreSQL in place of states." };
         var ignoreBars = new Option<bool>("--ignore-bars") { Description = "Succeed when the bar is missed too." };
         var command = new Command("storage", "Writes of states per second on PostgreSQL, beside pgbench -N. Starts a server of its own.")
@@ -49,7 +50,8 @@ internal static partial class StorageCommand
                 return 0;
             }
 
-            return await RunAsync(parsed.GetValue(runs), parsed.GetValue(seconds), parsed.GetValue(grains)) || parsed.GetValue(ignoreBars) ? 0 : 1;
+            return await RunAsync(parsed.GetValue(runs), parsed.GetValue(seconds), parsed.GetValue(grains)) || parsed.GetValue(ignoreBars)
+                ? 0 : 1;
         });
         return command;
     }
@@ -72,7 +74,8 @@ internal static partial class StorageCommand
         await host.StopAsync();
         var ratio = Spread.Of(states).Median / Spread.Of(floors).Median;
         Console.WriteLine(new Row($"pgbench -N, {grains} clients", "commits/s", Spread.Of(floors)));
-        var row = new Row($"states of 200 bytes, {grains} grains", "writes/s", Spread.Of(states), ratio, $"at least {Bar} of the commits", ratio >= Bar);
+        var row = new Row(
+            $"states of 200 bytes, {grains} grains", "writes/s", Spread.Of(states), ratio, $"at least {Bar} of the commits", ratio >= Bar);
         Console.WriteLine(row);
         return row.Met == true;
     }

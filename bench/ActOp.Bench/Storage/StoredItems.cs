@@ -46,7 +46,11 @@ internal static class StoredItems
         while (StoredItemConsumer.Received - first < sent.Sum() && Stopwatch.GetElapsedTime(start).TotalSeconds < 60)
             await Task.Delay(1);
         if (StoredItemConsumer.Received - first < sent.Sum())
-            throw new InvalidOperationException(sent.Sum() + " items were sent, " + (StoredItemConsumer.Received - first) + " have arrived.");
+        {
+            throw new InvalidOperationException(
+                sent.Sum() + " items were sent, " + (StoredItemConsumer.Received - first) + " have arrived.");
+        }
+
         return sent.Sum() / Stopwatch.GetElapsedTime(start).TotalSeconds;
     }
 
@@ -101,7 +105,8 @@ public sealed class StoredItemConsumer : Grain, IStoredItemConsumer, IStreamSubs
     public static long Received => Interlocked.Read(ref s_received);
 
     /// <inheritdoc/>
-    public async Task OnSubscribed(IStreamSubscriptionHandleFactory handleFactory) => await handleFactory.Create<byte[]>().ResumeAsync((_, _) =>
+    public async Task OnSubscribed(IStreamSubscriptionHandleFactory handleFactory) =>
+        await handleFactory.Create<byte[]>().ResumeAsync((_, _) =>
     {
         Interlocked.Increment(ref s_received);
         return Task.CompletedTask;

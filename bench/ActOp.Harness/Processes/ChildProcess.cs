@@ -4,8 +4,9 @@ using System.Reflection;
 namespace ActOp.Harness.Processes;
 
 /// <summary>
-/// A child process that ends with its parent: its standard input stays open for as long as the parent wants it, see <see cref="ParentWatch"/>.
-/// Its lines go to a handler, the tail of what it says is kept for error messages. Any thread; the handler runs on threads of the pool.
+/// A child process that ends with its parent: its standard input stays open for as long as the parent wants it, see
+/// <see cref="ParentWatch"/>. Its lines go to a handler, the tail of what it says is kept for error messages. Any thread; the handler runs
+/// on threads of the pool.
 /// </summary>
 public sealed class ChildProcess : IAsyncDisposable
 {

@@ -9,7 +9,9 @@ namespace ActOp.Harness.Processes;
 /// <param name="longest">The longest that the load may take, set-up and last answers included.</param>
 /// <param name="silo">Arguments for the silos; the sample has a command "silo" with --index --port --gateway --primary.</param>
 /// <param name="clients">Arguments for each load client; the sample has a command "client" with --gateways.</param>
-public sealed class ClusterRun<TSample, TReport>(RunTimeline<TSample, TReport> timeline, TimeSpan longest, IReadOnlyList<string> silo, params IReadOnlyList<IReadOnlyList<string>> clients)
+public sealed class ClusterRun<TSample, TReport>(
+    RunTimeline<TSample, TReport> timeline, TimeSpan longest, IReadOnlyList<string> silo,
+    params IReadOnlyList<IReadOnlyList<string>> clients)
     where TSample : class, ITimed
     where TReport : class, ILoadReport
 {

@@ -13,7 +13,8 @@ public static class JsonLines
     };
 
     /// <summary>Options of a file for people.</summary>
-    public static JsonSerializerOptions File { get; } = new(Line) { WriteIndented = true, NumberHandling = JsonNumberHandling.AllowNamedFloatingPointLiterals };
+    public static JsonSerializerOptions File { get; } =
+        new(Line) { WriteIndented = true, NumberHandling = JsonNumberHandling.AllowNamedFloatingPointLiterals };
 
     /// <summary>Writes <paramref name="value"/> as one line and flushes.</summary>
     public static void Write<T>(TextWriter writer, T value)

@@ -4,8 +4,8 @@ using System.Runtime.InteropServices;
 namespace ActOp.Harness.Processes;
 
 /// <summary>
-/// A PostgreSQL server of its own in a temporary folder, reached by a socket in that folder. It can be killed and started again with the data
-/// that it had. It ends with this process, too: a shell waits for the end of its input.
+/// A PostgreSQL server of its own in a temporary folder, reached by a socket in that folder. It can be killed and started again with the
+/// data that it had. It ends with this process, too: a shell waits for the end of its input.
 /// </summary>
 /// <remarks>Owns the processes and the folder until disposed. One caller at a time. Every wait is bounded by <see cref="Limit"/>.</remarks>
 public sealed partial class PostgresServer : IAsyncDisposable
@@ -55,7 +55,8 @@ public sealed partial class PostgresServer : IAsyncDisposable
         {
             if (Environment.IsPrivilegedProcess)
                 await RunAsync("chown", AsUser[1], folder).ConfigureAwait(false);
-            await RunAsync([.. AsUser[2..], Path.Combine(programs, "initdb"), "-D", Path.Combine(folder, "data"), "-U", "postgres", "-A", "trust",
+            await RunAsync(
+                [.. AsUser[2..], Path.Combine(programs, "initdb"), "-D", Path.Combine(folder, "data"), "-U", "postgres", "-A", "trust",
                 "-E", "UTF8", "--locale=C", "--no-sync", .. initial]).ConfigureAwait(false);
             await server.StartAgainAsync().ConfigureAwait(false);
             return server;
@@ -71,7 +72,8 @@ public sealed partial class PostgresServer : IAsyncDisposable
     public string Program(string name) => Path.Combine(_programs, name);
 
     /// <summary>Runs SQL with psql.</summary>
-    public Task SqlAsync(string sql) => RunAsync(Program("psql"), "-h", _folder, "-U", "postgres", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql);
+    public Task SqlAsync(string sql) =>
+        RunAsync(Program("psql"), "-h", _folder, "-U", "postgres", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql);
 
     /// <summary>Starts the server after <see cref="KillAsync"/>; completes when it answers.</summary>
     public async Task StartAgainAsync()
@@ -85,8 +87,10 @@ public sealed partial class PostgresServer : IAsyncDisposable
                 .. _settings.SelectMany(static setting => new[] { "-c", setting })];
             // The shell ends the server when its input ends, that is with this process at the latest.
             _shell = ChildProcess.StartCommand(
-                "postgres", ["sh", "-c", "\"$@\" 2>&1 & echo PID $!; cat >/dev/null; kill -QUIT $! 2>/dev/null; wait $!", "sh", .. command], said.Take);
-            var id = await said.WaitForAsync(static line => line.StartsWith("PID ", StringComparison.Ordinal)).WaitAsync(limit.Token).ConfigureAwait(false);
+                "postgres", ["sh", "-c", "\"$@\" 2>&1 & echo PID $!; cat >/dev/null; kill -QUIT $! 2>/dev/null; wait $!", "sh", .. command],
+                said.Take);
+            var id = await said.WaitForAsync(static line => line.StartsWith("PID ", StringComparison.Ordinal)).WaitAsync(limit.Token)
+                .ConfigureAwait(false);
             _id = int.Parse(id[4..], CultureInfo.InvariantCulture);
             var outcome = await said.WaitForAsync(static line => line.Contains("ready to accept connections", StringComparison.Ordinal)
                 || IsEnd(line)).WaitAsync(limit.Token).ConfigureAwait(false);
@@ -141,23 +145,28 @@ public sealed partial class PostgresServer : IAsyncDisposable
 
     /// <summary>The server refuses to run as root: then the user and how to become it; else nothing.</summary>
     private static string[] AsUser { get; } = !Environment.IsPrivilegedProcess ? ["", ""]
-        : File.ReadLines("/etc/passwd").Any(static line => line.StartsWith("postgres:", StringComparison.Ordinal)) ? Become("postgres") : Become("nobody");
+        : File.ReadLines("/etc/passwd").Any(static line => line.StartsWith("postgres:", StringComparison.Ordinal))
+        ? Become("postgres") : Become("nobody");
 
-    private static string[] Become(string user) => ["", user, "setpriv", "--reuid", user, "--regid", user == "nobody" ? "nogroup" : user, "--clear-groups"];
+    private static string[] Become(string user) =>
+        ["", user, "setpriv", "--reuid", user, "--regid", user == "nobody" ? "nogroup" : user, "--clear-groups"];
 
     private static string? Find()
     {
         var paths = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator);
         var versions = Directory.Exists("/usr/lib/postgresql")
-            ? Directory.GetDirectories("/usr/lib/postgresql").OrderByDescending(static folder => folder.Length).ThenByDescending(static folder => folder)
+            ? Directory.GetDirectories("/usr/lib/postgresql").OrderByDescending(static folder => folder.Length)
+            .ThenByDescending(static folder => folder)
                 .Select(static folder => Path.Combine(folder, "bin"))
             : [];
-        return versions.Concat(paths).FirstOrDefault(static folder => File.Exists(Path.Combine(folder, "initdb")) && File.Exists(Path.Combine(folder, "postgres")));
+        return versions.Concat(paths)
+            .FirstOrDefault(static folder => File.Exists(Path.Combine(folder, "initdb")) && File.Exists(Path.Combine(folder, "postgres")));
     }
 
     /// <summary>What the server says when it gives up, and not to a client that comes too early.</summary>
     private static bool IsEnd(string line) => line.Contains("FATAL:", StringComparison.Ordinal)
-        && !line.Contains("the database system is", StringComparison.Ordinal) && !line.Contains("terminating connection", StringComparison.Ordinal);
+        && !line.Contains("the database system is", StringComparison.Ordinal)
+        && !line.Contains("terminating connection", StringComparison.Ordinal);
 
     /// <summary>The server and its children, the server first: it starts no others after that.</summary>
     private List<int> Processes()

@@ -17,8 +17,12 @@ public sealed class OutputOptions
     /// </summary>
     public OutputOptions(Command command, string? json, string? html)
     {
-        _json = new Option<string?>("--json") { Description = "File for the results as JSON.", DefaultValueFactory = _ => ReportFile.InArtifacts(json) };
-        _html = new Option<string?>("--html") { Description = "File for the report with charts.", DefaultValueFactory = _ => ReportFile.InArtifacts(html) };
+        _json = new Option<string?>(
+            "--json")
+        { Description = "File for the results as JSON.", DefaultValueFactory = _ => ReportFile.InArtifacts(json) };
+        _html = new Option<string?>(
+            "--html")
+        { Description = "File for the report with charts.", DefaultValueFactory = _ => ReportFile.InArtifacts(html) };
         command.Options.Add(_json);
         command.Options.Add(_html);
     }

@@ -51,7 +51,8 @@ public sealed class SvgChart
         maxX = Math.Max(maxX, minX + 1e-9);
         var svg = new StringBuilder();
         svg.Append(CultureInfo.InvariantCulture, $"<figure><figcaption>{WebUtility.HtmlEncode(Title)}</figcaption>");
-        svg.Append(CultureInfo.InvariantCulture, $"<svg viewBox=\"0 0 {Width} {Height}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(Title)}\">");
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<svg viewBox=\"0 0 {Width} {Height}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(Title)}\">");
         AppendAxes(svg, minX, maxX, maxY);
         for (var i = 0; i < Series.Count; i++)
             AppendSeries(svg, i, p => (PlaceX(p.X, minX, maxX), PlaceY(p.Y, maxY)));
@@ -70,8 +71,10 @@ public sealed class SvgChart
         foreach (var tick in LogX ? AxisTicks.Logarithmic(minX, maxX, 2 * Ticks) : AxisTicks.Linear(minX, maxX, Ticks))
         {
             var x = PlaceX(tick, minX, maxX);
-            svg.Append(CultureInfo.InvariantCulture, $"<line class=\"grid\" x1=\"{x:0.#}\" x2=\"{x:0.#}\" y1=\"{Height - Bottom}\" y2=\"{Height - Bottom + 4}\"/>");
-            svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x:0.#}\" y=\"{Height - Bottom + 18}\" text-anchor=\"middle\">{Short(tick)}</text>");
+            svg.Append(CultureInfo.InvariantCulture,
+                $"<line class=\"grid\" x1=\"{x:0.#}\" x2=\"{x:0.#}\" y1=\"{Height - Bottom}\" y2=\"{Height - Bottom + 4}\"/>");
+            svg.Append(CultureInfo.InvariantCulture,
+                $"<text x=\"{x:0.#}\" y=\"{Height - Bottom + 18}\" text-anchor=\"middle\">{Short(tick)}</text>");
         }
         svg.Append(CultureInfo.InvariantCulture,
             $"<text x=\"{(Left + Width - Right) / 2}\" y=\"{Height - 6}\" text-anchor=\"middle\">{WebUtility.HtmlEncode(XLabel)}</text>");
@@ -128,7 +131,9 @@ public static class AxisTicks
 {
     private static readonly int[] Factors = [1, 2, 5];
 
-    /// <summary>The multiples of the smallest round step between two numbers of which there are at most <paramref name="most"/> and one more.</summary>
+    /// <summary>
+    /// The multiples of the smallest round step between two numbers of which there are at most <paramref name="most"/> and one more.
+    /// </summary>
     public static IReadOnlyList<double> Linear(double from, double to, int most)
     {
         if (!(to > from) || !double.IsFinite(to - from))
@@ -144,8 +149,8 @@ public static class AxisTicks
     }
 
     /// <summary>
-    /// 1, 2 and 5 times the powers of ten between two positive numbers, or only the powers when there were more than <paramref name="most"/>;
-    /// as <see cref="Linear"/>, half as many, when the range has less than two.
+    /// 1, 2 and 5 times the powers of ten between two positive numbers, or only the powers when there were more than
+    /// <paramref name="most"/>; as <see cref="Linear"/>, half as many, when the range has less than two.
     /// </summary>
     public static IReadOnlyList<double> Logarithmic(double from, double to, int most)
     {

@@ -20,14 +20,21 @@ public static class HeatGrid
         (var least, var most) = (all.Min(), all.Max());
         var svg = new StringBuilder();
         svg.Append(CultureInfo.InvariantCulture, $"<figure><figcaption>{WebUtility.HtmlEncode(title)}</figcaption>");
-        svg.Append(CultureInfo.InvariantCulture, $"<svg viewBox=\"0 0 {Left + columns.Count * CellWidth} {Top + rows.Count * CellHeight}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(title)}\">");
-        svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Left}\" y=\"12\">{WebUtility.HtmlEncode(columnName)}</text><text x=\"0\" y=\"{Top - 6}\">{WebUtility.HtmlEncode(rowName)}</text>");
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<svg viewBox=\"0 0 {Left + columns.Count * CellWidth} {Top + rows.Count * CellHeight}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(title)}\">");
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<text x=\"{Left}\" y=\"12\">{WebUtility.HtmlEncode(columnName)}</text><text x=\"0\" y=\"{Top - 6}\">{WebUtility.HtmlEncode(rowName)}</text>");
         for (var j = 0; j < columns.Count; j++)
-            svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Left + j * CellWidth + CellWidth / 2}\" y=\"{Top - 6}\" text-anchor=\"middle\">{columns[j]}</text>");
+        {
+            svg.Append(CultureInfo.InvariantCulture,
+                $"<text x=\"{Left + j * CellWidth + CellWidth / 2}\" y=\"{Top - 6}\" text-anchor=\"middle\">{columns[j]}</text>");
+        }
+
         for (var i = 0; i < rows.Count; i++)
         {
             var y = Top + i * CellHeight;
-            svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Left - 10}\" y=\"{y + CellHeight / 2 + 4}\" text-anchor=\"end\">{rows[i]}</text>");
+            svg.Append(CultureInfo.InvariantCulture,
+                $"<text x=\"{Left - 10}\" y=\"{y + CellHeight / 2 + 4}\" text-anchor=\"end\">{rows[i]}</text>");
             for (var j = 0; j < columns.Count; j++)
                 AppendCell(svg, Left + j * CellWidth, y, value(rows[i], columns[j]), least, most);
         }
@@ -38,8 +45,10 @@ public static class HeatGrid
     {
         // Ratios count, not differences.
         var share = most > least && least > 0 ? Math.Log(value / least) / Math.Log(most / least) : 0;
-        svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{x}\" y=\"{y}\" width=\"{CellWidth - 2}\" height=\"{CellHeight - 2}\" fill=\"#b3541e\" fill-opacity=\"{0.08 + 0.82 * share:0.##}\"/>");
-        svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x + CellWidth / 2 - 1}\" y=\"{y + CellHeight / 2 + 3}\" text-anchor=\"middle\">{value:0.000}</text>");
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<rect x=\"{x}\" y=\"{y}\" width=\"{CellWidth - 2}\" height=\"{CellHeight - 2}\" fill=\"#b3541e\" fill-opacity=\"{0.08 + 0.82 * share:0.##}\"/>");
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<text x=\"{x + CellWidth / 2 - 1}\" y=\"{y + CellHeight / 2 + 3}\" text-anchor=\"middle\">{value:0.000}</text>");
     }
 }
 
@@ -63,7 +72,8 @@ public static class StackedBars
         var height = legendTop + LegendRow * ((bars[0].Parts.Count + LegendColumns - 1) / LegendColumns + 1);
         var svg = new StringBuilder();
         svg.Append(CultureInfo.InvariantCulture, $"<figure><figcaption>{WebUtility.HtmlEncode(title)}</figcaption>");
-        svg.Append(CultureInfo.InvariantCulture, $"<svg viewBox=\"0 0 {Width} {height}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(title)}\">");
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<svg viewBox=\"0 0 {Width} {height}\" role=\"img\" aria-label=\"{WebUtility.HtmlEncode(title)}\">");
         for (var i = 0; i < bars.Count; i++)
             AppendBar(svg, bars[i].Name, bars[i].Parts, Gap + i * (BarHeight + Gap), (Width - Left - Right) / most);
         for (var i = 0; i < bars[0].Parts.Count; i++)
@@ -74,12 +84,14 @@ public static class StackedBars
     private static void AppendBar(StringBuilder svg, string name, IReadOnlyList<(string Name, double Value)> parts, int top, double scale)
     {
         var middle = top + BarHeight / 2.0 + 4;
-        svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{Left - 6}\" y=\"{middle:0.#}\" text-anchor=\"end\">{WebUtility.HtmlEncode(name)}</text>");
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<text x=\"{Left - 6}\" y=\"{middle:0.#}\" text-anchor=\"end\">{WebUtility.HtmlEncode(name)}</text>");
         double x = Left;
         for (var i = 0; i < parts.Count; i++)
         {
             var width = Math.Max(0, parts[i].Value * scale);
-            svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{x:0.#}\" y=\"{top}\" width=\"{width:0.#}\" height=\"{BarHeight}\" fill=\"{Colors[i % Colors.Length]}\"><title>{WebUtility.HtmlEncode(parts[i].Name)}: {parts[i].Value:0.#}</title></rect>");
+            svg.Append(CultureInfo.InvariantCulture,
+                $"<rect x=\"{x:0.#}\" y=\"{top}\" width=\"{width:0.#}\" height=\"{BarHeight}\" fill=\"{Colors[i % Colors.Length]}\"><title>{WebUtility.HtmlEncode(parts[i].Name)}: {parts[i].Value:0.#}</title></rect>");
             x += width;
         }
         svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x + 6:0.#}\" y=\"{middle:0.#}\">{parts.Sum(part => part.Value):N0}</text>");
@@ -88,7 +100,8 @@ public static class StackedBars
     private static void AppendLegend(StringBuilder svg, string name, int index, int top)
     {
         var x = Left + index % LegendColumns * ((Width - Left) / LegendColumns);
-        svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{x}\" y=\"{top - 9}\" width=\"10\" height=\"10\" fill=\"{Colors[index % Colors.Length]}\"/>");
+        svg.Append(CultureInfo.InvariantCulture,
+            $"<rect x=\"{x}\" y=\"{top - 9}\" width=\"10\" height=\"10\" fill=\"{Colors[index % Colors.Length]}\"/>");
         svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{x + 16}\" y=\"{top}\">{WebUtility.HtmlEncode(name)}</text>");
     }
 }

@@ -26,7 +26,8 @@ internal sealed class ControllerComparison(SedaStudy study)
         var counted = samples[warm..];
         return new(
             name, (loop.Changes - changesBefore) / seconds * 3600, latencies.Mean, latencies.Quantile(0.5), latencies.Quantile(0.99),
-            counted.Average(static sample => sample.Queued.Sum()), counted.Max(static sample => sample.Queued.Max()), counted.Average(static sample => sample.Threads.Sum()),
+            counted.Average(static sample => sample.Queued.Sum()), counted.Max(static sample => sample.Queued.Max()),
+            counted.Average(static sample => sample.Threads.Sum()),
             (server.ProcessorSeconds - usedBefore) / seconds, latencies.Count, samples);
     }
 

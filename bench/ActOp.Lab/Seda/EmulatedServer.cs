@@ -82,7 +82,8 @@ internal sealed class EmulatedServer
     {
         while (true)
         {
-            var computed = _computing.TryPeek(out _, out var work) ? Math.Max(Now, Now + ((work - _work) / _speed)) : double.PositiveInfinity;
+            var computed = _computing.TryPeek(out _, out var work)
+                ? Math.Max(Now, Now + ((work - _work) / _speed)) : double.PositiveInfinity;
             var returned = _blocked.TryPeek(out _, out var due) ? due : double.PositiveInfinity;
             var next = Math.Min(_nextArrival, Math.Min(computed, returned));
             if (next > end)

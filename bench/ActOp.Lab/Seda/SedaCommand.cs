@@ -12,7 +12,9 @@ internal static class SedaCommand
     public static Command Create()
     {
         SedaOptions options = new();
-        Command command = new("seda", "Emulates a server with stages under each thread controller of the silo and compares the model's latency with the emulated one.");
+        Command command =
+            new("seda", "Emulates a server with stages under each thread controller of the silo and compares the model's latency with "
+                + "the emulated one.");
         options.AddTo(command);
         command.SetAction(result =>
         {

@@ -12,7 +12,8 @@ internal sealed record SedaReport(
 /// What a controller made of the server. Latencies in seconds, end to end; samples from the start, all else after the warm-up.
 /// </summary>
 internal sealed record ControllerReport(
-    string Controller, double ChangesPerHour, double MeanLatency, double MedianLatency, double Latency99, double MeanQueued, int MaxQueued, double MeanThreads,
+    string Controller, double ChangesPerHour, double MeanLatency, double MedianLatency, double Latency99, double MeanQueued, int MaxQueued,
+    double MeanThreads,
     double BusyProcessors, int Requests, IReadOnlyList<SedaSample> Samples);
 
 /// <summary>
@@ -41,14 +42,17 @@ internal static class SedaTables
 
     public static string[] Row(ControllerReport report) =>
     [
-        report.Controller, $"{report.ChangesPerHour:F1}", Milliseconds(report.MeanLatency), Milliseconds(report.MedianLatency), Milliseconds(report.Latency99), $"{report.MeanQueued:F1}",
+        report.Controller, $"{report.ChangesPerHour:F1}", Milliseconds(report.MeanLatency), Milliseconds(report.MedianLatency),
+        Milliseconds(report.Latency99), $"{report.MeanQueued:F1}",
         $"{report.MaxQueued}", $"{report.MeanThreads:F1}", string.Join('/', report.Samples[^1].Threads), $"{report.BusyProcessors:F2}",
     ];
 
     public static string[] Row(ProxyReport report, double within) =>
     [
-        report.Shape, $"{report.SquaredVariation:F1}", string.Join('/', report.Threads), Milliseconds(report.ProxyLatency), Milliseconds(report.EmulatedLatency), $"{report.Ratio:F2}",
-        string.Join('/', report.BestThreads), Milliseconds(report.BestLatency), $"{report.GapShare:P1}", report.IsWithin ? $"yes ({within:P0})" : $"no ({within:P0})", $"{report.Emulated}",
+        report.Shape, $"{report.SquaredVariation:F1}", string.Join('/', report.Threads), Milliseconds(report.ProxyLatency),
+        Milliseconds(report.EmulatedLatency), $"{report.Ratio:F2}",
+        string.Join('/', report.BestThreads), Milliseconds(report.BestLatency), $"{report.GapShare:P1}", report.IsWithin
+            ? $"yes ({within:P0})" : $"no ({within:P0})", $"{report.Emulated}",
     ];
 
     public static void Print(SedaReport report)

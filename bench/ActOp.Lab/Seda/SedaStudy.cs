@@ -80,7 +80,9 @@ internal sealed record SedaStudy(SedaPlan Plan)
         }
 
         var needed = plan.Demands.Sum(static stage => stage.Processors);
-        return needed >= plan.Processors ? $"The stages need {needed:0.##} of {plan.Processors} processors: queues would grow without end. Lower --rate or --compute." : null;
+        return needed >= plan.Processors
+            ? $"The stages need {needed:0.##} of {plan.Processors} processors: queues would grow without end. Lower --rate or --compute."
+            : null;
     }
 
     private static bool IsPositive(double number) => double.IsFinite(number) && number > 0;
@@ -134,7 +136,10 @@ internal sealed class SedaOptions
     private readonly Option<double> _rate = New("--rate", "Requests a second.", 660.0);
     private readonly Option<double[]> _compute = NewList("--compute",
         "Mean processor time of an event, in milliseconds: one number, or one for each stage. Default 0.8 2.6 1.6 3.0 0.6 1.4, repeated.");
-    private readonly Option<double[]> _blocked = NewList("--blocked", "Mean time that an event then waits in synchronous calls, in milliseconds: one number, or one for each stage. Default 0 0 3.4 0 6.2 0, repeated.");
+    private readonly Option<double[]> _blocked =
+        NewList("--blocked",
+            "Mean time that an event then waits in synchronous calls, in milliseconds: one number, or one for each stage. Default 0 0 "
+                + "3.4 0 6.2 0, repeated.");
     private readonly Option<ServiceShape> _shape = New(
         "--shape", "How service times scatter in the comparison of controllers.", ServiceShape.Exponential);
     private readonly Option<int> _processors = New("--processors", "Processors that all threads share.", 8);
@@ -154,19 +159,24 @@ internal sealed class SedaOptions
     private readonly Option<int> _low = New("--low", "A shorter queue loses a thread (Tl).", 10);
     private readonly Option<double> _compareSeconds = New(
         "--compare-seconds", "Seconds of virtual time for each allocation that is compared with the model's.", 60.0);
-    private readonly Option<int> _steps = New("--steps", "Steps to better neighbours, at most: 1 looks at the neighbours of the model's allocation, more at the neighbours of the best of them.", 1);
+    private readonly Option<int> _steps =
+        New("--steps",
+            "Steps to better neighbours, at most: 1 looks at the neighbours of the model's allocation, more at the neighbours of the "
+                + "best of them.", 1);
     private readonly Option<double> _within = New(
         "--within", "The model's allocation is good when its latency is at most this many per cent above the best.", 5.0);
 
     public Option<FileInfo?> Json { get; } = new("--json") { Description = "Write the result here." };
 
-    public Option<FileInfo?> Html { get; } = new("--html") { Description = "Write tables and charts here: one page that needs nothing else." };
+    public Option<FileInfo?> Html { get; } =
+        new("--html") { Description = "Write tables and charts here: one page that needs nothing else." };
 
     public void AddTo(Command command)
     {
         Option[] all =
         [
-            _stages, _rate, _compute, _blocked, _shape, _processors, _switchCost, _seed, _hours, _warmup, _sample, _penalty, _headroom, _maximum, _modelPeriod, _queuePeriod,
+            _stages, _rate, _compute, _blocked, _shape, _processors, _switchCost, _seed, _hours, _warmup, _sample, _penalty, _headroom,
+            _maximum, _modelPeriod, _queuePeriod,
             _high, _low, _compareSeconds, _steps, _within, Json, Html,
         ];
         foreach (var option in all)
@@ -212,7 +222,8 @@ internal sealed class SedaOptions
             return [.. Enumerable.Range(0, count).Select(i => defaults[i % defaults.Length])];
         if (given.Length == 1)
             return [.. Enumerable.Repeat(given[0], count)];
-        return given.Length == count ? given : throw new ArgumentException($"{name} has {given.Length} numbers for {count} stages: give one, or one for each.");
+        return given.Length == count
+            ? given : throw new ArgumentException($"{name} has {given.Length} numbers for {count} stages: give one, or one for each.");
     }
 
     private static Option<T> New<T>(string name, string description, T value) =>

@@ -48,8 +48,8 @@ public sealed record FaultOptions(HaloOptions Halo, FaultMode Mode, int Times, d
     public double Lease { get; init; }
 
     /// <summary>
-    /// Connection string of the PostgreSQL database that holds the membership table; <see cref="Temporary"/> for a server that the run starts;
-    /// null if silo 0 holds it.
+    /// Connection string of the PostgreSQL database that holds the membership table; <see cref="Temporary"/> for a server that the run
+    /// starts; null if silo 0 holds it.
     /// </summary>
     public string? Postgres { get; init; }
 
@@ -71,8 +71,18 @@ public sealed record FaultOptions(HaloOptions Halo, FaultMode Mode, int Times, d
         if (Times is < 1 or > 1000) return $"--kills must be 1 to 1000, not {Times}.";
         if (!(Interval is >= 2 and <= 600)) return $"--interval must be 2 to 600 seconds, not {Interval}.";
         if (!(Pause is >= 0.1 and <= 300)) return $"--pause must be 0.1 to 300 seconds, not {Pause}.";
-        if (Mode == FaultMode.Database && Postgres != Temporary) return "--mode database needs --postgres temporary: a server that may be killed.";
-        if (Postgres == Temporary && PostgresServer.Programs is null) return "--postgres temporary needs PostgreSQL, which is not installed.";
+        if (Mode == FaultMode.Database
+            && Postgres != Temporary)
+        {
+            return "--mode database needs --postgres temporary: a server that may be killed.";
+        }
+
+        if (Postgres == Temporary
+            && PostgresServer.Programs is null)
+        {
+            return "--postgres temporary needs PostgreSQL, which is not installed.";
+        }
+
         if (Lease != 0 && !(Lease is >= 1 and <= 3600)) return $"--lease must be 0 (none) or 1 to 3600 seconds, not {Lease}.";
         return null;
     }
@@ -84,18 +94,57 @@ public static class FaultCommand
     /// <summary>Builds it.</summary>
     public static Command Build()
     {
-        var command = new Command("faults", "Ends, pauses or restarts silos under load. Silo 0 holds the membership table (embedded clustering): it is restarted too by --mode roll and restartAll (in a roll it gets the table back from the others), and spared by the other modes. "
+        var command =
+            new Command("faults",
+                "Ends, pauses or restarts silos under load. Silo 0 holds the membership table (embedded clustering): it is restarted too "
+                    + "by --mode roll and restartAll (in a roll it gets the table back from the others), and spared by the other modes. "
             + "With --postgres a database holds it, and silo 0 is treated like the others. "
-            + "State is in memory only: players and games of a killed silo forget, and the load client starts a forgotten game again. Exit code 1 when something is wrong.");
-        var kills = new Option<int>("--kills") { Description = "How often it happens; a roll goes through all silos each time.", DefaultValueFactory = _ => 10 };
-        var interval = new Option<double>("--interval") { Description = "Seconds from one kill to the next, at least; the killed silo is started again at half of it.", DefaultValueFactory = _ => 8 };
-        var mode = new Option<FaultMode>("--mode") { Description = "kill: end each with SIGKILL. stop: stop each in order, no request may fail. pause: SIGSTOP, then SIGCONT. restartAll: kill all at once. roll: stop and start all in turn, no request may fail. database: kill the database for the time of --pause, no request may fail.", DefaultValueFactory = _ => FaultMode.Kill };
+            + "State is in memory only: players and games of a killed silo forget, and the load client starts a forgotten game again. "
+            + "Exit code 1 when something is wrong.");
+        var kills = new Option<int>(
+            "--kills")
+        { Description = "How often it happens; a roll goes through all silos each time.", DefaultValueFactory = _ => 10 };
+        var interval =
+            new Option<double>("--interval")
+            {
+                Description =
+                "Seconds from one kill to the next, at least; the killed silo is started again at half of it.",
+                DefaultValueFactory =
+                    _ => 8
+            };
+        var mode = new Option<FaultMode>("--mode")
+        {
+            Description =
+            "kill: end each with SIGKILL. stop: stop each in order, no request may fail. pause: SIGSTOP, then SIGCONT. restartAll: kill "
+                + "all at once. roll: stop and start all in turn, no request may fail. database: kill the database for the time of "
+                + "--pause, no request may fail.",
+            DefaultValueFactory = _ => FaultMode.Kill
+        };
         var graceful = new Option<bool>("--graceful") { Description = "The same as --mode stop." };
-        var pause = new Option<double>("--pause") { Description = "Seconds that a paused silo stands still.", DefaultValueFactory = _ => 1 };
-        var lease = new Option<double>("--lease") { Description = "Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never.", DefaultValueFactory = _ => 0 };
-        var postgres = new Option<string?>("--postgres") { Description = "Connection string of a PostgreSQL database for the membership table, or temporary: the run starts a server of its own." };
+        var pause = new Option<double>(
+            "--pause")
+        { Description = "Seconds that a paused silo stands still.", DefaultValueFactory = _ => 1 };
+        var lease = new Option<double>("--lease")
+        {
+            Description =
+            "Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never.",
+            DefaultValueFactory = _ => 0
+        };
+        var postgres =
+            new Option<string?>("--postgres")
+            {
+                Description =
+                "Connection string of a PostgreSQL database for the membership table, or temporary: the run starts a server of its own."
+            };
         var verbose = new Option<bool>("--verbose") { Description = "Print the silos' last log lines at the end." };
-        var storage = new Option<string?>("--storage") { Description = "Try storages: grains count in PostgreSQL and in files under load while these faults happen, in this order: kill, restartAll, roll, database (away for --pause), errors, fullFiles, fullDatabase; or all. The run starts a database of its own. No acknowledged write may be lost." };
+        var storage =
+            new Option<string?>("--storage")
+            {
+                Description =
+                "Try storages: grains count in PostgreSQL and in files under load while these faults happen, in this order: kill, "
+                    + "restartAll, roll, database (away for --pause), errors, fullFiles, fullDatabase; or all. The run starts a database "
+                    + "of its own. No acknowledged write may be lost."
+            };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
         foreach (var option in (Option[])[mode, kills, interval, graceful, pause, lease, postgres, storage, verbose, json])
             command.Options.Add(option);

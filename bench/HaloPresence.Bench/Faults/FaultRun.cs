@@ -20,7 +20,8 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
     /// <summary>Runs it, bounded in time.</summary>
     public async Task<FaultResult> ExecuteAsync(CancellationToken cancellation)
     {
-        await using var server = options.Postgres == FaultOptions.Temporary ? await PostgresServer.StartAsync().ConfigureAwait(false) : null;
+        await using var server = options.Postgres == FaultOptions.Temporary
+            ? await PostgresServer.StartAsync().ConfigureAwait(false) : null;
         var directory = Directory.CreateTempSubdirectory("halo-faults").FullName;
         var silos = new FaultSilos(options, _clock, directory) { Postgres = server?.ConnectionString ?? options.Postgres };
         try
@@ -192,7 +193,15 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
             errors[answer.Error] = errors.GetValueOrDefault(answer.Error) + 1;
             result.Examples.TryAdd(answer.Error, $"{(answer.From - began).TotalSeconds:0.000} s after the kill: {answer.Text}");
         }
-        return result with { Requests = answers.Count, LastError = lastError, Healthy = Math.Max(lastError, detected), LongestWait = longest, Forgotten = forgotten };
+        return result with
+        {
+            Requests = answers.Count,
+            LastError = lastError,
+            Healthy = Math.Max(lastError, detected),
+            LongestWait =
+            longest,
+            Forgotten = forgotten
+        };
     }
 
     private async Task FinishAsync(FaultSilos silos, FaultLoad load, CancellationToken cancellation)

@@ -135,7 +135,8 @@ public sealed class FaultSilos : IAsyncDisposable
 
     /// <summary>What the silos have said that was no sample.</summary>
     public IEnumerable<string> Tails() =>
-        _processes.Where(process => process is { Tail.Length: > 0 }).Select(process => $"{process!.Name} said:{Environment.NewLine}{process.Tail}");
+        _processes.Where(process => process is { Tail.Length: > 0 })
+            .Select(process => $"{process!.Name} said:{Environment.NewLine}{process.Tail}");
 
     /// <summary>Stops what runs.</summary>
     public async ValueTask DisposeAsync()
@@ -197,7 +198,8 @@ public sealed class FaultSilos : IAsyncDisposable
     }
 
     private bool AllSee(int count) =>
-        Enumerable.Range(0, _processes.Length).All(i => Views(i) is [.., { } last] && last.Active == count && Volatile.Read(ref _samples[i]) is not null);
+        Enumerable.Range(0, _processes.Length)
+            .All(i => Views(i) is [.., { } last] && last.Active == count && Volatile.Read(ref _samples[i]) is not null);
 
     private List<ViewLine> Views(int index)
     {

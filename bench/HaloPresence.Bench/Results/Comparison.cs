@@ -110,8 +110,10 @@ public static class HtmlReport
     {
         var first = runs[0];
         var page = new HtmlPage("Halo Presence");
-        page.Paragraph(string.Create(CultureInfo.InvariantCulture, $"{first.Silos} silos, {first.Players:N0} players, {first.Rate:N0} status requests/s, {first.ChurnPerMinute:0.##} % of the players regroup per minute, seed {first.Seed}. ")
-            + "The paper: 10 servers, 100,000 players, 6,000 requests/s; its absolute values are of other machines, shares and ratios compare.");
+        page.Paragraph(string.Create(CultureInfo.InvariantCulture,
+            $"{first.Silos} silos, {first.Players:N0} players, {first.Rate:N0} status requests/s, {first.ChurnPerMinute:0.##} % of the players regroup per minute, seed {first.Seed}. ")
+            + "The paper: 10 servers, 100,000 players, 6,000 requests/s; its absolute values are of other machines, shares and ratios "
+            + "compare.");
         if (first.Rehearsal)
             page.Paragraph("Rehearsal: no grains ran. These are the costs of the harness.", strong: true);
         page.Table(Comparison.Titles(runs), Comparison.Rows(runs));
@@ -129,7 +131,8 @@ public static class HtmlReport
             XLabel = "ms since the intended start (logarithmic)",
             LogX = true,
             Percent = true,
-            Series = [.. runs.Select(run => new ChartSeries(Name(run), [.. run.Latency.Distribution().Select(p => (p.Milliseconds, p.Share))]))],
+            Series = [.. runs.Select(
+                run => new ChartSeries(Name(run), [.. run.Latency.Distribution().Select(p => (p.Milliseconds, p.Share))]))],
         };
         yield return OverTime("Silo CPU (cores, all silos)", runs, point => point.CpuCores);
         yield return OverTime("Moves (grains migrated per second)", runs, point => point.Moves);

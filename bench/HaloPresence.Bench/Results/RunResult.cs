@@ -134,7 +134,8 @@ public static class ResultAssembly
             ErrorTexts = load.ErrorTexts,
             AchievedRate = seconds > 0 ? requests / seconds : 0,
             ClientMaxLagMs = load.MaxLagMs,
-            CpuPercentPerSilo = [.. silos.Select(i => 100 * (timeline.At(i, to, s => s.CpuSeconds) - timeline.At(i, from, s => s.CpuSeconds)) / seconds)],
+            CpuPercentPerSilo =
+                [.. silos.Select(i => 100 * (timeline.At(i, to, s => s.CpuSeconds) - timeline.At(i, from, s => s.CpuSeconds)) / seconds)],
             CpuMicrosPerRequest = 1e6 * timeline.Growth(from, to, s => s.CpuSeconds) * perRequest,
             AllocatedBytesPerRequest = timeline.Growth(from, to, s => s.AllocatedBytes) * perRequest,
             Migrations = (long)timeline.Growth(0, load.T, s => s.Moves),

@@ -43,7 +43,8 @@ public static class ProgressLine
         [
             ("phase", load.Phase.ToString().ToLowerInvariant()),
             ("remote share", timeline.RemoteShare(from, now).ToString("P1", CultureInfo.InvariantCulture)),
-            ("p50 / p99 ms", load.LatencyMs is null ? "-" : string.Create(CultureInfo.InvariantCulture, $"{load.LatencyMs.P50:0.00} / {load.LatencyMs.P99:0.00}")),
+            ("p50 / p99 ms", load.LatencyMs is null
+                ? "-" : string.Create(CultureInfo.InvariantCulture, $"{load.LatencyMs.P50:0.00} / {load.LatencyMs.P99:0.00}")),
             ("answered", load.AllRequests.ToString("N0", CultureInfo.InvariantCulture)),
             ("silo CPU cores", cpu.ToString("0.00", CultureInfo.InvariantCulture)),
             ("moves", timeline.Growth(0, now, sample => sample.Moves).ToString("N0", CultureInfo.InvariantCulture)),

@@ -29,7 +29,8 @@ public enum JournalKind : byte
 public sealed class ActivationLog(string? path) : ILoggerProvider
 {
     private readonly ActivationJournal? _journal = path is null ? null : new ActivationJournal(path);
-    private readonly Dictionary<long, List<long>>[] _grains = [.. Enum.GetValues<JournalKind>().Select(static _ => new Dictionary<long, List<long>>())];
+    private readonly Dictionary<long, List<long>>[] _grains =
+        [.. Enum.GetValues<JournalKind>().Select(static _ => new Dictionary<long, List<long>>())];
     private readonly Lock _lock = new();
     private long _activations;
 
@@ -119,10 +120,11 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
 }
 
 /// <summary>
-/// Begins and ends of activations in a memory-mapped file: what was written is still there when the process is killed. Times are those of the
-/// machine's monotonic clock, so that files of several processes can be compared. Not safe for concurrent use.
+/// Begins and ends of activations in a memory-mapped file: what was written is still there when the process is killed. Times are those of
+/// the machine's monotonic clock, so that files of several processes can be compared. Not safe for concurrent use.
 /// </summary>
-/// <remarks>A begin is written before the first turn for others, an end after the last one and before the activation is unregistered.</remarks>
+/// <remarks>A begin is written before the first turn for others, an end after the last one and before the activation is
+/// unregistered.</remarks>
 public sealed class ActivationJournal : IDisposable
 {
     /// <summary>Bytes of one record: kind and activation, grain, time, mark.</summary>

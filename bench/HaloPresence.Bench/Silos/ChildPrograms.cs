@@ -13,7 +13,8 @@ public static class SiloChild
     public static async Task<int> RunAsync(SiloArguments arguments)
     {
         var ended = ParentWatch.Start();
-        await using ISilo silo = arguments.Options.Rehearse ? new IdleSilo() : await SiloHost.StartAsync(arguments, ended).ConfigureAwait(false);
+        await using ISilo silo = arguments.Options.Rehearse
+            ? new IdleSilo() : await SiloHost.StartAsync(arguments, ended).ConfigureAwait(false);
         await SampleLoop.RunAsync(
             Period,
             reading =>

@@ -85,7 +85,8 @@ internal sealed record Allowance(TimeSpan Until, bool Silos = false, bool Postgr
 
     /// <summary>As docs/persistence.md says: the error of the storage, wrapped, or a conflict after an answer that was lost.</summary>
     private static bool IsOfStorage(string error) =>
-        error.StartsWith("OrleansException", StringComparison.Ordinal) || error.StartsWith("InconsistentStateException", StringComparison.Ordinal);
+        error.StartsWith("OrleansException", StringComparison.Ordinal)
+            || error.StartsWith("InconsistentStateException", StringComparison.Ordinal);
 }
 
 /// <summary>

@@ -122,8 +122,10 @@ public static class BreakdownTable
 {
     /// <summary>What one must know to read it.</summary>
     public const string Note =
-        "Mean times of a request: waiting in a stage's queue and its processing there are read off the runtime's counters, network is the median of a bare echo over loopback, "
-        + "other is the rest of the latency at the client: waiting for a processor, the client itself. Threads that read may run turns and turns may write their replies: then a stage has no queue and little to do.";
+        "Mean times of a request: waiting in a stage's queue and its processing there are read off the runtime's counters, network is "
+            + "the median of a bare echo over loopback, "
+        + "other is the rest of the latency at the client: waiting for a processor, the client itself. Threads that read may run turns "
+        + "and turns may write their replies: then a stage has no queue and little to do.";
 
     /// <summary>Column titles that fit <see cref="Rows"/>.</summary>
     public static string[] Titles(IReadOnlyList<BreakdownResult> results) =>
@@ -134,7 +136,11 @@ public static class BreakdownTable
     {
         var rows = new List<string[]>();
         for (var i = 0; i < results[0].Parts.Length; i++)
-            rows.Add([results[0].Parts[i].Name, .. results.SelectMany(result => (string[])[Micros(result.Parts[i].Ms), Share(result.Parts[i].Ms, result.MeanMs)])]);
+        {
+            rows.Add([results[0].Parts[i].Name,
+                .. results.SelectMany(result => (string[])[Micros(result.Parts[i].Ms), Share(result.Parts[i].Ms, result.MeanMs)])]);
+        }
+
         rows.Add(["mean latency", .. results.SelectMany(result => (string[])[Micros(result.MeanMs), ""])]);
         rows.Add(["requests/s", .. results.SelectMany(result => (string[])[result.Rate.ToString("N0", CultureInfo.InvariantCulture), ""])]);
         rows.Add(["errors", .. results.SelectMany(result => (string[])[result.Errors.ToString("N0", CultureInfo.InvariantCulture), ""])]);

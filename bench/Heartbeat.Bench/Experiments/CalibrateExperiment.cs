@@ -38,7 +38,8 @@ public sealed class CalibrateExperiment() : Experiment(new HeartbeatOptions { Wa
         int[] busy = [.. Enumerable.Range(0, ThreadPoint.Count).Where(stage => demands[stage].Arrivals > 0)];
         var search = new ThreadSearch(busy, point => MeasureAsync(runner, point, rate, work));
         var best = await search.VaryAsync(start, parsed.GetValue(_threads)!).ConfigureAwait(false);
-        var configured = runner.Options.ThreadPenalty > 0 ? runner.Options.ThreadPenalty / 1e6 : new StageOptions().ThreadPenalty.TotalSeconds;
+        var configured = runner.Options.ThreadPenalty > 0
+            ? runner.Options.ThreadPenalty / 1e6 : new StageOptions().ThreadPenalty.TotalSeconds;
         var fit = Fit(best, configured);
         // The neighbourhood of what the model suggests may hold something better still.
         ThreadPoint Vary(ThreadPoint suggestion) => busy.Aggregate(start, (point, stage) => point.With(stage, suggestion[stage]));

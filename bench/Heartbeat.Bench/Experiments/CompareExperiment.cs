@@ -22,7 +22,8 @@ public sealed class CompareExperiment() : Experiment(new HeartbeatOptions { Warm
     private readonly Option<double[]> _peak = ListOption.OfNumbers(
         "--peak", "The baseline's peak in requests/s, of which loads are shares, one for each value of --compute-us; 0 = search for it.",
         0, WorkChoice.MostPeak, 0);
-    private readonly Option<int> _repeat = new("--repeat") { Description = "Passes over all cells, 1 to 100.", DefaultValueFactory = _ => 1 };
+    private readonly Option<int> _repeat =
+        new("--repeat") { Description = "Passes over all cells, 1 to 100.", DefaultValueFactory = _ => 1 };
 
     /// <inheritdoc/>
     protected override IEnumerable<Option> OwnOptions => [_allocations, _loads, _compute, _blocking, _peak, _repeat];

@@ -155,7 +155,8 @@ public static class CompareTable
         foreach (var percent in results.Select(result => result.BlockingPercent).Where(percent => percent > 0).Distinct().Order())
         {
             double Limit(int workers) => Peaks.Limit(workers, percent, options.BlockingMs);
-            yield return string.Create(CultureInfo.InvariantCulture, $"With {percent:0.##} % of the calls blocking {options.BlockingMs:0.##} ms, {Environment.ProcessorCount} workers can answer at most {Limit(Environment.ProcessorCount):N0} requests/s, eight {Limit(8):N0}; loads are shares of no more than {Peaks.BlockingFactor} times the former.");
+            yield return string.Create(CultureInfo.InvariantCulture,
+                $"With {percent:0.##} % of the calls blocking {options.BlockingMs:0.##} ms, {Environment.ProcessorCount} workers can answer at most {Limit(Environment.ProcessorCount):N0} requests/s, eight {Limit(8):N0}; loads are shares of no more than {Peaks.BlockingFactor} times the former.");
         }
         if (results.Any(IsBehind))
             yield return "! could not keep up: latency is then bounded by the requests that the load client allows in flight; it refuses the rest, which count as errors.";
@@ -182,7 +183,8 @@ public static class CompareTable
     private static bool IsBehind(CellResult cell) => cell.AchievedRate < KeptUp * cell.Rate || cell.Errors > (1 - KeptUp) * cell.Requests;
 
     private static string Ratio(CellResult[] cells, CellResult[] cores, Func<CellResult, double> value) =>
-        cores.Length > 0 && Median(cores, value) > 0 ? (Median(cells, value) / Median(cores, value)).ToString("0.00", CultureInfo.InvariantCulture) : "-";
+        cores.Length > 0 && Median(cores, value) > 0
+            ? (Median(cells, value) / Median(cores, value)).ToString("0.00", CultureInfo.InvariantCulture) : "-";
 
     private static string Text(CellResult[] cells, Func<CellResult, double> value, string format) =>
         Median(cells, value).ToString(format, CultureInfo.InvariantCulture);
@@ -198,7 +200,8 @@ public static class CompareReport
     {
         var results = result.Cells;
         var page = new HtmlPage("Heartbeat");
-        page.Paragraph(string.Create(CultureInfo.InvariantCulture, $"One silo, {options.Clients:N0} {ListOption.Camel(options.Application.ToString())} grains, open-loop load, {Environment.ProcessorCount} cores that the silo and the load client share."));
+        page.Paragraph(string.Create(CultureInfo.InvariantCulture,
+            $"One silo, {options.Clients:N0} {ListOption.Camel(options.Application.ToString())} grains, open-loop load, {Environment.ProcessorCount} cores that the silo and the load client share."));
         page.Table(CompareTable.Titles, CompareTable.Rows(results));
         foreach (var note in CompareTable.Notes(options, results))
             page.Paragraph(note);
@@ -217,7 +220,8 @@ public static class CompareReport
         XLabel = "ms since the intended start (logarithmic)",
         LogX = true,
         Percent = true,
-        Series = [.. cells.GroupBy(cell => cell.Allocation).OrderBy(group => group.Key).Select(group => new ChartSeries(ListOption.Camel(group.Key.ToString()), Points(group)))],
+        Series = [.. cells.GroupBy(cell => cell.Allocation).OrderBy(group => group.Key)
+            .Select(group => new ChartSeries(ListOption.Camel(group.Key.ToString()), Points(group)))],
     };
 
     private static (double, double)[] Points(IEnumerable<CellResult> repeats)

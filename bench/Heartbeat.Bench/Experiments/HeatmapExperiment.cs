@@ -19,7 +19,8 @@ public sealed class HeatmapExperiment() : Experiment(new HeartbeatOptions { Appl
         "--workers", "Threads that run turns, 1 to 64 each.", 1, MostThreads, 1, 2, 3, 4, 6, 8);
     private readonly Option<int[]> _senders = ListOption.OfCounts(
         "--senders", "Threads that write to clients, 1 to 64 each.", 1, MostThreads, 1, 2, 3, 4, 6, 8);
-    private readonly Option<int> _passes = new("--passes") { Description = "Passes over all cells, every other one backwards, 1 to 100.", DefaultValueFactory = _ => 2 };
+    private readonly Option<int> _passes =
+        new("--passes") { Description = "Passes over all cells, every other one backwards, 1 to 100.", DefaultValueFactory = _ => 2 };
 
     /// <inheritdoc/>
     protected override IEnumerable<Option> OwnOptions => [.. _load.Options, _workers, _senders, _passes];
@@ -178,7 +179,9 @@ public sealed record HeatmapResult
     [
         FormattableString.Invariant($"worst ({Worst.Name}) / best ({Best.Name}): {WorstToBest:0.00} (paper: 4)"),
         FormattableString.Invariant($"model (chose {ModelThreads}) / best, {Model.PassesMs.Count} times in turns: {Model.MedianMs:0.000} / {BestAgain.MedianMs:0.000} ms = {ModelToBest:0.00}"),
-        Cells[0].PassesMs.Count > 1 ? FormattableString.Invariant($"Passes of a cell differ by {Cells.Average(cell => cell.Spread):P0} on average.") : "One pass says nothing about noise.",
+        Cells[0].PassesMs.Count > 1
+            ? FormattableString.Invariant($"Passes of a cell differ by {Cells.Average(cell => cell.Spread):P0} on average.")
+            : "One pass says nothing about noise.",
         "Threads that read run turns while workers sleep, and turns may write their replies: senders then matter little.",
     ];
 }

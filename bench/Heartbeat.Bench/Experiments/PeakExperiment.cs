@@ -11,7 +11,8 @@ public sealed class PeakExperiment() : Experiment(new HeartbeatOptions())
 {
     private readonly Option<Allocation[]> _allocations = ListOption.OfNames(
         "--allocations", "What to compare.", Allocation.ThreadPool, Allocation.Model);
-    private readonly Option<int> _repeat = new("--repeat") { Description = "Passes over all allocations, 1 to 100.", DefaultValueFactory = _ => 3 };
+    private readonly Option<int> _repeat =
+        new("--repeat") { Description = "Passes over all allocations, 1 to 100.", DefaultValueFactory = _ => 3 };
     private readonly Option<double> _compute = WorkChoice.ComputeOption();
 
     /// <inheritdoc/>

@@ -31,7 +31,8 @@ public static class PenaltyFit
             distances[i] = Suggest(demands, processors, At(i)).DistanceTo(best, busy);
         var nearest = distances.Min();
         var runs = Runs(distances, nearest);
-        (var from, var to) = runs.Find(run => At(run.From) <= configured && configured <= At(run.To)) is { To: > 0 } around ? around : runs.MaxBy(run => run.To - run.From);
+        (var from, var to) = runs.Find(run => At(run.From) <= configured && configured <= At(run.To)) is { To: > 0 } around
+            ? around : runs.MaxBy(run => run.To - run.From);
         var eta = At(from) <= configured && configured <= At(to) ? configured : Math.Sqrt(At(from) * At(to));
         return new FittedPenalty(eta, At(from), At(to), Suggest(demands, processors, eta), nearest);
     }

@@ -17,9 +17,16 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     private readonly Option<Allocation[]> _allocations = ListOption.OfNames(
         "--allocations", "What to look at.", Allocation.Model, Allocation.QueueLength);
     private readonly WorkChoice _work = new();
-    private readonly Option<double> _hold = new("--hold") { Description = "Seconds between steps, 1 to 3600.", DefaultValueFactory = _ => 8 };
-    private readonly Option<int> _entries = new("--reply-entries") { Description = "Entries of history in a large reply, 0 to 1000000.", DefaultValueFactory = _ => 20_000 };
-    private readonly Option<double> _replyRate = new("--reply-rate") { Description = "Requests per second while replies are large, above 0 to 1000000; half of them read.", DefaultValueFactory = _ => 3000 };
+    private readonly Option<double> _hold =
+        new("--hold") { Description = "Seconds between steps, 1 to 3600.", DefaultValueFactory = _ => 8 };
+    private readonly Option<int> _entries =
+        new("--reply-entries") { Description = "Entries of history in a large reply, 0 to 1000000.", DefaultValueFactory = _ => 20_000 };
+    private readonly Option<double> _replyRate =
+        new("--reply-rate")
+        {
+            Description = "Requests per second while replies are large, above 0 to 1000000; half of them read.",
+            DefaultValueFactory = _ => 3000
+        };
 
     /// <inheritdoc/>
     protected override IEnumerable<Option> OwnOptions => [_allocations, .. _work.Options, _hold, _entries, _replyRate];
@@ -41,7 +48,12 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
     {
         if (_work.FindError(parsed) is { } error) return error;
         if (parsed.GetValue(_hold) is not (>= 1 and <= 3600)) return $"--hold must be 1 to 3600 seconds, not {parsed.GetValue(_hold)}.";
-        if (parsed.GetValue(_entries) is < 0 or > MostEntries) return $"--reply-entries must be 0 to {MostEntries}, not {parsed.GetValue(_entries)}.";
+        if (parsed.GetValue(
+            _entries) is < 0 or > MostEntries)
+        {
+            return $"--reply-entries must be 0 to {MostEntries}, not {parsed.GetValue(_entries)}.";
+        }
+
         if (parsed.GetValue(_replyRate) is not (> 0 and <= 1_000_000)) return $"--reply-rate must be above 0 and at most 1000000 requests per second, not {parsed.GetValue(_replyRate)}.";
         return null;
     }
@@ -72,7 +84,8 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
         foreach (var result in results)
         {
             var name = ListOption.Camel(result.Allocation.ToString());
-            page.Figure(Chart(result, "Threads of the stages: " + name, ("receive", p => p.Threads.Receive), ("work", p => p.Threads.Work), ("silo send", p => p.Threads.SiloSend), ("client send", p => p.Threads.ClientSend)));
+            page.Figure(Chart(result, "Threads of the stages: " + name, ("receive", p => p.Threads.Receive), ("work", p => p.Threads.Work),
+                ("silo send", p => p.Threads.SiloSend), ("client send", p => p.Threads.ClientSend)));
             page.Figure(Chart(result, "Requests per second asked for: " + name, ("rate", p => p.Rate)));
         }
         return page.End(results);
@@ -108,7 +121,8 @@ public sealed class StepExperiment() : Experiment(new HeartbeatOptions { MaxOuts
         {
             Title = title,
             XLabel = "seconds since the load began",
-            Series = [.. lines.Select(line => new ChartSeries(line.Name, [.. result.Timeline.Select(point => (point.T, line.Value(point)))]))],
+            Series = [.. lines.Select(
+                line => new ChartSeries(line.Name, [.. result.Timeline.Select(point => (point.T, line.Value(point)))]))],
         }.Render();
 
     private static string Text(double value, string format) => value.ToString(format, CultureInfo.InvariantCulture);

@@ -26,7 +26,8 @@ public sealed class ThreadSearch(IReadOnlyList<int> stages, Func<ThreadPoint, Ta
     /// </summary>
     public async Task<ThreadPoint> PlayOffAsync(ThreadPoint incumbent, int count, int rounds, params ThreadPoint[] seeded)
     {
-        ThreadPoint[] finalists = [.. Measured.OrderBy(pair => pair.Value).Take(count).Select(pair => pair.Key).Union(seeded).Append(incumbent).Distinct()];
+        ThreadPoint[] finalists =
+            [.. Measured.OrderBy(pair => pair.Value).Take(count).Select(pair => pair.Key).Union(seeded).Append(incumbent).Distinct()];
         foreach (var point in finalists)
             await AskAsync(point).ConfigureAwait(false);
         for (var round = 0; round < rounds; round++)

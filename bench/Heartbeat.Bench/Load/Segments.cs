@@ -170,7 +170,8 @@ public static class BeatReports
             Errors = reports.Sum(report => report.Errors),
             Outstanding = reports.Sum(report => report.Outstanding),
             MaxLagMs = reports.Max(report => report.MaxLagMs),
-            Segments = [.. Enumerable.Range(0, reports.Min(report => report.Segments.Length)).Select(i => Merge([.. reports.Select(report => report.Segments[i])]))],
+            Segments = [.. Enumerable.Range(0, reports.Min(report => report.Segments.Length))
+                .Select(i => Merge([.. reports.Select(report => report.Segments[i])]))],
         };
     }
 

@@ -28,7 +28,8 @@ public sealed class CellRunner(HeartbeatOptions options, IProgressView view, Can
     /// <summary>Runs a cell with a measured segment at a rate, after compilation and a warm-up at that rate.</summary>
     public Task<CellRun> MeasureAsync(string title, CellOptions cell, double rate) => RunAsync(title, cell with
     {
-        Schedule = Schedule.Print(Compile, new Segment(SegmentNames.Warmup, options.Warmup, rate), new Segment(SegmentNames.Measure, options.Measure, rate)),
+        Schedule = Schedule.Print(
+            Compile, new Segment(SegmentNames.Warmup, options.Warmup, rate), new Segment(SegmentNames.Measure, options.Measure, rate)),
     });
 
     /// <summary>Runs a cell. One that fails says so in its result, and the next can run.</summary>
@@ -58,7 +59,8 @@ public sealed class CellRunner(HeartbeatOptions options, IProgressView view, Can
     {
         // Each has its share of the load, and its own random choices.
         var share = options with { Seed = options.Seed + 1000 * client, MaxOutstanding = Math.Max(1, options.MaxOutstanding / count) };
-        var segments = Schedule.Parse(cell.Schedule).Select(segment => segment with { Rate = segment.Rate / count, Concurrency = (segment.Concurrency + count - 1) / count });
+        var segments = Schedule.Parse(cell.Schedule)
+            .Select(segment => segment with { Rate = segment.Rate / count, Concurrency = (segment.Concurrency + count - 1) / count });
         return Arguments(share, cell with { Schedule = Schedule.Print(segments) });
     }
 
@@ -160,7 +162,8 @@ public static class ProgressLine
         return
         [
             ("phase", load.IsDone ? "done" : load.Segment),
-            ("p50 / p99 ms", load.LatencyMs is null ? "-" : string.Create(CultureInfo.InvariantCulture, $"{load.LatencyMs.P50:0.00} / {load.LatencyMs.P99:0.00}")),
+            ("p50 / p99 ms", load.LatencyMs is null
+                ? "-" : string.Create(CultureInfo.InvariantCulture, $"{load.LatencyMs.P50:0.00} / {load.LatencyMs.P99:0.00}")),
             ("answered", load.Answered.ToString("N0", CultureInfo.InvariantCulture)),
             ("in flight", load.Outstanding.ToString("N0", CultureInfo.InvariantCulture)),
             ("errors", load.Errors.ToString("N0", CultureInfo.InvariantCulture)),

@@ -115,7 +115,13 @@ public sealed class WorkChoice
 /// <summary>The options of a command that looks at one load.</summary>
 public sealed class LoadChoice(LoadLevel load)
 {
-    private readonly Option<LoadLevel> _load = new("--load") { Description = "low, middle or high: 50, 65 or 80 percent of the baseline's peak.", DefaultValueFactory = _ => load };
+    private readonly Option<LoadLevel> _load =
+        new("--load")
+        {
+            Description = "low, middle or high: 50, 65 or 80 percent of the baseline's peak.",
+            DefaultValueFactory =
+            _ => load
+        };
     private readonly WorkChoice _work = new();
 
     /// <summary>All of them.</summary>

@@ -6,8 +6,8 @@ using Heartbeat.Bench.Load;
 namespace Heartbeat.Bench.Silos;
 
 /// <summary>
-/// What a request costs in an experiment: the load client says it in the request's context, and the silo spends it on the grain's turn, before
-/// the method. The application knows nothing of it. A silo whose requests cost nothing does without this filter.
+/// What a request costs in an experiment: the load client says it in the request's context, and the silo spends it on the grain's turn,
+/// before the method. The application knows nothing of it. A silo whose requests cost nothing does without this filter.
 /// </summary>
 public sealed class RequestedWork : IIncomingGrainCallFilter
 {

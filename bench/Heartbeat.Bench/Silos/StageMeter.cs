@@ -23,7 +23,8 @@ public sealed class StageMeter : IDisposable
     {
         _meter.Observe();
         return [.. StageNames.Tags.Select(stage => new StageReading(
-            (int)_meter.Of(Threads, stage), (int)_meter.Of(Queued, stage), (long)_meter.Of(Executed, stage), (long)_meter.Of(Changes, stage),
+            (int)_meter.Of(Threads, stage), (int)_meter.Of(Queued, stage), (long)_meter.Of(Executed, stage),
+            (long)_meter.Of(Changes, stage),
             _meter.Of(Wall, stage), _meter.Of(Cpu, stage), _meter.Of(Ready, stage), _meter.Of(Wait, stage)))];
     }
 

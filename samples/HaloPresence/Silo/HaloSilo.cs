@@ -36,8 +36,8 @@ public static class HaloSilo
     /// <summary>
     /// Adds the silo. All options come from the configuration: sections <c>Silo</c> (<see cref="SiloPorts"/>), <c>Locality</c>
     /// (<see cref="LocalityOptions"/>), <c>Stages</c> (<see cref="StageOptions"/>) and <c>Lease</c> (<see cref="ClusterLeaseOptions"/>),
-    /// the address of an OpenTelemetry collector, <c>Telemetry:Collector</c>, and the connection string <c>Cluster</c> of a PostgreSQL database
-    /// that holds the membership table; without it the first silo does.
+    /// the address of an OpenTelemetry collector, <c>Telemetry:Collector</c>, and the connection string <c>Cluster</c> of a PostgreSQL
+    /// database that holds the membership table; without it the first silo does.
     /// </summary>
     public static HostApplicationBuilder AddHaloPresence(this HostApplicationBuilder builder)
     {

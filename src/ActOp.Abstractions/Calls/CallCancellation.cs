@@ -13,8 +13,8 @@ namespace ActOp.Calls;
 /// (<see cref="EndWatch"/>), whoever ends it. At the callee: the source of the method's token, which is used again if it was not cancelled,
 /// and, for a request from the wire, the entry in <see cref="CancellableCalls"/>; <see cref="Reset"/> gives both back.</para>
 /// <para>A call that was cancelled never returns to its pool at the caller, so the party that cancels may use the object for as long as it
-/// likes. If a cancellation comes twice, or after the end, it finds nothing. Callbacks on the method's token run on a turn of the callee; if
-/// one throws, the callee logs it.</para>
+/// likes. If a cancellation comes twice, or after the end, it finds nothing. Callbacks on the method's token run on a turn of the callee;
+/// if one throws, the callee logs it.</para>
 /// <para>The mark may be set by any thread. The one that sets it then looks for the callee; the callee sets itself, then looks for the
 /// mark. The rare side pays for the fence between (<see cref="Interlocked.MemoryBarrierProcessWide"/>).</para>
 /// </remarks>

@@ -14,7 +14,9 @@ namespace ActOp.Calls;
 /// <param name="options">Options from the method's attributes.</param>
 /// <param name="responseTimeout">The method's own timeout, null for the configured one.</param>
 /// <param name="method">Looks the reflection object up; called once at most.</param>
-public sealed class CallMethod(Type interfaceType, string interfaceName, string name, ulong id, InvokeMethodOptions options, TimeSpan? responseTimeout, Func<MethodInfo> method)
+public sealed class CallMethod(
+    Type interfaceType, string interfaceName, string name, ulong id, InvokeMethodOptions options, TimeSpan? responseTimeout,
+    Func<MethodInfo> method)
 {
     private MethodInfo? _method;
 

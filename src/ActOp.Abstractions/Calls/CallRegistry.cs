@@ -84,7 +84,10 @@ internal sealed class CallRegistry
         get
         {
             lock (_gate)
-                return _shared.Sum(static magazine => magazine.Count) + (t_magazine is { } own && ReferenceEquals(own.Owner, this) ? own.Count : 0);
+            {
+                return _shared.Sum(static magazine => magazine.Count)
+                    + (t_magazine is { } own && ReferenceEquals(own.Owner, this) ? own.Count : 0);
+            }
         }
     }
 
@@ -149,7 +152,8 @@ internal sealed class CallRegistry
         if (ticket < NextUse)
             return null;
         var slot = SlotOf(ticket);
-        return Volatile.Read(ref _chunks[slot >> ChunkBits]) is { } chunk ? Volatile.Read(ref chunk.Entries[slot & (ChunkSize - 1)].Call) : null;
+        return Volatile.Read(ref _chunks[slot >> ChunkBits]) is { } chunk
+            ? Volatile.Read(ref chunk.Entries[slot & (ChunkSize - 1)].Call) : null;
     }
 
     /// <summary>The calls in flight and their tickets. What is read of a call is valid only if its ticket is claimed afterwards.</summary>

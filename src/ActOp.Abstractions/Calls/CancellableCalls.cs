@@ -20,9 +20,9 @@ internal enum CancelStep : byte
 /// node that waits for the answer, and its ticket.
 /// </summary>
 /// <remarks>
-/// <para>Any thread. An entry belongs to a request from its arrival until the call returns to its pool (<see cref="CallCancellation.Reset"/>)
-/// or is passed on, so these entries are as many as the requests of this node. While the lock of its part is held, an entry does not
-/// change.</para>
+/// <para>Any thread. An entry belongs to a request from its arrival until the call returns to its pool
+/// (<see cref="CallCancellation.Reset"/>) or is passed on, so these entries are as many as the requests of this node. While the lock of its
+/// part is held, an entry does not change.</para>
 /// <para>Beside them are notes: where a request went that was passed on, and which requests were cancelled before they arrived. So a
 /// cancellation always meets the request or a note, wherever it overtakes or misses the request. A note is given back when the request
 /// arrives (again), when the deadline of the request has passed (<see cref="Expire"/>), or when more than <see cref="MaxNotes"/> are

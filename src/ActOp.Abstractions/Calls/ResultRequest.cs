@@ -90,7 +90,9 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
 
     ValueTaskSourceStatus IValueTaskSource.GetStatus(short token) => Status(token);
 
-    void IValueTaskSource<TResult>.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) => OnCompleted(continuation, state, token, flags);
+    void IValueTaskSource<TResult>.OnCompleted(
+        Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
+            OnCompleted(continuation, state, token, flags);
 
     void IValueTaskSource.OnCompleted(Action<object?> continuation, object? state, short token, ValueTaskSourceOnCompletedFlags flags) =>
         OnCompleted(continuation, state, token, flags);

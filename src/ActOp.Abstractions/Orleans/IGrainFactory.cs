@@ -162,7 +162,8 @@ public static class GrainExtensions
     public static long GetPrimaryKeyLong(this IAddressable grain, out string? keyExt)
     {
         var id = References.IdOf(grain);
-        return id.TryGetIntegerKey(out var key, out keyExt) ? key : throw new InvalidOperationException("The key of grain " + id + " is not a number.");
+        return id.TryGetIntegerKey(out var key, out keyExt)
+            ? key : throw new InvalidOperationException("The key of grain " + id + " is not a number.");
     }
 
     /// <summary>The grain's key as a number.</summary>

@@ -96,7 +96,9 @@ public static class LifecycleExtensions
     }
 
     /// <summary>Joins a stage with two methods; without <paramref name="onStop"/> nothing is done at the end.</summary>
-    public static IDisposable Subscribe(this ILifecycleObservable observable, string observerName, int stage, Func<CancellationToken, Task> onStart, Func<CancellationToken, Task>? onStop)
+    public static IDisposable Subscribe(
+        this ILifecycleObservable observable, string observerName, int stage, Func<CancellationToken, Task> onStart,
+        Func<CancellationToken, Task>? onStop)
     {
         ArgumentNullException.ThrowIfNull(observable);
         ArgumentException.ThrowIfNullOrWhiteSpace(observerName);

@@ -16,7 +16,9 @@ public sealed class GenerateSerializerAttribute : Attribute
 /// <summary>
 /// The number of a member on the wire. Unique among the members that one type declares itself, and never used again for another.
 /// </summary>
-[AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Enum | AttributeTargets.Method | AttributeTargets.Property | AttributeTargets.Field | AttributeTargets.Parameter)]
+[AttributeUsage(
+    AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Enum | AttributeTargets.Method | AttributeTargets.Property
+    | AttributeTargets.Field | AttributeTargets.Parameter)]
 public sealed class IdAttribute : Attribute
 {
     /// <summary>Sets the number.</summary>
@@ -27,7 +29,9 @@ public sealed class IdAttribute : Attribute
 }
 
 /// <summary>The name of a type or method on the wire, which stays when the code is renamed.</summary>
-[AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Enum | AttributeTargets.Method | AttributeTargets.Interface, AllowMultiple = true, Inherited = false)]
+[AttributeUsage(
+    AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Enum | AttributeTargets.Method | AttributeTargets.Interface,
+    AllowMultiple = true, Inherited = false)]
 public sealed class AliasAttribute : Attribute
 {
     /// <summary>Sets the name.</summary>
@@ -54,7 +58,9 @@ public sealed class CompoundTypeAliasAttribute : Attribute
 }
 
 /// <summary>Promises that values are never changed after they were passed on: they are shared instead of copied.</summary>
-[AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Property | AttributeTargets.Field | AttributeTargets.Parameter | AttributeTargets.ReturnValue)]
+[AttributeUsage(
+    AttributeTargets.Class | AttributeTargets.Struct | AttributeTargets.Property | AttributeTargets.Field | AttributeTargets.Parameter
+    | AttributeTargets.ReturnValue)]
 public sealed class ImmutableAttribute : Attribute
 {
 }
@@ -95,9 +101,9 @@ public sealed class OmitDefaultMemberValuesAttribute : Attribute
 
 /// <summary>
 /// Calls methods of a class before and after objects of the marked type are written, read and copied: <c>OnSerializing</c>,
-/// <c>OnSerialized</c>, <c>OnDeserializing</c>, <c>OnDeserialized</c> with the object, <c>OnCopying</c> and <c>OnCopied</c> with original and
-/// copy. Each may be missing. One object of the class serves all threads; if its constructor has parameters, they are services, and each
-/// silo, client and serializer has one.
+/// <c>OnSerialized</c>, <c>OnDeserializing</c>, <c>OnDeserialized</c> with the object, <c>OnCopying</c> and <c>OnCopied</c> with original
+/// and copy. Each may be missing. One object of the class serves all threads; if its constructor has parameters, they are services, and
+/// each silo, client and serializer has one.
 /// </summary>
 [AttributeUsage(AttributeTargets.Class | AttributeTargets.Struct, AllowMultiple = true)]
 public sealed class SerializationCallbacksAttribute : Attribute

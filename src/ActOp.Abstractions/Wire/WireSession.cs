@@ -49,7 +49,9 @@ public sealed class WireSession
 
     internal CallRuntime? Runtime => _runtime is not null && _runtime.TryGetTarget(out var runtime) ? runtime : null;
 
-    /// <summary>The codecs of the services that this message belongs to, for codecs of an application; null for those of the process.</summary>
+    /// <summary>
+    /// The codecs of the services that this message belongs to, for codecs of an application; null for those of the process.
+    /// </summary>
     internal object? CodecProvider
     {
         get => _codecProvider ?? Runtime?.CodecProvider;
@@ -129,8 +131,8 @@ public sealed class WireSession
     internal void LimitDecoded(long bytes) => _decodable = bytes;
 
     /// <summary>
-    /// Counts the memory of an object, or of the items of a collection, before it is taken. An estimate; values within objects and texts are
-    /// not counted, because they cannot be much larger than their bytes.
+    /// Counts the memory of an object, or of the items of a collection, before it is taken. An estimate; values within objects and texts
+    /// are not counted, because they cannot be much larger than their bytes.
     /// </summary>
     /// <exception cref="SerializerException">The message needs more than its limit.</exception>
     internal void Take(long bytes)

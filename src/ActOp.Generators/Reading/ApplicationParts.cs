@@ -53,7 +53,8 @@ internal static class DeclaringAssemblies
     }
 
     /// <summary>
-    /// False if a member with an id cannot be read and set from here: a codec would lose it in silence, while a type without one is an error.
+    /// False if a member with an id cannot be read and set from here: a codec would lose it in silence, while a type without one is an
+    /// error.
     /// </summary>
     private static bool IsWhole(INamedTypeSymbol type) => CodecReader.WithIds(type).All(
         member => CodecReader.IsNotSerialized(member.Member) || CodecReader.Member(type, member.Member, member.Id) is not null);

@@ -53,7 +53,8 @@ internal static class CodecReader
     /// <summary>True for a constructor with the attribute that generated code can call.</summary>
     public static bool IsServiceConstructor(IMethodSymbol constructor) =>
         IsVisible(constructor.DeclaredAccessibility)
-        && (Attributes.Has(constructor, Attributes.GeneratedActivatorConstructor) || Attributes.Has(constructor, Attributes.OrleansConstructor));
+        && (Attributes.Has(constructor, Attributes.GeneratedActivatorConstructor)
+            || Attributes.Has(constructor, Attributes.OrleansConstructor));
 
     /// <summary>The members that have ids, by id; those of base classes are not among them.</summary>
     public static IEnumerable<(ISymbol Member, uint Id)> WithIds(INamedTypeSymbol type)
@@ -66,9 +67,15 @@ internal static class CodecReader
                 continue;
             if (member is IFieldSymbol { AssociatedSymbol: not null })
                 continue;
-            var id = Attributes.Number(member) ?? (BackingField(type, member) is { } field ? Attributes.Number(field) : null) ?? ParameterId(type, member);
-            if (id is null && automatic && member is IPropertySymbol { DeclaredAccessibility: Accessibility.Public, IsIndexer: false } property && (property.SetMethod is not null || BackingField(type, property) is not null))
+            var id = Attributes.Number(member) ?? (BackingField(type, member) is { } field ? Attributes.Number(field) : null)
+                ?? ParameterId(type, member);
+            if (id is null && automatic
+                && member is IPropertySymbol { DeclaredAccessibility: Accessibility.Public, IsIndexer: false } property
+                && (property.SetMethod is not null || BackingField(type, property) is not null))
+            {
                 id = (ushort)StableHash.Of(member.Name);
+            }
+
             if (id is { } number)
                 yield return (member, number);
         }
@@ -103,7 +110,8 @@ internal static class CodecReader
 
     /// <summary>The constructor whose parameters stand behind the type's name; null when there is none, or no source.</summary>
     public static IMethodSymbol? PrimaryConstructor(INamedTypeSymbol type) =>
-        type.InstanceConstructors.FirstOrDefault(static c => c.DeclaringSyntaxReferences.FirstOrDefault()?.GetSyntax() is TypeDeclarationSyntax { ParameterList: not null });
+        type.InstanceConstructors.FirstOrDefault(
+            static c => c.DeclaringSyntaxReferences.FirstOrDefault()?.GetSyntax() is TypeDeclarationSyntax { ParameterList: not null });
 
     private static bool IncludesParameters(INamedTypeSymbol type) => IncludesParametersByAttribute(type) ?? type.IsRecord;
 
@@ -124,7 +132,8 @@ internal static class CodecReader
         && PrimaryConstructor(type)?.Parameters.Any(p => p.Name == member.Name) == true;
 
     private static uint? ParameterId(INamedTypeSymbol type, ISymbol member) =>
-        type.IsRecord && PrimaryConstructor(type)?.Parameters.FirstOrDefault(p => p.Name == member.Name) is { } parameter ? Attributes.Number(parameter) : null;
+        type.IsRecord && PrimaryConstructor(type)?.Parameters.FirstOrDefault(p => p.Name == member.Name) is { } parameter
+            ? Attributes.Number(parameter) : null;
 
     private static IEnumerable<MemberModel> Parameters(INamedTypeSymbol type, out bool any)
     {
@@ -156,7 +165,8 @@ internal static class CodecReader
         if (member is IFieldSymbol field)
         {
             var direct = IsVisible(field.DeclaredAccessibility) && !IsForbidden(field);
-            return field.IsConst ? null : new MemberModel(id, field.Name, Value(field, field.Type), direct, direct && !field.IsReadOnly, field.Name);
+            return field.IsConst
+                ? null : new MemberModel(id, field.Name, Value(field, field.Type), direct, direct && !field.IsReadOnly, field.Name);
         }
 
         var property = (IPropertySymbol)member;
@@ -178,7 +188,8 @@ internal static class CodecReader
 
     /// <summary>The use of a member with [Obsolete(..., error: true)] does not compile, also not in generated code.</summary>
     private static bool IsForbidden(ISymbol member) =>
-        Attributes.Find(member, "System.ObsoleteAttribute") is { ConstructorArguments: { Length: 2 } arguments } && arguments[1].Value is true;
+        Attributes.Find(member, "System.ObsoleteAttribute") is { ConstructorArguments: { Length: 2 } arguments }
+            && arguments[1].Value is true;
 
     private static bool IsVisible(Accessibility accessibility) =>
         accessibility is Accessibility.Public or Accessibility.Internal or Accessibility.ProtectedOrInternal;
@@ -197,7 +208,8 @@ internal static class CodecReader
     }
 
     private static bool HasRequired(INamedTypeSymbol type) =>
-        type.GetMembers().Any(static m => m is IPropertySymbol { IsRequired: true } or IFieldSymbol { IsRequired: true }) || (type.BaseType is { SpecialType: SpecialType.None } parent && HasRequired(parent));
+        type.GetMembers().Any(static m => m is IPropertySymbol { IsRequired: true } or IFieldSymbol { IsRequired: true })
+            || (type.BaseType is { SpecialType: SpecialType.None } parent && HasRequired(parent));
 
     /// <summary>True when no instance field of the class can change, so that immutable members make immutable objects.</summary>
     private static bool IsReadOnly(INamedTypeSymbol type, IEnumerable<MemberModel> members, INamedTypeSymbol? baseType)
@@ -253,11 +265,13 @@ internal static class SerializationHooks
 
     public static IEnumerable<IMethodSymbol> Methods(INamedTypeSymbol hook)
     {
-        foreach (var (name, parameters) in new[] { (Serializing, 1), (Serialized, 1), (Deserializing, 1), (Deserialized, 1), (Copying, 2), (Copied, 2) })
+        foreach (var (name, parameters) in new[] { (Serializing, 1), (Serialized, 1), (Deserializing, 1), (Deserialized, 1), (Copying, 2),
+            (Copied, 2) })
         {
             for (var current = hook; current is not null; current = current.BaseType)
             {
-                if (current.GetMembers(name).OfType<IMethodSymbol>().FirstOrDefault(m => m.Parameters.Length == parameters && !m.IsStatic && IsVisible(m)) is { } method)
+                if (current.GetMembers(name).OfType<IMethodSymbol>()
+                    .FirstOrDefault(m => m.Parameters.Length == parameters && !m.IsStatic && IsVisible(m)) is { } method)
                 {
                     yield return method;
                     break;
@@ -306,7 +320,8 @@ internal static class ConverterReader
             if (i.MetadataName == "IConverter`2" && i.ContainingNamespace.ToDisplayString() == "Orleans"
                 && i.TypeArguments[0] is INamedTypeSymbol value)
             {
-                yield return new ConverterModel(TypeText.Of(type), TypeText.Of(value), TypeText.Of(i.TypeArguments[1]), TypeText.AllParameters(value).Count == 0 ? TypeText.FullName(value) : TypeText.Stable(value));
+                yield return new ConverterModel(TypeText.Of(type), TypeText.Of(value), TypeText.Of(i.TypeArguments[1]),
+                    TypeText.AllParameters(value).Count == 0 ? TypeText.FullName(value) : TypeText.Stable(value));
             }
         }
     }

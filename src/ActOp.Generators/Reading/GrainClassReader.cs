@@ -8,7 +8,8 @@ internal static class GrainClassReader
 {
     /// <summary>What the class or enum is registered as.</summary>
     public static ClassModel Read(INamedTypeSymbol type) => type.TypeKind == TypeKind.Enum
-        ? new ClassModel(null, TypeText.Accessibility(type) is null ? null : new NamedTypeModel(TypeText.Open(type), Attributes.WireName(type)))
+        ? new ClassModel(null, TypeText.Accessibility(type) is null ? null
+            : new NamedTypeModel(TypeText.Open(type), Attributes.WireName(type)))
         : new ClassModel(Grain(type), Exception(type));
 
     /// <summary>The class with its grain type, or null when it is no grain.</summary>
@@ -21,7 +22,8 @@ internal static class GrainClassReader
 
     /// <summary>True for a class that implements a grain interface; it need not derive from Grain or implement IGrainBase.</summary>
     public static bool IsGrain(INamedTypeSymbol type) =>
-        type is { TypeKind: TypeKind.Class, IsAbstract: false, IsStatic: false } && type.AllInterfaces.Any(static i => i.Name == "IGrain" && i.ToDisplayString() == "Orleans.IGrain") && !IsReference(type);
+        type is { TypeKind: TypeKind.Class, IsAbstract: false, IsStatic: false }
+            && type.AllInterfaces.Any(static i => i.Name == "IGrain" && i.ToDisplayString() == "Orleans.IGrain") && !IsReference(type);
 
     /// <summary>The exception or provider with its name, or null when it is none that peers may name.</summary>
     public static NamedTypeModel? Exception(INamedTypeSymbol type)

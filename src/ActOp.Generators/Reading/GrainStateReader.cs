@@ -23,8 +23,10 @@ internal static class GrainStateReader
     // Interfaces and classes of services that hold no state of the grain, regardless of the source of the value.
     private static readonly HashSet<string> Services =
     [
-        "Microsoft.Extensions.Logging.ILogger", "Microsoft.Extensions.Logging.ILogger<TCategoryName>", "Microsoft.Extensions.Logging.ILoggerFactory",
-        "Orleans.IGrainFactory", "Orleans.IClusterClient", "Orleans.Runtime.IGrainContext", "Orleans.Runtime.IGrainRuntime", "Orleans.Runtime.ILocalSiloDetails",
+        "Microsoft.Extensions.Logging.ILogger", "Microsoft.Extensions.Logging.ILogger<TCategoryName>",
+        "Microsoft.Extensions.Logging.ILoggerFactory",
+        "Orleans.IGrainFactory", "Orleans.IClusterClient", "Orleans.Runtime.IGrainContext", "Orleans.Runtime.IGrainRuntime",
+        "Orleans.Runtime.ILocalSiloDetails",
         "System.IServiceProvider", "System.TimeProvider", "System.Type",
     ];
 
@@ -35,7 +37,9 @@ internal static class GrainStateReader
 
     /// <summary>True for classes to check: grains and their bases.</summary>
     public static bool IsGrainClass(INamedTypeSymbol type) =>
-        type is { TypeKind: TypeKind.Class, IsStatic: false } && type.AllInterfaces.Any(static i => i.Name is "IGrain" or "IGrainBase" && i.ToDisplayString() is "Orleans.IGrain" or "Orleans.IGrainBase");
+        type is { TypeKind: TypeKind.Class, IsStatic: false }
+            && type.AllInterfaces.Any(static i => i.Name is "IGrain" or "IGrainBase"
+                && i.ToDisplayString() is "Orleans.IGrain" or "Orleans.IGrainBase");
 
     /// <summary>True for classes that can be called as grains.</summary>
     public static bool IsCallable(INamedTypeSymbol type) =>
@@ -55,7 +59,8 @@ internal static class GrainStateReader
     }
 
     private static bool IsRoot(INamedTypeSymbol type) =>
-        type.SpecialType == SpecialType.System_Object || (type.Name == "Grain" && type.OriginalDefinition.ToDisplayString() is "Orleans.Grain" or PersistentGrain);
+        type.SpecialType == SpecialType.System_Object
+            || (type.Name == "Grain" && type.OriginalDefinition.ToDisplayString() is "Orleans.Grain" or PersistentGrain);
 
     private static ISymbol? Own(INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)
     {
@@ -65,7 +70,8 @@ internal static class GrainStateReader
                 continue;
             switch (member)
             {
-                case IEventSymbol { IsAbstract: false } handler when handler.AddMethod is null or { IsImplicitlyDeclared: true } || IsFieldLike(handler):
+                case IEventSymbol { IsAbstract: false } handler when handler.AddMethod is null or { IsImplicitlyDeclared: true }
+                    || IsFieldLike(handler):
                     return handler;
                 case IFieldSymbol { IsImplicitlyDeclared: true, AssociatedSymbol: null }:
                     break; // A captured parameter of the primary constructor: below.
@@ -137,7 +143,9 @@ internal static class GrainStateReader
 
         if (type.SpecialType == SpecialType.System_Object)
             return false;
-        return IsReadOnlyView(type) || !(type.SpecialType == SpecialType.System_Collections_IEnumerable || type.AllInterfaces.Any(static i => i.SpecialType == SpecialType.System_Collections_IEnumerable));
+        return IsReadOnlyView(type)
+            || !(type.SpecialType == SpecialType.System_Collections_IEnumerable
+                || type.AllInterfaces.Any(static i => i.SpecialType == SpecialType.System_Collections_IEnumerable));
     }
 
     private static bool IsReadOnlyView(ITypeSymbol type) =>
@@ -170,7 +178,8 @@ internal static class GrainStateReader
                 {
                     case AssignmentExpressionSyntax assignment when !AssignsInjected(assignment.Left, assignment.Right, assignment, field,
                         model, cancellation):
-                    case ArgumentSyntax { RefKindKeyword.RawKind: not 0 } argument when Names(argument.Expression, field, model, cancellation):
+                    case ArgumentSyntax { RefKindKeyword.RawKind: not 0 } argument when Names(
+                        argument.Expression, field, model, cancellation):
                         return false;
                 }
             }
@@ -180,7 +189,9 @@ internal static class GrainStateReader
     }
 
     // True too when the assignment is none to the field.
-    private static bool AssignsInjected(ExpressionSyntax left, ExpressionSyntax right, AssignmentExpressionSyntax assignment, IFieldSymbol field, SemanticModel model, CancellationToken cancellation)
+    private static bool AssignsInjected(
+        ExpressionSyntax left, ExpressionSyntax right, AssignmentExpressionSyntax assignment, IFieldSymbol field, SemanticModel model,
+        CancellationToken cancellation)
     {
         if (left is TupleExpressionSyntax targets)
         {
@@ -229,10 +240,17 @@ internal static class GrainStateReader
         BinaryExpressionSyntax { RawKind: (int)SyntaxKind.CoalesceExpression, Right: ThrowExpressionSyntax } checkedValue =>
             IsInjected(checkedValue.Left, model, cancellation),
         LiteralExpressionSyntax => true,
-        IdentifierNameSyntax => model.GetSymbolInfo(value, cancellation).Symbol is IParameterSymbol { ContainingSymbol: IMethodSymbol { MethodKind: MethodKind.Constructor }, RefKind: RefKind.None },
+        IdentifierNameSyntax =>
+            model.GetSymbolInfo(value,
+                cancellation).Symbol is IParameterSymbol
+            {
+                ContainingSymbol: IMethodSymbol { MethodKind: MethodKind.Constructor },
+                RefKind: RefKind.None
+            },
         MemberAccessExpressionSyntax { Expression: IdentifierNameSyntax options } member =>
             OptionProperties.Contains(member.Name.Identifier.ValueText)
-            && model.GetTypeInfo(options, cancellation).Type is { ContainingNamespace: { } space } && space.ToDisplayString() == "Microsoft.Extensions.Options"
+            && model.GetTypeInfo(options, cancellation).Type is { ContainingNamespace: { } space }
+            && space.ToDisplayString() == "Microsoft.Extensions.Options"
             && IsInjected(options, model, cancellation),
         _ => false,
     };
@@ -293,7 +311,11 @@ internal static class GrainStateReader
         IParameterSymbol parameter, INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation) =>
         Uses(parameter, type, compilation,
             cancellation).Any(static use => !use.Ancestors().TakeWhile(static node => node is not TypeDeclarationSyntax)
-            .Any(static node => node is PrimaryConstructorBaseTypeSyntax || node is EqualsValueClauseSyntax { Parent: VariableDeclaratorSyntax { Parent.Parent: FieldDeclarationSyntax } or PropertyDeclarationSyntax }));
+            .Any(static node => node is PrimaryConstructorBaseTypeSyntax
+                || node is EqualsValueClauseSyntax
+                {
+                    Parent: VariableDeclaratorSyntax { Parent.Parent: FieldDeclarationSyntax } or PropertyDeclarationSyntax,
+                }));
 
     private static IEnumerable<IdentifierNameSyntax> Uses(
         IParameterSymbol parameter, INamedTypeSymbol type, Compilation compilation, CancellationToken cancellation)

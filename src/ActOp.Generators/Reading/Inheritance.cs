@@ -58,7 +58,10 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
             if (Collections.TryGetValue(name, out var key))
                 return new(null, ItemsOf(current, key), null);
             if (HasState(current))
-                return Populator(type.ContainingAssembly.GlobalNamespace, current) is { } surrogate ? new(null, null, null, surrogate) : new(null, null, current);
+            {
+                return Populator(type.ContainingAssembly.GlobalNamespace, current) is { } surrogate
+                    ? new(null, null, null, surrogate) : new(null, null, current);
+            }
         }
 
         return new(null, null, null);
@@ -71,7 +74,8 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
         {
             if (member is not INamespaceOrTypeSymbol nested)
                 continue;
-            if (member is INamedTypeSymbol type && Attributes.Has(type, Attributes.RegisterConverter) && TypeText.Accessibility(type) is not null)
+            if (member is INamedTypeSymbol type && Attributes.Has(type, Attributes.RegisterConverter)
+                && TypeText.Accessibility(type) is not null)
             {
                 foreach (var i in type.AllInterfaces)
                 {
@@ -103,7 +107,10 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
 
     /// <summary>Private fields of compiled classes cannot be seen, so these count as having some.</summary>
     private static bool HasState(INamedTypeSymbol type) =>
-        type.DeclaringSyntaxReferences.Length == 0 || type.GetMembers().Any(static m => m is IFieldSymbol { IsStatic: false, IsConst: false } field && !CodecReader.IsNotSerialized(field) && field.AssociatedSymbol is not IEventSymbol);
+        type.DeclaringSyntaxReferences.Length == 0
+            || type.GetMembers()
+            .Any(static m => m is IFieldSymbol { IsStatic: false, IsConst: false } field && !CodecReader.IsNotSerialized(field)
+                && field.AssociatedSymbol is not IEventSymbol);
 
     private static ItemsModel ItemsOf(INamedTypeSymbol collection, int key)
     {

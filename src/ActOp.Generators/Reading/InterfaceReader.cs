@@ -131,14 +131,16 @@ internal sealed class InterfaceReader(Compilation compilation)
 
     /// <summary>True when the type has instance properties or events, which references cannot have.</summary>
     public static bool HasProperties(INamedTypeSymbol type) =>
-        new[] { type }.Concat(type.AllInterfaces).SelectMany(static i => i.GetMembers()).Any(static m => m is IPropertySymbol or IEventSymbol && !m.IsStatic);
+        new[] { type }.Concat(type.AllInterfaces).SelectMany(static i => i.GetMembers())
+            .Any(static m => m is IPropertySymbol or IEventSymbol && !m.IsStatic);
 
     /// <summary>Before the name of the call class: the request class of a method that has one of the application.</summary>
     public const string RequestPrefix = "Request_";
 
     private static bool IsMarker(INamedTypeSymbol type) => type.ToDisplayString() is
-        "Orleans.IGrain" or "Orleans.IGrainWithGuidKey" or "Orleans.IGrainWithIntegerKey" or "Orleans.IGrainWithStringKey" or "Orleans.IGrainWithGuidCompoundKey"
-        or "Orleans.IGrainWithIntegerCompoundKey" or "Orleans.IGrainObserver" or "Orleans.ISystemTarget" or "Orleans.Runtime.IGrainExtension";
+        "Orleans.IGrain" or "Orleans.IGrainWithGuidKey" or "Orleans.IGrainWithIntegerKey" or "Orleans.IGrainWithStringKey"
+        or "Orleans.IGrainWithGuidCompoundKey" or "Orleans.IGrainWithIntegerCompoundKey" or "Orleans.IGrainObserver"
+        or "Orleans.ISystemTarget" or "Orleans.Runtime.IGrainExtension";
 
     private static bool IsCallable(IMethodSymbol method) =>
         method is
@@ -233,13 +235,18 @@ internal sealed class InterfaceReader(Compilation compilation)
             options |= 4;
         if (Attributes.Has(method.ContainingType, Attributes.Unordered))
             options |= 8;
-        if (Attributes.Find(method.GetReturnTypeAttributes(), Attributes.Immutable) is not null || (Result(method) is { } result && Primitives.IsImmutable(result)))
+        if (Attributes.Find(method.GetReturnTypeAttributes(), Attributes.Immutable) is not null
+            || (Result(method) is { } result && Primitives.IsImmutable(result)))
+        {
             options |= 0x100;
+        }
+
         if (Return(method.ReturnType) != ReturnKind.AsyncEnumerable && method.Parameters.Any(static p => IsToken(p.Type)))
             options |= 0x200;
         return options;
     }
 
     private static long Timeout(IMethodSymbol method) =>
-        Attributes.Text(method, Attributes.ResponseTimeout) is { } text && TimeSpan.TryParse(text, System.Globalization.CultureInfo.InvariantCulture, out var timeout) ? timeout.Ticks : 0;
+        Attributes.Text(method, Attributes.ResponseTimeout) is { } text
+            && TimeSpan.TryParse(text, System.Globalization.CultureInfo.InvariantCulture, out var timeout) ? timeout.Ticks : 0;
 }

@@ -59,7 +59,8 @@ internal static class TypeText
     {
         if (type.ContainingType is { } outer)
             return FullName(outer) + "+" + type.MetadataName;
-        return type.ContainingNamespace is { IsGlobalNamespace: false } space ? space.ToDisplayString() + "." + type.MetadataName : type.MetadataName;
+        return type.ContainingNamespace is { IsGlobalNamespace: false } space
+            ? space.ToDisplayString() + "." + type.MetadataName : type.MetadataName;
     }
 
     /// <summary>A name with type arguments that does not depend on the names of type parameters.</summary>
@@ -152,10 +153,13 @@ internal static class Primitives
 {
     private static readonly HashSet<string> Shallow =
     [
-        "System.Guid", "System.DateTime", "System.DateTimeOffset", "System.DateOnly", "System.TimeOnly", "System.TimeSpan", "System.Uri", "System.Version", "System.Type",
-        "System.Half", "System.Int128", "System.UInt128", "System.Text.Rune", "System.Numerics.BigInteger", "System.Net.IPAddress", "System.Net.IPEndPoint",
+        "System.Guid", "System.DateTime", "System.DateTimeOffset", "System.DateOnly", "System.TimeOnly", "System.TimeSpan", "System.Uri",
+        "System.Version", "System.Type",
+        "System.Half", "System.Int128", "System.UInt128", "System.Text.Rune", "System.Numerics.BigInteger", "System.Net.IPAddress",
+        "System.Net.IPEndPoint",
         "System.Globalization.CultureInfo", "System.Threading.CancellationToken",
-        "Orleans.Runtime.GrainId", "Orleans.Runtime.GrainType", "Orleans.Runtime.IdSpan", "Orleans.Runtime.GrainInterfaceType", "Orleans.Runtime.SiloAddress",
+        "Orleans.Runtime.GrainId", "Orleans.Runtime.GrainType", "Orleans.Runtime.IdSpan", "Orleans.Runtime.GrainInterfaceType",
+        "Orleans.Runtime.SiloAddress",
         "Orleans.Runtime.GrainAddress", "Orleans.Runtime.ActivationId", "Orleans.Runtime.MembershipVersion",
     ];
 

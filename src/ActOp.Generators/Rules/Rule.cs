@@ -6,9 +6,15 @@ namespace ActOp.Generators.Rules;
 /// <summary>The diagnostics. Those that exist in Orleans have the same ids.</summary>
 internal static class Rule
 {
-    public static readonly DiagnosticDescriptor InterleaveOnClass = Error("ORLEANS0001", "[AlwaysInterleave] must be on the interface", "[AlwaysInterleave] has no effect on '{0}': put it on the method of the grain interface");
-    public static readonly DiagnosticDescriptor ByReference = Error("ORLEANS0002", "Parameters of grain methods are passed by value", "The parameter '{0}' of the grain method '{1}' cannot be ref, out, in or a ref struct");
-    public static readonly DiagnosticDescriptor MissingId = Error("ORLEANS0004", "Serialized members must have ids", "The member '{0}' needs an [Id], or [NonSerialized] if it must not be serialized");
+    public static readonly DiagnosticDescriptor InterleaveOnClass =
+        Error("ORLEANS0001", "[AlwaysInterleave] must be on the interface",
+            "[AlwaysInterleave] has no effect on '{0}': put it on the method of the grain interface");
+    public static readonly DiagnosticDescriptor ByReference =
+        Error("ORLEANS0002", "Parameters of grain methods are passed by value",
+            "The parameter '{0}' of the grain method '{1}' cannot be ref, out, in or a ref struct");
+    public static readonly DiagnosticDescriptor MissingId =
+        Error("ORLEANS0004", "Serialized members must have ids",
+            "The member '{0}' needs an [Id], or [NonSerialized] if it must not be serialized");
     public static readonly DiagnosticDescriptor MissingGenerateSerializer = Information(
         "ORLEANS0005", "[Serializable] types that are sent need [GenerateSerializer]",
         "The type '{0}' is [Serializable]; mark it with [GenerateSerializer] too if it is an argument, a result or a state of grains");
@@ -18,7 +24,8 @@ internal static class Rule
     public static readonly DiagnosticDescriptor Property = Error(
         "ORLEANS0008", "Grain interfaces have methods only", "The grain interface '{0}' cannot have the property or event '{1}'");
     public static readonly DiagnosticDescriptor ReturnType = Error(
-        "ORLEANS0009", "Grain methods return tasks", "The grain method '{0}' must return Task, Task<T>, ValueTask, ValueTask<T>, IAsyncEnumerable<T>, void or a type "
+        "ORLEANS0009", "Grain methods return tasks",
+        "The grain method '{0}' must return Task, Task<T>, ValueTask, ValueTask<T>, IAsyncEnumerable<T>, void or a type "
             + "that [InvokableBaseType] maps to a usable request class");
     public static readonly DiagnosticDescriptor MissingAlias = Information(
         "ORLEANS0010", "Types and methods that are sent should have aliases",
@@ -35,10 +42,14 @@ internal static class Rule
         "ActOp", DiagnosticSeverity.Warning, isEnabledByDefault: true);
     public static readonly DiagnosticDescriptor ManyTokens = Error(
         "ORLEANS0109", "At most one CancellationToken", "The grain method '{0}' has more than one CancellationToken parameter");
-    public static readonly DiagnosticDescriptor Hidden = Error("ACTOP0003", "Generated code must be able to name the type", "The type '{0}' and its containing types must be public or internal, because code is generated for it");
+    public static readonly DiagnosticDescriptor Hidden =
+        Error("ACTOP0003", "Generated code must be able to name the type",
+            "The type '{0}' and its containing types must be public or internal, because code is generated for it");
     public static readonly DiagnosticDescriptor Lost = Error(
         "ACTOP0004", "All members of a serializable type must be serialized", "{0} would not be serialized with '{1}': {2}");
-    public static readonly DiagnosticDescriptor DuplicateGrainType = Error("ACTOP0005", "Grain types are unique", "The grain class '{0}' has the same grain type \"{1}\" as '{2}': give one of them a [GrainType]");
+    public static readonly DiagnosticDescriptor DuplicateGrainType =
+        Error("ACTOP0005", "Grain types are unique",
+            "The grain class '{0}' has the same grain type \"{1}\" as '{2}': give one of them a [GrainType]");
 
     public static readonly DiagnosticDescriptor Hook = Error(
         "ACTOP0006", "Classes with hooks and activators must be usable by generated code",

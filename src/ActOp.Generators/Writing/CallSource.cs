@@ -5,7 +5,8 @@ namespace ActOp.Generators.Writing;
 /// <summary>Writes the call class of a grain method: a pooled request with its arguments.</summary>
 internal static class CallSource
 {
-    public const string Hidden = "[global::System.ComponentModel.EditorBrowsable(global::System.ComponentModel.EditorBrowsableState.Never)]";
+    public const string Hidden =
+        "[global::System.ComponentModel.EditorBrowsable(global::System.ComponentModel.EditorBrowsableState.Never)]";
 
     public static void Write(SourceText text, CallModel call)
     {
@@ -82,11 +83,16 @@ internal static class CallSource
     public static void WriteMethod(SourceText text, CallModel call, string accessibility)
     {
         var types = "new global::System.Type[] { " + string.Join(", ", call.Arguments.Select(static a => "typeof(" + a.Type + ")")) + " }";
-        var generics = "new global::System.Type[] { " + string.Join(", ", call.MethodTypeParameterNames.Select(static p => "typeof(" + p + ")")) + " }";
+        var generics = "new global::System.Type[] { "
+            + string.Join(", ", call.MethodTypeParameterNames.Select(static p => "typeof(" + p + ")")) + " }";
         var timeout = call.TimeoutTicks == 0 ? "null" : "global::System.TimeSpan.FromTicks(" + call.TimeoutTicks + "L)";
         var end = ";";
         if (call.Arity > 0)
-            end = " { TypeArguments = global::ActOp.Serialization.TypeManifest.NameArguments(" + string.Join(", ", call.TypeParameterNames.Select(static p => "typeof(" + p + ")")) + ") };";
+        {
+            end = " { TypeArguments = global::ActOp.Serialization.TypeManifest.NameArguments("
+                + string.Join(", ", call.TypeParameterNames.Select(static p => "typeof(" + p + ")")) + ") };";
+        }
+
         text.Line(accessibility + " static readonly global::ActOp.Calls.CallMethod s_method = new global::ActOp.Calls.CallMethod(typeof(" +
             call.InterfaceType + "), "
             + SourceText.Quote(call.InterfaceName) + ", " + SourceText.Quote(call.MethodName) + ", " + call.Id +

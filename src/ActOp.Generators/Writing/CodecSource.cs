@@ -6,6 +6,9 @@ namespace ActOp.Generators.Writing;
 /// <summary>Writes the codec of a type with [GenerateSerializer].</summary>
 internal static class CodecSource
 {
+    private const string UnsafeAccessor =
+        "[global::System.Runtime.CompilerServices.UnsafeAccessor(global::System.Runtime.CompilerServices.UnsafeAccessorKind.";
+
     private const string Writer = "ref global::ActOp.Wire.WireWriter writer";
     private const string Reader = "ref global::ActOp.Wire.WireReader reader";
     private const string Kind = "global::ActOp.Wire.WireKind.";
@@ -34,7 +37,7 @@ internal static class CodecSource
         CopyMembers(text, model);
         foreach (var member in model.Groups.SelectMany(static g => g).Where(static m => !m.IsDirect || !m.IsSettable))
         {
-            text.Line("[global::System.Runtime.CompilerServices.UnsafeAccessor(global::System.Runtime.CompilerServices.UnsafeAccessorKind.Field, Name = " + SourceText.Quote(member.Field) + ")]");
+            text.Line(UnsafeAccessor + "Field, Name = " + SourceText.Quote(member.Field) + ")]");
             text.Line(
                 "private static extern ref " + member.Value.Type + " " + Field(member) + "(" + (model.IsStruct ? "ref " : "") + model.Type +
                     " value);");
@@ -101,7 +104,7 @@ internal static class CodecSource
 
         if (model.Creation == "accessor" && !model.IsStruct)
         {
-            text.Line("[global::System.Runtime.CompilerServices.UnsafeAccessor(global::System.Runtime.CompilerServices.UnsafeAccessorKind.Constructor)]");
+            text.Line(UnsafeAccessor + "Constructor)]");
             text.Line("private static extern " + model.Type + " New();");
         }
     }
@@ -165,7 +168,8 @@ internal static class CodecSource
         {
             var value = Get(model, member, "value");
             text.Open(
-                "if (!global::System.Collections.Generic.EqualityComparer<" + member.Value.Type + ">.Default.Equals(" + value + ", default!))");
+                "if (!global::System.Collections.Generic.EqualityComparer<" + member.Value.Type + ">.Default.Equals(" + value
+                    + ", default!))");
             text.Line(WriteMember(model, member, (member.Id + 1L) + "U - before"));
             text.Line("before = " + (member.Id + 1L) + "U;");
             text.Close();
@@ -197,7 +201,9 @@ internal static class CodecSource
         var value = Get(model, member, "value");
         return member.Value.Primitive switch
         {
-            "Boolean" or "Byte" or "Int32" or "UInt32" or "Int64" or "UInt64" => "writer.WriteTag(" + delta + ", " + Kind + "Varint); " + (member.Value.Primitive == "Byte" ? "writer.WriteVarUInt32(" + value + ");" : Inline.Write(member.Value, value)),
+            "Boolean" or "Byte" or "Int32" or "UInt32" or "Int64" or "UInt64" =>
+                "writer.WriteTag(" + delta + ", " + Kind + "Varint); "
+                    + (member.Value.Primitive == "Byte" ? "writer.WriteVarUInt32(" + value + ");" : Inline.Write(member.Value, value)),
             "Double" => "writer.WriteTag(" + delta + ", " + Kind + "Fixed64); " + Inline.Write(member.Value, value),
             _ => "global::ActOp.Wire.Codec<" + member.Value.Type + ">.Default.WriteMember(ref writer, " + delta + ", " + value + ");",
         };

@@ -8,7 +8,9 @@ namespace ActOp.Generators.Writing;
 internal static class ManifestSource
 {
     private const string Manifest = "global::ActOp.Serialization.TypeManifest.";
-    public static string Write(string assembly, IEnumerable<InterfaceModel> interfaces, IEnumerable<NamedTypeModel> grains, IEnumerable<NamedTypeModel> exceptions, IEnumerable<string> codecs)
+    public static string Write(
+        string assembly, IEnumerable<InterfaceModel> interfaces, IEnumerable<NamedTypeModel> grains, IEnumerable<NamedTypeModel> exceptions,
+        IEnumerable<string> codecs)
     {
         var name = "Manifest_" + Reading.TypeText.Mangle(assembly);
         var text = new SourceText();
@@ -62,7 +64,8 @@ internal static class ManifestSource
         {
             if (!calls.Add(call.ClassName))
                 continue;
-            var rent = call.Arity > 0 ? "typeof(" + call.OpenClass + ")" : "static () => global::ActOp.Calls.CallPool<" + call.OpenClass + ">.Rent()";
+            var rent = call.Arity > 0
+                ? "typeof(" + call.OpenClass + ")" : "static () => global::ActOp.Calls.CallPool<" + call.OpenClass + ">.Rent()";
             text.Line(
                 Manifest + "AddCall(" + call.Id + "UL, typeof(" + call.OpenInterfaceType + "), " + SourceText.Quote(call.MethodName) +
                     ", " + rent + ");");

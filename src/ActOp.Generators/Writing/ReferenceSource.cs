@@ -50,7 +50,8 @@ internal static class ReferenceSource
         {
             text.Line("var call = " + (method.AsksBase
                 ? "base.GetInvokable<" + method.CallType + ">();"
-                : method.CallType + ".New(" + (model.Proxy.IsReference ? "global::ActOp.Calls.CustomCall.ServicesOf(this)" : "null") + ");"));
+                : method.CallType + ".New(" + (model.Proxy.IsReference ? "global::ActOp.Calls.CustomCall.ServicesOf(this)" : "null")
+                + ");"));
         }
         else
         {

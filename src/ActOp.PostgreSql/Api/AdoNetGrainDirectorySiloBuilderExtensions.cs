@@ -11,7 +11,8 @@ namespace Orleans.Hosting;
 public static class AdoNetGrainDirectorySiloBuilderExtensions
 {
     /// <summary>The directory of all grains whose class names no other one.</summary>
-    public static ISiloBuilder UseAdoNetGrainDirectoryAsDefault(this ISiloBuilder builder, Action<AdoNetGrainDirectoryOptions> configureOptions) =>
+    public static ISiloBuilder UseAdoNetGrainDirectoryAsDefault(
+        this ISiloBuilder builder, Action<AdoNetGrainDirectoryOptions> configureOptions) =>
         builder.AddAdoNetGrainDirectory(GrainDirectoryAttribute.DEFAULT_GRAIN_DIRECTORY, configureOptions);
 
     /// <summary>The directory of all grains whose class names no other one.</summary>

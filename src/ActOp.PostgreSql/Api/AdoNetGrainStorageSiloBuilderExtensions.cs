@@ -31,7 +31,8 @@ public static class AdoNetGrainStorageSiloBuilderExtensions
         builder.AddAdoNetGrainStorage(ProviderConstants.DEFAULT_STORAGE_PROVIDER_NAME, configureOptions);
 
     /// <summary>Adds the storage of grains that name none.</summary>
-    public static ISiloBuilder AddAdoNetGrainStorageAsDefault(this ISiloBuilder builder, Action<AdoNetGrainStorageOptions> configureOptions) =>
+    public static ISiloBuilder AddAdoNetGrainStorageAsDefault(
+        this ISiloBuilder builder, Action<AdoNetGrainStorageOptions> configureOptions) =>
         builder.AddAdoNetGrainStorage(ProviderConstants.DEFAULT_STORAGE_PROVIDER_NAME, configureOptions);
 }
 

@@ -13,8 +13,8 @@ namespace Orleans.Hosting;
 public static class AdoNetHostingExtensions
 {
     /// <summary>
-    /// The silos find each other by a table in PostgreSQL. While the database does not answer, the cluster works on, but no silo can join or
-    /// be declared dead; with a finite lease (<c>ClusterLeaseOptions.Duration</c>), grains pause when the lease ends.
+    /// The silos find each other by a table in PostgreSQL. While the database does not answer, the cluster works on, but no silo can join
+    /// or be declared dead; with a finite lease (<c>ClusterLeaseOptions.Duration</c>), grains pause when the lease ends.
     /// </summary>
     public static ISiloBuilder UseAdoNetClustering(
         this ISiloBuilder builder, Action<OptionsBuilder<AdoNetClusteringSiloOptions>> configureOptions)

@@ -35,7 +35,8 @@ public static class ClusterClientAdoNetStreamExtensions
     {
         ArgumentNullException.ThrowIfNull(configureOptions);
         return builder.AddAdoNetStreams(
-            name, (ClusterClientAdoNetStreamConfigurator streams) => streams.ConfigureAdoNet(options => options.Configure(configureOptions)));
+            name, (ClusterClientAdoNetStreamConfigurator streams) => streams.ConfigureAdoNet(
+                options => options.Configure(configureOptions)));
     }
 
     /// <summary>Adds the streams of the silos. The client writes to the database itself.</summary>

@@ -63,6 +63,9 @@ public class AdoNetStreamOptions
     private static void Positive(TimeSpan time, string option)
     {
         if (time <= TimeSpan.Zero)
-            throw new OrleansConfigurationException(nameof(AdoNetStreamOptions) + "." + option + " must be longer than 0, but is " + time + ".");
+        {
+            throw new OrleansConfigurationException(
+                nameof(AdoNetStreamOptions) + "." + option + " must be longer than 0, but is " + time + ".");
+        }
     }
 }

@@ -19,7 +19,8 @@ public interface IStorageHasherPicker
     ICollection<IHasher> HashProviders { get; }
 
     /// <summary>The hash for the record, or null.</summary>
-    IHasher? PickHasher<T>(string serviceId, string storageProviderInstanceName, string grainType, GrainId grainId, IGrainState<T> grainState,
+    IHasher? PickHasher<T>(
+        string serviceId, string storageProviderInstanceName, string grainType, GrainId grainId, IGrainState<T> grainState,
         string? tag = null);
 }
 

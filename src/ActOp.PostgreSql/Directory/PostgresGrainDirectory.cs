@@ -17,8 +17,8 @@ namespace ActOp.PostgreSql.Directory;
 /// <para>Failures. The connection breaks, or the database is away: the statement is sent again, for <see cref="RetryTime"/>, then the start
 /// of the activation or the lookup fails; calls that wait get the reason. Doing one twice is doing it once: a row has the id of its
 /// activation. Two silos register at the same time: the key of the table lets one of them be first, and both are told who. A silo
-/// dies: its rows are removed by the others, and a row that is left is replaced by the next registration, which names it. It hangs: the time
-/// of the command ends it.</para>
+/// dies: its rows are removed by the others, and a row that is left is replaced by the next registration, which names it. It hangs: the
+/// time of the command ends it.</para>
 /// </remarks>
 internal sealed class PostgresGrainDirectory(Database database, string clusterId, string name)
     : IGrainDirectory, ILifecycleParticipant<ISiloLifecycle>, ILifecycleObserver, IAsyncDisposable, IDisposable
@@ -49,7 +49,8 @@ internal sealed class PostgresGrainDirectory(Database database, string clusterId
     private const string UnregisterSilosSql = "delete from actop_directory where cluster_id = $1 and directory = $2 and silo = any($3)";
 
     internal static PostgresGrainDirectory Create(IServiceProvider services, string name) => new(
-        Database.Of(services, services.GetRequiredService<IOptionsMonitor<AdoNetGrainDirectoryOptions>>().Get(name).Choice(name), Connections),
+        Database.Of(
+            services, services.GetRequiredService<IOptionsMonitor<AdoNetGrainDirectoryOptions>>().Get(name).Choice(name), Connections),
         services.GetRequiredService<IOptions<ClusterOptions>>().Value.ClusterId, name);
 
     public Task<GrainAddress?> Register(GrainAddress address) => Register(address, null);

@@ -71,7 +71,8 @@ internal sealed class ClientClusteringProvider : IProviderBuilder<IClientBuilder
 /// <summary>A grain directory of a silo by its configuration.</summary>
 internal sealed class GrainDirectoryProvider : IProviderBuilder<ISiloBuilder>
 {
-    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection) => builder.AddAdoNetGrainDirectory(
+    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection) =>
+        builder.AddAdoNetGrainDirectory(
         name ?? GrainDirectoryAttribute.DEFAULT_GRAIN_DIRECTORY,
         (OptionsBuilder<AdoNetGrainDirectoryOptions> options) => options.Configure<IServiceProvider>((directory, services) =>
         {
@@ -101,7 +102,8 @@ internal sealed class GrainStorageProvider : IProviderBuilder<ISiloBuilder>
 /// <summary>Reminders of a silo by its configuration.</summary>
 internal sealed class RemindersProvider : IProviderBuilder<ISiloBuilder>
 {
-    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection) => builder.UseAdoNetReminderService(
+    public void Configure(ISiloBuilder builder, string? name, IConfigurationSection configurationSection) =>
+        builder.UseAdoNetReminderService(
         (OptionsBuilder<AdoNetReminderTableOptions> options) => options.Configure<IServiceProvider>((reminders, services) =>
         {
             reminders.Invariant = ProviderSettings.Invariant(configurationSection);

@@ -44,7 +44,8 @@ internal sealed class MembershipStart(MembershipDatabase membership) : ILifecycl
         catch (PostgresException refused)
         {
             throw new OrleansConfigurationException(
-                "The database of AdoNetClusteringSiloOptions refuses this silo: " + refused.MessageText + " (" + refused.SqlState + ").", refused);
+                "The database of AdoNetClusteringSiloOptions refuses this silo: " + refused.MessageText + " (" + refused.SqlState + ").",
+                refused);
         }
         catch (IOException)
         {
@@ -57,8 +58,8 @@ internal sealed class MembershipStart(MembershipDatabase membership) : ILifecycl
 
 /// <summary>The gateways of the active silos, read from the membership table.</summary>
 /// <remarks>
-/// Owns nothing. Any thread; each list is one query, which ends within <see cref="Limit"/>. If the database does not answer, it fails, and the
-/// client keeps the silos that it knows.
+/// Owns nothing. Any thread; each list is one query, which ends within <see cref="Limit"/>. If the database does not answer, it fails, and
+/// the client keeps the silos that it knows.
 /// </remarks>
 internal sealed class PostgresGateways(MembershipDatabase membership, string clusterId, TimeSpan period) : IGatewayListProvider
 {

@@ -12,8 +12,8 @@ namespace ActOp.PostgreSql.Membership;
 /// <summary>The membership table in PostgreSQL: one row per cluster with its version, one per silo.</summary>
 /// <remarks>
 /// Owns nothing; the database belongs to the container. The cluster's system target calls, one request at a time; continues on the thread
-/// pool. Each request is one round trip and one transaction: a write locks the row of its cluster, compares the version and replaces rows in
-/// one statement, so two writers of one version cannot both succeed. What the request answers is read by one statement, that is at one
+/// pool. Each request is one round trip and one transaction: a write locks the row of its cluster, compares the version and replaces rows
+/// in one statement, so two writers of one version cannot both succeed. What the request answers is read by one statement, that is at one
 /// moment. If the connection breaks, a read or heartbeat is repeated until its time ends (a counter that advances twice does no harm). A
 /// write is not: it may have been done, and the protocol reads the table before it writes again.
 /// </remarks>

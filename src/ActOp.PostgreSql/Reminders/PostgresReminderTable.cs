@@ -10,9 +10,9 @@ namespace ActOp.PostgreSql.Reminders;
 
 /// <summary>Reminders in PostgreSQL, one row each. The ETag is the version of the row, which no other write has.</summary>
 /// <remarks>
-/// Owns its connections until disposed with the container. Any thread. Each method is one statement, which is sent again while the connection
-/// breaks, for <see cref="RetryTime"/>: a write chooses its version itself, so doing it twice is doing it once; a removal that finds nothing
-/// after the connection broke has been done by an earlier attempt.
+/// Owns its connections until disposed with the container. Any thread. Each method is one statement, which is sent again while the
+/// connection breaks, for <see cref="RetryTime"/>: a write chooses its version itself, so doing it twice is doing it once; a removal that
+/// finds nothing after the connection broke has been done by an earlier attempt.
 /// </remarks>
 internal sealed class PostgresReminderTable(Database database, string serviceId, long firstVersion)
     : ISlotReminderTable, IAsyncDisposable, IDisposable

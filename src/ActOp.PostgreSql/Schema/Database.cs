@@ -22,11 +22,16 @@ internal sealed record DatabaseChoice(string Part, string Options, string? Conne
         if (Invariant != Npgsql)
         {
             throw new OrleansConfigurationException(Options + ".Invariant must be \"" + Npgsql
-                + "\", the only one that is supported, but is " + (string.IsNullOrEmpty(Invariant) ? "not set." : "\"" + Invariant + "\"."));
+                + "\", the only one that is supported, but is "
+                + (string.IsNullOrEmpty(Invariant) ? "not set." : "\"" + Invariant + "\"."));
         }
 
         if (Source is not (null or NpgsqlDataSource))
-            throw new OrleansConfigurationException(Options + ".DataSource must be an NpgsqlDataSource, but is a " + Source.GetType() + ".");
+        {
+            throw new OrleansConfigurationException(
+                Options + ".DataSource must be an NpgsqlDataSource, but is a " + Source.GetType() + ".");
+        }
+
         if (Source is null && string.IsNullOrWhiteSpace(ConnectionString))
             throw new OrleansConfigurationException(Options + ".ConnectionString or " + Options + ".DataSource must be set.");
         try
@@ -127,8 +132,8 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     }
 
     /// <summary>
-    /// Runs work that may be done twice, and does it again while the database is lost, until <paramref name="longest"/> has passed. The work
-    /// is told whether an earlier attempt may have been done.
+    /// Runs work that may be done twice, and does it again while the database is lost, until <paramref name="longest"/> has passed. The
+    /// work is told whether an earlier attempt may have been done.
     /// </summary>
     internal async Task<T> RepeatAsync<T>(TimeSpan longest, Func<NpgsqlConnection, bool, CancellationToken, Task<T>> work)
     {

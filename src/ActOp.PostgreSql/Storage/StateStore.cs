@@ -9,13 +9,14 @@ namespace ActOp.PostgreSql.Storage;
 /// <para>
 /// Owns the queue of operations and a few lanes. A lane has one connection; it takes all that waits, up to a limit, sends it as one round
 /// trip and one transaction, answers all callers when the transaction is committed, and goes on. So the database flushes its log once for
-/// many writes, and a caller waits for at most the transaction before its own. A lane ends when nothing waits, and gives its connection back.
+/// many writes, and a caller waits for at most the transaction before its own. A lane ends when nothing waits, and gives its connection
+/// back.
 /// </para>
 /// <para>
 /// Each write compares the version of its own row and is answered alone: a conflict does not touch the others. If the database refuses the
 /// transaction because of one operation, all are repeated one by one. If the connection breaks, nobody knows whether it was committed; the
-/// operations are then sent again, which is safe (<see cref="StoreOperation"/>), until <see cref="RetryTime"/> has passed. Then they fail with
-/// an exception that says that the outcome is unknown, and the next write of such a state accepts both versions.
+/// operations are then sent again, which is safe (<see cref="StoreOperation"/>), until <see cref="RetryTime"/> has passed. Then they fail
+/// with an exception that says that the outcome is unknown, and the next write of such a state accepts both versions.
 /// </para>
 /// Any thread calls; callers are answered on the thread pool. No operation is lost: a lane answers all that it has taken, whatever it
 /// throws, and begins again (<see cref="Lanes"/>).
@@ -233,8 +234,8 @@ internal sealed class StateStore
     }
 
     /// <summary>
-    /// A server may do what it was sent long after the connection broke. An update then finds another version. An insert would make a record
-    /// that was removed meanwhile; so the session that may still do it is ended before the record can be written again.
+    /// A server may do what it was sent long after the connection broke. An update then finds another version. An insert would make a
+    /// record that was removed meanwhile; so the session that may still do it is ended before the record can be written again.
     /// </summary>
     private async Task EndLostSessionsAsync(NpgsqlConnection connection, List<StoreOperation> together, CancellationToken cancellationToken)
     {
@@ -242,7 +243,9 @@ internal sealed class StateStore
             select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_stat_activity
             where pid = any($1) and pid <> pg_backend_pid() and usename = current_user
             """;
-        int[] lost = [.. together.Where(static operation => operation.LostSession != 0).Select(static operation => operation.LostSession).Distinct()];
+        int[] lost =
+            [.. together.Where(static operation => operation.LostSession != 0).Select(static operation => operation.LostSession)
+                .Distinct()];
         if (lost.Length == 0)
             return;
         while (true)

@@ -108,7 +108,8 @@ internal sealed class MessageWriter
             ObjectDisposedException.ThrowIf(_hasEnded, this);
             if (_count >= _mostWaiting)
             {
-                throw new OrleansException(_database.Part + " has " + _mostWaiting + " waiting messages (PostgresOptions.MaxWaitingMessages): "
+                throw new OrleansException(
+                    _database.Part + " has " + _mostWaiting + " waiting messages (PostgresOptions.MaxWaitingMessages): "
                     + "the database is too slow or gone.");
             }
 

@@ -17,8 +17,8 @@ namespace ActOp.PostgreSql.Streams;
 
 /// <summary>Streams whose queues are rows of PostgreSQL: a message stays until it was delivered, whatever silo is lost.</summary>
 /// <remarks>
-/// <para>Owns the connections and, once started, the writer. Receivers belong to the agents that ask for them. Any thread. Disposed with the
-/// container, after the agents have stopped.</para>
+/// <para>Owns the connections and, once started, the writer. Receivers belong to the agents that ask for them. Any thread. Disposed with
+/// the container, after the agents have stopped.</para>
 /// <para>Failures. The database does not answer at the start: the start fails after <c>InitializationTimeout</c>. Later: see
 /// <see cref="MessageWriter"/> and <see cref="QueueReceiver"/>. The positions of messages are numbers of their queue, without gaps and in
 /// the order of their commits.</para>
@@ -32,7 +32,8 @@ internal sealed class PostgresStreams
     private const string RowsSql = """
         insert into actop_stream_queue (service_id, provider, queue)
         select $1, $2, n from generate_series(0, $3 - 1) n
-        where not exists (select from actop_stream_queue q where q.service_id = $1 and q.provider = $2 and q.queue = n) on conflict do nothing
+        where not exists (select from actop_stream_queue q where q.service_id = $1 and q.provider = $2 and q.queue = n)
+        on conflict do nothing
         """;
 
     private const string ReadersSql = """
@@ -114,7 +115,11 @@ internal sealed class PostgresStreams
             ids.Add(reader.GetInt64(0));
         _database.NoteReached();
         if (ids.Count != _queueCount)
-            throw new OrleansException(ids.Count + " rows of actop_stream_queue were found for the " + _queueCount + " queues of " + Name + ".");
+        {
+            throw new OrleansException(
+                ids.Count + " rows of actop_stream_queue were found for the " + _queueCount + " queues of " + Name + ".");
+        }
+
         _queueIds = [.. ids];
         _writer = new MessageWriter(_database, _queueIds, _options.ExpiryTimeout, _mostWaiting);
         return this;
@@ -144,7 +149,11 @@ internal sealed class PostgresStreams
     {
         ArgumentNullException.ThrowIfNull(events);
         if (token is not null)
-            throw new ArgumentException("Producers of streams in PostgreSQL cannot choose positions: the token must be null.", nameof(token));
+        {
+            throw new ArgumentException(
+                "Producers of streams in PostgreSQL cannot choose positions: the token must be null.", nameof(token));
+        }
+
         var payload = _format.Write(events, requestContext);
         return _writer!.Add((int)_mapper.GetQueueForStream(streamId).GetNumericId(), streamId,
             payload.Array is { } array && array.Length == payload.Count ? array : payload.ToArray());

@@ -13,7 +13,8 @@ namespace ActOp.PostgreSql.Streams;
 /// <param name="AloneTo">The last number of a message that is read for the last time, or 0.</param>
 /// <param name="Again">Messages that the owner before has read and not confirmed.</param>
 /// <param name="Dead">How many of them are dead letters now.</param>
-internal readonly record struct QueueClaim(long Epoch, string? Owner, long ConfirmedTo = 0, long AloneTo = 0, long Again = 0, long Dead = 0);
+internal readonly record struct QueueClaim(
+    long Epoch, string? Owner, long ConfirmedTo = 0, long AloneTo = 0, long Again = 0, long Dead = 0);
 
 /// <summary>What a read has found.</summary>
 /// <param name="IsOwner">False if another claim is newer: then nothing was read.</param>
@@ -51,7 +52,8 @@ internal sealed class QueueReader(Database database, long queueId, AdoNetStreamO
     private const string ClaimSql = """
         update actop_stream_reader
         set epoch = epoch + 1, owner = $2, lease_until = now() + $3 * interval '1 second', read_to = confirmed_to where queue_id = $1
-        returning epoch, (select coalesce(max(number), 0) from actop_stream_message where queue_id = $1 and attempts > 0 and attempts >= $4 - 1)
+        returning epoch,
+            (select coalesce(max(number), 0) from actop_stream_message where queue_id = $1 and attempts > 0 and attempts >= $4 - 1)
         """;
 
     private const string ReadSql = """
@@ -110,7 +112,11 @@ internal sealed class QueueReader(Database database, long queueId, AdoNetStreamO
         await using (var look = await ExecuteAsync(connection, cancellationToken, Database.Command(OwnerSql, Queue)).ConfigureAwait(false))
         {
             if (!await look.ReadAsync(cancellationToken).ConfigureAwait(false))
-                throw new InvalidOperationException("Rows of actop_stream_reader were removed: " + database.Part + " must be started again.");
+            {
+                throw new InvalidOperationException(
+                    "Rows of actop_stream_reader were removed: " + database.Part + " must be started again.");
+            }
+
             before = look.IsDBNull(0) ? null : look.GetString(0);
             if (before is not null && look.GetBoolean(1) && !isGone(before))
                 return new QueueClaim(0, before);

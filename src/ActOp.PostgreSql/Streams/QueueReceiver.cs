@@ -19,8 +19,8 @@ internal sealed record QueueOwner(string Name, Func<string, bool> IsGone, Func<b
 /// <para>Failures. The database is away: the call throws, the agent logs it and calls again after a pause; the claim stays, and nothing is
 /// read twice. A confirmation fails: its numbers stay, the next call repeats it, and nothing is read before it has succeeded, so their
 /// number is limited by the cache of the agent. The claim was taken, because its time was over or this silo was thought dead: confirmations
-/// with the old receipt have no effect, the call throws (event 1291), and the next one claims the queue again, unless this silo was declared
-/// dead. The silo dies: the next
+/// with the old receipt have no effect, the call throws (event 1291), and the next one claims the queue again, unless this silo was
+/// declared dead. The silo dies: the next
 /// owner gets what was not confirmed. A message ends its agents: the last attempt is made with that message alone, so that what was read
 /// together with it is not given up with it. It hangs: <see cref="Limit"/> ends the call.</para>
 /// </remarks>
@@ -158,7 +158,8 @@ internal sealed class QueueReceiver(
         return new InvalidOperationException("Another agent reads the queue " + queue + " of " + provider + ".");
     }
 
-    private InvalidOperationException IsReadBy(string other) => new("The queue " + queue + " of " + provider + " is read by " + other + ".");
+    private InvalidOperationException IsReadBy(string other) =>
+        new("The queue " + queue + " of " + provider + " is read by " + other + ".");
 
     /// <summary>Limits what is done, and notes a loss of the database.</summary>
     private async Task<T> WithinAsync<T>(TimeSpan longest, CancellationToken cancellationToken, Func<CancellationToken, Task<T>> work)
@@ -196,5 +197,6 @@ internal sealed class DeadLetterHandler(QueueReader reader, uint queue, string p
     }
 
     public Task OnSubscriptionFailure(
-        GuidId subscriptionId, string streamProviderName, StreamId streamIdentity, StreamSequenceToken? sequenceToken) => Task.CompletedTask;
+        GuidId subscriptionId, string streamProviderName, StreamId streamIdentity, StreamSequenceToken? sequenceToken) =>
+            Task.CompletedTask;
 }

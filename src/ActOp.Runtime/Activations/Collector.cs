@@ -42,7 +42,8 @@ internal sealed class Collector(ActivationTable activations, GrainCollectionOpti
             return Timeout.InfiniteTimeSpan;
         if (grainClass.CollectionAge is { } own)
             return own;
-        return options.ClassSpecificCollectionAge.TryGetValue(grainClass.Type.FullName!, out var configured) ? configured : options.CollectionAge;
+        return options.ClassSpecificCollectionAge.TryGetValue(grainClass.Type.FullName!, out var configured)
+            ? configured : options.CollectionAge;
     }
 }
 

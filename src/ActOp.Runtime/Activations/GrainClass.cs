@@ -32,7 +32,8 @@ internal sealed class GrainClass
         Reentrant = type.IsDefined(typeof(ReentrantAttribute), inherit: true);
         Worker = placement as StatelessWorkerPlacement;
         KeepAlive = type.IsDefined(typeof(KeepAliveAttribute), inherit: true);
-        CollectionAge = type.GetCustomAttribute<CollectionAgeLimitAttribute>(inherit: true) is { } limit ? (limit.AlwaysActive ? Timeout.InfiniteTimeSpan : limit.AgeLimit) : null;
+        CollectionAge = type.GetCustomAttribute<CollectionAgeLimitAttribute>(inherit: true) is { } limit
+            ? (limit.AlwaysActive ? Timeout.InfiniteTimeSpan : limit.AgeLimit) : null;
         Immovable = type.GetCustomAttribute<ImmovableAttribute>(inherit: true) is not null;
         Movable = type.IsDefined(typeof(ActOp.Placement.MovableAttribute), inherit: true);
         HoldsNoState = ActOp.Serialization.TypeManifest.HoldsNoState(type);

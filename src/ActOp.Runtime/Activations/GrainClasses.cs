@@ -289,7 +289,9 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
         if (!TypeManifest.TryGetInterface(interfaceType.IsGenericType ? interfaceType.GetGenericTypeDefinition() : interfaceType,
             out var entry))
         {
-            throw new ArgumentException("The interface " + interfaceType + " is not a grain interface that generated code has registered. Does its project reference ActOp (with the source generator)?");
+            throw new ArgumentException("The interface " + interfaceType
+                + " is not a grain interface that generated code has registered. Does its project reference ActOp (with the source "
+                + "generator)?");
         }
 
         var candidates = entries.Where(candidate => candidate.Interfaces.Contains(entry.Name)).ToArray();
@@ -319,7 +321,8 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
 
     private static GrainTypeEntry Primary(GrainTypeEntry[] candidates, Type interfaceType)
     {
-        if (interfaceType.GetCustomAttributesData().FirstOrDefault(data => data.AttributeType == typeof(DefaultGrainTypeAttribute)) is { } chosen)
+        if (interfaceType.GetCustomAttributesData()
+            .FirstOrDefault(data => data.AttributeType == typeof(DefaultGrainTypeAttribute)) is { } chosen)
         {
             var name = (string)chosen.ConstructorArguments[0].Value!;
             if (candidates.FirstOrDefault(candidate => candidate.GrainType == name) is { } named)
@@ -348,7 +351,8 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
 internal sealed record ConstructedInterface(string Definition, string[] Arguments)
 {
     /// <summary>The interface as it is resolved, or as a class implements it.</summary>
-    internal static ConstructedInterface Of(string definition, Type type) => new(definition, [.. type.GetGenericArguments().Select(NameOf)]);
+    internal static ConstructedInterface Of(string definition, Type type) =>
+        new(definition, [.. type.GetGenericArguments().Select(NameOf)]);
 
     internal static ConstructedInterface Parse(string text)
     {

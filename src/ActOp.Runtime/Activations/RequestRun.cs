@@ -119,13 +119,16 @@ internal static class RequestRun
             call.Publish();
     }
 
-    /// <summary>The answer may reach a caller that only its link has lost. It has cancelled nothing, so it must not hear that it has.</summary>
+    /// <summary>
+    /// The answer may reach a caller that only its link has lost. It has cancelled nothing, so it must not hear that it has.
+    /// </summary>
     private static void NameLostCaller(Call call)
     {
         if (call.Error is not OperationCanceledException cancelled || call.Cancellation is not { IsCallerLost: true })
             return;
         call.Error = new SiloUnavailableException(
-            "The call " + call.Method.ActivityName + " to " + call.TargetId + " was cancelled: the link to its caller was lost.", cancelled);
+            "The call " + call.Method.ActivityName + " to " + call.TargetId + " was cancelled: the link to its caller was lost.",
+            cancelled);
     }
 
     private static void IsolateResult(Call call)

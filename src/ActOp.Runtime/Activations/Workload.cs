@@ -150,7 +150,9 @@ internal sealed class Workload(
         internal bool IsGivenUp { get; set; }
     }
 
-    /// <summary>One use of a call object, and since when it was seen. The object may be recycled at any time; then its version differs.</summary>
+    /// <summary>
+    /// One use of a call object, and since when it was seen. The object may be recycled at any time; then its version differs.
+    /// </summary>
     private struct Seen
     {
         private Call? _call;

@@ -32,7 +32,9 @@ internal sealed class CallSweep(
         foreach (var (call, ticket) in calls.Registry.ReadExpired(now))
         {
             var exception = new TimeoutException(
-                "The call " + call.Method.ActivityName + " to " + call.TargetId + (ForwardedTo.Of(call.Remote, ticket) is { } silo ? " on " + silo : "") + " got no answer within its response timeout" +
+                "The call " + call.Method.ActivityName + " to " + call.TargetId
+                    + (ForwardedTo.Of(call.Remote, ticket) is { } silo ? " on " + silo : "")
+                    + " got no answer within its response timeout" +
                 " (from " + call.SourceId + ", silo " + local.Address + ").");
             var remote = Volatile.Read(ref call.Remote);
             if (End(call, ticket, exception) == 0)

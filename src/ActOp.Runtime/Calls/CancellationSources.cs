@@ -6,8 +6,8 @@ namespace ActOp.Runtime.Calls;
 
 /// <summary>The <see cref="GrainCancellationToken"/>s that were passed to one activation, by their ids.</summary>
 /// <remarks>
-/// On the turns of the activation. A token is kept as long as its grain keeps it, that is, by a weak reference. That of a cancellation which
-/// has overtaken its call is kept for a response timeout. Both are looked through whenever the table has grown to twice its size.
+/// On the turns of the activation. A token is kept as long as its grain keeps it, that is, by a weak reference. That of a cancellation
+/// which has overtaken its call is kept for a response timeout. Both are looked through whenever the table has grown to twice its size.
 /// </remarks>
 internal sealed class CancellationSources(Activation activation) : ICancellationSourcesExtension, ITokenReceiver
 {

@@ -39,7 +39,9 @@ internal sealed class Cancellations(
     /// <summary>Cancellations that wait for the directory; further ones are dropped.</summary>
     private const int MaxLookups = 1_000;
 
-    /// <summary>For how long notes about a request are kept, beside those of <see cref="ArrivalMs"/>, if its deadline is later or never.</summary>
+    /// <summary>
+    /// For how long notes about a request are kept, beside those of <see cref="ArrivalMs"/>, if its deadline is later or never.
+    /// </summary>
     internal const long LongestMs = 300_000;
 
     /// <summary>Deadlines travel as the time that is left, and requests that are on their way longer than expected may be run.</summary>

@@ -41,7 +41,8 @@ internal sealed class Enumerations : IAsyncEnumerableGrainExtension, IDisposable
         if (_open.Count >= MaxOpen)
         {
             throw new LimitExceededException(
-                MaxOpen + " enumerations of " + _activation.GrainId + " are open. The enumeration " + request.GetActivityName() + " was refused.");
+                MaxOpen + " enumerations of " + _activation.GrainId + " are open. The enumeration " + request.GetActivityName()
+                    + " was refused.");
         }
 
         if (_open.Remove(requestId, out var other))
@@ -154,7 +155,8 @@ internal abstract class Enumeration
         try
         {
             // Waiting for no longer than the call lasts; an answer that never comes does not wait for ever either.
-            await Pending.WaitAsync(heartbeat > TimeSpan.Zero ? heartbeat : Timeout.InfiniteTimeSpan, _activation.Parts.Local.TaskTime, Token)
+            await Pending.WaitAsync(heartbeat > TimeSpan.Zero
+                ? heartbeat : Timeout.InfiniteTimeSpan, _activation.Parts.Local.TaskTime, Token)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
         finally

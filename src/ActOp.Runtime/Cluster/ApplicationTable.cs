@@ -9,19 +9,19 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Cluster;
 
 /// <summary>
-/// The membership table of the application, as this runtime uses it: reads all rows, writes one row after the other with the next version of
-/// the table, and gives up when the storage refuses one.
+/// The membership table of the application, as this runtime uses it: reads all rows, writes one row after the other with the next version
+/// of the table, and gives up when the storage refuses one.
 /// </summary>
 /// <remarks>
-/// <para>The cluster's system target calls, one request at a time; the code of the application runs on the thread pool. Holds no resource: the
-/// container owns the table. Remembers at which version each row was last seen to change.</para>
-/// <para>The storage throws: the request fails with an <see cref="IOException"/>, and the protocol repeats it. It hangs: the request ends with
-/// its time limit, and the application's task is left alone. It refuses a row, because another silo was faster: the answer says so with the
-/// rows as they are, and the protocol writes again what is lacking. A write of several rows may stop between two; each of them is right by
-/// itself, and those of dead silos are written first.</para>
-/// <para>What a row of this runtime has and an entry has not is in its suspicions: their times say in which view a vote was cast, and whether
-/// the voter was refused; a dead silo that suspects itself says why it is dead. A row is never removed while its silo lives; the rows of
-/// dead silos go with <see cref="IMembershipTable.CleanupDefunctSiloEntries"/>.</para>
+/// <para>The cluster's system target calls, one request at a time; the code of the application runs on the thread pool. Holds no resource:
+/// the container owns the table. Remembers at which version each row was last seen to change.</para>
+/// <para>The storage throws: the request fails with an <see cref="IOException"/>, and the protocol repeats it. It hangs: the request ends
+/// with its time limit, and the application's task is left alone. It refuses a row, because another silo was faster: the answer says so
+/// with the rows as they are, and the protocol writes again what is lacking. A write of several rows may stop between two; each of them is
+/// right by itself, and those of dead silos are written first.</para>
+/// <para>What a row of this runtime has and an entry has not is in its suspicions: their times say in which view a vote was cast, and
+/// whether the voter was refused; a dead silo that suspects itself says why it is dead. A row is never removed while its silo lives; the
+/// rows of dead silos go with <see cref="IMembershipTable.CleanupDefunctSiloEntries"/>.</para>
 /// </remarks>
 internal sealed class ApplicationTable(IMembershipTable table, TimeProvider time) : IClusterTable
 {
@@ -104,7 +104,8 @@ internal sealed class ApplicationTable(IMembershipTable table, TimeProvider time
                 return new TableReply(request.Id, false, Snapshot(data));
         }
 
-        if (rows.Count == 0 && request.Removed.Select(data.TryGet).OfType<Tuple<MembershipEntry, string>>().ToArray() is { Length: > 0 } gone)
+        if (rows.Count == 0
+            && request.Removed.Select(data.TryGet).OfType<Tuple<MembershipEntry, string>>().ToArray() is { Length: > 0 } gone)
         {
             var last = gone.Max(static row => row.Item1.IAmAliveTime > row.Item1.StartTime ? row.Item1.IAmAliveTime : row.Item1.StartTime);
             await table.CleanupDefunctSiloEntries(new DateTimeOffset(Utc(last)).AddSeconds(1)).WaitAsync(cancellationToken)
@@ -115,7 +116,9 @@ internal sealed class ApplicationTable(IMembershipTable table, TimeProvider time
         return new TableReply(request.Id, true, Snapshot(data));
     }
 
-    /// <summary>A process that lives by the table although a newer one has its endpoint is dead; rows of the dead are left alone here.</summary>
+    /// <summary>
+    /// A process that lives by the table although a newer one has its endpoint is dead; rows of the dead are left alone here.
+    /// </summary>
     private static List<MembershipRow> Changes(TableRequest request, TableSnapshot present)
     {
         var replaced = request.Removed.Select(present.Find).OfType<MembershipRow>()
@@ -157,7 +160,8 @@ internal sealed class ApplicationTable(IMembershipTable table, TimeProvider time
         {
             // Who has written another cause says nothing of its lease.
             Cause = !isDead ? DeathCause.None
-                : votes.FirstOrDefault(vote => vote.Item1.Equals(silo)) is { } cause && SecondsOf(cause.Item2) is > 0 and <= (int)DeathCause.Silent and var known
+                : votes.FirstOrDefault(vote => vote.Item1.Equals(silo)) is { } cause
+                && SecondsOf(cause.Item2) is > 0 and <= (int)DeathCause.Silent and var known
                 ? (DeathCause)known : DeathCause.Silent,
             Votes = isDead ? [] : [.. votes.Where(vote => !vote.Item1.Equals(silo)).Select(static vote =>
                 new Vote(vote.Item1, SecondsOf(vote.Item2), Utc(vote.Item2).Millisecond >= RefusedMark.Milliseconds))],

@@ -7,8 +7,8 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Cluster;
 
 /// <summary>
-/// Membership messages between silos, and from clients to silos. Sent over the control channel. <see cref="CallersAttribute"/> opens methods
-/// to clients and to silos that join; the others are for members of the view.
+/// Membership messages between silos, and from clients to silos. Sent over the control channel. <see cref="CallersAttribute"/> opens
+/// methods to clients and to silos that join; the others are for members of the view.
 /// </summary>
 internal interface IClusterTarget : ISystemTarget
 {

@@ -15,7 +15,9 @@ public sealed class ConnectionLimitOptions
     /// <summary>Open connections of one remote address; further ones are refused. Default 4,096.</summary>
     public int MaxConnectionsPerAddress { get; set; } = 4_096;
 
-    /// <summary>Handshakes under way; a further one replaces the oldest one that has sent nothing, else the oldest. Default 1,024.</summary>
+    /// <summary>
+    /// Handshakes under way; a further one replaces the oldest one that has sent nothing, else the oldest. Default 1,024.
+    /// </summary>
     public int MaxPendingHandshakes { get; set; } = 1024;
 
     /// <summary>Time from the connection to its first byte. Default 2 s: longer than any round trip.</summary>

@@ -8,8 +8,8 @@ public static class TlsCertificateFiles
 {
     /// <summary>
     /// Uses the certificate in a PEM file, and its private key in the same or another one. At each handshake the time and the length of the
-    /// files are compared with those that were read last; if they have changed, the files are read again, so that a renewed certificate needs no
-    /// restart. Files that cannot be read leave the certificate as it is, with a warning in the log.
+    /// files are compared with those that were read last; if they have changed, the files are read again, so that a renewed certificate
+    /// needs no restart. Files that cannot be read leave the certificate as it is, with a warning in the log.
     /// </summary>
     /// <param name="options">The options of TLS.</param>
     /// <param name="certificatePath">

@@ -54,8 +54,8 @@ internal sealed class RefusalCounts
 }
 
 /// <summary>
-/// Counts what this node has refused of its peers (<c>actop.refused</c>), and logs one line per peer and reason every ten seconds, so that a
-/// hostile peer cannot fill the log.
+/// Counts what this node has refused of its peers (<c>actop.refused</c>), and logs one line per peer and reason every ten seconds, so that
+/// a hostile peer cannot fill the log.
 /// </summary>
 /// <remarks>Any thread. Holds one count per reason; those of peers belong to <see cref="Sender"/>.</remarks>
 internal sealed class Refusals(LocalNode local)

@@ -22,7 +22,8 @@ internal sealed class RuntimeMetrics : IDisposable
     private long _lost;
     private long _refused;
 
-    internal RuntimeMetrics(Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages, Func<Refusals> refusals)
+    internal RuntimeMetrics(
+        Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages, Func<Refusals> refusals)
     {
         _meter.CreateObservableCounter("actop.grain.messages.local", () => edges.Totals().Local,
             description: "Requests and answers between grains of one silo.");

@@ -20,8 +20,8 @@ internal sealed record GrainServiceClass(Type Type);
 /// <summary>Runs the grain services of a silo, and finds those of others.</summary>
 /// <remarks>
 /// Made when the silo starts. Owns one activation per service, whose turns run on the work stage and interleave; a view that changes the
-/// range posts to them. If the constructor, Init or Start of a service throws, the silo does not start; if Stop or OnRangeChange does, it is
-/// logged. The activations end with the node.
+/// range posts to them. If the constructor, Init or Start of a service throws, the silo does not start; if Stop or OnRangeChange does, it
+/// is logged. The activations end with the node.
 /// </remarks>
 internal sealed class GrainServiceHost(
     LocalNode local, ActivationTable activations, GrainFactory factory, ClusterView cluster, Stage stage, Func<ClusterService?> membership)

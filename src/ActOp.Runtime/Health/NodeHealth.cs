@@ -15,8 +15,8 @@ namespace ActOp.Runtime.Health;
 /// </summary>
 /// <remarks>
 /// <para>Any thread; a check never waits and never throws. Owns the timer of its steps, which ends with the node.</para>
-/// <para>Before the start and after the stop of the node, nothing runs that could stand still: it is alive and not ready. A step that does not
-/// run is not followed by others of its stage, so a stage that stands still holds one item.</para>
+/// <para>Before the start and after the stop of the node, nothing runs that could stand still: it is alive and not ready. A step that does
+/// not run is not followed by others of its stage, so a stage that stands still holds one item.</para>
 /// </remarks>
 internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, IOptions<HealthOptions> options)
     : ILifecycleParticipant<ISiloLifecycle>
@@ -49,10 +49,14 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
         foreach (var beat in (ReadOnlySpan<StageBeat>)[_control, _work])
         {
             if (time.GetElapsedTime(beat.LastRun) > options.Value.StageTimeout)
-                return HealthCheckResult.Unhealthy("Nothing has run on the stage " + beat.Name + " for " + time.GetElapsedTime(beat.LastRun) + ".");
+            {
+                return HealthCheckResult.Unhealthy(
+                    "Nothing has run on the stage " + beat.Name + " for " + time.GetElapsedTime(beat.LastRun) + ".");
+            }
         }
 
-        var without = node.Lease.IsClosed && Volatile.Read(ref _leaseLostAt) is > 0 and var lost ? time.GetElapsedTime(lost) : TimeSpan.Zero;
+        var without = node.Lease.IsClosed && Volatile.Read(ref _leaseLostAt) is > 0 and var lost
+            ? time.GetElapsedTime(lost) : TimeSpan.Zero;
         return options.Value.LeaseTimeout != Timeout.InfiniteTimeSpan && without > options.Value.LeaseTimeout
             ? HealthCheckResult.Unhealthy("The silo " + node.Local.Address + " has had no lease for " + without + ".")
             : HealthCheckResult.Healthy();

@@ -129,10 +129,13 @@ internal sealed class ClientMembership : IDisposable
         Take(await FetchAsync(silo).ConfigureAwait(false));
     }
 
-    /// <summary>The list of a provider may be empty, or name silos that are gone, until the cluster has started: it is read again.</summary>
+    /// <summary>
+    /// The list of a provider may be empty, or name silos that are gone, until the cluster has started: it is read again.
+    /// </summary>
     private async Task<SiloAddress> FindListedGatewayAsync(CancellationToken cancellationToken)
     {
-        for (var start = _local.Time.GetTimestamp(); ; await Task.Delay(ListPause, _local.TaskTime, cancellationToken).ConfigureAwait(false))
+        for (var start = _local.Time.GetTimestamp(); ; await Task.Delay(ListPause, _local.TaskTime, cancellationToken)
+            .ConfigureAwait(false))
         {
             try
             {
@@ -188,7 +191,8 @@ internal sealed class ClientMembership : IDisposable
         var asked = new List<Task<(GrainTypesReply Types, TableSnapshot Table)>>();
         while (true)
         {
-            var silo = Connected() ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _local.TaskTime, _refreshes.Stopping).ConfigureAwait(false);
+            var silo = Connected()
+                ?? await FindGatewayAsync().WaitAsync(RefreshPeriod, _local.TaskTime, _refreshes.Stopping).ConfigureAwait(false);
             asked.Add(FetchAsync(silo));
             try
             {

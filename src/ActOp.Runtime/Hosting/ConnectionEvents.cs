@@ -4,8 +4,8 @@ using Orleans;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// Tells the application how many silos a client is connected to: its <see cref="IClusterConnectionStatusObserver"/>s, and the handlers that
-/// were added to the client builder.
+/// Tells the application how many silos a client is connected to: its <see cref="IClusterConnectionStatusObserver"/>s, and the handlers
+/// that were added to the client builder.
 /// </summary>
 /// <remarks>
 /// Owns the last number that was reported. One report at a time, from <see cref="ClientMembership"/>. If a handler throws

@@ -30,7 +30,8 @@ internal sealed class Gateways(EndPoint[] configured, int preferred, NameSeam na
 
     /// <summary>How long the addresses may be used before they are looked up again.</summary>
     internal TimeSpan Period(TimeSpan configuredPeriod) =>
-        provider is { } list && list.MaxStaleness > TimeSpan.Zero && list.MaxStaleness < configuredPeriod ? list.MaxStaleness : configuredPeriod;
+        provider is { } list && list.MaxStaleness > TimeSpan.Zero && list.MaxStaleness < configuredPeriod
+            ? list.MaxStaleness : configuredPeriod;
 
     /// <summary>Whether one of the list is preferred.</summary>
     internal bool HasPreferred => preferred >= 0;
@@ -66,7 +67,8 @@ internal sealed class Gateways(EndPoint[] configured, int preferred, NameSeam na
     }
 
     public override string ToString() => _listed.EndPoints.Length == 0 && IsProvided ? "any gateway" : string.Join(
-        ", ", _listed.EndPoints.Select(static endPoint => endPoint is DnsEndPoint name ? name.Host + ":" + name.Port : endPoint.ToString()));
+        ", ", _listed.EndPoints.Select(static endPoint => endPoint is DnsEndPoint name
+            ? name.Host + ":" + name.Port : endPoint.ToString()));
 
     /// <summary>Asks the provider. Returns its failure, after which the last list stays.</summary>
     private async Task<Exception?> ListAsync()
@@ -111,7 +113,8 @@ internal sealed class Gateways(EndPoint[] configured, int preferred, NameSeam na
 
         internal void Set(int index, IPEndPoint[] addresses) => Volatile.Write(ref _resolved[index], addresses);
 
-        internal IEnumerable<EndPoint> At(int index) => endPoints[index] is IPEndPoint known ? [known] : Volatile.Read(ref _resolved[index]) ?? [];
+        internal IEnumerable<EndPoint> At(int index) =>
+            endPoints[index] is IPEndPoint known ? [known] : Volatile.Read(ref _resolved[index]) ?? [];
     }
 }
 

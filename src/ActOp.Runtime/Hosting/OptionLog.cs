@@ -7,8 +7,8 @@ using Orleans.Configuration;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// Logs the options for which there is a formatter (<see cref="IOptionFormatter"/>), once, before the silo or client starts. Holds nothing. A
-/// formatter that throws is logged in place of its options; the start goes on.
+/// Logs the options for which there is a formatter (<see cref="IOptionFormatter"/>), once, before the silo or client starts. Holds nothing.
+/// A formatter that throws is logged in place of its options; the start goes on.
 /// </summary>
 internal sealed class OptionLog(IEnumerable<IOptionFormatter> formatters, ILogger<OptionLog> logger) : IHostedService
 {

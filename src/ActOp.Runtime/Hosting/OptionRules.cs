@@ -202,7 +202,8 @@ internal sealed class GrainTypeRule(IOptions<GrainTypeOptions> options) : IConfi
         if (options.Value.Interfaces.Count == 0)
         {
             throw new OrleansConfigurationException(
-                "GrainTypeOptions.Interfaces is empty: no grain interfaces were found. Reference ActOp.Server or ActOp.Client in their project.");
+                "GrainTypeOptions.Interfaces is empty: no grain interfaces were found. Reference ActOp.Server or ActOp.Client in their "
+                    + "project.");
         }
     }
 }

@@ -78,7 +78,8 @@ internal static class OrleansSection
         options.SiloPort = PortIn(section, nameof(options.SiloPort)) ?? options.SiloPort;
         options.GatewayPort = PortIn(section, nameof(options.GatewayPort)) ?? options.GatewayPort;
         options.SiloListeningEndpoint = EndPointIn(section, nameof(options.SiloListeningEndpoint)) ?? options.SiloListeningEndpoint;
-        options.GatewayListeningEndpoint = EndPointIn(section, nameof(options.GatewayListeningEndpoint)) ?? options.GatewayListeningEndpoint;
+        options.GatewayListeningEndpoint = EndPointIn(section, nameof(options.GatewayListeningEndpoint))
+            ?? options.GatewayListeningEndpoint;
     }
 
     private static void ApplyProviders<TBuilder>(
@@ -91,14 +92,15 @@ internal static class OrleansSection
                 if (settings["ProviderType"] is not { Length: > 0 } type || tryBuiltIn(kind, type, settings))
                     continue;
                 var provider = Registered(kind, type, target) ?? throw NotFound(settings, kind, type, target);
-                ((IProviderBuilder<TBuilder>)Activator.CreateInstance(provider)!).Configure(builder, isNamed ? settings.Key : null, settings);
+                ((IProviderBuilder<TBuilder>)Activator.CreateInstance(provider)!).Configure(builder, isNamed
+                    ? settings.Key : null, settings);
             }
         }
     }
 
     /// <summary>
-    /// The class that an assembly has registered with <see cref="RegisterProviderAttribute"/>. An application that names a provider only in its
-    /// configuration has not loaded the package that has it.
+    /// The class that an assembly has registered with <see cref="RegisterProviderAttribute"/>. An application that names a provider only in
+    /// its configuration has not loaded the package that has it.
     /// </summary>
     private static Type? Registered(string kind, string name, string target)
     {
@@ -115,13 +117,16 @@ internal static class OrleansSection
     /// <summary>The words of Orleans, because its users search for them; then the key and what there is.</summary>
     private static InvalidOperationException NotFound(IConfigurationSection settings, string kind, string name, string target)
     {
-        var known = In([.. AppDomain.CurrentDomain.GetAssemblies().Union(Packages())], kind, target).Select(static provider => provider.Name);
+        var known = In([.. AppDomain.CurrentDomain.GetAssemblies().Union(Packages())], kind, target)
+            .Select(static provider => provider.Name);
         if (kind == "Clustering")
             known = known.Append(target == "Silo" ? "Development" : "Static");
-        return new InvalidOperationException("Could not find " + kind + " provider named '" + name + "' (" + settings.Path + ":ProviderType)."
+        return new InvalidOperationException(
+            "Could not find " + kind + " provider named '" + name + "' (" + settings.Path + ":ProviderType)."
             + " This can indicate that either the 'Microsoft.Orleans.Sdk' or the provider's package are not referenced by your application"
             + " (here: ActOp.Server or ActOp.Client, or the provider's own). Known " + kind + " providers of a " + target.ToLowerInvariant()
-            + ": " + string.Join(", ", known.Distinct(StringComparer.OrdinalIgnoreCase).Order(StringComparer.Ordinal).DefaultIfEmpty("none")) + ".");
+            + ": " + string.Join(
+                ", ", known.Distinct(StringComparer.OrdinalIgnoreCase).Order(StringComparer.Ordinal).DefaultIfEmpty("none")) + ".");
     }
 
     /// <summary>Our packages that the application has, loaded or not.</summary>
@@ -137,7 +142,8 @@ internal static class OrleansSection
         : int.TryParse(text, out var port) && port is >= 0 and <= 65_535 ? port : throw Wrong(section.GetSection(key), "a port");
 
     private static IPEndPoint? EndPointIn(IConfigurationSection section, string key) => section[key] is not { Length: > 0 } text ? null
-        : IPEndPoint.TryParse(text, out var endPoint) && endPoint.Port > 0 ? endPoint : throw Wrong(section.GetSection(key), "address:port");
+        : IPEndPoint.TryParse(text, out var endPoint) && endPoint.Port > 0
+        ? endPoint : throw Wrong(section.GetSection(key), "address:port");
 
     /// <summary>A gateway is a URI, or host and port.</summary>
     private static Uri GatewayOf(IConfigurationSection gateway) =>

@@ -11,8 +11,8 @@ namespace ActOp.Runtime.Management;
 /// active, because it must not begin with others, and once more after it, for what was set meanwhile.
 /// </summary>
 /// <remarks>
-/// Holds nothing. A silo that does not answer within 5 s is left out, and the others have the same; if none of several answers, the start goes
-/// on with a warning. An answer that comes twice changes nothing: each setting has a stamp. Any thread.
+/// Holds nothing. A silo that does not answer within 5 s is left out, and the others have the same; if none of several answers, the start
+/// goes on with a warning. An answer that comes twice changes nothing: each setting has a stamp. Any thread.
 /// </remarks>
 internal sealed partial class LateVersions(Func<ManagementParts> parts, ILoggerFactory loggers) : ILifecycleParticipant<ISiloLifecycle>
 {

@@ -72,7 +72,8 @@ public sealed class MembershipEntry : ISpanFormattable
 
     /// <summary>All values for people.</summary>
     public string ToFullString() => string.Create(CultureInfo.InvariantCulture,
-        $"{this} HostName={HostName} ProxyPort={ProxyPort} RoleName={RoleName} StartTime={StartTime:u} IAmAliveTime={IAmAliveTime:u} Suspecters=[{string.Join(", ", SuspectTimes?.Select(static vote => vote.Item1) ?? [])}]");
+        $"{this} HostName={HostName} ProxyPort={ProxyPort} RoleName={RoleName} StartTime={StartTime:u} "
+        + $"IAmAliveTime={IAmAliveTime:u} Suspecters=[{string.Join(", ", SuspectTimes?.Select(static vote => vote.Item1) ?? [])}]");
 
     string IFormattable.ToString(string? format, IFormatProvider? formatProvider) => ToString();
 

@@ -16,7 +16,8 @@ namespace ActOp.Runtime.Placement;
 /// <param name="Stamp">When: of two settings of the same, the later one holds, whatever arrives first.</param>
 [GenerateSerializer]
 internal sealed record VersionSetting(
-    [property: Id(0)] string? InterfaceName, [property: Id(1)] string? Compatibility, [property: Id(2)] string? Selector, [property: Id(3)] long Stamp);
+    [property: Id(0)] string? InterfaceName, [property: Id(1)] string? Compatibility, [property: Id(2)] string? Selector,
+    [property: Id(3)] long Stamp);
 
 /// <summary>
 /// Which versions of an interface can serve a call, by <see cref="GrainVersioningOptions"/> or what the management grain has set since.

@@ -77,7 +77,9 @@ internal sealed class ReminderSlots(SiloAddress self)
         return told.All;
     }
 
-    /// <summary>The owner before has stopped the ticks of slots. Returns what is passed on, because they have another owner already.</summary>
+    /// <summary>
+    /// The owner before has stopped the ticks of slots. Returns what is passed on, because they have another owner already.
+    /// </summary>
     internal List<(SiloAddress To, ReminderRelease Release)> OnRelease(ReminderRelease release, long now)
     {
         var told = new Releases(Map.View.Number);

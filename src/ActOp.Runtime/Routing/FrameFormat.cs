@@ -23,8 +23,8 @@ internal enum FrameKind : byte
     Forwarded = 4,
 
     /// <summary>
-    /// A reply of a client's observer to another client: the client that replies, as the silo that relays it knows, and the reply without its
-    /// kind.
+    /// A reply of a client's observer to another client: the client that replies, as the silo that relays it knows, and the reply without
+    /// its kind.
     /// </summary>
     ClientReply = 5,
 

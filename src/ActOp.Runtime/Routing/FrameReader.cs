@@ -13,14 +13,14 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Routing;
 
 /// <summary>
-/// Reads frames, checks what their sender may say, and delivers requests and replies. Runs on the receive stage, and on the control stage for
-/// frames that have waited (<see cref="HeldFrames"/>).
+/// Reads frames, checks what their sender may say, and delivers requests and replies. Runs on the receive stage, and on the control stage
+/// for frames that have waited (<see cref="HeldFrames"/>).
 /// </summary>
 /// <remarks>
 /// <para>The rights of a frame come from its link only: <see cref="Sender.Role"/>. A frame that its sender may not send, or that names
 /// something unknown, is refused: counted and logged (<see cref="Refusals"/>), and a waiting caller gets an error.</para>
-/// <para>Malformed frames throw a <see cref="Orleans.Serialization.SerializerException"/>, and the caller closes the link. Whatever else goes
-/// wrong while a frame is delivered ends only its call.</para>
+/// <para>Malformed frames throw a <see cref="Orleans.Serialization.SerializerException"/>, and the caller closes the link. Whatever else
+/// goes wrong while a frame is delivered ends only its call.</para>
 /// </remarks>
 internal sealed class FrameReader(
     LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers,
@@ -263,7 +263,8 @@ internal sealed class FrameReader(
             location = new Location(Addresses.Read(ref reader), default, reader.ReadVarInt64());
         if (calls.Registry.Find(id) is not { } call)
             return;
-        // A member may answer what was sent to another: it relays, or the call was forwarded to it. Of others the call must expect the answer.
+        // A member may answer what was sent to another: it relays, or the call was forwarded to it. Of others the call must expect the
+        // answer.
         if ((role != PeerRole.Member || client is not null) && !Expects(call, id, client ?? sender.Address, client is not null))
         {
             if (!TryHold(sender, role, frame))
@@ -338,8 +339,8 @@ internal sealed class FrameReader(
     }
 
     /// <summary>
-    /// An observer of a client answers another client, which called it through this silo. This silo names the client that answers: the other
-    /// one believes silos only.
+    /// An observer of a client answers another client, which called it through this silo. This silo names the client that answers: the
+    /// other one believes silos only.
     /// </summary>
     private void RelayOfClient(Sender sender, ref WireReader reader, ReadOnlySpan<byte> frame)
     {

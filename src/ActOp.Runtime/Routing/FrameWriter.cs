@@ -225,7 +225,8 @@ internal sealed class FrameWriter(
     {
         if (writer.Position > local.MaxHeaderBytes)
         {
-            throw new LimitExceededException("The request context of the call " + call.Method.ActivityName + " and the rest of its header have "
+            throw new LimitExceededException(
+                "The request context of the call " + call.Method.ActivityName + " and the rest of its header have "
                 + writer.Position + " bytes; MaxMessageHeaderSize is " + local.MaxHeaderBytes + ".");
         }
     }

@@ -505,8 +505,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     }
 
     /// <summary>
-    /// A silo has a share of its own. The clients of a host share one, or a client could have another one by connecting again. On the control
-    /// thread of the mesh.
+    /// A silo has a share of its own. The clients of a host share one, or a client could have another one by connecting again. On the
+    /// control thread of the mesh.
     /// </summary>
     private TypeShare ShareOf(Peer peer, bool isClient)
     {

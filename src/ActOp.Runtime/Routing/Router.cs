@@ -46,8 +46,8 @@ internal sealed class Router(
     private readonly int _freeForwards = TrustedForwards + maxForwards;
 
     /// <summary>
-    /// The most that can be configured: with <see cref="TrustedForwards"/> and <see cref="PausedForwards"/>, the number of forwards fits the
-    /// six bits that a frame has for it.
+    /// The most that can be configured: with <see cref="TrustedForwards"/> and <see cref="PausedForwards"/>, the number of forwards fits
+    /// the six bits that a frame has for it.
     /// </summary>
     internal const int MaxConfiguredForwards = 30;
 
@@ -155,11 +155,19 @@ internal sealed class Router(
         {
             // The observer of another client: silos are connected to it.
             if (!local.IsSilo && place.IsClient && !place.Equals(local.Address))
+            {
                 Ask(call, target, counted);
+            }
             else if (IsKnown(place) || call.Method.IsSystem)
+            {
                 ToSilo(call, place, counted);
+            }
             else
-                Activation.Fail(call, new SiloUnavailableException("The silo " + place + " of " + target + " is not a member of the cluster."));
+            {
+                Activation.Fail(
+                    call, new SiloUnavailableException("The silo " + place + " of " + target + " is not a member of the cluster."));
+            }
+
             return;
         }
 
@@ -183,7 +191,9 @@ internal sealed class Router(
         ToKnownOrAsk(call, target, reference, counted);
     }
 
-    /// <summary>To the location that the cache has, unless the call was forwarded too often for that; else the directory is asked.</summary>
+    /// <summary>
+    /// To the location that the cache has, unless the call was forwarded too often for that; else the directory is asked.
+    /// </summary>
     private void ToKnownOrAsk(Call call, GrainId target, GrainReference? reference, bool counted)
     {
         if (call.Forwards < TrustedForwards && locations.Find(target) is { } found && MayTrust(found.Silo))

@@ -24,8 +24,8 @@ internal enum PeerRole : byte
 
 /// <summary>Where frames come from: the node at the other end of a link, and what it may say.</summary>
 /// <remarks>
-/// Holds the role by the present view, the count of refusals, and the frames of a newcomer. One per <see cref="PeerEntry"/>; what it holds is
-/// given back with the entry. Any thread: the role is one immutable object that each view replaces.
+/// Holds the role by the present view, the count of refusals, and the frames of a newcomer. One per <see cref="PeerEntry"/>; what it holds
+/// is given back with the entry. Any thread: the role is one immutable object that each view replaces.
 /// </remarks>
 internal sealed class Sender(SiloAddress address, ClusterView cluster, bool isSilo)
 {
@@ -92,8 +92,9 @@ internal sealed class Sender(SiloAddress address, ClusterView cluster, bool isSi
 /// frames of the silo that has joined.
 /// </summary>
 /// <remarks>
-/// Holds copies of frames, in order, up to two limits. <see cref="PeerTable"/> takes them out on the control stage: when the view changes, or
-/// when they have waited for <see cref="LongestMs"/>; then they are refused. With the link they are dropped, as unread ones are. Any thread.
+/// Holds copies of frames, in order, up to two limits. <see cref="PeerTable"/> takes them out on the control stage: when the view changes,
+/// or when they have waited for <see cref="LongestMs"/>; then they are refused. With the link they are dropped, as unread ones are. Any
+/// thread.
 /// </remarks>
 internal sealed class HeldFrames
 {

@@ -374,8 +374,8 @@ internal sealed class StreamAgent : IStreamAgent
     }
 
     /// <summary>
-    /// Learns the subscriptions of a stream, and is told of new ones from then on. If the agent stops before, the batches stay held, so that
-    /// they are not acknowledged: the next agent gets them.
+    /// Learns the subscriptions of a stream, and is told of new ones from then on. If the agent stops before, the batches stay held, so
+    /// that they are not acknowledged: the next agent gets them.
     /// </summary>
     private async Task RegisterAsync(AgentStream stream)
     {

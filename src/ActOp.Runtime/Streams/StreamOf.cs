@@ -26,7 +26,8 @@ internal sealed class StreamOf<T>(StreamParts? parts, string providerName, Strea
     private IStreamSource? _source;
 
     internal IStreamSource Source => _source ??= (parts ?? throw new InvalidOperationException(
-        "The stream " + providerName + "/" + streamId + " was read outside of a silo or client, so it cannot be used here.")).Source(providerName);
+        "The stream " + providerName + "/" + streamId + " was read outside of a silo or client, so it cannot be used here.")).Source(
+            providerName);
 
     internal QualifiedStreamId Qualified => new(providerName, streamId);
 
@@ -197,7 +198,10 @@ internal sealed class SubscriptionHandle<T>(StreamOf<T> stream, Guid id, string?
     private void RefuseVoid()
     {
         if (_isVoid)
-            throw new InvalidOperationException("The handle is void: it was resumed or unsubscribed. Use the handle that ResumeAsync has returned.");
+        {
+            throw new InvalidOperationException(
+                "The handle is void: it was resumed or unsubscribed. Use the handle that ResumeAsync has returned.");
+        }
     }
 }
 

@@ -57,7 +57,11 @@ public static class SerializerBuilderExtensions
     {
         TypeManifest.Load(assembly);
         foreach (var provider in assembly.GetCustomAttributes<TypeManifestProviderAttribute>())
-            builder.Services.TryAddEnumerable(ServiceDescriptor.Singleton(typeof(IConfigureOptions<TypeManifestOptions>), provider.ProviderType));
+        {
+            builder.Services.TryAddEnumerable(
+                ServiceDescriptor.Singleton(typeof(IConfigureOptions<TypeManifestOptions>), provider.ProviderType));
+        }
+
         return builder;
     }
 }

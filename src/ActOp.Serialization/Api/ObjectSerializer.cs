@@ -42,7 +42,8 @@ public sealed class ObjectSerializer
     }
 
     /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
-    public void Serialize(object value, ref Memory<byte> destination, SerializerSession session, Type type) => Serialize(value, ref destination, type);
+    public void Serialize(object value, ref Memory<byte> destination, SerializerSession session, Type type) =>
+        Serialize(value, ref destination, type);
 
     /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
     /// <exception cref="ArgumentException">The destination is too small.</exception>
@@ -55,7 +56,8 @@ public sealed class ObjectSerializer
     }
 
     /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
-    public void Serialize(object value, ref Span<byte> destination, SerializerSession session, Type type) => Serialize(value, ref destination, type);
+    public void Serialize(object value, ref Span<byte> destination, SerializerSession session, Type type) =>
+        Serialize(value, ref destination, type);
 
     /// <summary>Writes to <paramref name="destination"/>; returns the number of bytes.</summary>
     public int Serialize(object value, byte[] destination, Type type)
@@ -78,7 +80,8 @@ public sealed class ObjectSerializer
     }
 
     /// <summary>Writes to the stream; <paramref name="sizeHint"/> is not needed.</summary>
-    public void Serialize(object value, Stream destination, SerializerSession session, Type type, int sizeHint = 0) => Serialize(value, destination, type, sizeHint);
+    public void Serialize(object value, Stream destination, SerializerSession session, Type type, int sizeHint = 0) =>
+        Serialize(value, destination, type, sizeHint);
 
     /// <summary>Writes to the buffer writer.</summary>
     public void Serialize<TBufferWriter>(object value, TBufferWriter destination, Type type)
@@ -229,7 +232,8 @@ public sealed class ValueSerializer<T>
     }
 
     /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
-    public void Serialize(scoped ref T value, ref Memory<byte> destination, SerializerSession session) => Serialize(ref value, ref destination);
+    public void Serialize(scoped ref T value, ref Memory<byte> destination, SerializerSession session) =>
+        Serialize(ref value, ref destination);
 
     /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
     /// <exception cref="ArgumentException">The destination is too small.</exception>
@@ -242,7 +246,8 @@ public sealed class ValueSerializer<T>
     }
 
     /// <summary>Writes to <paramref name="destination"/>, which is cut to what was written.</summary>
-    public void Serialize(scoped ref T value, ref Span<byte> destination, SerializerSession session) => Serialize(ref value, ref destination);
+    public void Serialize(scoped ref T value, ref Span<byte> destination, SerializerSession session) =>
+        Serialize(ref value, ref destination);
 
     /// <summary>Writes to <paramref name="destination"/>; returns the number of bytes.</summary>
     public int Serialize(scoped ref T value, byte[] destination)
@@ -265,7 +270,8 @@ public sealed class ValueSerializer<T>
     }
 
     /// <summary>Writes to the stream; <paramref name="sizeHint"/> is not needed.</summary>
-    public void Serialize(scoped ref T value, Stream destination, SerializerSession session, int sizeHint = 0) => Serialize(ref value, destination, sizeHint);
+    public void Serialize(scoped ref T value, Stream destination, SerializerSession session, int sizeHint = 0) =>
+        Serialize(ref value, destination, sizeHint);
 
     /// <summary>Writes to the buffer writer.</summary>
     public void Serialize<TBufferWriter>(scoped ref T value, TBufferWriter destination)
@@ -309,7 +315,8 @@ public sealed class ValueSerializer<T>
         result = source.IsSingleSegment ? _serializer.Deserialize<T>(source.FirstSpan) : _serializer.Deserialize<T>(source.ToArray());
 
     /// <summary>The value that the bytes hold.</summary>
-    public void Deserialize(ReadOnlySequence<byte> source, scoped ref T result, SerializerSession session) => Deserialize(source, ref result);
+    public void Deserialize(ReadOnlySequence<byte> source, scoped ref T result, SerializerSession session) =>
+        Deserialize(source, ref result);
 
     /// <summary>The value that the bytes hold.</summary>
     public void Deserialize(PooledBuffer.BufferSlice source, scoped ref T result) => result = _serializer.Deserialize<T>(source.Span);
@@ -318,7 +325,8 @@ public sealed class ValueSerializer<T>
     public void Deserialize(ArcBuffer source, scoped ref T result) => result = _serializer.Deserialize<T>(source.ToArray());
 
     /// <summary>The value that the bytes hold.</summary>
-    public void Deserialize(PooledBuffer.BufferSlice source, scoped ref T result, SerializerSession session) => Deserialize(source, ref result);
+    public void Deserialize(PooledBuffer.BufferSlice source, scoped ref T result, SerializerSession session) =>
+        Deserialize(source, ref result);
 
     /// <summary>The value that the bytes hold.</summary>
     public void Deserialize(ArcBuffer source, scoped ref T result, SerializerSession session) => Deserialize(source, ref result);
@@ -340,5 +348,6 @@ public sealed class ValueSerializer<T>
         where TBufferWriter : IBufferWriter<byte> => _serializer.Serialize(value, ref destination);
 
     /// <summary>Reads a field as codecs of applications do.</summary>
-    public void Deserialize<TInput>(ref Reader<TInput> source, scoped ref T result) => result = _serializer.Deserialize<T, TInput>(ref source);
+    public void Deserialize<TInput>(ref Reader<TInput> source, scoped ref T result) =>
+        result = _serializer.Deserialize<T, TInput>(ref source);
 }

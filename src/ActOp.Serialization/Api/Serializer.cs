@@ -119,7 +119,8 @@ public sealed class Serializer
     }
 
     /// <summary>Writes to the stream; <paramref name="sizeHint"/> is not needed.</summary>
-    public void Serialize<T>(T value, Stream destination, SerializerSession session, int sizeHint = 0) => Serialize(value, destination, sizeHint);
+    public void Serialize<T>(T value, Stream destination, SerializerSession session, int sizeHint = 0) =>
+        Serialize(value, destination, sizeHint);
 
     /// <summary>Writes to the buffer writer.</summary>
     public void Serialize<T, TBufferWriter>(T value, TBufferWriter destination)
@@ -299,7 +300,8 @@ public sealed class Serializer<T>
     }
 
     /// <summary>Writes to the stream; <paramref name="sizeHint"/> is not needed.</summary>
-    public void Serialize(T value, Stream destination, SerializerSession session, int sizeHint = 0) => Serialize(value, destination, sizeHint);
+    public void Serialize(T value, Stream destination, SerializerSession session, int sizeHint = 0) =>
+        Serialize(value, destination, sizeHint);
 
     /// <summary>Writes to the buffer writer.</summary>
     public void Serialize<TBufferWriter>(T value, TBufferWriter destination)

@@ -111,7 +111,10 @@ internal static class Bridge
     internal static CodecProvider[] Live()
     {
         lock (Gate)
-            return [.. Providers.Select(static reference => reference.TryGetTarget(out var provider) ? provider : null).OfType<CodecProvider>()];
+        {
+            return [.. Providers.Select(static reference => reference.TryGetTarget(out var provider) ? provider : null)
+                .OfType<CodecProvider>()];
+        }
     }
 
     private static bool Has(CodecProvider provider, Type type)

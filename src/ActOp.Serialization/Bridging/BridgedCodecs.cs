@@ -38,7 +38,11 @@ internal static class BridgedValue
     {
         var provider = Bridge.For(context.Codecs, typeof(T));
         if (provider.TryGetApplicationCopier(typeof(T)) is not null)
-            return provider.GetDeepCopier<T>().DeepCopy(value, new Orleans.Serialization.Cloning.CopyContext(provider, static _ => { }, context));
+        {
+            return provider.GetDeepCopier<T>()
+                .DeepCopy(value, new Orleans.Serialization.Cloning.CopyContext(provider, static _ => { }, context));
+        }
+
         return RoundTrip(value, provider);
     }
 
@@ -78,7 +82,8 @@ internal sealed class BridgedClassCodec<T> : ReferenceCodec<T>
     protected override T ReadBody(ref WireReader reader, int at)
     {
         var value = BridgedValue.Read<T>(ref reader, Bridge.For(reader.Session.CodecProvider, typeof(T)))
-            ?? throw new Orleans.Serialization.SerializerException("The message has null where an object of type " + typeof(T) + " is expected.");
+            ?? throw new Orleans.Serialization.SerializerException(
+                "The message has null where an object of type " + typeof(T) + " is expected.");
         Record(ref reader, at, value);
         return value;
     }

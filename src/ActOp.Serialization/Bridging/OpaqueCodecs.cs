@@ -60,7 +60,8 @@ internal sealed class OpaqueCodec<T> : IFieldCodec<T>
         var id = ReferenceCodec.CreateRecordPlaceholder(reader.Session);
         var length = reader.ReadVarUInt32();
         reader.EnsureAvailable(length);
-        var value = reader.TryReadBytes((int)length, out var bytes) ? Read(reader.Session, bytes) : Read(reader.Session, reader.ReadBytes(length));
+        var value = reader.TryReadBytes((int)length, out var bytes)
+            ? Read(reader.Session, bytes) : Read(reader.Session, reader.ReadBytes(length));
         if (!IsValue)
             ReferenceCodec.RecordObject(reader.Session, value, id);
         return value;
@@ -119,7 +120,8 @@ internal sealed class UntypedCodec<T>(IFieldCodec codec) : IFieldCodec<T>
     {
         null => default!,
         T value => value,
-        var other => throw new SerializerException("The data have an object of type " + other.GetType() + " where " + typeof(T) + " is expected."),
+        var other =>
+            throw new SerializerException("The data have an object of type " + other.GetType() + " where " + typeof(T) + " is expected."),
     };
 }
 

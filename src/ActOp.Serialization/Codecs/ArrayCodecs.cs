@@ -208,7 +208,8 @@ internal sealed class ReadOnlyMemoryCodec<T> : Codec<ReadOnlyMemory<T>>
         writer.WriteVarUInt32((uint)items.Length);
         if (typeof(T) == typeof(byte))
         {
-            writer.WriteRaw(MemoryMarshal.CreateReadOnlySpan(ref System.Runtime.CompilerServices.Unsafe.As<T, byte>(ref MemoryMarshal.GetReference(items)), items.Length));
+            writer.WriteRaw(MemoryMarshal.CreateReadOnlySpan(
+                ref System.Runtime.CompilerServices.Unsafe.As<T, byte>(ref MemoryMarshal.GetReference(items)), items.Length));
             return;
         }
 

@@ -15,7 +15,8 @@ internal static class Comparers
     // The position in this list is the number on the wire: append only.
     private static readonly object[] Known =
     [
-        StringComparer.Ordinal, StringComparer.OrdinalIgnoreCase, StringComparer.InvariantCulture, StringComparer.InvariantCultureIgnoreCase, ReferenceEqualityComparer.Instance,
+        StringComparer.Ordinal, StringComparer.OrdinalIgnoreCase, StringComparer.InvariantCulture,
+        StringComparer.InvariantCultureIgnoreCase, ReferenceEqualityComparer.Instance,
     ];
 
     private static readonly string[] Names = ["Ordinal", "OrdinalIgnoreCase", "InvariantCulture", "InvariantCultureIgnoreCase",

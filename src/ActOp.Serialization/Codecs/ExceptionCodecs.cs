@@ -76,7 +76,8 @@ internal static class ExceptionBody
     internal static void Write(ref WireWriter writer, Exception value)
     {
         var type = value.GetType();
-        writer.WriteString(value is UnavailableExceptionFallbackException { ExceptionType: { } original } ? original : TypeManifest.TryNameOf(type, out var name) ? name : type.FullName ?? type.Name);
+        writer.WriteString(value is UnavailableExceptionFallbackException { ExceptionType: { } original }
+            ? original : TypeManifest.TryNameOf(type, out var name) ? name : type.FullName ?? type.Name);
         var message = value.Message;
         var stored = Fields.Message(value);
         writer.WriteNullableString(message);
@@ -86,7 +87,8 @@ internal static class ExceptionBody
         var stack = value.StackTrace;
         writer.WriteNullableString(stack is { Length: > MaxStack } ? stack[..MaxStack] : stack);
         writer.WriteVarInt32(value.HResult);
-        var inners = value is AggregateException aggregate ? aggregate.InnerExceptions : (IReadOnlyCollection<Exception>)(value.InnerException is { } inner ? [inner] : []);
+        var inners = value is AggregateException aggregate
+            ? aggregate.InnerExceptions : (IReadOnlyCollection<Exception>)(value.InnerException is { } inner ? [inner] : []);
         writer.WriteVarUInt32((uint)inners.Count);
         foreach (var each in inners)
             Codec<Exception>.Default.Write(ref writer, each);
@@ -118,7 +120,9 @@ internal static class ExceptionBody
         var inner = inners.Length > 0 ? inners[0] : null;
         if (value is null)
         {
-            value = type is null ? new UnavailableExceptionFallbackException(message ?? "", inner!) { ExceptionType = name } : new AggregateException(message, inners);
+            value = type is null
+                ? new UnavailableExceptionFallbackException(message ?? "", inner!) { ExceptionType = name }
+                : new AggregateException(message, inners);
             if (at >= 0)
                 reader.Session.AddRead(at, value);
         }
@@ -166,7 +170,9 @@ internal static class ExceptionBody
             foreach (DictionaryEntry note in notes)
             {
                 writer.WriteString(note.Key.ToString() ?? "");
-                Codec<object?>.Default.Write(ref writer, note.Value is null || (TypeManifest.TryNameOf(note.Value.GetType(), out _) && CodecTable.CanResolve(note.Value.GetType())) ? note.Value : note.Value.ToString());
+                Codec<object?>.Default.Write(ref writer, note.Value is null
+                    || (TypeManifest.TryNameOf(note.Value.GetType(), out _) && CodecTable.CanResolve(note.Value.GetType()))
+                    ? note.Value : note.Value.ToString());
             }
         }
 

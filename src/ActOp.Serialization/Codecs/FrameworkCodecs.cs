@@ -9,7 +9,9 @@ using ActOp.Wire;
 
 namespace ActOp.Serialization.Codecs;
 
-/// <summary>0 for null; 1, the comparer, count and items. The class that implements a frozen set is an internal one of the framework.</summary>
+/// <summary>
+/// 0 for null; 1, the comparer, count and items. The class that implements a frozen set is an internal one of the framework.
+/// </summary>
 internal sealed class FrozenSetCodec<T> : Codec<FrozenSet<T>?>
 {
     public override bool IsImmutable => Codec<T>.Default.IsImmutable;
@@ -64,7 +66,8 @@ internal sealed class FrozenDictionaryCodec<TKey, TValue> : Codec<FrozenDictiona
             return value;
         if (context.TryGetCopy<FrozenDictionary<TKey, TValue>>(value, out var found))
             return found;
-        var pairs = value.Select(pair => KeyValuePair.Create(Codec<TKey>.Default.Copy(pair.Key, context), Codec<TValue>.Default.Copy(pair.Value, context)));
+        var pairs = value.Select(
+            pair => KeyValuePair.Create(Codec<TKey>.Default.Copy(pair.Key, context), Codec<TValue>.Default.Copy(pair.Value, context)));
         var copy = pairs.ToFrozenDictionary(value.Comparer);
         context.RecordCopy(value, copy);
         return copy;
@@ -171,7 +174,8 @@ internal sealed class HashtableCodec : ReferenceCodec<Hashtable>
         return copy;
     }
 
-    [System.Runtime.CompilerServices.UnsafeAccessor(System.Runtime.CompilerServices.UnsafeAccessorKind.Method, Name = "get_EqualityComparer")]
+    [System.Runtime.CompilerServices.UnsafeAccessor(
+        System.Runtime.CompilerServices.UnsafeAccessorKind.Method, Name = "get_EqualityComparer")]
     private static extern IEqualityComparer? ComparerOf(Hashtable value);
 }
 

@@ -105,7 +105,8 @@ internal sealed class GrainReferenceCodec<T> : Codec<T>
         if (!TypeManifest.TryGetInterface(name, out var entry))
             throw new SerializerException("The message names the grain interface " + name + ", which is not registered in this process.");
         var runtime = reader.Session.Runtime ?? throw new GrainReferenceNotBoundException();
-        return Header.Fit<T>(runtime.CreateReference(id, typeof(T).IsInterface && typeof(T).IsAssignableFrom(entry.Type) || !TypeManifest.IsGrainInterface(typeof(T)) ? entry.Type : typeof(T)));
+        return Header.Fit<T>(runtime.CreateReference(id, typeof(T).IsInterface && typeof(T).IsAssignableFrom(entry.Type)
+            || !TypeManifest.IsGrainInterface(typeof(T)) ? entry.Type : typeof(T)));
     }
 }
 
@@ -122,6 +123,7 @@ internal static class GrainReferences
         }
 
         var reference = context.GrainReference;
-        return interfaceType.IsInstanceOfType(reference) ? reference : (GrainReference)reference.Shared.CallRuntime.Cast(reference, interfaceType);
+        return interfaceType.IsInstanceOfType(reference)
+            ? reference : (GrainReference)reference.Shared.CallRuntime.Cast(reference, interfaceType);
     }
 }

@@ -9,7 +9,8 @@ namespace ActOp.Serialization.Codecs;
 internal static class Parsing
 {
     internal static long InRange(long value, long min, long max) =>
-        value >= min && value <= max ? value : throw new SerializerException("The number " + value + " in the message is not between " + min + " and " + max + ".");
+        value >= min && value <= max
+            ? value : throw new SerializerException("The number " + value + " in the message is not between " + min + " and " + max + ".");
 
     internal static DateTime DateTime(long value)
     {
@@ -52,7 +53,8 @@ internal static class Parsing
     {
         if (name is null)
             return null;
-        return TypeManifest.TryGetType(name, out var type) ? type : throw new SerializerException("The message names the type " + name + ", which is not registered in this process.");
+        return TypeManifest.TryGetType(name, out var type)
+            ? type : throw new SerializerException("The message names the type " + name + ", which is not registered in this process.");
     }
 
     internal static System.Globalization.CultureInfo? Culture(string? name)

@@ -10,8 +10,8 @@ using Orleans.Serialization;
 namespace ActOp.Serialization.Codecs;
 
 /// <summary>
-/// A type that writes itself by <see cref="ISerializable"/>: count, then names and values. Its serialization constructor reads them; methods
-/// with [OnSerializing], [OnSerialized], [OnDeserializing] and [OnDeserialized] and IDeserializationCallback are called.
+/// A type that writes itself by <see cref="ISerializable"/>: count, then names and values. Its serialization constructor reads them;
+/// methods with [OnSerializing], [OnSerialized], [OnDeserializing] and [OnDeserialized] and IDeserializationCallback are called.
 /// </summary>
 /// <remarks>
 /// Only types of assemblies with generated code, and of those that an application allows, are read: a peer can name no other. Values may be
@@ -133,7 +133,8 @@ internal static class SerializableEntries
     /// <summary>True for an exception of an application that writes members of its own by ISerializable.</summary>
     internal static bool AreOf(Type exception) =>
         SerializableTypes.IsOfApplication(exception) && SerializableType.Of(exception) is not null
-        && exception.GetMethod(nameof(ISerializable.GetObjectData))!.DeclaringType is { } declaring && SerializableTypes.IsOfApplication(declaring);
+        && exception.GetMethod(nameof(ISerializable.GetObjectData))!.DeclaringType is { } declaring
+        && SerializableTypes.IsOfApplication(declaring);
 
     /// <summary>Writes what the class adds to the entries of every exception.</summary>
     internal static void WriteAdded(ref WireWriter writer, Exception value)
@@ -200,7 +201,8 @@ internal sealed class SerializableType
     /// <summary>Null for a type without a serialization constructor.</summary>
     internal static SerializableType? Of(Type type) => Types.GetOrAdd(type, static t =>
         typeof(ISerializable).IsAssignableFrom(t) && !t.IsAbstract && !t.ContainsGenericParameters
-            && t.GetConstructor(Instance, [typeof(SerializationInfo), typeof(StreamingContext)]) is { } constructor ? new(t, constructor) : null);
+            && t.GetConstructor(Instance, [typeof(SerializationInfo), typeof(StreamingContext)]) is { } constructor
+            ? new(t, constructor) : null);
 
     /// <summary>What the object says of itself.</summary>
     internal SerializationInfo Write(object value)

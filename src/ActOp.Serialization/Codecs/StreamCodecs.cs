@@ -19,7 +19,8 @@ internal static class StreamCodecs
     }
 
     internal static ushort NamespaceLength(uint length, int full) =>
-        length <= ushort.MaxValue && length <= full ? (ushort)length : throw new SerializerException("The message contains an invalid stream id.");
+        length <= ushort.MaxValue && length <= full
+            ? (ushort)length : throw new SerializerException("The message contains an invalid stream id.");
 }
 
 /// <summary>Length of the namespace, namespace and key.</summary>

@@ -82,7 +82,8 @@ internal sealed class TupleCodec<T1, T2, T3> : ReferenceCodec<Tuple<T1, T2, T3>>
 
     protected override Tuple<T1, T2, T3> CopyBody(Tuple<T1, T2, T3> value, CopyContext context)
     {
-        var copy = new Tuple<T1, T2, T3>(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context));
+        var copy = new Tuple<T1, T2, T3>(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context),
+            Codec<T3>.Default.Copy(value.Item3, context));
         context.RecordCopy(value, copy);
         return copy;
     }
@@ -106,14 +107,16 @@ internal sealed class TupleCodec<T1, T2, T3, T4> : ReferenceCodec<Tuple<T1, T2, 
 
     protected override Tuple<T1, T2, T3, T4> ReadBody(ref WireReader reader, int at)
     {
-        var value = new Tuple<T1, T2, T3, T4>(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader));
+        var value = new Tuple<T1, T2, T3, T4>(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader),
+            Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader));
         Record(ref reader, at, value);
         return value;
     }
 
     protected override Tuple<T1, T2, T3, T4> CopyBody(Tuple<T1, T2, T3, T4> value, CopyContext context)
     {
-        var copy = new Tuple<T1, T2, T3, T4>(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context));
+        var copy = new Tuple<T1, T2, T3, T4>(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context),
+            Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context));
         context.RecordCopy(value, copy);
         return copy;
     }
@@ -139,14 +142,17 @@ internal sealed class TupleCodec<T1, T2, T3, T4, T5> : ReferenceCodec<Tuple<T1, 
 
     protected override Tuple<T1, T2, T3, T4, T5> ReadBody(ref WireReader reader, int at)
     {
-        var value = new Tuple<T1, T2, T3, T4, T5>(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader));
+        var value = new Tuple<T1, T2, T3, T4, T5>(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader),
+            Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader));
         Record(ref reader, at, value);
         return value;
     }
 
     protected override Tuple<T1, T2, T3, T4, T5> CopyBody(Tuple<T1, T2, T3, T4, T5> value, CopyContext context)
     {
-        var copy = new Tuple<T1, T2, T3, T4, T5>(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context));
+        var copy = new Tuple<T1, T2, T3, T4, T5>(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context),
+            Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context),
+            Codec<T5>.Default.Copy(value.Item5, context));
         context.RecordCopy(value, copy);
         return copy;
     }
@@ -173,14 +179,19 @@ internal sealed class TupleCodec<T1, T2, T3, T4, T5, T6> : ReferenceCodec<Tuple<
 
     protected override Tuple<T1, T2, T3, T4, T5, T6> ReadBody(ref WireReader reader, int at)
     {
-        var value = new Tuple<T1, T2, T3, T4, T5, T6>(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader), Codec<T6>.Default.Read(ref reader));
+        var value = new Tuple<T1, T2, T3, T4, T5, T6>(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader),
+            Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader),
+            Codec<T6>.Default.Read(ref reader));
         Record(ref reader, at, value);
         return value;
     }
 
     protected override Tuple<T1, T2, T3, T4, T5, T6> CopyBody(Tuple<T1, T2, T3, T4, T5, T6> value, CopyContext context)
     {
-        var copy = new Tuple<T1, T2, T3, T4, T5, T6>(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context), Codec<T6>.Default.Copy(value.Item6, context));
+        var copy = new Tuple<T1, T2, T3, T4, T5, T6>(Codec<T1>.Default.Copy(value.Item1, context),
+            Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context),
+            Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context),
+            Codec<T6>.Default.Copy(value.Item6, context));
         context.RecordCopy(value, copy);
         return copy;
     }
@@ -208,14 +219,19 @@ internal sealed class TupleCodec<T1, T2, T3, T4, T5, T6, T7> : ReferenceCodec<Tu
 
     protected override Tuple<T1, T2, T3, T4, T5, T6, T7> ReadBody(ref WireReader reader, int at)
     {
-        var value = new Tuple<T1, T2, T3, T4, T5, T6, T7>(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader), Codec<T6>.Default.Read(ref reader), Codec<T7>.Default.Read(ref reader));
+        var value = new Tuple<T1, T2, T3, T4, T5, T6, T7>(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader),
+            Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader),
+            Codec<T6>.Default.Read(ref reader), Codec<T7>.Default.Read(ref reader));
         Record(ref reader, at, value);
         return value;
     }
 
     protected override Tuple<T1, T2, T3, T4, T5, T6, T7> CopyBody(Tuple<T1, T2, T3, T4, T5, T6, T7> value, CopyContext context)
     {
-        var copy = new Tuple<T1, T2, T3, T4, T5, T6, T7>(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context), Codec<T6>.Default.Copy(value.Item6, context), Codec<T7>.Default.Copy(value.Item7, context));
+        var copy = new Tuple<T1, T2, T3, T4, T5, T6, T7>(Codec<T1>.Default.Copy(value.Item1, context),
+            Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context),
+            Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context),
+            Codec<T6>.Default.Copy(value.Item6, context), Codec<T7>.Default.Copy(value.Item7, context));
         context.RecordCopy(value, copy);
         return copy;
     }
@@ -307,7 +323,9 @@ internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5> : Codec<ValueTuple<T1,
             && Codec<T5>.Default.IsImmutable;
 
     public override ValueTuple<T1, T2, T3, T4, T5> Copy(ValueTuple<T1, T2, T3, T4, T5> value, CopyContext context) =>
-        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context));
+        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context),
+            Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context),
+            Codec<T5>.Default.Copy(value.Item5, context));
 
     public override void Write(ref WireWriter writer, ValueTuple<T1, T2, T3, T4, T5> value)
     {
@@ -331,7 +349,9 @@ internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5, T6> : Codec<ValueTuple
             && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable;
 
     public override ValueTuple<T1, T2, T3, T4, T5, T6> Copy(ValueTuple<T1, T2, T3, T4, T5, T6> value, CopyContext context) =>
-        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context), Codec<T6>.Default.Copy(value.Item6, context));
+        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context),
+            Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context),
+            Codec<T5>.Default.Copy(value.Item5, context), Codec<T6>.Default.Copy(value.Item6, context));
 
     public override void Write(ref WireWriter writer, ValueTuple<T1, T2, T3, T4, T5, T6> value)
     {
@@ -356,7 +376,10 @@ internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5, T6, T7> : Codec<ValueT
             && Codec<T5>.Default.IsImmutable && Codec<T6>.Default.IsImmutable && Codec<T7>.Default.IsImmutable;
 
     public override ValueTuple<T1, T2, T3, T4, T5, T6, T7> Copy(ValueTuple<T1, T2, T3, T4, T5, T6, T7> value, CopyContext context) =>
-        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context), Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context), Codec<T5>.Default.Copy(value.Item5, context), Codec<T6>.Default.Copy(value.Item6, context), Codec<T7>.Default.Copy(value.Item7, context));
+        new(Codec<T1>.Default.Copy(value.Item1, context), Codec<T2>.Default.Copy(value.Item2, context),
+            Codec<T3>.Default.Copy(value.Item3, context), Codec<T4>.Default.Copy(value.Item4, context),
+            Codec<T5>.Default.Copy(value.Item5, context), Codec<T6>.Default.Copy(value.Item6, context),
+            Codec<T7>.Default.Copy(value.Item7, context));
 
     public override void Write(ref WireWriter writer, ValueTuple<T1, T2, T3, T4, T5, T6, T7> value)
     {
@@ -370,7 +393,9 @@ internal sealed class ValueTupleCodec<T1, T2, T3, T4, T5, T6, T7> : Codec<ValueT
     }
 
     public override ValueTuple<T1, T2, T3, T4, T5, T6, T7> Read(ref WireReader reader) =>
-        new(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader), Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader), Codec<T6>.Default.Read(ref reader), Codec<T7>.Default.Read(ref reader));
+        new(Codec<T1>.Default.Read(ref reader), Codec<T2>.Default.Read(ref reader), Codec<T3>.Default.Read(ref reader),
+            Codec<T4>.Default.Read(ref reader), Codec<T5>.Default.Read(ref reader), Codec<T6>.Default.Read(ref reader),
+            Codec<T7>.Default.Read(ref reader));
 }
 
 /// <summary>The first seven items in order, then the rest.</summary>

@@ -36,7 +36,12 @@ public class ControlLoopTests
     public void The_model_is_calm_when_a_period_has_few_events()
     {
         // A tenth of the requests, each ten times as long.
-        var plan = Plan with { Rate = Plan.Rate / 10, Stages = [.. Plan.Stages.Select(static stage => new StageLoad(10 * stage.Compute, 10 * stage.Blocked))] };
+        var plan = Plan with
+        {
+            Rate = Plan.Rate / 10,
+            Stages =
+            [.. Plan.Stages.Select(static stage => new StageLoad(10 * stage.Compute, 10 * stage.Blocked))]
+        };
         ControlLoop loop = new(new(plan, plan.ThreadsLikeProcessors), (Study with { Penalty = 1e-3 }).NewModel(), Study.ModelPeriod);
         loop.RunUntil(Settled);
         var before = loop.Changes;

@@ -32,7 +32,8 @@ public static class Received
     }
 
     /// <summary>Consumers of the stream hang in an item until it is released.</summary>
-    public static TaskCompletionSource Hold(string key) => Holds[key] = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+    public static TaskCompletionSource Hold(string key) =>
+        Holds[key] = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
 
     public static Task HeldAsync(string key) => Holds.TryGetValue(key, out var hold) ? hold.Task : Task.CompletedTask;
 
@@ -84,11 +85,13 @@ public sealed class StreamClusterTests(PostgresFixture postgres)
         for (var i = 4; i <= 50; i++)
             await stream.OnNextAsync(i);
         string[] expected = [.. Enumerable.Range(1, 50).Select(static i => i + (i < 4 ? "me" : ""))];
-        await TestingUtils.WaitUntilAsync(_ => Task.FromResult(Count(one) >= 50 && Count(other) >= 50), PostgresFixture.Limit, Received.Often);
+        await TestingUtils.WaitUntilAsync(
+            _ => Task.FromResult(Count(one) >= 50 && Count(other) >= 50), PostgresFixture.Limit, Received.Often);
         Assert.Equal(expected, one);
         Assert.Equal(expected, other);
         await EmptyAsync(connectionString);
-        await Assert.ThrowsAsync<ArgumentException>(() => stream.OnNextAsync(1, new Orleans.Providers.Streams.Common.EventSequenceTokenV2(1)));
+        await Assert.ThrowsAsync<ArgumentException>(
+            () => stream.OnNextAsync(1, new Orleans.Providers.Streams.Common.EventSequenceTokenV2(1)));
     }
 
     [Fact]
@@ -235,7 +238,8 @@ public sealed class StreamClusterTests(PostgresFixture postgres)
         await stream.OnNextAsync(2);
         await Received.UntilAsync("refused", -1, 2);
         await EmptyAsync(connectionString);
-        Assert.Equal(1L, await ScalarAsync(connectionString, "select count(*) from actop_stream_dead where reason like 'not delivered to %'"));
+        Assert.Equal(
+            1L, await ScalarAsync(connectionString, "select count(*) from actop_stream_dead where reason like 'not delivered to %'"));
     }
 
     [Fact]
@@ -283,7 +287,8 @@ public sealed class StreamClusterTests(PostgresFixture postgres)
         return await command.ExecuteScalarAsync();
     }
 
-    private static async Task<InProcessTestCluster> DeployAsync(string connectionString, short silos, Action<ISiloBuilder>? configure = null)
+    private static async Task<InProcessTestCluster> DeployAsync(
+        string connectionString, short silos, Action<ISiloBuilder>? configure = null)
     {
         var cluster = Build(connectionString, silos, configure);
         await cluster.DeployAsync();

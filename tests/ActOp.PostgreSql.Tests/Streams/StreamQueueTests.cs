@@ -73,7 +73,8 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
         for (var queue = 0; queue < 2; queue++)
         {
             var read = await (await OpenAsync("one", queue)).GetQueueMessagesAsync(-1);
-            Assert.Equal(Enumerable.Range(1, 240).Select(static number => (long)number), read.Select(static one => one.SequenceToken.SequenceNumber));
+            Assert.Equal(Enumerable.Range(1, 240).Select(static number => (long)number),
+                read.Select(static one => one.SequenceToken.SequenceNumber));
             foreach (var producer in Texts(read).GroupBy(static text => text.Split(':')[0]))
                 Assert.Equal(producer.Order(StringComparer.Ordinal), producer);
         }
@@ -205,7 +206,8 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
 
         Assert.Equal(_options.MaxAttempts, lost);
         Assert.Equal(["a", "b", "c"], delivered);
-        Assert.Equal(1, await CountAsync("select count(*) from actop_stream_dead where payload = 'poison' and reason = 'attempts' and attempts = 5"));
+        Assert.Equal(1,
+            await CountAsync("select count(*) from actop_stream_dead where payload = 'poison' and reason = 'attempts' and attempts = 5"));
         Assert.Equal(1, await CountAsync("select count(*) from actop_stream_dead"));
         Assert.Empty(await NumbersAsync());
     }
@@ -219,7 +221,8 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
         var first = await receiver.GetQueueMessagesAsync(1);
         await SqlAsync("update actop_stream_message set expires = now() where number < 3");
         Assert.Equal(["c"], Texts(await receiver.GetQueueMessagesAsync(-1)));
-        Assert.Equal(1, await CountAsync("select count(*) from actop_stream_dead where payload = 'b' and reason = 'expired' and attempts = 0"));
+        Assert.Equal(
+            1, await CountAsync("select count(*) from actop_stream_dead where payload = 'b' and reason = 'expired' and attempts = 0"));
         await receiver.MessagesDeliveredAsync(first);
         Assert.Equal("3", await NumbersAsync());
         Assert.Equal(1, await CountAsync("select count(*) from actop_stream_dead"));
@@ -238,7 +241,8 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
         Assert.Empty(await receiver.GetQueueMessagesAsync(-1));
         const string count = "select count(*) from actop_stream_dead where remove_at = died + interval '3 days'";
         Assert.Equal(4, await CountAsync(count));
-        await SqlAsync("update actop_stream_dead set died = died - interval '3 days', remove_at = remove_at - interval '3 days' where number < 4");
+        await SqlAsync(
+            "update actop_stream_dead set died = died - interval '3 days', remove_at = remove_at - interval '3 days' where number < 4");
         foreach (var (leap, left) in new[] { (9, 4), (2, 2), (9, 2), (2, 1), (20, 1) })
         {
             time.Add(TimeSpan.FromSeconds(leap));
@@ -259,7 +263,8 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
         await receiver.MessagesDeliveredAsync(messages);
         Assert.False(handler.ShouldFaultSubsriptionOnError);
         Assert.Empty(await NumbersAsync());
-        Assert.Equal(1, await CountAsync("select count(*) from actop_stream_dead where payload = 'a' and reason like 'not delivered to %'"));
+        Assert.Equal(
+            1, await CountAsync("select count(*) from actop_stream_dead where payload = 'a' and reason like 'not delivered to %'"));
     }
 
     [Fact]
@@ -280,7 +285,8 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
     public async Task A_message_that_the_database_refuses_fails_alone()
     {
         await SqlAsync("alter table actop_stream_message add check (length(payload) < 10)");
-        var adds = Enumerable.Range(0, 20).Select(i => _writer.Add(i % 2, _stream, Bytes(i == 7 ? "much too long" : i.ToString("00")))).ToArray();
+        var adds = Enumerable.Range(0, 20).Select(i => _writer.Add(i % 2, _stream, Bytes(i == 7 ? "much too long" : i.ToString("00"))))
+            .ToArray();
         for (var i = 0; i < adds.Length; i++)
             Assert.Equal(i == 7, await Record.ExceptionAsync(() => adds[i]) is OrleansException);
         Assert.Equal(19, await CountAsync("select count(*) from actop_stream_message"));
@@ -323,7 +329,8 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
             var options = new AdoNetStreamOptions();
             options.Validate();
             set(options);
-            Assert.Contains("AdoNetStreamOptions." + name, Assert.Throws<OrleansConfigurationException>(options.Validate).Message, StringComparison.Ordinal);
+            Assert.Contains("AdoNetStreamOptions." + name, Assert.Throws<OrleansConfigurationException>(options.Validate).Message,
+                StringComparison.Ordinal);
         }
     }
 
@@ -356,7 +363,8 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
     private async Task<string> NumbersAsync()
     {
         await using var connection = await _database.OpenAsync(CancellationToken.None);
-        await using var command = new NpgsqlCommand("select coalesce(string_agg(number::text, ',' order by number), '') from actop_stream_message", connection);
+        await using var command =
+            new NpgsqlCommand("select coalesce(string_agg(number::text, ',' order by number), '') from actop_stream_message", connection);
         return (string)(await command.ExecuteScalarAsync())!;
     }
 

@@ -181,7 +181,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         var from = message.IndexOf(" is gone (", StringComparison.Ordinal);
         if (from >= 0)
             return message[(from + 10)..message.IndexOf(')', from)];
-        string[] known = ["unreachable from", "not a member", "no longer a member", "refused", "has stopped", "did not answer", "is connected", "is gone"];
+        string[] known =
+            ["unreachable from", "not a member", "no longer a member", "refused", "has stopped", "did not answer", "is connected",
+                "is gone"];
         return Array.Find(known, text => message.Contains(text, StringComparison.Ordinal)) ?? message;
     }
 
@@ -387,7 +389,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     private static int TargetOf(DeactivationReason reason)
     {
         var at = reason.Description.IndexOf("10.0.0.", StringComparison.Ordinal);
-        return at < 0 ? 0 : int.Parse(new string([.. reason.Description.AsSpan(at + 7).ToArray().TakeWhile(char.IsAsciiDigit)]), System.Globalization.CultureInfo.InvariantCulture);
+        return at < 0
+            ? 0 : int.Parse(new string([.. reason.Description.AsSpan(at + 7).ToArray().TakeWhile(char.IsAsciiDigit)]),
+                System.Globalization.CultureInfo.InvariantCulture);
     }
 
     /// <summary>Only the newest life of a counter may run turns.</summary>

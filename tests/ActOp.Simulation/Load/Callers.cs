@@ -16,7 +16,8 @@ internal sealed class Mix
         CallersPerMachine = 1 + dice.Below(4);
         MeanPause = dice.Pick<long>([5, 30, 100, 500]) * Pump.Millisecond;
         // Each kind but the first is absent from some runs.
-        _weights = [.. Enum.GetValues<CallKind>().Select(kind => kind == CallKind.Add ? 50 : dice.Chance(0.4) ? 0 : dice.Below(MostOf(kind)))];
+        _weights = [
+            .. Enum.GetValues<CallKind>().Select(kind => kind == CallKind.Add ? 50 : dice.Chance(0.4) ? 0 : dice.Below(MostOf(kind)))];
         if (theme != Theme.Any)
             (MeanPause, CallersPerMachine) = (50 * Pump.Millisecond, 2);
         if (theme == Theme.Moves)

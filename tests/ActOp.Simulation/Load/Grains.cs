@@ -126,7 +126,8 @@ internal abstract class Tally(Machine machine, Ledger ledger, long first) : Grai
     {
         if (Life is not { } life)
             return;
-        if (reason.ReasonCode == DeactivationReasonCode.ApplicationRequested && Numbers.MovesAtTheEnd(Number) && ledger.AnotherSilo(machine) is { } target)
+        if (reason.ReasonCode == DeactivationReasonCode.ApplicationRequested && Numbers.MovesAtTheEnd(Number)
+            && ledger.AnotherSilo(machine) is { } target)
         {
             life.GoesTo = Machine.HostOf(target.Endpoint);
             RequestContext.Set(IPlacementDirector.PlacementHintKey, target);

@@ -192,7 +192,11 @@ internal sealed class KeeperLoad(World.World world, Ledger ledger)
     {
         var record = JsonSerializer.Deserialize<KeptIds>(json)!;
         if (_acknowledgedOf.TryGetValue(key, out var ids) && !ids.IsSubsetOf(record.Ids))
-            ledger.Accuse("lost write", key + " was written without ids that were acknowledged: " + string.Join(" ", ids.Except(record.Ids).Take(5)) + ".");
+        {
+            ledger.Accuse("lost write", key + " was written without ids that were acknowledged: "
+                + string.Join(" ", ids.Except(record.Ids).Take(5)) + ".");
+        }
+
         if (!_writers.TryGetValue(key, out var writers))
             _writers[key] = writers = [];
         if (writers.Count > 0 && writers[^1] == record.Writer)

@@ -31,7 +31,8 @@ internal sealed class Waiter(WaiterLoad load, Machine machine) : Grain, IWaiter
         load.Began(id, machine, "wait");
         using var told = cancellationToken.Register(() => load.Heard(id));
         var isEndless = milliseconds < 0 && !load.IsOver;
-        await Task.Delay(isEndless ? load.Longest : TimeSpan.FromMilliseconds(Math.Max(milliseconds, 0)), machine.AppClock, cancellationToken);
+        await Task.Delay(isEndless
+            ? load.Longest : TimeSpan.FromMilliseconds(Math.Max(milliseconds, 0)), machine.AppClock, cancellationToken);
         if (isEndless)
             load.Outlived(id, GrainContext);
     }
@@ -56,9 +57,9 @@ internal sealed class Waiter(WaiterLoad load, Machine machine) : Grain, IWaiter
 }
 
 /// <summary>
-/// Calls that are cancelled at random moments, while their grains start, move and end. A caller gets an answer in any case. While no link is
-/// lost, the token of a callee is cancelled soon after that of its caller, and nothing is cancelled that nobody has cancelled. At rest no
-/// node has a record of a request (<see cref="Quiet"/>).
+/// Calls that are cancelled at random moments, while their grains start, move and end. A caller gets an answer in any case. While no link
+/// is lost, the token of a callee is cancelled soon after that of its caller, and nothing is cancelled that nobody has cancelled. At rest
+/// no node has a record of a request (<see cref="Quiet"/>).
 /// </summary>
 internal sealed class WaiterLoad(World.World world, Ledger ledger, Faults faults)
 {
@@ -137,8 +138,8 @@ internal sealed class WaiterLoad(World.World world, Ledger ledger, Faults faults
     }
 
     /// <summary>
-    /// No link was lost or silent and no silo declared dead since the call began, and the request was not on its way for longer than its caller waits:
-    /// nobody keeps its cancellation for so long.
+    /// No link was lost or silent and no silo declared dead since the call began, and the request was not on its way for longer than its
+    /// caller waits: nobody keeps its cancellation for so long.
     /// </summary>
     private bool HasHeld(Stay stay) => _linkLost < stay.Since && !stay.Caller.IsDead && !faults.Any(stay.Since, Silencing)
         && stay.BeganAt - stay.Since < world.Settings.ResponseTimeout.Ticks;

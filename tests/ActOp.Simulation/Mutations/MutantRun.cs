@@ -76,7 +76,8 @@ internal static partial class MutantRun
     }
 
     private static string Row(Finding finding) =>
-        string.Create(CultureInfo.InvariantCulture, $"| {finding.Mutation.Number} | {finding.Mutation.Name} | {finding.First?.Oracle ?? "NOT FOUND"} | {finding.First?.Seed.ToString(CultureInfo.InvariantCulture) ?? "-"}{(finding.Mutation.Theme == World.Theme.Any ? "" : " of " + finding.Mutation.Theme.ToString().ToLowerInvariant())} | {finding.Mutation.Budget} |");
+        string.Create(CultureInfo.InvariantCulture,
+            $"| {finding.Mutation.Number} | {finding.Mutation.Name} | {finding.First?.Oracle ?? "NOT FOUND"} | {finding.First?.Seed.ToString(CultureInfo.InvariantCulture) ?? "-"}{(finding.Mutation.Theme == World.Theme.Any ? "" : " of " + finding.Mutation.Theme.ToString().ToLowerInvariant())} | {finding.Mutation.Budget} |");
 
     private static bool StandsOnce(string text, Mutation mutation)
     {
@@ -131,7 +132,12 @@ internal static partial class MutantRun
         var name = Path.Combine("src", file);
         var text = System.Text.Encoding.UTF8.GetString(texts[name]);
         foreach (var mutation in mutations)
-            text = text.Replace(mutation.Passage, mutation.Mutant.Replace("PLANTED", "global::" + type + ".Is(" + mutation.Number + ")", StringComparison.Ordinal), StringComparison.Ordinal);
+        {
+            text = text.Replace(mutation.Passage,
+                mutation.Mutant.Replace("PLANTED", "global::" + type + ".Is(" + mutation.Number + ")", StringComparison.Ordinal),
+                StringComparison.Ordinal);
+        }
+
         texts[name] = System.Text.Encoding.UTF8.GetBytes(text);
         texts[Path.Combine("src", project, type + ".cs")] = System.Text.Encoding.UTF8.GetBytes(
             "internal static class " + type +
@@ -172,7 +178,9 @@ internal static partial class MutantRun
 
     private static (int Code, string Output) Start(string folder, int number, params string[] arguments)
     {
-        var start = new ProcessStartInfo("dotnet") { RedirectStandardOutput = true, RedirectStandardError = true, WorkingDirectory = folder };
+        var start = new ProcessStartInfo(
+            "dotnet")
+        { RedirectStandardOutput = true, RedirectStandardError = true, WorkingDirectory = folder };
         foreach (var argument in arguments)
             start.ArgumentList.Add(argument);
         start.Environment[Switch] = number.ToString(CultureInfo.InvariantCulture);

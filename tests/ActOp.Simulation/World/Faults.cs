@@ -88,7 +88,11 @@ internal sealed class Faults
             return [FaultKind.Crash, FaultKind.Reset, FaultKind.ShortPause];
         // Where links are lost, cancellations may be too.
         if (theme == Theme.Tokens && dice.Chance(0.7))
-            return dice.Chance(0.5) ? [FaultKind.SlowLink, FaultKind.SlowMachine] : [FaultKind.SlowLink, FaultKind.Restart, FaultKind.Crash];
+        {
+            return dice.Chance(0.5)
+                ? [FaultKind.SlowLink, FaultKind.SlowMachine] : [FaultKind.SlowLink, FaultKind.Restart, FaultKind.Crash];
+        }
+
         var share = dice.Pick<double>([0, 0.1, 0.2, 0.4, 0.4, 0.4]);
         return [.. Enum.GetValues<FaultKind>().Where(_ => dice.Chance(share))];
     }
@@ -154,8 +158,12 @@ internal sealed class Faults
         var kind = _dice.Pick(_kinds);
         var machine = _dice.Pick<Machine>([.. _world.Machines]);
         var other = _dice.Pick<Machine>([.. _world.Machines]);
-        if (other == machine && kind is FaultKind.Reset or FaultKind.HalfOpen or FaultKind.BlackHole or FaultKind.SlowLink or FaultKind.Partition or FaultKind.OneWayPartition)
+        if (other == machine
+            && kind is FaultKind.Reset or FaultKind.HalfOpen or FaultKind.BlackHole or FaultKind.SlowLink or FaultKind.Partition or FaultKind.OneWayPartition)
+        {
             return;
+        }
+
         if (kind is FaultKind.Crash or FaultKind.PowerLoss or FaultKind.Restart or FaultKind.LongPause or FaultKind.ShortPause
             && !MayLose(machine))
         {
@@ -203,7 +211,8 @@ internal sealed class Faults
                 break;
             case FaultKind.Isolation:
                 // At times longer than the others' patience with a silo, and its lease.
-                Isolate(fault, _dice.Chance(_world.Theme == Theme.Lease ? 1 : _world.Theme == Theme.States ? 0.6 : 0.3) ? length * 8 : length);
+                Isolate(fault, _dice.Chance(_world.Theme == Theme.Lease ? 1 : _world.Theme == Theme.States ? 0.6 : 0.3)
+                    ? length * 8 : length);
                 break;
             case FaultKind.Crash or FaultKind.PowerLoss:
                 machine!.Kill(silent: fault.Kind == FaultKind.PowerLoss);
@@ -285,8 +294,8 @@ internal sealed class Faults
             _world.Network.Cut(machine.Host, fault.Host);
         }
 
-        // Else the silo learns from the table what the others think of it. Without a lease it goes on meanwhile, and only the versions of its
-        // states keep it from writing.
+        // Else the silo learns from the table what the others think of it. Without a lease it goes on meanwhile, and only the versions of
+        // its states keep it from writing.
         var isCutOff = _world.Theme == Theme.Lease || (_world.Theme == Theme.States && _dice.Chance(0.7));
         if (isCutOff)
             _world.Table.CutOff.Add(fault.Host);

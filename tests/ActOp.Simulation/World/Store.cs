@@ -127,7 +127,8 @@ internal sealed class Store(Pump pump, Dice dice)
 
         void Run()
         {
-            var end = Trouble != StoreTrouble.Refuses && isWrite && dice.Chance(LateWrites) ? Postpone(answer, request) : Do(answer, request);
+            var end = Trouble != StoreTrouble.Refuses && isWrite && dice.Chance(LateWrites)
+                ? Postpone(answer, request) : Do(answer, request);
             pump.After(Latency(), machine, EventKind.Table, name + " answer", end);
         }
 

@@ -60,7 +60,9 @@ internal static class SyntheticLoad
                 return;
             }
 
-            seen.Add(string.Join(" and ", demands.Select(static demand => FormattableString.Invariant($"x {demand.Compute * 1e6:0} us, w {demand.Blocked * 1e6:0} us")))
+            seen.Add(string.Join(" and ",
+                demands.Select(
+                    static demand => FormattableString.Invariant($"x {demand.Compute * 1e6:0} us, w {demand.Blocked * 1e6:0} us")))
                 + FormattableString.Invariant($" (w {least * 1e6:0} to {most * 1e6:0} us expected)"));
         }
         while (seen.Count < Attempts);
@@ -71,7 +73,10 @@ internal static class SyntheticLoad
     {
         using (source)
         {
-            var stages = Array.ConvertAll(StageNames, static name => new Stage(name, Environment.ProcessorCount, StageMode.OwnThreads, static error => throw new InvalidOperationException("An item threw.", error)));
+            var stages =
+                Array.ConvertAll(StageNames,
+                    static name => new Stage(name, Environment.ProcessorCount, StageMode.OwnThreads,
+                        static error => throw new InvalidOperationException("An item threw.", error)));
             var begin = Array.ConvertAll(stages, static stage => stage.Usage);
             using var never = new ManualResetEventSlim();
             var left = 2 * Items;

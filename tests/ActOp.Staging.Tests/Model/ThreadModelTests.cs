@@ -76,7 +76,8 @@ public class ThreadModelTests
         var scaled = demands with
         {
             Penalty = demands.Penalty * Unit,
-            Stages = Array.ConvertAll(demands.Stages, static stage => new StageDemand(stage.Arrivals / Unit, stage.Compute * Unit, stage.Blocked * Unit)),
+            Stages = Array.ConvertAll(
+                demands.Stages, static stage => new StageDemand(stage.Arrivals / Unit, stage.Compute * Unit, stage.Blocked * Unit)),
         };
         var (one, other) = (Solve(demands, out _), Solve(scaled, out _));
         return one.Threads.Zip(other.Threads).All(static pair => Math.Abs(pair.First - pair.Second) <= 1e-5 * pair.First);

@@ -87,7 +87,8 @@ public class ThreadRoundingTests
         if (stage == threads.Length)
         {
             var used = threads.Select((count, i) => count * demands.Stages[i].ProcessorShare).Sum();
-            return used > demands.Processors ? double.PositiveInfinity : model.Objective(demands.Stages, [.. threads.Select(static count => (double)count)]);
+            return used > demands.Processors
+                ? double.PositiveInfinity : model.Objective(demands.Stages, [.. threads.Select(static count => (double)count)]);
         }
 
         var best = double.PositiveInfinity;

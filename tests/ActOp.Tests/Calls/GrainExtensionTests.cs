@@ -91,7 +91,8 @@ public class GrainExtensionTests(GrainExtensionTests.Extended cluster) : IClassF
             var (made, _) = binder.GetOrSetExtension<LateExtension, IMissingExtension>(static () => new LateExtension());
             var (again, reference) = binder.GetOrSetExtension<LateExtension, IMissingExtension>(static () => new LateExtension());
             return Task.FromResult(
-                ReferenceEquals(made, again) && reference is GrainReference && ReferenceEquals(context.GetGrainExtension<IMissingExtension>(), made));
+                ReferenceEquals(made, again) && reference is GrainReference
+                    && ReferenceEquals(context.GetGrainExtension<IMissingExtension>(), made));
         }
 
         public Task<bool> HasComponents()
@@ -99,7 +100,8 @@ public class GrainExtensionTests(GrainExtensionTests.Extended cluster) : IClassF
             context.SetComponent(new LateExtension());
             var found = context.GetComponent<LateExtension>() is not null;
             context.SetComponent<LateExtension>(null);
-            return Task.FromResult(found && context.GetComponent<LateExtension>() is null && context.GetComponent<IGrainContext>() == context);
+            return Task.FromResult(found && context.GetComponent<LateExtension>() is null
+                && context.GetComponent<IGrainContext>() == context);
         }
     }
 

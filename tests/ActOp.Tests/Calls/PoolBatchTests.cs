@@ -48,7 +48,9 @@ public class PoolBatchTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         return task;
     }
 
-    /// <summary>Runs <paramref name="next"/> for many callers whose answers leave one silo in one write, each with a grain of its own.</summary>
+    /// <summary>
+    /// Runs <paramref name="next"/> for many callers whose answers leave one silo in one write, each with a grain of its own.
+    /// </summary>
     private async Task TogetherAsync(Func<ITogetherGrain, Task> next)
     {
         using var gate = new Gate();

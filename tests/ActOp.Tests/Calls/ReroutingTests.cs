@@ -44,7 +44,9 @@ public class ReroutingTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         var grain = silos.Grains.GetGrain<IEchoGrain>("forwarded");
         await grain.Echo("here");
         Assert.True(node.Activations.TryGet(grain.GetGrainId(), out var activation));
-        var (last, beyond) = (new ProbeCall(node, (GrainReference)grain, (byte)(1 + maxForwards)), new ProbeCall(node, (GrainReference)grain, (byte)(2 + maxForwards)));
+        var (last, beyond) =
+            (new ProbeCall(node, (GrainReference)grain, (byte)(1 + maxForwards)),
+                new ProbeCall(node, (GrainReference)grain, (byte)(2 + maxForwards)));
         node.Router.Reroute(last, activation);
         await last.Copied.WaitAsync(Gate.Patience);
         node.Router.Reroute(beyond, activation);

@@ -134,7 +134,8 @@ public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<Alloc
         var client = Assert.Single(trace, activity => activity.Kind == ActivityKind.Client);
         var server = Assert.Single(trace, activity => activity.Kind == ActivityKind.Server);
         Assert.Equal(client.SpanId, server.ParentSpanId);
-        var inner = Assert.Single(stopped, activity => activity.Kind == ActivityKind.Client && activity.TraceId == client.TraceId && activity.OperationName.EndsWith("/Trace", StringComparison.Ordinal));
+        var inner = Assert.Single(stopped, activity => activity.Kind == ActivityKind.Client && activity.TraceId == client.TraceId
+            && activity.OperationName.EndsWith("/Trace", StringComparison.Ordinal));
         Assert.Equal(server.SpanId, inner.ParentSpanId);
     }
 
@@ -242,7 +243,8 @@ public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<Alloc
 
     private static ActivityListener Listen(SampleActivity<ActivityContext> sample, Action<Activity>? stopped)
     {
-        var listener = new ActivityListener { ShouldListenTo = source => source.Name == Runtime, Sample = sample, ActivityStopped = stopped };
+        var listener =
+            new ActivityListener { ShouldListenTo = source => source.Name == Runtime, Sample = sample, ActivityStopped = stopped };
         ActivitySource.AddActivityListener(listener);
         return listener;
     }

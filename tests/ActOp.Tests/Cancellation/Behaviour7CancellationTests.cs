@@ -24,7 +24,8 @@ public sealed class Behaviour7CancellationTests(TwoSilos cluster) : IClassFixtur
     public async Task A_call_with_a_cancelled_token_is_not_sent()
     {
         var token = new CancellationToken(canceled: true);
-        var exception = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => NewGrain().Wait(_started.Name, _cancelled.Name, token));
+        var exception =
+            await Assert.ThrowsAnyAsync<OperationCanceledException>(() => NewGrain().Wait(_started.Name, _cancelled.Name, token));
         Assert.Equal(token, exception.CancellationToken);
         Assert.Equal(0, _started.Count);
     }
@@ -215,7 +216,10 @@ public sealed class Behaviour7CancellationTests(TwoSilos cluster) : IClassFixtur
             await Assert.ThrowsAnyAsync<OperationCanceledException>(() => call.WaitAsync(Gate.Patience));
         }));
         for (var round = 0; round < 100; round++)
-            Assert.Equal(round, await grains[round % grains.Length].Add(round, 0, CancellationToken.None).AsTask().WaitAsync(Gate.Patience));
+        {
+            Assert.Equal(
+                round, await grains[round % grains.Length].Add(round, 0, CancellationToken.None).AsTask().WaitAsync(Gate.Patience));
+        }
     }
 }
 

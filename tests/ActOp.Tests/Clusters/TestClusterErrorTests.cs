@@ -46,7 +46,8 @@ public sealed class TestClusterErrorTests
         await cluster.StopPrimarySiloAsync();
         Assert.Empty(cluster.Silos);
         Assert.Throws<InvalidOperationException>(() => cluster.Client);
-        Assert.Equal("There is no primary silo", (await Assert.ThrowsAsync<InvalidOperationException>(cluster.StopPrimarySiloAsync)).Message);
+        Assert.Equal(
+            "There is no primary silo", (await Assert.ThrowsAsync<InvalidOperationException>(cluster.StopPrimarySiloAsync)).Message);
     }
 
     [Fact]

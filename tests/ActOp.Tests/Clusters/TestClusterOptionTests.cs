@@ -27,7 +27,8 @@ public class TestClusterOptionTests
         Assert.Equal(["Silo_0", "Silo_1", "Silo_2"], configured.Select(static silo => silo.SiloName).Order(StringComparer.Ordinal));
         Assert.Equal(
             configured.Select(static silo => silo.SiloPort).Order(), nodes.Select(static node => node.Address.Endpoint.Port).Order());
-        Assert.Equal(configured.Max(static silo => silo.GatewayPort), Assert.Single(nodes, static node => node.Gateway is not null).Gateway!.Port);
+        Assert.Equal(
+            configured.Max(static silo => silo.GatewayPort), Assert.Single(nodes, static node => node.Gateway is not null).Gateway!.Port);
         Assert.Equal(("cluster of a test", "service of a test"), IdsOf(cluster.Silos[0].ServiceProvider));
         Assert.Equal(0, clients);
         await cluster.InitializeClientAsync();
@@ -78,7 +79,8 @@ public class TestClusterOptionTests
         }
 
         var file = Path.Combine(folder.FullName, builder.Options.ClusterId + ".log");
-        Assert.Equal(writes, File.Exists(file) && (await File.ReadAllTextAsync(file)).Contains("something to read", StringComparison.Ordinal));
+        Assert.Equal(writes, File.Exists(file)
+            && (await File.ReadAllTextAsync(file)).Contains("something to read", StringComparison.Ordinal));
         folder.Delete(recursive: true);
     }
 
@@ -93,11 +95,13 @@ public class TestClusterOptionTests
         await using (var cluster = builder.Build())
         {
             await cluster.DeployAsync();
-            cluster.Silos[0].ServiceProvider.GetRequiredService<ILoggerFactory>().CreateLogger("a test").Log(LogLevel.Warning, "something to read");
+            cluster.Silos[0].ServiceProvider.GetRequiredService<ILoggerFactory>().CreateLogger("a test")
+                .Log(LogLevel.Warning, "something to read");
         }
 
         var file = Path.Combine(Environment.CurrentDirectory, builder.Options.ClusterId + ".log");
-        Assert.Equal(writes, File.Exists(file) && (await File.ReadAllTextAsync(file)).Contains("something to read", StringComparison.Ordinal));
+        Assert.Equal(writes, File.Exists(file)
+            && (await File.ReadAllTextAsync(file)).Contains("something to read", StringComparison.Ordinal));
         File.Delete(file);
     }
 

@@ -49,11 +49,14 @@ public class SchedulerTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     public async Task The_field_of_the_current_task_means_the_task_that_runs()
     {
         Task? seen = null;
-        var task = Task.Factory.StartNew(() => { seen = Turn.CurrentTask(); }, CancellationToken.None, TaskCreationOptions.None, TaskScheduler.Default);
+        var task = Task.Factory.StartNew(
+            () => { seen = Turn.CurrentTask(); }, CancellationToken.None, TaskCreationOptions.None, TaskScheduler.Default);
         await task;
         Assert.Same(task, seen);
         var scheduler = new ConcurrentExclusiveSchedulerPair().ExclusiveScheduler;
-        var inside = await Task.Factory.StartNew(() => (Turn.CurrentTask()!.Id == Task.CurrentId, TaskScheduler.Current), CancellationToken.None, TaskCreationOptions.None, scheduler);
+        var inside =
+            await Task.Factory.StartNew(() => (Turn.CurrentTask()!.Id == Task.CurrentId, TaskScheduler.Current), CancellationToken.None,
+                TaskCreationOptions.None, scheduler);
         Assert.Equal((true, scheduler), inside);
     }
 

@@ -1,6 +1,8 @@
 namespace ActOp.Tests.Events;
 
-/// <summary>The events of one feed that a test is interested in, in order. Other tests of the process have events on the same feed.</summary>
+/// <summary>
+/// The events of one feed that a test is interested in, in order. Other tests of the process have events on the same feed.
+/// </summary>
 public sealed class Seen<T> : IObserver<T>, IDisposable
 {
     private readonly List<T> _events = [];

@@ -11,18 +11,21 @@ using Orleans.Serialization;
 namespace ActOp.Tests.Faults;
 
 /// <summary>
-/// Damaged frames and payloads: each is delivered, refused, or malformed, and none hangs, ends the silo, or takes memory out of proportion. The
-/// seed and the number of frames are the environment's: <c>ACTOP_FUZZ_SEED</c>, and <c>ACTOP_FUZZ_FRAMES=10000000</c> for the long run.
+/// Damaged frames and payloads: each is delivered, refused, or malformed, and none hangs, ends the silo, or takes memory out of proportion.
+/// The seed and the number of frames are the environment's: <c>ACTOP_FUZZ_SEED</c>, and <c>ACTOP_FUZZ_FRAMES=10000000</c> for the long run.
 /// </summary>
 [Collection(nameof(Alone))]
 public class FrameFuzzTests
 {
-    /// <summary>What a frame may take beside its limit: exceptions, calls, activations, and types that are named for the first time.</summary>
+    /// <summary>
+    /// What a frame may take beside its limit: exceptions, calls, activations, and types that are named for the first time.
+    /// </summary>
     private const long Slack = 2L << 20;
 
     private static readonly SerializationLimitOptions Limits = new();
 
-    private static readonly byte[][] Ends = [[0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [0xFF, 0xFF, 0xFF, 0x7F], [0x80, 0x80, 0x80, 0x80, 0x10], [0, 0, 0, 0]];
+    private static readonly byte[][] Ends =
+        [[0xFF, 0xFF, 0xFF, 0xFF, 0x0F], [0xFF, 0xFF, 0xFF, 0x7F], [0x80, 0x80, 0x80, 0x80, 0x10], [0, 0, 0, 0]];
 
     private static int Frames => int.TryParse(Environment.GetEnvironmentVariable("ACTOP_FUZZ_FRAMES"), out var frames) ? frames : 100_000;
 
@@ -88,10 +91,12 @@ public class FrameFuzzTests
         null, 5, "text", new object?[] { 1, "a", null, new List<int> { 1, 2, 3 } }, new List<string> { "a", "b", "" },
         new Dictionary<string, object> { ["a"] = 1.5m, ["b"] = Guid.Empty }, new[,] { { 1, 2 }, { 3, 4 } }, new int?[] { null, 1, null },
         new HashSet<Guid> { Guid.Empty }, (1, "b", (byte)3), new Tuple<int, string>(1, "x"), new LinkedList<long>([1, 2]),
-        new SortedList<int, string> { [1] = "a", [2] = "b" }, new System.Collections.BitArray(9), DateTimeOffset.MaxValue, 5m, new Uri("http://x"),
+        new SortedList<int, string> { [1] = "a", [2] = "b" }, new System.Collections.BitArray(9), DateTimeOffset.MaxValue, 5m,
+        new Uri("http://x"),
         new AggregateException("m", new TimeoutException("t")), typeof(List<int>), new Version(1, 2), DateTime.MinValue, new byte[300],
         System.Collections.Immutable.ImmutableArray.Create<long?>(1, null), new KeyValuePair<string, int[]>("k", [1, 2]),
-        new Queue<DateOnly>([default]), SiloAddress.Zero, GrainId.Create("a", "b"), new Leaf { Name = "n", Next = new Leaf { Tags = ["t"] } },
+        new Queue<DateOnly>([default]), SiloAddress.Zero, GrainId.Create("a", "b"),
+        new Leaf { Name = "n", Next = new Leaf { Tags = ["t"] } },
     ];
 
     /// <summary>Changes a copy behind its first bytes: bits, bytes, numbers, cuts, repetitions, and pieces of others.</summary>
@@ -154,13 +159,16 @@ public class FrameFuzzTests
             _senders =
             [
                 new Sender(client, silo.ClusterView, isSilo: true) { Types = new TypeShare(1_024, isClient: true) },
-                new Sender(SiloAddress.New(System.Net.IPAddress.Loopback, 9, 9), silo.ClusterView, isSilo: true) { Types = new TypeShare(64, isClient: false) },
+                new Sender(SiloAddress.New(System.Net.IPAddress.Loopback, 9, 9), silo.ClusterView, isSilo: true) { Types =
+                    new TypeShare(64, isClient: false) },
             ];
             var target = GrainId.Create(silo.Classes.Resolve(typeof(ITarget), null), GrainIdKeyExtensions.CreateIntegerKey(1));
             var system = SystemGrainIds.SystemTarget(ClusterService.Name, silo.Address);
             _frames =
             [
-                .. Samples().Select(sample => Request(target, nameof(ITarget.Take), 0, client, (ref WireWriter writer) => Codec<object?>.Default.Write(ref writer, sample))),
+                .. Samples()
+                    .Select(sample => Request(target, nameof(ITarget.Take), 0, client,
+                        (ref WireWriter writer) => Codec<object?>.Default.Write(ref writer, sample))),
                 Request(target, nameof(ITarget.Sum), 0, client, (ref WireWriter writer) => writer.WriteFixed64(0x0404)),
                 Request(target, nameof(ITarget.Sum), FrameFlags.OneWay, client, (ref WireWriter writer) => writer.WriteFixed64(0x0404)),
                 Request(system, nameof(IClusterTarget.GetTable), 0, client, (ref WireWriter writer) => writer.WriteByte(0)),
@@ -209,7 +217,8 @@ public class FrameFuzzTests
             _count += frames;
         }
 
-        public override string ToString() => _count + " frames: " + Delivered + " delivered or dropped, " + Refused + " refused, " + Malformed
+        public override string ToString() =>
+            _count + " frames: " + Delivered + " delivered or dropped, " + Refused + " refused, " + Malformed
             + " malformed; at most " + _largest + " bytes for one; activations " + _silo.Activations.Count;
 
         private void Read(byte[] frame)
@@ -242,7 +251,8 @@ public class FrameFuzzTests
 
         private long RefusedSoFar => Enum.GetValues<Refusal>().Sum(reason => _silo.Refusals[reason]);
 
-        private static (byte[] Bytes, int Header) Request(GrainId target, string method, FrameFlags flags, SiloAddress client, Write arguments)
+        private static (byte[] Bytes, int Header) Request(
+            GrainId target, string method, FrameFlags flags, SiloAddress client, Write arguments)
         {
             var id = TypeManifest.Methods.Single(candidate => candidate.Name == method && candidate.InterfaceType is var owner
                 && (owner == typeof(ITarget) || owner == typeof(IClusterTarget))).Id;

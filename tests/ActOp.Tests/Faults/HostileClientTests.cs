@@ -41,7 +41,8 @@ public class HostileClientTests : IAsyncLifetime
         _hostile = await NewClientAsync();
         // The hostile client must be connected to both silos, as clients are.
         await TestingUtils.WaitUntilAsync(
-            _ => Task.FromResult(_cluster.Silos.All(silo => Hostile.Peers.IsConnected(silo.SiloAddress))), Gate.Patience, TimeSpan.FromMilliseconds(1));
+            _ => Task.FromResult(_cluster.Silos.All(silo => Hostile.Peers.IsConnected(silo.SiloAddress))), Gate.Patience,
+            TimeSpan.FromMilliseconds(1));
         _load = Task.Run(LoadAsync);
     }
 
@@ -204,7 +205,9 @@ public class HostileClientTests : IAsyncLifetime
         GC.KeepAlive(watcher);
     }
 
-    /// <summary>As in Orleans, whoever has the reference of an observer may call it. The answer comes by a silo, which names the client.</summary>
+    /// <summary>
+    /// As in Orleans, whoever has the reference of an observer may call it. The answer comes by a silo, which names the client.
+    /// </summary>
     [Fact]
     public async Task An_observer_of_another_client_answers_through_a_silo()
     {
@@ -252,7 +255,8 @@ public class HostileClientTests : IAsyncLifetime
         var grain = HostileClient.GetGrain<IPrey>(10);
         await Place.On(Silo.Address, () => grain.Add(1));
         var bomb = new Large?[50_000];
-        var exception = await Assert.ThrowsAsync<Orleans.Serialization.SerializerException>(() => grain.Take(bomb).WaitAsync(Gate.Patience));
+        var exception =
+            await Assert.ThrowsAsync<Orleans.Serialization.SerializerException>(() => grain.Take(bomb).WaitAsync(Gate.Patience));
         Assert.Contains("SerializationLimitOptions", exception.Message, StringComparison.Ordinal);
         Assert.Equal(before + 1, Silo.Refusals[Refusal.Data]);
         await AssertLoggedAsync(Refusal.Data);
@@ -428,9 +432,11 @@ public class HostileClientTests : IAsyncLifetime
         builder.UseOrleansClient(client =>
         {
             client.Services.AddSingleton(first.GetRequiredService<Transport>());
-            client.Services.Configure<ClusterOptions>(options => (options.ClusterId, options.ServiceId) = (cluster.ClusterId, cluster.ServiceId));
+            client.Services.Configure<ClusterOptions>(
+                options => (options.ClusterId, options.ServiceId) = (cluster.ClusterId, cluster.ServiceId));
             client.Services.Configure<StaticGatewayListProviderOptions>(options =>
-                options.Gateways = [.. _cluster.Silos.Select(silo => new Uri("gwy.tcp://127.0.0.1:" + silo.GatewayAddress.Endpoint.Port + "/0"))]);
+                options.Gateways =
+                    [.. _cluster.Silos.Select(silo => new Uri("gwy.tcp://127.0.0.1:" + silo.GatewayAddress.Endpoint.Port + "/0"))]);
         });
         var host = builder.Build();
         await host.StartAsync();

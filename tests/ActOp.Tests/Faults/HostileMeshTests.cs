@@ -210,7 +210,8 @@ public sealed class HostileMeshTests : IAsyncLifetime
         await Until(() => _counts.Of(reason) >= times);
         if (isLogged)
         {
-            await Until(() => _cluster.GetLog().Split(Environment.NewLine).Count(line => line.Contains("Handshake with", StringComparison.Ordinal)
+            await Until(
+                () => _cluster.GetLog().Split(Environment.NewLine).Count(line => line.Contains("Handshake with", StringComparison.Ordinal)
                 && line.Contains("refused: " + reason, StringComparison.Ordinal)) >= times);
         }
 

@@ -68,10 +68,24 @@ public class RestartTests
         var silo = SiloAddress.New(System.Net.IPAddress.Loopback, 1, 1);
         var row = new MembershipRow(silo, "one", SiloStatus.Active, null);
         for (var version = 0; version < 5; version++)
-            Assert.True(table.Apply(new TableRequest(1, TableOperation.Write) { ExpectedVersion = version, ChangesView = true, Rows = [row with { Name = "one" + version }] }).Accepted);
+        {
+            Assert.True(table.Apply(new TableRequest(1, TableOperation.Write)
+            {
+                ExpectedVersion = version,
+                ChangesView = true,
+                Rows =
+                [row with { Name = "one" + version }]
+            }).Accepted);
+        }
+
         var other = new InMemoryMembershipTable(8);
         var successor = SiloAddress.New(System.Net.IPAddress.Loopback, 1, 2);
-        var next = other.Apply(new TableRequest(1, TableOperation.Write) { ChangesView = true, Rows = [new MembershipRow(successor, "two", SiloStatus.Active, null)] }).Snapshot;
+        var next = other.Apply(new TableRequest(1, TableOperation.Write)
+        {
+            ChangesView = true,
+            Rows =
+            [new MembershipRow(successor, "two", SiloStatus.Active, null)]
+        }).Snapshot;
         var silos = new ClusterView(null!);
         Assert.True(silos.Update(View.From(table.Apply(new TableRequest(2, TableOperation.Read)).Snapshot)));
         Assert.True(silos.Update(View.From(next)));

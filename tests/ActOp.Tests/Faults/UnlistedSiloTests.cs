@@ -42,7 +42,8 @@ public class UnlistedSiloTests
     [Fact]
     public async Task What_waits_for_one_node_is_limited_and_leaves_room_for_others()
     {
-        await using var cluster = Cluster(silo => silo.Configure<ConnectionLimitOptions>(options => options.MaxWaitingBytesPerNode = 1_000));
+        await using var cluster =
+            Cluster(silo => silo.Configure<ConnectionLimitOptions>(options => options.MaxWaitingBytesPerNode = 1_000));
         await cluster.DeployAsync();
         var node = cluster.Silos[0].ServiceProvider.GetRequiredService<Node>();
         Task CallAsync(SiloAddress silo) => node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo).GetTable().AsTask();

@@ -29,7 +29,8 @@ public class BuilderErrorTests
     [InlineData(null, "s")]
     public void A_client_without_the_ids_of_its_cluster_is_refused_when_it_is_asked_for(string? cluster, string? service)
     {
-        using var host = Client(client => client.Configure<ClusterOptions>(options => (options.ClusterId, options.ServiceId) = (cluster!, service!)));
+        using var host =
+            Client(client => client.Configure<ClusterOptions>(options => (options.ClusterId, options.ServiceId) = (cluster!, service!)));
         Assert.Throws<OrleansConfigurationException>(() => host.Services.GetRequiredService<IClusterClient>());
     }
 
@@ -50,7 +51,8 @@ public class BuilderErrorTests
     [Fact]
     public async Task A_silo_without_grain_types_is_refused_when_it_starts()
     {
-        using var host = new HostBuilder().UseOrleans(static silo => silo.UseLocalhostClustering().Configure<GrainTypeOptions>(static options =>
+        using var host =
+            new HostBuilder().UseOrleans(static silo => silo.UseLocalhostClustering().Configure<GrainTypeOptions>(static options =>
         {
             options.Classes.Clear();
             options.Interfaces.Clear();

@@ -31,7 +31,8 @@ public class ConfigurationSectionTests
     {
         using var host = Build(
             static builder => builder.UseOrleansClient(),
-            ("ClusterId", "c"), ("ServiceId", "s"), ("Clustering:ProviderType", "Static"), ("Clustering:Gateways:0", "gwy.tcp://10.0.0.1:5/0"),
+            ("ClusterId", "c"), ("ServiceId", "s"), ("Clustering:ProviderType", "Static"),
+            ("Clustering:Gateways:0", "gwy.tcp://10.0.0.1:5/0"),
             ("Clustering:Gateways:1", "silo.example:6"), ("Messaging:ResponseTimeout", "00:00:07"));
         var setup = SetupReader.Client(host.Services);
         Assert.Equal(("c", "s", 7), (setup.Mesh.ClusterId, setup.Mesh.ServiceId, setup.ResponseTimeout.TotalSeconds));

@@ -50,7 +50,8 @@ public class GatewayTests
         builder.ConfigureClient(client =>
         {
             client.Services.AddSingleton<TimeProvider>(clock);
-            Configure(client, names, () => cluster).Configure<GatewayOptions>(options => options.GatewayListRefreshPeriod = TimeSpan.FromSeconds(30));
+            Configure(client, names, () => cluster)
+                .Configure<GatewayOptions>(options => options.GatewayListRefreshPeriod = TimeSpan.FromSeconds(30));
         });
         await using (cluster = builder.Build())
         {

@@ -24,7 +24,8 @@ public class HealthTests
     public async Task A_silo_that_starts_or_drains_is_alive_and_not_ready()
     {
         var asks = new Asks();
-        await using var cluster = Cluster(silo => silo.Services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(services => asks.In(services)));
+        await using var cluster =
+            Cluster(silo => silo.Services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(services => asks.In(services)));
         await cluster.DeployAsync();
         await cluster.StopSiloAsync(cluster.Silos[0]);
         Assert.Equal([(HealthStatus.Healthy, HealthStatus.Unhealthy), (HealthStatus.Healthy, HealthStatus.Unhealthy)], asks.Answers);
@@ -61,7 +62,8 @@ public class HealthTests
     public async Task A_silo_without_lease_is_not_ready_and_after_a_while_not_alive()
     {
         var clock = new FakeClock();
-        await using var cluster = Cluster(silo => silo.Configure<HealthOptions>(static options => options.LeaseTimeout = TimeSpan.FromSeconds(20))
+        await using var cluster =
+            Cluster(silo => silo.Configure<HealthOptions>(static options => options.LeaseTimeout = TimeSpan.FromSeconds(20))
             .Services.AddSingleton<TimeProvider>(clock));
         await cluster.DeployAsync();
         var services = cluster.Silos[0].ServiceProvider;
@@ -77,7 +79,8 @@ public class HealthTests
     public async Task A_silo_whose_control_stage_stands_still_is_not_alive()
     {
         var clock = new FakeClock();
-        await using var cluster = Cluster(silo => silo.Configure<HealthOptions>(static options => options.StageTimeout = TimeSpan.FromSeconds(10))
+        await using var cluster =
+            Cluster(silo => silo.Configure<HealthOptions>(static options => options.StageTimeout = TimeSpan.FromSeconds(10))
             .Services.AddSingleton<TimeProvider>(clock));
         await cluster.DeployAsync();
         var services = cluster.Silos[0].ServiceProvider;
@@ -182,6 +185,7 @@ public class HealthTests
 
         public bool IsUnexpected(Exception exception) => true;
 
-        public void OnFatalException(object? sender = null, string? context = null, Exception? exception = null) => Heard.TrySetResult(context);
+        public void OnFatalException(object? sender = null, string? context = null, Exception? exception = null) =>
+            Heard.TrySetResult(context);
     }
 }

@@ -21,12 +21,14 @@ public class OptionEffectTests
         })).Mesh;
         Assert.Equal((7, 3), (mesh.HandshakeTimeout.TotalSeconds, mesh.LinksPerPeer));
         Assert.All([mesh.ReconnectMin, mesh.ReconnectMax, mesh.SearchMax], static time => Assert.Equal(30, time.TotalMilliseconds));
-        Assert.Equal((50, 1_000), (Silo(static _ => { }).Mesh.ReconnectMin.TotalMilliseconds, Silo(static _ => { }).Mesh.ReconnectMax.TotalMilliseconds));
+        Assert.Equal((50, 1_000),
+            (Silo(static _ => { }).Mesh.ReconnectMin.TotalMilliseconds, Silo(static _ => { }).Mesh.ReconnectMax.TotalMilliseconds));
     }
 
     [Fact]
     public void A_protocol_that_does_not_exist_is_refused() => Refuses(
-        "ConnectionOptions.ProtocolVersion", silo => silo.Configure<ConnectionOptions>(options => options.ProtocolVersion = (NetworkProtocolVersion)2));
+        "ConnectionOptions.ProtocolVersion",
+        silo => silo.Configure<ConnectionOptions>(options => options.ProtocolVersion = (NetworkProtocolVersion)2));
 
     [Fact]
     public void Queues_of_senders_are_threads_of_the_send_stages_unless_these_are_set()
@@ -80,7 +82,8 @@ public class OptionEffectTests
     {
         Assert.Equal(IPAddress.Parse("10.9.8.7"), AddressOf(static options => options.LocalAddress = IPAddress.Parse("10.9.8.7")));
         Assert.Equal(IPAddress.Loopback, AddressOf(static options => options.NetworkInterfaceName = "lo"));
-        Assert.Equal(AddressFamily.InterNetworkV6, AddressOf(static options => options.PreferredFamily = AddressFamily.InterNetworkV6).AddressFamily);
+        Assert.Equal(AddressFamily.InterNetworkV6,
+            AddressOf(static options => options.PreferredFamily = AddressFamily.InterNetworkV6).AddressFamily);
         Assert.Equal(AddressFamily.InterNetwork, AddressOf(static _ => { }).AddressFamily);
         Assert.Contains("NetworkInterfaceName", Assert.Throws<OrleansConfigurationException>(() =>
             AddressOf(static options => options.NetworkInterfaceName = "none-such")).Message, StringComparison.Ordinal);
@@ -104,13 +107,19 @@ public class OptionEffectTests
     [Fact]
     public void A_value_out_of_range_fails_and_its_option_is_named()
     {
-        Refuses("MessagingOptions.MaxMessageHeaderSize", silo => silo.Configure<SiloMessagingOptions>(options => options.MaxMessageHeaderSize = 0));
-        Refuses("SiloMessagingOptions.MaxRequestProcessingTime", silo => silo.Configure<SiloMessagingOptions>(options => options.MaxRequestProcessingTime = TimeSpan.Zero));
-        Refuses("ClusterMembershipOptions.NumProbedSilos", silo => silo.Configure<ClusterMembershipOptions>(options => options.NumProbedSilos = 0));
-        Refuses("GrainCollectionOptions.ClassSpecificCollectionAge[A.B]", silo => silo.Configure<GrainCollectionOptions>(options => options.ClassSpecificCollectionAge["A.B"] = TimeSpan.Zero));
+        Refuses("MessagingOptions.MaxMessageHeaderSize",
+            silo => silo.Configure<SiloMessagingOptions>(options => options.MaxMessageHeaderSize = 0));
+        Refuses("SiloMessagingOptions.MaxRequestProcessingTime",
+            silo => silo.Configure<SiloMessagingOptions>(options => options.MaxRequestProcessingTime = TimeSpan.Zero));
+        Refuses("ClusterMembershipOptions.NumProbedSilos",
+            silo => silo.Configure<ClusterMembershipOptions>(options => options.NumProbedSilos = 0));
+        Refuses("GrainCollectionOptions.ClassSpecificCollectionAge[A.B]",
+            silo => silo.Configure<GrainCollectionOptions>(options => options.ClassSpecificCollectionAge["A.B"] = TimeSpan.Zero));
         Refuses("LoadSheddingOptions.CpuThreshold", silo => silo.Configure<LoadSheddingOptions>(options => options.CpuThreshold = 101));
-        Refuses("StatelessWorkerOptions.MinIdleCyclesBeforeRemoval", silo => silo.Configure<StatelessWorkerOptions>(options => options.MinIdleCyclesBeforeRemoval = 0));
-        Refuses("SchedulingOptions.ActivationSchedulingQuantum", silo => silo.Configure<SchedulingOptions>(options => options.ActivationSchedulingQuantum = TimeSpan.Zero));
+        Refuses("StatelessWorkerOptions.MinIdleCyclesBeforeRemoval",
+            silo => silo.Configure<StatelessWorkerOptions>(options => options.MinIdleCyclesBeforeRemoval = 0));
+        Refuses("SchedulingOptions.ActivationSchedulingQuantum",
+            silo => silo.Configure<SchedulingOptions>(options => options.ActivationSchedulingQuantum = TimeSpan.Zero));
         Assert.Contains("GatewayOptions.PreferredGatewayIndex", Assert.Throws<OrleansConfigurationException>(() => Client(client =>
             client.Configure<GatewayOptions>(options => options.PreferredGatewayIndex = 1))).Message, StringComparison.Ordinal);
     }

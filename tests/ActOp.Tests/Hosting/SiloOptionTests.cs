@@ -28,7 +28,8 @@ public class SiloOptionTests
         await Task.WhenAll(shorter.Take(0), longer.Take(0));
         await shorter.Take(2);
         await longer.Take(4);
-        bool IsLogged(ILong grain) => log.Lines(LogLevel.Warning).Any(line => line.StartsWith("A turn of " + grain.GetGrainId(), StringComparison.Ordinal));
+        bool IsLogged(ILong grain) =>
+            log.Lines(LogLevel.Warning).Any(line => line.StartsWith("A turn of " + grain.GetGrainId(), StringComparison.Ordinal));
         await TestingUtils.WaitUntilAsync(_ => Task.FromResult(IsLogged(longer)), Gate.Patience, TimeSpan.FromMilliseconds(1));
         Assert.True(IsLogged(longer));
         Assert.False(IsLogged(shorter));
@@ -109,7 +110,8 @@ public class SiloOptionTests
         // It asks for the counts at its first choice, and not again before time passes.
         director.Choose(grain, [node.Address], node.Address);
         SiloAddress[] choices = [.. Enumerable.Range(1, 6).Select(static port => SiloAddress.New(IPAddress.Loopback, port, 1))];
-        var seats = Enumerable.Range(0, 600).Select(_ => director.Choose(grain, choices, node.Address)).CountBy(static silo => silo).ToArray();
+        var seats = Enumerable.Range(0, 600).Select(_ => director.Choose(grain, choices, node.Address)).CountBy(static silo => silo)
+            .ToArray();
         Assert.Equal(6, seats.Length);
         return seats.Max(static seat => seat.Value) - seats.Min(static seat => seat.Value);
     }

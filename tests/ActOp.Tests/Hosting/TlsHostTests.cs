@@ -108,7 +108,8 @@ public sealed class TlsHostTests : IDisposable
     public async Task Self_signed_certificates_work_where_any_is_allowed()
     {
         using var key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
-        var certificate = new CertificateRequest("CN=self", key, HashAlgorithmName.SHA256).CreateSelfSigned(Now.AddDays(-1), Now.AddDays(1));
+        var certificate =
+            new CertificateRequest("CN=self", key, HashAlgorithmName.SHA256).CreateSelfSigned(Now.AddDays(-1), Now.AddDays(1));
         await using var cluster = Cluster(
             silo => silo.UseTls(certificate, static options => options.AllowAnyRemoteCertificate()),
             client => client.UseTls(static options => options.AllowAnyRemoteCertificate()));
@@ -315,7 +316,8 @@ public sealed class TlsHostTests : IDisposable
         store.AddRange([.. certificates]);
         try
         {
-            var found = CertificateLoader.LoadFromStoreCert("stored.example", Name, StoreLocation.CurrentUser, allowInvalid: true, server: true);
+            var found = CertificateLoader.LoadFromStoreCert(
+                "stored.example", Name, StoreLocation.CurrentUser, allowInvalid: true, server: true);
             Assert.Equal(certificates[1].Thumbprint, found.Thumbprint);
             Assert.True(found.HasPrivateKey);
             Assert.Throws<InvalidOperationException>(() => CertificateLoader.LoadFromStoreCert(
@@ -369,7 +371,8 @@ public sealed class TlsHostTests : IDisposable
         if (address is not null)
             names.AddIpAddress(address);
         request.CertificateExtensions.Add(names.Build());
-        using var signed = request.Create(Root, Now.AddDays(-1), Now.AddDays(days), BitConverter.GetBytes(Interlocked.Increment(ref s_serial)));
+        using var signed =
+            request.Create(Root, Now.AddDays(-1), Now.AddDays(days), BitConverter.GetBytes(Interlocked.Increment(ref s_serial)));
         using var withKey = signed.CopyWithPrivateKey(key);
         return X509CertificateLoader.LoadPkcs12(withKey.Export(X509ContentType.Pfx), null, X509KeyStorageFlags.Exportable);
     }

@@ -11,7 +11,8 @@ public class ClassAgeTests(ClassAgeTests.Aged cluster) : IClassFixture<ClassAgeT
         var ordinary = cluster.Silo.GetGrain<IEchoGrain>("a");
         await aged.Touch();
         await ordinary.Echo("a");
-        var (endOfAged, endOfOrdinary) = (cluster.Cluster.WaitForDeactivationAsync(aged), cluster.Cluster.WaitForDeactivationAsync(ordinary));
+        var (endOfAged, endOfOrdinary) =
+            (cluster.Cluster.WaitForDeactivationAsync(aged), cluster.Cluster.WaitForDeactivationAsync(ordinary));
         cluster.Clock.Advance(TimeSpan.FromMinutes(3));
         await endOfAged.WaitAsync(Gate.Patience);
         Assert.False(endOfOrdinary.IsCompleted);

@@ -45,7 +45,9 @@ public class CollectionTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         var quick = cluster.Silo.GetGrain<IIdle>(Guid.NewGuid(), typeof(QuickGrain).FullName);
         var eternal = cluster.Silo.GetGrain<IIdle>(Guid.NewGuid(), typeof(EternalGrain).FullName);
         await Task.WhenAll(idle.Touch(), quick.Touch(), eternal.Touch());
-        var endings = (cluster.Cluster.WaitForDeactivationAsync(idle), cluster.Cluster.WaitForDeactivationAsync(quick), cluster.Cluster.WaitForDeactivationAsync(eternal));
+        var endings =
+            (cluster.Cluster.WaitForDeactivationAsync(idle), cluster.Cluster.WaitForDeactivationAsync(quick),
+                cluster.Cluster.WaitForDeactivationAsync(eternal));
         Advance(minutes: 3);
         await endings.Item2.WaitAsync(Gate.Patience);
         Assert.False(endings.Item1.IsCompleted);

@@ -13,7 +13,8 @@ public class LifecycleTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         var grain = Get(out var life);
         await grain.Touch();
         await cluster.Cluster.DeactivateAsync(grain);
-        Assert.Equal(["construct", "setup", "activate stage", "OnActivate", "call", "OnDeactivate ApplicationRequested", "stop activate stage", "stop setup", "dispose"], life);
+        Assert.Equal(["construct", "setup", "activate stage", "OnActivate", "call", "OnDeactivate ApplicationRequested",
+            "stop activate stage", "stop setup", "dispose"], life);
     }
 
     [Fact]

@@ -201,7 +201,8 @@ public class TimerTests(VirtualTime cluster) : IClassFixture<VirtualTime>
 
         public Task Start(TimeSpan due, TimeSpan period, bool interleave, string? gate)
         {
-            _timer = this.RegisterGrainTimer(token => Tick(gate, token), new GrainTimerCreationOptions(due, period) { Interleave = interleave });
+            _timer = this.RegisterGrainTimer(
+                token => Tick(gate, token), new GrainTimerCreationOptions(due, period) { Interleave = interleave });
             return Task.CompletedTask;
         }
 

@@ -55,7 +55,8 @@ public class WorkloadTests(WorkloadTests.Watching cluster) : IClassFixture<Workl
         await gate.ArrivedAsync();
         await gate.ArrivedAsync();
         var waiting = Enumerable.Range(0, 12).SelectMany(_ => new[] { grain.Life(), worker.Life() }).ToArray();
-        await PassUntilAsync(() => Lines(grain, "MaxEnqueuedRequestsSoftLimit is 10") > 0 && Lines(worker, "MaxPendingWorkItemsSoftLimit is 8") > 0);
+        await PassUntilAsync(() => Lines(grain, "MaxEnqueuedRequestsSoftLimit is 10") > 0
+            && Lines(worker, "MaxPendingWorkItemsSoftLimit is 8") > 0);
         gate.Open();
         await Task.WhenAll([.. holding, .. waiting]);
     }

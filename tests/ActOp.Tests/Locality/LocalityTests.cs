@@ -79,7 +79,8 @@ public class LocalityTests
         cluster.AskAll(Enumerable.Range(0, Pairs).Select(pair => First(cluster, pair).Talk(1000 + pair, Words).AsTask()));
 
     private static Task<SiloAddress[]> Places(SilosInVirtualTime cluster) =>
-        cluster.AskAll(Enumerable.Range(0, Pairs).SelectMany(pair => new[] { First(cluster, pair).Where().AsTask(), Second(cluster, pair).Where().AsTask() }));
+        cluster.AskAll(Enumerable.Range(0, Pairs)
+            .SelectMany(pair => new[] { First(cluster, pair).Where().AsTask(), Second(cluster, pair).Where().AsTask() }));
 
     private static int Together(SiloAddress[] places) =>
         Enumerable.Range(0, Pairs).Count(pair => places[2 * pair].Equals(places[(2 * pair) + 1]));

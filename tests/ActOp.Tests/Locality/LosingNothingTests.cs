@@ -68,7 +68,10 @@ public class LosingNothingTests
         await TalkUntilTogether(cluster, [.. empty, .. cached], fixedPairs);
         Assert.All(empty.Concat(cached), pair => Assert.Equal(pair.First.Place, pair.Second.Place));
         foreach (var (first, second) in fixedPairs)
-            Assert.Equal((cluster.AddressOf(0), cluster.AddressOf(1)), (await cluster.Ask(first.Talker.Where()), await cluster.Ask(second.Talker.Where())));
+        {
+            Assert.Equal((cluster.AddressOf(0), cluster.AddressOf(1)),
+                (await cluster.Ask(first.Talker.Where()), await cluster.Ask(second.Talker.Where())));
+        }
     }
 
     [Fact]
@@ -81,7 +84,10 @@ public class LosingNothingTests
         await TalkUntilTogether(cluster, empty, carrying);
         Assert.All(empty, pair => Assert.Equal(pair.First.Place, pair.Second.Place));
         foreach (var (first, second) in carrying)
-            Assert.Equal((cluster.AddressOf(0), cluster.AddressOf(1)), (await cluster.Ask(first.Talker.Where()), await cluster.Ask(second.Talker.Where())));
+        {
+            Assert.Equal((cluster.AddressOf(0), cluster.AddressOf(1)),
+                (await cluster.Ask(first.Talker.Where()), await cluster.Ask(second.Talker.Where())));
+        }
     }
 
     [Fact]
@@ -110,7 +116,10 @@ public class LosingNothingTests
         await TalkUntilTogether(cluster, empty, ticking);
         Assert.All(empty, pair => Assert.Equal(pair.First.Place, pair.Second.Place));
         foreach (var (first, second) in ticking)
-            Assert.Equal((cluster.AddressOf(0), cluster.AddressOf(1)), (await cluster.Ask(first.Talker.Where()), await cluster.Ask(second.Talker.Where())));
+        {
+            Assert.Equal((cluster.AddressOf(0), cluster.AddressOf(1)),
+                (await cluster.Ask(first.Talker.Where()), await cluster.Ask(second.Talker.Where())));
+        }
     }
 
     [Fact]
@@ -145,7 +154,9 @@ public class LosingNothingTests
         for (var pair = from; pair < from + Pairs; pair++)
         {
             var (first, second) = (cluster.Grains.GetGrain<T>(pair), cluster.Grains.GetGrain<T>(1000 + pair));
-            var places = await cluster.AskAll([Place.On(cluster.AddressOf(0), () => first.Where().AsTask()), Place.On(cluster.AddressOf(1), () => second.Where().AsTask())]);
+            var places =
+                await cluster.AskAll([Place.On(cluster.AddressOf(0), () => first.Where().AsTask()),
+                    Place.On(cluster.AddressOf(1), () => second.Where().AsTask())]);
             Assert.Equal([cluster.AddressOf(0), cluster.AddressOf(1)], places);
             pairs.Add((new Talking(first), new Talking(second)));
         }
@@ -159,10 +170,13 @@ public class LosingNothingTests
     {
         for (var second = 1; second <= MostSeconds; second++)
         {
-            await cluster.AskAll(pairs.Concat(others).SelectMany(pair => new[] { pair.First.Talker.TellPartner().AsTask(), pair.Second.Talker.TellPartner().AsTask() }));
+            await cluster.AskAll(pairs.Concat(others)
+                .SelectMany(pair => new[] { pair.First.Talker.TellPartner().AsTask(), pair.Second.Talker.TellPartner().AsTask() }));
 
             await cluster.PassAsync(TimeSpan.FromSeconds(1), 0, 1);
-            var places = await cluster.AskAll(pairs.SelectMany(pair => new[] { pair.First.Talker.Where().AsTask(), pair.Second.Talker.Where().AsTask() }));
+            var places =
+                await cluster.AskAll(
+                    pairs.SelectMany(pair => new[] { pair.First.Talker.Where().AsTask(), pair.Second.Talker.Where().AsTask() }));
             for (var pair = 0; pair < pairs.Count; pair++)
                 (pairs[pair].First.Place, pairs[pair].Second.Place) = (places[2 * pair], places[(2 * pair) + 1]);
             if (pairs.TrueForAll(pair => pair.First.Place!.Equals(pair.Second.Place)))

@@ -18,7 +18,8 @@ public sealed class ApplicationTableTests
         Assert.Equal(cluster.Silos.Select(static silo => silo.SiloAddress).Order(), rows.Select(static row => row.SiloAddress).Order());
         Assert.All(rows, static row => Assert.Equal(SiloStatus.Active, row.Status));
         Assert.All(rows, static row => Assert.StartsWith("Silo_", row.SiloName, StringComparison.Ordinal));
-        Assert.All(rows, static row => Assert.True(row.ProxyPort > 0 && row.StartTime > DateTime.UnixEpoch && row.IAmAliveTime >= row.StartTime));
+        Assert.All(rows,
+            static row => Assert.True(row.ProxyPort > 0 && row.StartTime > DateTime.UnixEpoch && row.IAmAliveTime >= row.StartTime));
         Assert.Equal((1, 3), (table.Versions, table.Initialized));
         var seats = new HashSet<SiloAddress>();
         for (var key = 0; key < 60; key++)
@@ -59,7 +60,8 @@ public sealed class ApplicationTableTests
         var (one, two) = (Silo(1), Silo(2));
         var rows = new[]
         {
-            new MembershipRow(one, "one", SiloStatus.Active, new System.Net.IPEndPoint(one.Endpoint.Address, 7)) { Votes = [new Vote(two, 12_345, true)] },
+            new MembershipRow(one, "one", SiloStatus.Active, new System.Net.IPEndPoint(one.Endpoint.Address, 7)) { Votes =
+                [new Vote(two, 12_345, true)] },
             new MembershipRow(two, "two", SiloStatus.Joining, null) { Votes = [new Vote(one, 3, false)] },
         };
         var reply = await Write(table, 0, rows);

@@ -32,7 +32,8 @@ public class ReminderLossTests
         Assert.Equal(["r"], await grains[0].Names());
         foreach (var grain in grains)
         {
-            var indexes = grain.Ticks().Select(static tick => (tick.CurrentTickTime - tick.FirstTickTime).Ticks / tick.Period.Ticks).ToArray();
+            var indexes = grain.Ticks().Select(static tick => (tick.CurrentTickTime - tick.FirstTickTime).Ticks / tick.Period.Ticks)
+                .ToArray();
             Assert.Equal(indexes.Distinct(), indexes);
         }
     }

@@ -60,7 +60,8 @@ public class ReminderScheduleTests
         Assert.InRange(schedule.Queued, 1, 1100);
         Assert.NotNull(schedule.TakeDue(At(1) - 1, out _));
         Assert.Null(schedule.TakeDue(At(1) - 1, out _));
-        schedule.Remove(GrainId.Create("test", "1"), "a", Orleans.Reminders.Diagnostics.ReminderEvents.LocalReminderStopReason.Unregistered);
+        schedule.Remove(
+            GrainId.Create("test", "1"), "a", Orleans.Reminders.Diagnostics.ReminderEvents.LocalReminderStopReason.Unregistered);
         Assert.Null(schedule.TakeDue(At(30), out _));
     }
 
@@ -106,7 +107,9 @@ public class ReminderScheduleTests
 
     private static long At(int minutes) => (Start + TimeSpan.FromMinutes(minutes)).Ticks;
 
-    /// <summary>Some silos and their messages. Each silo's ticks of a slot are a span of time that ends where the next one's begins.</summary>
+    /// <summary>
+    /// Some silos and their messages. Each silo's ticks of a slot are a span of time that ends where the next one's begins.
+    /// </summary>
     private sealed class SlotPlay(Random random)
     {
         private readonly Dictionary<SiloAddress, ReminderSlots> _silos = [];

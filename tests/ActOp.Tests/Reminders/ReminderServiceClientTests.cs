@@ -80,7 +80,8 @@ public sealed class PlainReminded(IServiceProvider services) : Grain, IPlainRemi
 
     private sealed class Client(IServiceProvider services) : GrainServiceClient<IReminderService>(services), IReminderRegistry
     {
-        public Task<IGrainReminder> RegisterOrUpdateReminder(GrainId callingGrainId, string reminderName, TimeSpan dueTime, TimeSpan period) =>
+        public Task<IGrainReminder> RegisterOrUpdateReminder(
+            GrainId callingGrainId, string reminderName, TimeSpan dueTime, TimeSpan period) =>
             GetGrainService(callingGrainId).RegisterOrUpdateReminder(callingGrainId, reminderName, dueTime, period);
 
         public Task UnregisterReminder(GrainId callingGrainId, IGrainReminder reminder) =>

@@ -323,12 +323,14 @@ public class ReminderTests
 
         public Task StartAsync(CancellationToken cancellationToken = default) => Opens?.Task ?? Task.CompletedTask;
 
-        public Task<ReminderTableData> ReadRows(GrainId grainId) => Do(() => new ReminderTableData(_rows.Values.Where(row => row.GrainId.Equals(grainId))));
+        public Task<ReminderTableData> ReadRows(GrainId grainId) =>
+            Do(() => new ReminderTableData(_rows.Values.Where(row => row.GrainId.Equals(grainId))));
 
         public Task<ReminderTableData> ReadRows(uint begin, uint end) => Do(() => new ReminderTableData(
             _rows.Values.Where(row => MemoryReminderTable.IsWithin(row.GrainId.GetUniformHashCode(), begin, end))));
 
-        public Task<ReminderEntry?> ReadRow(GrainId grainId, string reminderName) => Do(() => _rows.GetValueOrDefault((grainId, reminderName)));
+        public Task<ReminderEntry?> ReadRow(GrainId grainId, string reminderName) =>
+            Do(() => _rows.GetValueOrDefault((grainId, reminderName)));
 
         public Task<string?> UpsertRow(ReminderEntry entry) => Do(() =>
         {
@@ -336,11 +338,13 @@ public class ReminderTests
             return (string?)(++_tag).ToString(System.Globalization.CultureInfo.InvariantCulture);
         });
 
-        public Task<bool> RemoveRow(GrainId grainId, string reminderName, string eTag) => Do(() => _rows.TryRemove((grainId, reminderName), out _));
+        public Task<bool> RemoveRow(GrainId grainId, string reminderName, string eTag) =>
+            Do(() => _rows.TryRemove((grainId, reminderName), out _));
 
         public Task TestOnlyClearTable() => Task.CompletedTask;
 
-        private Task<T> Do<T>(Func<T> step) => IsSick ? Task.FromException<T>(new IOException("The table is sick.")) : Task.FromResult(step());
+        private Task<T> Do<T>(Func<T> step) =>
+            IsSick ? Task.FromException<T>(new IOException("The table is sick.")) : Task.FromResult(step());
     }
 
     public interface IForgetful : IGrainWithIntegerKey

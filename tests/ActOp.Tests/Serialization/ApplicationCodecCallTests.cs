@@ -73,7 +73,8 @@ public class ApplicationCodecCallTests
     [RegisterSerializer]
     public sealed class CodedTemperatureCodec : IFieldCodec<CodedTemperature>
     {
-        public void WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, CodedTemperature value)
+        public void WriteField<TBufferWriter>(
+            ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, CodedTemperature value)
             where TBufferWriter : IBufferWriter<byte>
         {
             if (ReferenceCodec.TryWriteReferenceField(ref writer, fieldIdDelta, expectedType, value))

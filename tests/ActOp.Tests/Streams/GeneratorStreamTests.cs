@@ -51,7 +51,9 @@ public class GeneratorStreamTests(GeneratingSilo cluster) : IClassFixture<Genera
     public async Task Generated_items_reach_implicit_subscriptions_through_a_cache_of_the_contract()
     {
         var provider = (IControllable)cluster.ClientOf(0).GetStreamProvider("generator");
-        Assert.Equal(0, await provider.ExecuteCommand((int)Orleans.Providers.Streams.Common.PersistentStreamProviderCommand.GetNumberRunningAgents, null));
+        Assert.Equal(0,
+            await provider.ExecuteCommand(
+                (int)Orleans.Providers.Streams.Common.PersistentStreamProviderCommand.GetNumberRunningAgents, null));
         await provider.ExecuteCommand(
             (int)StreamGeneratorCommand.Configure, new SimpleGeneratorOptions { StreamNamespace = "generated", EventsInStream = 500 });
         await provider.ExecuteCommand((int)Orleans.Providers.Streams.Common.PersistentStreamProviderCommand.StartAgents, null);

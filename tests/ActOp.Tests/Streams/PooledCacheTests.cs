@@ -152,7 +152,8 @@ public class PooledCacheTests
 
     private static EventSequenceTokenV2 At(long number) => new(number);
 
-    private static void Add(PooledQueueCache cache, long number, StreamId stream, DateTime? at = null, ArraySegment<byte> segment = default) =>
+    private static void Add(
+        PooledQueueCache cache, long number, StreamId stream, DateTime? at = null, ArraySegment<byte> segment = default) =>
         cache.Add([new CachedMessage
         {
             StreamId = stream, SequenceNumber = number, EnqueueTimeUtc = at ?? Noon, DequeueTimeUtc = at ?? Noon, Segment = segment,

@@ -96,7 +96,8 @@ public class StreamOptionTests
                 streams.ConfigureLifecycle(static options => options.Configure(
                     static one => (one.InitStage, one.StartStage) = (9_000, 19_000)));
                 streams.ConfigurePullingAgent(static agent => agent.Configure(
-                    static one => (one.GetQueueMsgsTimerPeriod, one.InitQueueTimeout, one.StreamInactivityPeriod) = (Pause, OpenLimit, 4 * Pause)));
+                    static one => (one.GetQueueMsgsTimerPeriod, one.InitQueueTimeout, one.StreamInactivityPeriod) =
+                        (Pause, OpenLimit, 4 * Pause)));
             });
         });
         var cluster = builder.Build();
@@ -143,7 +144,8 @@ public class StreamOptionTests
     private sealed class Queue() : SimpleQueueCache(100, NullLogger.Instance), IQueueAdapterFactory, IQueueAdapter, IQueueAdapterReceiver,
         IQueueAdapterCache
     {
-        private readonly HashRingBasedStreamQueueMapper _mapper = new(new HashRingStreamQueueMapperOptions { TotalQueueCount = 1 }, "empty");
+        private readonly HashRingBasedStreamQueueMapper _mapper =
+            new(new HashRingStreamQueueMapperOptions { TotalQueueCount = 1 }, "empty");
         private int _reads;
         private int _registrations;
 

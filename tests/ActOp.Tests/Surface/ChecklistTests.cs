@@ -5,7 +5,7 @@ namespace ActOp.Tests.Surface;
 
 /// <summary>
 /// The behaviours of Orleans that are hard to match, by the numbers of the list. Three have classes of their own, since they are features:
-/// 1 <c>Behaviour1CustomCallTests</c>, 3 <c>Behaviour3EnumerableTests</c> and 7 <c>Behaviour7CancellationTests</c>. The details are in the
+/// 1 <c>Behaviour1CustomRequestTests</c>, 3 <c>Behaviour3EnumerableTests</c> and 7 <c>Behaviour7CancellationTests</c>. The details are in the
 /// tests of each part.
 /// </summary>
 public class ChecklistTests(ChecklistTests.Watched cluster) : IClassFixture<ChecklistTests.Watched>

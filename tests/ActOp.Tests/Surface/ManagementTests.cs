@@ -31,7 +31,8 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
         for (var key = 0; key < 10; key++)
             await cluster.Client.GetGrain<IManaged>(key).Touch();
         var simple = await Management.GetSimpleGrainStatistics();
-        Assert.True(simple.Where(static one => one.GrainType == typeof(ManagedGrain).FullName).Sum(static one => one.ActivationCount) >= 10);
+        Assert.True(
+            simple.Where(static one => one.GrainType == typeof(ManagedGrain).FullName).Sum(static one => one.ActivationCount) >= 10);
         var detailed = await Management.GetDetailedGrainStatistics([typeof(ManagedGrain).FullName!]);
         Assert.Subset(detailed.Select(static one => one.GrainId.Key).ToHashSet(),
             Enumerable.Range(0, 10).Select(static key => GrainIdKeyExtensions.CreateIntegerKey(key)).ToHashSet());

@@ -24,7 +24,9 @@ public class ClusterMembershipOptions
     /// <summary>How long a vote against a silo counts. Default: 2 min.</summary>
     public TimeSpan DeathVoteExpirationTimeout { get; set; } = TimeSpan.FromSeconds(120);
 
-    /// <summary>Time between two searches for entries that are past <see cref="DefunctSiloExpiration"/>; null for never. Default: 1 h.</summary>
+    /// <summary>
+    /// Time between two searches for entries that are past <see cref="DefunctSiloExpiration"/>; null for never. Default: 1 h.
+    /// </summary>
     public TimeSpan? DefunctSiloCleanupPeriod { get; set; } = TimeSpan.FromHours(1);
 
     /// <summary>Maximum time that the entry of a dead silo is kept. Default: 7 d.</summary>

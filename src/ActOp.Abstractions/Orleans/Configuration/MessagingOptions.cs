@@ -133,8 +133,8 @@ public class SiloMessagingOptions : MessagingOptions
     public int MaxForwardCount { get; set; } = 2;
 
     /// <summary>
-    /// Maximum time that a request may run and keep others waiting. Then the activation ends with the reason ActivationUnresponsive, and the
-    /// requests that wait go to the next activation of the grain. An activation that blocks its thread cannot end. Default: 2 h.
+    /// Maximum time that a request may run and keep others waiting. Then the activation ends with the reason ActivationUnresponsive, and
+    /// the requests that wait go to the next activation of the grain. An activation that blocks its thread cannot end. Default: 2 h.
     /// </summary>
     public TimeSpan MaxRequestProcessingTime { get; set; } = DEFAULT_MAX_REQUEST_PROCESSING_TIME;
 
@@ -172,7 +172,9 @@ public class ConnectionOptions
     /// <summary>Maximum time from the start of a connection to the end of its handshake. Default: 5 s.</summary>
     public TimeSpan OpenConnectionTimeout { get; set; } = DEFAULT_OPENCONNECTION_TIMEOUT;
 
-    /// <summary>The protocol of connections. Only <see cref="NetworkProtocolVersion.Version1"/> exists; another one fails the start.</summary>
+    /// <summary>
+    /// The protocol of connections. Only <see cref="NetworkProtocolVersion.Version1"/> exists; another one fails the start.
+    /// </summary>
     public NetworkProtocolVersion ProtocolVersion { get; set; } = NetworkProtocolVersion.Version1;
 }
 

@@ -91,8 +91,8 @@ public class StreamCacheEvictionOptions
     public TimeSpan DataMinTimeInCache { get; set; } = DefaultDataMinTimeInCache;
 
     /// <summary>
-    /// How long an empty cache remembers which batch has left last: until then, a subscription that asks for it or an older one is told that
-    /// it is gone; after that, it gets the next items. Default: 10 min.
+    /// How long an empty cache remembers which batch has left last: until then, a subscription that asks for it or an older one is told
+    /// that it is gone; after that, it gets the next items. Default: 10 min.
     /// </summary>
     public TimeSpan? MetadataMinTimeInCache { get; set; } = DefaultMetadataMinTimeInCache;
 }

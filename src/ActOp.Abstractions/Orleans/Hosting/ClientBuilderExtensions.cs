@@ -81,7 +81,9 @@ public static class ClientBuilderExtensions
         builder.ConfigureServices(static services => services.AddSingleton<IClientConnectionRetryFilter, TConnectionRetryFilter>());
 
     /// <summary>Connects to a silo on this machine.</summary>
-    public static IClientBuilder UseLocalhostClustering(this IClientBuilder builder, int gatewayPort = EndpointOptions.DEFAULT_GATEWAY_PORT, string serviceId = "dev", string clusterId = "dev") =>
+    public static IClientBuilder UseLocalhostClustering(
+        this IClientBuilder builder, int gatewayPort = EndpointOptions.DEFAULT_GATEWAY_PORT, string serviceId = "dev",
+        string clusterId = "dev") =>
         builder.UseLocalhostClustering([gatewayPort], serviceId, clusterId);
 
     /// <summary>Connects to silos on this machine.</summary>

@@ -17,7 +17,9 @@ public static class EndpointOptionsExtensions
     /// <param name="addressFamily">The kind of address that is used.</param>
     /// <param name="listenOnAnyHostAddress">Whether the silo listens on all addresses of the machine instead of that one.</param>
     /// <exception cref="OrleansConfigurationException">At start: the name has no address of that kind.</exception>
-    public static ISiloBuilder ConfigureEndpoints(this ISiloBuilder builder, string? hostname, int siloPort, int gatewayPort, AddressFamily addressFamily = AddressFamily.InterNetwork, bool listenOnAnyHostAddress = false) =>
+    public static ISiloBuilder ConfigureEndpoints(
+        this ISiloBuilder builder, string? hostname, int siloPort, int gatewayPort,
+        AddressFamily addressFamily = AddressFamily.InterNetwork, bool listenOnAnyHostAddress = false) =>
         builder.Configure<EndpointOptions>(
             options => Set(options, HostAddress.Of(hostname, addressFamily), siloPort, gatewayPort, listenOnAnyHostAddress));
 
@@ -28,7 +30,9 @@ public static class EndpointOptionsExtensions
     /// <param name="addressFamily">The kind of address that is used.</param>
     /// <param name="listenOnAnyHostAddress">Whether the silo listens on all addresses of the machine instead of that one.</param>
     /// <exception cref="OrleansConfigurationException">At start: the machine has no address of that kind.</exception>
-    public static ISiloBuilder ConfigureEndpoints(this ISiloBuilder builder, int siloPort, int gatewayPort, AddressFamily addressFamily = AddressFamily.InterNetwork, bool listenOnAnyHostAddress = false) =>
+    public static ISiloBuilder ConfigureEndpoints(
+        this ISiloBuilder builder, int siloPort, int gatewayPort, AddressFamily addressFamily = AddressFamily.InterNetwork,
+        bool listenOnAnyHostAddress = false) =>
         builder.ConfigureEndpoints(null, siloPort, gatewayPort, addressFamily, listenOnAnyHostAddress);
 
     /// <summary>Sets ports and the address under which others reach the silo.</summary>

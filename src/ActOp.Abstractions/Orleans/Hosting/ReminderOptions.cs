@@ -7,14 +7,14 @@ public sealed class ReminderOptions
     public TimeSpan MinimumReminderPeriod { get; set; } = TimeSpan.FromMinutes(1);
 
     /// <summary>
-    /// Time between two reads of the table by a silo: it finds reminders that were written while the silos disagreed about who is responsible.
-    /// Default: 5 min.
+    /// Time between two reads of the table by a silo: it finds reminders that were written while the silos disagreed about who is
+    /// responsible. Default: 5 min.
     /// </summary>
     public TimeSpan RefreshReminderListPeriod { get; set; } = TimeSpan.FromMinutes(5);
 
     /// <summary>
-    /// A silo keeps in memory the reminders that are due within this time, and reads the others when their time comes near. It must be longer
-    /// than <see cref="RefreshReminderListPeriod"/>. Default: 10 min.
+    /// A silo keeps in memory the reminders that are due within this time, and reads the others when their time comes near. It must be
+    /// longer than <see cref="RefreshReminderListPeriod"/>. Default: 10 min.
     /// </summary>
     public TimeSpan ReminderLoadingWindow { get; set; } = TimeSpan.FromMinutes(10);
 

@@ -14,7 +14,9 @@ public sealed class GrainProperties
 
     /// <summary>All keys and values for people, in the order of the keys.</summary>
     public string ToDetailedString() =>
-        Properties is null ? "" : "[" + string.Join(", ", Properties.OrderBy(pair => pair.Key, StringComparer.Ordinal).Select(pair => "{'" + pair.Key + "': '" + pair.Value + "'}")) + "]";
+        Properties is null
+            ? "" : "[" + string.Join(", ", Properties.OrderBy(pair => pair.Key, StringComparer.Ordinal)
+                .Select(pair => "{'" + pair.Key + "': '" + pair.Value + "'}")) + "]";
 }
 
 /// <summary>A service that adds to the properties of every grain type.</summary>

@@ -82,7 +82,9 @@ public interface IAsyncEnumerableRequest<T> : IRequest
 /// <summary>How items are fetched.</summary>
 public static class AsyncEnumerableExtensions
 {
-    /// <summary>Sets the most items that are fetched at once. Has no effect if <paramref name="self"/> is no result of a grain call.</summary>
+    /// <summary>
+    /// Sets the most items that are fetched at once. Has no effect if <paramref name="self"/> is no result of a grain call.
+    /// </summary>
     public static IAsyncEnumerable<T> WithBatchSize<T>(this IAsyncEnumerable<T> self, int maxBatchSize)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(maxBatchSize, 1);
@@ -304,6 +306,7 @@ internal sealed class RemoteEnumerator<T> : IAsyncEnumerator<T>
     }
 
     private EnumerationAbortedException Aborted() => new(
-        "The enumeration of " + _request.Method.ActivityName + " was aborted: " + _request.TargetId + " does not know it any more. The grain"
+        "The enumeration of " + _request.Method.ActivityName + " was aborted: " + _request.TargetId
+            + " does not know it any more. The grain"
         + " was deactivated, or nobody has asked for items for longer than the response timeout.");
 }

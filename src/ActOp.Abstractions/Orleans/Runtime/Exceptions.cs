@@ -149,7 +149,8 @@ public sealed class LimitExceededException : OrleansException
     /// <param name="threshold">The limit.</param>
     /// <param name="extraInfo">What it concerns, for example the grain.</param>
     public LimitExceededException(string limitName, int current, int threshold, object extraInfo)
-        : base(string.Create(CultureInfo.InvariantCulture, $"Limit {limitName} exceeded: {current} where at most {threshold} are allowed. {extraInfo}"))
+        : base(string.Create(
+            CultureInfo.InvariantCulture, $"Limit {limitName} exceeded: {current} where at most {threshold} are allowed. {extraInfo}"))
     {
     }
 }
@@ -237,7 +238,10 @@ public class WrappedException : OrleansException
     public static void CreateAndRethrow(Exception exception)
     {
         ArgumentNullException.ThrowIfNull(exception);
-        var wrapped = exception as WrappedException ?? new WrappedException(exception.GetType().Name + ": " + exception.Message) { OriginalExceptionType = exception.GetType().FullName };
+        var wrapped = exception as WrappedException
+            ?? new WrappedException(
+                exception.GetType().Name + ": " + exception.Message)
+            { OriginalExceptionType = exception.GetType().FullName };
         if (exception.StackTrace is { } trace && wrapped.StackTrace is null)
             ExceptionDispatchInfo.SetRemoteStackTrace(wrapped, trace);
         ExceptionDispatchInfo.Throw(wrapped);

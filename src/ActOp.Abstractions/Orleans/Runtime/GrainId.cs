@@ -51,7 +51,8 @@ public readonly struct GrainId : IEquatable<GrainId>, IComparable<GrainId>, ISpa
     /// <summary>Reads <c>type/key</c>. The first slash ends the type.</summary>
     /// <exception cref="ArgumentException">The text has no type, no slash or no key.</exception>
     public static GrainId Parse(string value) =>
-        TryParse(value, out var id) ? id : throw new ArgumentException("'" + value + "' is not a grain id: expected type/key.", nameof(value));
+        TryParse(value, out var id)
+            ? id : throw new ArgumentException("'" + value + "' is not a grain id: expected type/key.", nameof(value));
 
     /// <summary>Reads <c>type/key</c>; false when the text has no type, no slash or no key.</summary>
     public static bool TryParse([NotNullWhen(true)] string? value, out GrainId result)
@@ -148,7 +149,8 @@ public static class GrainIdKeyExtensions
     /// <summary>The Guid that the key stands for, and its extension or null.</summary>
     /// <exception cref="ArgumentException">The key is no Guid.</exception>
     public static Guid GetGuidKey(this GrainId grainId, out string? keyExt) =>
-        grainId.TryGetGuidKey(out var key, out keyExt) ? key : throw new ArgumentException("The key of grain " + grainId + " is not a Guid.", nameof(grainId));
+        grainId.TryGetGuidKey(out var key, out keyExt)
+            ? key : throw new ArgumentException("The key of grain " + grainId + " is not a Guid.", nameof(grainId));
 
     /// <summary>The Guid that the key stands for.</summary>
     /// <exception cref="ArgumentException">The key is no Guid.</exception>
@@ -157,7 +159,8 @@ public static class GrainIdKeyExtensions
     /// <summary>The number that the key stands for, and its extension or null.</summary>
     /// <exception cref="ArgumentException">The key is no number.</exception>
     public static long GetIntegerKey(this GrainId grainId, out string? keyExt) =>
-        grainId.TryGetIntegerKey(out var key, out keyExt) ? key : throw new ArgumentException("The key of grain " + grainId + " is not a number.", nameof(grainId));
+        grainId.TryGetIntegerKey(out var key, out keyExt)
+            ? key : throw new ArgumentException("The key of grain " + grainId + " is not a number.", nameof(grainId));
 
     /// <summary>The number that the key stands for.</summary>
     /// <exception cref="ArgumentException">The key is no number.</exception>

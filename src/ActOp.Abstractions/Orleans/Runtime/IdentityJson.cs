@@ -16,7 +16,8 @@ public abstract class IdentityJsonConverter<T> : JsonConverter<T>
 
     /// <inheritdoc/>
     public sealed override T Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
-        reader.TokenType == JsonTokenType.String ? Parse(reader.GetString()!) : throw new JsonException("A " + typeof(T).Name + " is a string in JSON.");
+        reader.TokenType == JsonTokenType.String
+            ? Parse(reader.GetString()!) : throw new JsonException("A " + typeof(T).Name + " is a string in JSON.");
 
     /// <inheritdoc/>
     public sealed override T ReadAsPropertyName(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
@@ -121,11 +122,13 @@ public sealed class MembershipVersionJsonConverter : JsonConverter<MembershipVer
 {
     /// <inheritdoc/>
     public override MembershipVersion Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
-        reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out var number) ? new(number) : throw new JsonException("A MembershipVersion is a whole number in JSON.");
+        reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out var number)
+            ? new(number) : throw new JsonException("A MembershipVersion is a whole number in JSON.");
 
     /// <inheritdoc/>
     public override MembershipVersion ReadAsPropertyName(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
-        long.TryParse(reader.GetString(), CultureInfo.InvariantCulture, out var number) ? new(number) : throw new JsonException("A MembershipVersion is a whole number in JSON.");
+        long.TryParse(reader.GetString(), CultureInfo.InvariantCulture, out var number)
+            ? new(number) : throw new JsonException("A MembershipVersion is a whole number in JSON.");
 
     /// <inheritdoc/>
     public override void Write(Utf8JsonWriter writer, MembershipVersion value, JsonSerializerOptions options) =>

@@ -133,7 +133,8 @@ public static class RequestContext
     {
         if (values is { Count: 0 })
             values = null;
-        return values is null && reentrancyId == Guid.Empty ? null : new RequestContextData { Values = values, ReentrancyId = reentrancyId };
+        return values is null && reentrancyId == Guid.Empty
+            ? null : new RequestContextData { Values = values, ReentrancyId = reentrancyId };
     }
 }
 

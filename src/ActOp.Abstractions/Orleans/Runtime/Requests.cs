@@ -101,7 +101,8 @@ public abstract class RequestBase : Call, IRequest
     /// </summary>
     internal virtual IInvokable Visible => this;
 
-    // What follows is for requests of the application that derive from this class itself: a CustomCall carries them, and they are never sent.
+    // What follows is for requests of the application that derive from this class itself: a CustomCall carries them, and they are never
+    // sent.
 
     /// <inheritdoc/>
     internal override object? BoxedResult

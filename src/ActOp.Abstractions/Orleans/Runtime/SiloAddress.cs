@@ -89,7 +89,8 @@ public sealed class SiloAddress : IEquatable<SiloAddress>, IComparable<SiloAddre
     public static SiloAddress Parse(string value)
     {
         ArgumentNullException.ThrowIfNull(value);
-        return TryParse(value, out var address) ? address : throw new FormatException("'" + value + "' is not a silo address: expected ip:port@generation.");
+        return TryParse(value, out var address)
+            ? address : throw new FormatException("'" + value + "' is not a silo address: expected ip:port@generation.");
     }
 
     /// <summary>Reads <c>ip:port@generation</c> in UTF-8; false when the text is something else.</summary>

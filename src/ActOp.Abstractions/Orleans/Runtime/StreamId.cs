@@ -62,7 +62,11 @@ public readonly struct StreamId : IEquatable<StreamId>, IComparable<StreamId>, I
     {
         var slash = value.IndexOf((byte)'/');
         if (slash < 0 || slash == value.Length - 1)
-            throw new ArgumentException("\"" + Encoding.UTF8.GetString(value) + "\" is no stream id: it must be namespace/key.", nameof(value));
+        {
+            throw new ArgumentException(
+                "\"" + Encoding.UTF8.GetString(value) + "\" is no stream id: it must be namespace/key.", nameof(value));
+        }
+
         var ns = value[..slash];
         return Create(ns.SequenceEqual("null"u8) ? default : ns, value[(slash + 1)..]);
     }
@@ -137,7 +141,11 @@ internal readonly struct NamespacedKey : IEquatable<NamespacedKey>, IComparable<
         if (key.IsEmpty)
             throw new ArgumentException("The key of a " + owner + " must not be empty.", nameof(key));
         if (ns.Length > ushort.MaxValue)
-            throw new ArgumentException("The namespace of a " + owner + " must not be longer than " + ushort.MaxValue + " bytes.", nameof(ns));
+        {
+            throw new ArgumentException(
+                "The namespace of a " + owner + " must not be longer than " + ushort.MaxValue + " bytes.", nameof(ns));
+        }
+
         return new NamespacedKey([.. ns, .. key], (ushort)ns.Length);
     }
 

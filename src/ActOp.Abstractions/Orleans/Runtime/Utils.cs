@@ -97,8 +97,8 @@ public static class Utils
 
 /// <summary>Keys of the time providers that an application may register for a part of the runtime.</summary>
 /// <remarks>
-/// <see cref="Grains"/> is the clock of grains and <see cref="SystemTimers"/> that of everything else, except for reminders. The other parts
-/// have no clock of their own.
+/// <see cref="Grains"/> is the clock of grains and <see cref="SystemTimers"/> that of everything else, except for reminders. The other
+/// parts have no clock of their own.
 /// </remarks>
 public static class TimeProviderNames
 {

@@ -9,14 +9,14 @@ namespace ActOp.Mesh.Transports.Tls;
 /// A byte stream whose bytes pass an <see cref="SslStream"/>, which reads and writes a <see cref="TlsWire"/>. It has no thread: the TLS
 /// handshake advances when encrypted bytes are reported (<see cref="Receive"/>), and all continuations of the SslStream run inside of that
 /// call, or inside of a step of <see cref="TlsSettings.Run"/>.
-/// <para>Reading: between two calls of <see cref="Receive"/> one read of no bytes is pending. It ends when decrypted bytes are there; then a
-/// second read takes them, at once. A result shorter than asked for therefore shows that neither decrypted bytes nor complete records are
+/// <para>Reading: between two calls of <see cref="Receive"/> one read of no bytes is pending. It ends when decrypted bytes are there; then
+/// a second read takes them, at once. A result shorter than asked for therefore shows that neither decrypted bytes nor complete records are
 /// left.</para>
 /// <para>Sending: bytes count as taken when their encrypted form was sent. A call that returns <see cref="ByteStream.WouldBlock"/> may have
 /// encrypted bytes already; <b>the next call must begin with the same bytes</b> (as the mesh does), and reports them as taken. So bytes are
 /// not lost in a buffer when the stream is closed, and that buffer is limited to one chunk.</para>
-/// <para>Threads: as <see cref="ByteStream"/>. A step of the handshake may run on another thread; <see cref="_drive"/> ensures that there is
-/// one at a time, and that the last of it and <see cref="Dispose"/> releases the SslStream.</para>
+/// <para>Threads: as <see cref="ByteStream"/>. A step of the handshake may run on another thread; <see cref="_drive"/> ensures that there
+/// is one at a time, and that the last of it and <see cref="Dispose"/> releases the SslStream.</para>
 /// <para>Failures: a callback that throws, a truncated handshake, bytes that are not TLS and an alert are logged and break the stream. A
 /// callback that does not return holds its thread, not the stream: the mesh closes that at the limit of its handshake. An end of the
 /// encrypted stream without the message that announces it (close_notify) is a failure, because anybody could have caused it.</para>

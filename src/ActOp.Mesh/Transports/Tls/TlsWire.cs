@@ -4,14 +4,14 @@ using System.Threading.Tasks.Sources;
 namespace ActOp.Mesh.Transports.Tls;
 
 /// <summary>
-/// The encrypted side of a TLS stream, as the <see cref="Stream"/> that <see cref="System.Net.Security.SslStream"/> needs. A read that finds
-/// no bytes stays pending until <see cref="Resume"/>, which continues the reader on the calling thread. A write only fills the output
+/// The encrypted side of a TLS stream, as the <see cref="Stream"/> that <see cref="System.Net.Security.SslStream"/> needs. A read that
+/// finds no bytes stays pending until <see cref="Resume"/>, which continues the reader on the calling thread. A write only fills the output
 /// buffer, which <see cref="Drain"/> sends; so every write completes at once.
 /// <para>Owns the encrypted stream and the output buffer, which is from the shared pool while it holds bytes: at most a chunk of
 /// <see cref="TlsStream"/> and a few control records.</para>
 /// <para>Threads: one reader at a time, under the read gate; several writers (the sender, and the reader for alerts and key updates), under
-/// the write gate. Both gates are held for one non-blocking call and no continuation. <see cref="CloseInner"/> takes both, so that no thread uses
-/// a stream that was closed.</para>
+/// the write gate. Both gates are held for one non-blocking call and no continuation. <see cref="CloseInner"/> takes both, so that no
+/// thread uses a stream that was closed.</para>
 /// </summary>
 internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
 {
@@ -183,7 +183,9 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
         Drain();
     }
 
-    /// <summary>Closes the encrypted stream. Reads and writes of a handshake that is still running on another thread fail from now on.</summary>
+    /// <summary>
+    /// Closes the encrypted stream. Reads and writes of a handshake that is still running on another thread fail from now on.
+    /// </summary>
     public void CloseInner()
     {
         lock (_readGate)
@@ -293,7 +295,8 @@ internal sealed class TlsWire(ByteStream inner) : Stream, IValueTaskSource<int>
 }
 
 /// <summary>
-/// Makes a <see cref="Memory{T}"/> of a span for one call that completes before it returns. After <see cref="TakeBack"/> the memory is empty.
+/// Makes a <see cref="Memory{T}"/> of a span for one call that completes before it returns. After <see cref="TakeBack"/> the memory is
+/// empty.
 /// </summary>
 internal sealed unsafe class LentMemory : MemoryManager<byte>
 {

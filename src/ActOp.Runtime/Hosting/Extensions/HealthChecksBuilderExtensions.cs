@@ -14,8 +14,8 @@ public static class ActOpHealthChecksBuilderExtensions
 {
     /// <summary>
     /// Adds two checks: <paramref name="name"/>-live with the tag <c>live</c>, whether the process must be replaced, and
-    /// <paramref name="name"/>-ready with the tag <c>ready</c>, whether it may get work. A silo that is ready but does not reach the membership
-    /// table is degraded.
+    /// <paramref name="name"/>-ready with the tag <c>ready</c>, whether it may get work. A silo that is ready but does not reach the
+    /// membership table is degraded.
     /// </summary>
     /// <param name="builder">What <c>services.AddHealthChecks()</c> returns.</param>
     /// <param name="name">The first part of the names of the checks.</param>

@@ -26,14 +26,14 @@ public class TlsOptions
 
     /// <summary>
     /// Selects the certificate of each accepted connection, by the name that the dialler expects (null if it names none). Takes precedence
-    /// over <see cref="LocalCertificate"/>. A silo without <see cref="LocalClientCertificateSelector"/> also shows what this selects (for no
-    /// name) when it dials.
+    /// over <see cref="LocalCertificate"/>. A silo without <see cref="LocalClientCertificateSelector"/> also shows what this selects (for
+    /// no name) when it dials.
     /// </summary>
     public Func<ConnectionContext, string?, X509Certificate2>? LocalServerCertificateSelector { get; set; }
 
     /// <summary>
-    /// Selects the certificate of each dialled connection, or none. Its arguments: the stream, the expected host, the local certificates, the
-    /// certificate of the other end if it is known yet, and the issuers that it accepts. Takes precedence over
+    /// Selects the certificate of each dialled connection, or none. Its arguments: the stream, the expected host, the local certificates,
+    /// the certificate of the other end if it is known yet, and the issuers that it accepts. Takes precedence over
     /// <see cref="LocalCertificate"/>.
     /// </summary>
     public Func<object, string, X509CertificateCollection, X509Certificate?, string[], X509Certificate2?>? LocalClientCertificateSelector
@@ -47,8 +47,8 @@ public class TlsOptions
 
     /// <summary>
     /// Whether diallers must show a certificate. Default <c>AllowCertificate</c> on the gateway and, unlike in Orleans,
-    /// <c>RequireCertificate</c> on the silo port: whoever reaches that port becomes a member of the cluster. A value that is set applies to
-    /// both ports.
+    /// <c>RequireCertificate</c> on the silo port: whoever reaches that port becomes a member of the cluster. A value that is set applies
+    /// to both ports.
     /// </summary>
     public RemoteCertificateMode ClientCertificateMode
     {
@@ -72,8 +72,9 @@ public class TlsOptions
     public Action<ConnectionContext, TlsServerAuthenticationOptions>? OnAuthenticateAsServer { get; set; }
 
     /// <summary>
-    /// Called before each handshake of a dialled connection; may change its options. <see cref="TlsClientAuthenticationOptions.TargetHost"/>,
-    /// the name that the certificate must have, is the host that was dialled, usually an IP address.
+    /// Called before each handshake of a dialled connection; may change its options.
+    /// <see cref="TlsClientAuthenticationOptions.TargetHost"/>, the name that the certificate must have, is the host that was dialled,
+    /// usually an IP address.
     /// </summary>
     public Action<ConnectionContext, TlsClientAuthenticationOptions>? OnAuthenticateAsClient { get; set; }
 
@@ -170,7 +171,8 @@ public class TlsServerAuthenticationOptions
                 _options.ServerCertificate = null;
             }
 
-            _options.ServerCertificateSelectionCallback = value is null ? null : new System.Net.Security.ServerCertificateSelectionCallback(value);
+            _options.ServerCertificateSelectionCallback = value is null
+                ? null : new System.Net.Security.ServerCertificateSelectionCallback(value);
         }
     }
 
@@ -206,7 +208,9 @@ public class TlsClientAuthenticationOptions
 
     internal TlsClientAuthenticationOptions(SslClientAuthenticationOptions options) => _options = options;
 
-    /// <summary>The name that the certificate of the listener must have. Default: the host that was dialled, usually an IP address.</summary>
+    /// <summary>
+    /// The name that the certificate of the listener must have. Default: the host that was dialled, usually an IP address.
+    /// </summary>
     public string? TargetHost
     {
         get => _options.TargetHost;

@@ -21,7 +21,8 @@ namespace ActOp.Runtime.Hosting.Tls;
 /// The TLS of a node: turns <see cref="TlsOptions"/> into the options of each handshake. Registered by <c>UseTls</c>; without it nothing
 /// of this exists.
 /// <para>Owns nothing but the contexts of certificates (built once for each, because that searches the chain), which live as long as their
-/// certificates. Handshakes call it on pool threads, many at a time; a node with a <see cref="NodeSeams.Driver"/> calls it on its own.</para>
+/// certificates. Handshakes call it on pool threads, many at a time; a node with a <see cref="NodeSeams.Driver"/> calls it on its
+/// own.</para>
 /// </summary>
 internal sealed class NodeTls(TlsOptions options)
 {
@@ -44,7 +45,8 @@ internal sealed class NodeTls(TlsOptions options)
         {
             Server = Server,
             Client = Client,
-            Run = setup.Driver is null ? static step => ThreadPool.UnsafeQueueUserWorkItem(static step => step(), step, preferLocal: false) : null,
+            Run = setup.Driver is null
+                ? static step => ThreadPool.UnsafeQueueUserWorkItem(static step => step(), step, preferLocal: false) : null,
         };
         return setup with { Transport = new TlsTransport(setup.Transport, settings, setup.Loggers.CreateLogger<TlsTransport>()) };
     }

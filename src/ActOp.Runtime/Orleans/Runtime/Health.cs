@@ -17,8 +17,8 @@ public interface IHealthCheckParticipant : IHealthCheckable
 }
 
 /// <summary>
-/// Told when the silo must end: the others have declared it dead, or a vital part has failed. Register one as a service; the host is stopped
-/// in any case.
+/// Told when the silo must end: the others have declared it dead, or a vital part has failed. Register one as a service; the host is
+/// stopped in any case.
 /// </summary>
 public interface IFatalErrorHandler
 {

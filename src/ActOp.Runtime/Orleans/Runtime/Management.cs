@@ -114,7 +114,8 @@ public sealed class SiloRuntimeStatistics
 
     /// <inheritdoc/>
     public override string ToString() => string.Create(CultureInfo.InvariantCulture,
-        $"SiloRuntimeStatistics: ActivationCount={ActivationCount} RecentlyUsedActivationCount={RecentlyUsedActivationCount} ClientCount={ClientCount} IsOverloaded={IsOverloaded}");
+        $"SiloRuntimeStatistics: ActivationCount={ActivationCount} RecentlyUsedActivationCount={RecentlyUsedActivationCount} "
+        + $"ClientCount={ClientCount} IsOverloaded={IsOverloaded}");
 }
 
 /// <summary>The number of activations of one class on one silo.</summary>

@@ -13,9 +13,9 @@ namespace Orleans.Core;
 /// the calls. A write that waits for an operation before it takes along the writes that are asked for until it starts.</para>
 /// <para>Failures: an exception of the provider that is an <see cref="OrleansException"/> reaches the caller as it is, any other one
 /// wrapped. The state in memory stays as it is, and the next operation runs. A provider that never answers holds the caller and all later
-/// operations of this state, until the call is given up by its timeout and the activation by its limits. When the activation ends, its end waits for
-/// the operation that runs, within DeactivationTimeout; one that outlasts it leaves the version unknown, so the state is not carried to
-/// another silo but read there.</para>
+/// operations of this state, until the call is given up by its timeout and the activation by its limits. When the activation ends, its end
+/// waits for the operation that runs, within DeactivationTimeout; one that outlasts it leaves the version unknown, so the state is not
+/// carried to another silo but read there.</para>
 /// </remarks>
 /// <typeparam name="TState">The type of the state.</typeparam>
 public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParticipant, IStateSource, IStateCarrier

@@ -33,7 +33,8 @@ public class DotNetSerializableCodec : IGeneralizedCodec
     {
         if (field.IsReference)
             return ReferenceCodec.ReadReference(ref reader, field.FieldType);
-        return Codec(field.FieldType ?? throw new FieldTypeMissingException(typeof(System.Runtime.Serialization.ISerializable))).ReadValue(ref reader, field);
+        return Codec(field.FieldType ?? throw new FieldTypeMissingException(typeof(System.Runtime.Serialization.ISerializable)))
+            .ReadValue(ref reader, field);
     }
 
     private static IFieldCodec Codec(Type type) => SerializableTypes.IsSupported(type)

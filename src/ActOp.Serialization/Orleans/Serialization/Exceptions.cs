@@ -13,7 +13,8 @@ public sealed class FieldTypeInvalidException() : SerializerException("The field
 public sealed class ExtendedWireTypeInvalidException() : SerializerException("The field is not the end of an object.");
 
 /// <summary>A field must say its type.</summary>
-public sealed class FieldTypeMissingException(Type type) : SerializerException("A field with the abstract type " + type + " must say its type.");
+public sealed class FieldTypeMissingException(
+    Type type) : SerializerException("A field with the abstract type " + type + " must say its type.");
 
 /// <summary>A type is missing in the data.</summary>
 public sealed class TypeMissingException() : SerializerException("A type is missing in the data.");
@@ -66,7 +67,8 @@ public sealed class ReferenceFieldNotSupportedException(Type? targetType)
 }
 
 /// <summary>A reference to a type that was not read.</summary>
-public sealed class UnknownReferencedTypeException(uint reference) : SerializerException("The referenced type " + reference + " is unknown.")
+public sealed class UnknownReferencedTypeException(
+    uint reference) : SerializerException("The referenced type " + reference + " is unknown.")
 {
     public uint Reference { get; set; } = reference;
 }

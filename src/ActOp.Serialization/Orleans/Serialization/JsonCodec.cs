@@ -44,7 +44,8 @@ public class JsonCodec : IGeneralizedCodec, IGeneralizedCopier, ITypeFilter
 
     /// <summary>Creates the codec; selectors with its name say which types it serves.</summary>
     public JsonCodec(
-        IEnumerable<ICodecSelector> serializableTypeSelectors, IEnumerable<ICopierSelector> copyableTypeSelectors, IOptions<JsonCodecOptions> options)
+        IEnumerable<ICodecSelector> serializableTypeSelectors, IEnumerable<ICopierSelector> copyableTypeSelectors,
+        IOptions<JsonCodecOptions> options)
     {
         var use = options.Value;
         _objects = new TextObjects(

@@ -8,7 +8,8 @@ namespace Orleans.Serialization;
 public static class SerializerConfigurationAnalyzer
 {
     /// <summary>The types of the methods of <see cref="TypeManifestOptions.Interfaces"/> that lack one of them.</summary>
-    public static Dictionary<Type, SerializerConfigurationComplaint> AnalyzeSerializerAvailability(ICodecProvider codecProvider, TypeManifestOptions options)
+    public static Dictionary<Type, SerializerConfigurationComplaint> AnalyzeSerializerAvailability(
+        ICodecProvider codecProvider, TypeManifestOptions options)
     {
         var complaints = new Dictionary<Type, SerializerConfigurationComplaint>();
         foreach (var type in options.Interfaces)
@@ -34,7 +35,8 @@ public static class SerializerConfigurationAnalyzer
         }
     }
 
-    private static void Check(ICodecProvider provider, Dictionary<Type, SerializerConfigurationComplaint> complaints, Type type, MethodInfo method, Type used)
+    private static void Check(
+        ICodecProvider provider, Dictionary<Type, SerializerConfigurationComplaint> complaints, Type type, MethodInfo method, Type used)
     {
         var (codec, copier) = (provider.TryGetCodec(used) is not null, provider.TryGetDeepCopier(used) is not null);
         if (codec && copier)

@@ -29,8 +29,8 @@ public interface ITypeNameFilter
 }
 
 /// <summary>
-/// Writes and reads names of types. A name that is read is used only when a filter, the options or the manifest allow it, and finds types of
-/// loaded assemblies only. Any thread.
+/// Writes and reads names of types. A name that is read is used only when a filter, the options or the manifest allow it, and finds types
+/// of loaded assemblies only. Any thread.
 /// </summary>
 public class TypeConverter
 {
@@ -49,7 +49,9 @@ public class TypeConverter
     private readonly ConcurrentDictionary<QualifiedType, bool> _allowed = new();
     private readonly ConcurrentDictionary<string, Type> _parsed = new(StringComparer.Ordinal);
 
-    public TypeConverter(IEnumerable<ITypeConverter> formatters, IEnumerable<ITypeNameFilter> typeNameFilters, IEnumerable<ITypeFilter> typeFilters, IOptions<TypeManifestOptions> options, TypeResolver typeResolver)
+    public TypeConverter(
+        IEnumerable<ITypeConverter> formatters, IEnumerable<ITypeNameFilter> typeNameFilters, IEnumerable<ITypeFilter> typeFilters,
+        IOptions<TypeManifestOptions> options, TypeResolver typeResolver)
     {
         _converters = [.. formatters];
         _nameFilters = [.. typeNameFilters];
@@ -124,7 +126,8 @@ public class TypeConverter
         if (_aliases.TryGetValue(type, out var alias) || TypeManifest.TryGetAlias(type, out alias))
             return new TupleTypeSpec([new LiteralTypeSpec(alias)], arity);
         var spec = RuntimeTypeNameParser.Parse(RuntimeTypeNameFormatter.Format(type));
-        var name = spec is AssemblyQualifiedTypeSpec qualified ? new QualifiedType(qualified.Assembly, qualified.Type.Format()) : new QualifiedType(null, spec.Format());
+        var name = spec is AssemblyQualifiedTypeSpec qualified
+            ? new QualifiedType(qualified.Assembly, qualified.Type.Format()) : new QualifiedType(null, spec.Format());
         if (!allowAllTypes && !IsAllowed(name, type))
             throw NotAllowed(name);
         return spec;
@@ -160,7 +163,8 @@ public class TypeConverter
                     return Resolve(qualified.Type, qualified.Assembly);
                 case ArrayTypeSpec array:
                     TypeShare.Take(1);
-                    return Resolve(array.ElementType, assembly) is not { } item ? null : array.Dimensions == 1 ? item.MakeArrayType() : item.MakeArrayType(array.Dimensions);
+                    return Resolve(array.ElementType, assembly) is not { } item
+                        ? null : array.Dimensions == 1 ? item.MakeArrayType() : item.MakeArrayType(array.Dimensions);
                 case PointerTypeSpec pointer:
                     return Resolve(pointer.ElementType, assembly)?.MakePointerType();
                 case ReferenceTypeSpec reference:
@@ -244,12 +248,14 @@ public class TypeConverter
             answer ??= said;
         }
 
-        return answer ?? (TypeManifest.TryNameOf(type, out _) || (name.Assembly is not null && _options.AllowedAssemblies.Contains(name.Assembly))
+        return answer
+            ?? (TypeManifest.TryNameOf(type, out _) || (name.Assembly is not null && _options.AllowedAssemblies.Contains(name.Assembly))
             || _options.AllowedTypes.Contains(RuntimeTypeNameFormatter.Format(type)) || _options.AllowedTypes.Contains(name.Type)
             || _named.Contains(type) || Bridge.Supports(type));
     }
 
     private static InvalidOperationException NotAllowed(QualifiedType name) => new(
         "Type \"" + name.Type + "\" from assembly \"" + name.Assembly + "\" is not allowed. To allow it, add it to "
-        + nameof(TypeManifestOptions) + "." + nameof(TypeManifestOptions.AllowedTypes) + " or register an " + nameof(ITypeNameFilter) + " which allows it.");
+        + nameof(TypeManifestOptions) + "." + nameof(TypeManifestOptions.AllowedTypes) + " or register an " + nameof(ITypeNameFilter)
+        + " which allows it.");
 }

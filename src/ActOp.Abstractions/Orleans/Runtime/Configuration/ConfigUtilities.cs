@@ -12,6 +12,8 @@ public static partial class ConfigUtilities
         connectionString is null ? "" : Secret().Replace(connectionString, "$1=" + Removed);
 
     /// <summary>The value goes on to the next semicolon that a further key follows: values of keys end with signs of their own.</summary>
-    [GeneratedRegex(@"(?i)\b(AccountKey|SharedAccessKey|SharedAccessSignature|AccessKey|Secret|SecretKey|Password|Pwd)\s*=.*?(?=;\s*[\w ]+=|$)", RegexOptions.None, 1000)]
+    [GeneratedRegex(
+        @"(?i)\b(AccountKey|SharedAccessKey|SharedAccessSignature|AccessKey|Secret|SecretKey|Password|Pwd)\s*=.*?(?=;\s*[\w ]+=|$)",
+        RegexOptions.None, 1000)]
     private static partial Regex Secret();
 }

@@ -47,7 +47,9 @@ internal interface ILeaseGrain : IGrainWithStringKey
     Task<AcquireLeaseResult[]> Renew(AcquiredLease[] leases);
 }
 
-/// <summary>Holds the leases in force; those that have expired are forgotten when somebody asks for them, or for any after a hundred.</summary>
+/// <summary>
+/// Holds the leases in force; those that have expired are forgotten when somebody asks for them, or for any after a hundred.
+/// </summary>
 [GrainType("actop.leases")]
 [KeepAlive]
 internal sealed class LeaseGrain(IGrainRuntime runtime) : Grain, ILeaseGrain

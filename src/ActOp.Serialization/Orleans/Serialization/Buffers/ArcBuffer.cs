@@ -5,8 +5,8 @@ using Orleans.Serialization.Buffers.Adaptors;
 namespace Orleans.Serialization.Buffers;
 
 /// <summary>
-/// Memory that several slices share. It is given back to the pool when nothing has it pinned any more; a slice that was given back must not be
-/// used. Pins may be taken and given back by any thread.
+/// Memory that several slices share. It is given back to the pool when nothing has it pinned any more; a slice that was given back must not
+/// be used. Pins may be taken and given back by any thread.
 /// </summary>
 public sealed class ArcBufferPage
 {

@@ -81,7 +81,9 @@ public struct PooledBuffer : IBufferWriter<byte>, IDisposable
         {
             if (Bytes.Length - Length < count)
             {
-                var larger = ArrayPool<byte>.Shared.Rent(Math.Max(Minimum, checked(Math.Max(Length + count, (int)Math.Min(2L * Bytes.Length, Array.MaxLength)))));
+                var larger =
+                    ArrayPool<byte>.Shared.Rent(
+                        Math.Max(Minimum, checked(Math.Max(Length + count, (int)Math.Min(2L * Bytes.Length, Array.MaxLength)))));
                 Bytes.AsSpan(0, Length).CopyTo(larger);
                 var old = Bytes;
                 Bytes = larger;

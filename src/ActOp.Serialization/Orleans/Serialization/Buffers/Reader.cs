@@ -253,7 +253,8 @@ public ref struct Reader<TInput>
         }
 
         var second = ReadByte();
-        var more = (second & 1) != 0 ? 9 : (second & 2) != 0 ? 10 : throw new SerializerException("A number in the data is longer than 10 bytes.");
+        var more = (second & 1) != 0
+            ? 9 : (second & 2) != 0 ? 10 : throw new SerializerException("A number in the data is longer than 10 bytes.");
         var low = (ulong)second << 8;
         for (var i = 2; i < 8; i++)
             low |= (ulong)ReadByte() << (8 * i);
@@ -291,7 +292,9 @@ public ref struct Reader<TInput>
     private static byte ThrowShort() => throw new SerializerException("The data ends early: Insufficient data present in buffer.");
 }
 
-/// <summary>Reads numbers in the way in which their fields were written; those that do not fit throw <see cref="OverflowException"/>.</summary>
+/// <summary>
+/// Reads numbers in the way in which their fields were written; those that do not fit throw <see cref="OverflowException"/>.
+/// </summary>
 public static class VarIntReaderExtensions
 {
     public static sbyte ReadVarInt8<TInput>(this ref Reader<TInput> reader) => checked((sbyte)ReadVarInt64(ref reader));
@@ -327,7 +330,8 @@ public static class VarIntReaderExtensions
 
     public static byte ReadUInt8<TInput>(this ref Reader<TInput> reader, WireType wireType) => checked((byte)reader.ReadUInt64(wireType));
 
-    public static ushort ReadUInt16<TInput>(this ref Reader<TInput> reader, WireType wireType) => checked((ushort)reader.ReadUInt64(wireType));
+    public static ushort ReadUInt16<TInput>(this ref Reader<TInput> reader, WireType wireType) =>
+        checked((ushort)reader.ReadUInt64(wireType));
 
     public static uint ReadUInt32<TInput>(this ref Reader<TInput> reader, WireType wireType) => checked((uint)reader.ReadUInt64(wireType));
 

@@ -123,7 +123,8 @@ public sealed class CopyContext : IDisposable
             return value;
         Session.SerializerSession.CheckDepth();
         var type = typeof(T).IsValueType ? typeof(T) : value.GetType();
-        return type == typeof(T) ? _codecProvider.GetDeepCopier<T>().DeepCopy(value, this) : (T?)_codecProvider.GetDeepCopier(type).DeepCopy(value, this);
+        return type == typeof(T)
+            ? _codecProvider.GetDeepCopier<T>().DeepCopy(value, this) : (T?)_codecProvider.GetDeepCopier(type).DeepCopy(value, this);
     }
 
     public void Dispose() => _onDisposed(this);

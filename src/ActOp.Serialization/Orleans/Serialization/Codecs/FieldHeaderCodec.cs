@@ -137,7 +137,9 @@ public static class ReferenceCodec
             null when default(T) is not null => throw new ReferenceFieldNotSupportedException(typeof(T)),
             null => default!,
             T value => value,
-            var other => throw new SerializerException("The data refer to an object of type " + other.GetType() + " where " + typeof(T) + " is expected."),
+            var other =>
+                throw new SerializerException(
+                    "The data refer to an object of type " + other.GetType() + " where " + typeof(T) + " is expected."),
         };
 
     /// <summary>The object that a field refers to; null for null.</summary>
@@ -165,7 +167,8 @@ public static class ReferenceCodec
         // A field that refers to itself must not be read within itself.
         objects.RecordReferenceField(new object(), reference);
         reader.ForkFrom(marker.Position, out var fork);
-        var codec = reader.Session.CodecProvider.GetCodec(marker.Field.FieldType ?? type ?? throw new FieldTypeMissingException(typeof(object)));
+        var codec = reader.Session.CodecProvider.GetCodec(marker.Field.FieldType ?? type
+            ?? throw new FieldTypeMissingException(typeof(object)));
         var value = codec.ReadValue(ref fork, marker.Field);
         objects.CurrentReferenceId = current;
         reader.ResumeFrom(position);
@@ -219,7 +222,8 @@ public static class SkipFieldExtension
 /// <summary>Skips fields that a codec does not know, and remembers the objects in them.</summary>
 public static class ConsumeFieldExtension
 {
-    public static void ConsumeUnknownField<TInput>(this ref Reader<TInput> reader, Field field) => ConsumeUnknownField(ref reader, ref field);
+    public static void ConsumeUnknownField<TInput>(this ref Reader<TInput> reader, Field field) =>
+        ConsumeUnknownField(ref reader, ref field);
 
     public static void ConsumeUnknownField<TInput>(this ref Reader<TInput> reader, scoped ref Field field)
     {

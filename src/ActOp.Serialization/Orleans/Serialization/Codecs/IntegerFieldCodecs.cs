@@ -63,7 +63,8 @@ public sealed class ByteCodec : IFieldCodec<byte>
 /// <summary>A number of variable length.</summary>
 public sealed class SByteCodec : IFieldCodec<sbyte>
 {
-    void IFieldCodec<sbyte>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, sbyte value) =>
+    void IFieldCodec<sbyte>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, sbyte value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(sbyte));
 
     sbyte IFieldCodec<sbyte>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -91,7 +92,8 @@ public sealed class SByteCodec : IFieldCodec<sbyte>
 /// <summary>A number of variable length.</summary>
 public sealed class UInt16Codec : IFieldCodec<ushort>
 {
-    void IFieldCodec<ushort>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, ushort value) =>
+    void IFieldCodec<ushort>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, ushort value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(ushort));
 
     ushort IFieldCodec<ushort>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -119,7 +121,8 @@ public sealed class UInt16Codec : IFieldCodec<ushort>
 /// <summary>A number of variable length.</summary>
 public sealed class Int16Codec : IFieldCodec<short>
 {
-    void IFieldCodec<short>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, short value) =>
+    void IFieldCodec<short>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, short value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(short));
 
     short IFieldCodec<short>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -203,7 +206,8 @@ public sealed class Int32Codec : IFieldCodec<int>
 /// <summary>A number of variable length.</summary>
 public sealed class UInt64Codec : IFieldCodec<ulong>
 {
-    void IFieldCodec<ulong>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, ulong value) =>
+    void IFieldCodec<ulong>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, ulong value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(ulong));
 
     ulong IFieldCodec<ulong>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);

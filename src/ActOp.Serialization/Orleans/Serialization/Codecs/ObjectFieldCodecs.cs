@@ -14,7 +14,8 @@ public sealed class ObjectCodec : IFieldCodec<object>
 {
     object IFieldCodec<object>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field)!;
 
-    void IFieldCodec<object>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, object value) =>
+    void IFieldCodec<object>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, object value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value);
 
     public static void WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, object? value)

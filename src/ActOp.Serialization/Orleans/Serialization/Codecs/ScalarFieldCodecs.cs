@@ -10,7 +10,8 @@ namespace Orleans.Serialization.Codecs;
 /// <summary>4 bytes.</summary>
 public sealed class FloatCodec : IFieldCodec<float>
 {
-    void IFieldCodec<float>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, float value) =>
+    void IFieldCodec<float>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, float value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(float));
 
     float IFieldCodec<float>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -38,7 +39,8 @@ public sealed class FloatCodec : IFieldCodec<float>
 /// <summary>8 bytes.</summary>
 public sealed class DoubleCodec : IFieldCodec<double>
 {
-    void IFieldCodec<double>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, double value) =>
+    void IFieldCodec<double>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, double value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(double));
 
     double IFieldCodec<double>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -94,7 +96,8 @@ public sealed class HalfCodec : IFieldCodec<Half>
 /// <summary>16 bytes behind their length.</summary>
 public sealed class DecimalCodec : IFieldCodec<decimal>
 {
-    void IFieldCodec<decimal>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, decimal value) =>
+    void IFieldCodec<decimal>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, decimal value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(decimal));
 
     decimal IFieldCodec<decimal>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -122,7 +125,8 @@ public sealed class DecimalCodec : IFieldCodec<decimal>
 /// <summary>8 bytes: ticks and kind.</summary>
 public sealed class DateTimeCodec : IFieldCodec<DateTime>
 {
-    void IFieldCodec<DateTime>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, DateTime value) =>
+    void IFieldCodec<DateTime>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, DateTime value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(DateTime));
 
     DateTime IFieldCodec<DateTime>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -151,7 +155,8 @@ public sealed class DateTimeCodec : IFieldCodec<DateTime>
 /// <summary>8 bytes: ticks.</summary>
 public sealed class TimeSpanCodec : IFieldCodec<TimeSpan>
 {
-    void IFieldCodec<TimeSpan>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, TimeSpan value) =>
+    void IFieldCodec<TimeSpan>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, TimeSpan value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(TimeSpan));
 
     TimeSpan IFieldCodec<TimeSpan>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -180,7 +185,8 @@ public sealed class TimeSpanCodec : IFieldCodec<TimeSpan>
 /// <summary>4 bytes: the day.</summary>
 public sealed class DateOnlyCodec : IFieldCodec<DateOnly>
 {
-    void IFieldCodec<DateOnly>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, DateOnly value) =>
+    void IFieldCodec<DateOnly>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, DateOnly value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(DateOnly));
 
     DateOnly IFieldCodec<DateOnly>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -209,7 +215,8 @@ public sealed class DateOnlyCodec : IFieldCodec<DateOnly>
 /// <summary>8 bytes: ticks.</summary>
 public sealed class TimeOnlyCodec : IFieldCodec<TimeOnly>
 {
-    void IFieldCodec<TimeOnly>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, TimeOnly value) =>
+    void IFieldCodec<TimeOnly>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, TimeOnly value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(TimeOnly));
 
     TimeOnly IFieldCodec<TimeOnly>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -238,7 +245,8 @@ public sealed class TimeOnlyCodec : IFieldCodec<TimeOnly>
 /// <summary>16 bytes behind their length.</summary>
 public sealed class Int128Codec : IFieldCodec<Int128>
 {
-    void IFieldCodec<Int128>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, Int128 value) =>
+    void IFieldCodec<Int128>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, Int128 value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(Int128));
 
     Int128 IFieldCodec<Int128>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -259,14 +267,16 @@ public sealed class Int128Codec : IFieldCodec<Int128>
     public static Int128 ReadValue<TInput>(ref Reader<TInput> reader, Field field)
     {
         ReferenceCodec.MarkValueField(reader.Session);
-        return field.WireType == WireType.LengthPrefixed ? (Int128)VarIntReaderExtensions.ReadUInt128(ref reader) : reader.ReadInt64(field.WireType);
+        return field.WireType == WireType.LengthPrefixed
+            ? (Int128)VarIntReaderExtensions.ReadUInt128(ref reader) : reader.ReadInt64(field.WireType);
     }
 }
 
 /// <summary>16 bytes behind their length.</summary>
 public sealed class UInt128Codec : IFieldCodec<UInt128>
 {
-    void IFieldCodec<UInt128>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, UInt128 value) =>
+    void IFieldCodec<UInt128>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, UInt128 value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value, typeof(UInt128));
 
     UInt128 IFieldCodec<UInt128>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -287,7 +297,8 @@ public sealed class UInt128Codec : IFieldCodec<UInt128>
     public static UInt128 ReadValue<TInput>(ref Reader<TInput> reader, Field field)
     {
         ReferenceCodec.MarkValueField(reader.Session);
-        return field.WireType == WireType.LengthPrefixed ? VarIntReaderExtensions.ReadUInt128(ref reader) : reader.ReadUInt64(field.WireType);
+        return field.WireType == WireType.LengthPrefixed
+            ? VarIntReaderExtensions.ReadUInt128(ref reader) : reader.ReadUInt64(field.WireType);
     }
 
     internal static void WriteRaw<TBufferWriter>(ref Writer<TBufferWriter> writer, UInt128 value)
@@ -354,7 +365,8 @@ internal static class FloatFields
             return BitConverter.UInt16BitsToHalf(reader.ReadVarUInt16());
         var value = Double(ref reader, field);
         var narrow = (Half)value;
-        return System.Half.IsInfinity(narrow) && !double.IsInfinity(value) ? throw new OverflowException("The number does not fit.") : narrow;
+        return System.Half.IsInfinity(narrow) && !double.IsInfinity(value)
+            ? throw new OverflowException("The number does not fit.") : narrow;
     }
 
     internal static float Single<TInput>(ref Reader<TInput> reader, Field field)
@@ -449,7 +461,8 @@ public sealed class DateTimeOffsetCodec : IFieldCodec<DateTimeOffset>
 /// <summary>Length and UTF-8; its identity is kept.</summary>
 public sealed class StringCodec : IFieldCodec<string>
 {
-    void IFieldCodec<string>.WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, string value) =>
+    void IFieldCodec<string>.WriteField<TBufferWriter>(
+        ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, string value) =>
         WriteField(ref writer, fieldIdDelta, expectedType, value);
 
     string IFieldCodec<string>.ReadValue<TInput>(ref Reader<TInput> reader, Field field) => ReadValue(ref reader, field);
@@ -471,7 +484,8 @@ public sealed class StringCodec : IFieldCodec<string>
     public static string ReadRaw<TInput>(ref Reader<TInput> reader, uint numBytes)
     {
         reader.EnsureAvailable(numBytes);
-        return reader.TryReadBytes((int)numBytes, out var bytes) ? Encoding.UTF8.GetString(bytes) : Encoding.UTF8.GetString(reader.ReadBytes(numBytes));
+        return reader.TryReadBytes((int)numBytes, out var bytes)
+            ? Encoding.UTF8.GetString(bytes) : Encoding.UTF8.GetString(reader.ReadBytes(numBytes));
     }
 
     public static void WriteRaw<TBufferWriter>(ref Writer<TBufferWriter> writer, string value, int numBytes)

@@ -102,7 +102,11 @@ public sealed class TypeManifestProviderAttribute : Attribute
     {
         ArgumentNullException.ThrowIfNull(providerType);
         if (!typeof(ITypeManifestProvider).IsAssignableFrom(providerType))
-            throw new ArgumentException("Provided type " + providerType + " must implement " + nameof(ITypeManifestProvider) + ".", nameof(providerType));
+        {
+            throw new ArgumentException(
+                "Provided type " + providerType + " must implement " + nameof(ITypeManifestProvider) + ".", nameof(providerType));
+        }
+
         ProviderType = providerType;
     }
 
@@ -121,7 +125,8 @@ internal sealed class DefaultWellKnownTypes : IConfigureOptions<TypeManifestOpti
     // The position in this list is the number in the data: append only. 0 is no type.
     private static readonly Type[] Types =
     [
-        typeof(object), typeof(string), typeof(int), typeof(short), typeof(long), typeof(sbyte), typeof(uint), typeof(ushort), typeof(ulong),
+        typeof(object), typeof(string), typeof(int), typeof(short), typeof(long), typeof(sbyte), typeof(uint), typeof(ushort),
+        typeof(ulong),
         typeof(byte), typeof(float), typeof(double), typeof(decimal), typeof(char), typeof(Guid), typeof(DateTime), typeof(TimeSpan),
         typeof(System.Net.IPAddress), typeof(System.Net.IPEndPoint), typeof(System.Collections.Specialized.BitVector32),
         typeof(byte[]), typeof(Type), typeof(Int128), typeof(UInt128), typeof(Half), typeof(bool), typeof(DateOnly), typeof(TimeOnly),

@@ -63,10 +63,13 @@ public static class OrleansGeneratedCodeHelper
         {
             null => null!,
             TField value => value,
-            var other => throw new SerializerException("The data have an object of type " + other.GetType() + " where " + typeof(TField) + " is expected."),
+            var other =>
+                throw new SerializerException(
+                    "The data have an object of type " + other.GetType() + " where " + typeof(TField) + " is expected."),
         };
 
-    public static MethodInfo? GetMethodInfoOrDefault(Type? interfaceType, string methodName, Type[]? methodTypeParameters, Type[]? parameterTypes)
+    public static MethodInfo? GetMethodInfoOrDefault(
+        Type? interfaceType, string methodName, Type[]? methodTypeParameters, Type[]? parameterTypes)
     {
         foreach (var type in interfaceType is null ? [] : (IEnumerable<Type>)[interfaceType, .. interfaceType.GetInterfaces()])
         {

@@ -139,7 +139,8 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
         ArgumentNullException.ThrowIfNull(type);
         if (_copiers.TryGetValue(type, out var copier))
             return copier;
-        copier = type == typeof(object) ? new ObjectCopier() : TryGetApplicationCopier(type) ?? OpaqueCopier(AnyCodec.FamilyOf(type) ?? type);
+        copier = type == typeof(object)
+            ? new ObjectCopier() : TryGetApplicationCopier(type) ?? OpaqueCopier(AnyCodec.FamilyOf(type) ?? type);
         return copier is null ? null : _copiers.GetOrAdd(type, copier);
     }
 
@@ -177,7 +178,8 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
     {
         foreach (var found in Index.Find(typeof(T), typeof(IActivator<>)))
             return (IActivator<T>)Instance(found);
-        return (IActivator<T>)_instances.GetOrAdd(typeof(DefaultActivator<T>), static (_, services) => new DefaultActivator<T>(services), Services);
+        return (IActivator<T>)_instances.GetOrAdd(
+            typeof(DefaultActivator<T>), static (_, services) => new DefaultActivator<T>(services), Services);
     }
 
     /// <summary>Called when the services are disposed of: their codecs serve no other services any more.</summary>
@@ -228,7 +230,11 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
         }
 
         foreach (var found in Index.Find(type, typeof(IValueSerializer<>)))
-            return (IFieldCodec)ActivatorUtilities.CreateInstance(Services, typeof(ValueSerializer<,>).MakeGenericType(type, found), Instance(found));
+        {
+            return (IFieldCodec)ActivatorUtilities.CreateInstance(
+                Services, typeof(ValueSerializer<,>).MakeGenericType(type, found), Instance(found));
+        }
+
         foreach (var found in Index.Find(type, typeof(IConverter<,>)))
             return Surrogate(type, found);
         if (Scalars.ContainsKey(type) || CodecTable.TryGenerated(type) is not null)
@@ -256,7 +262,8 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
         var surrogate = converter.GetInterfaces().First(i => i.IsGenericType && i.GetGenericTypeDefinition() == typeof(IConverter<,>)
             && i.GetGenericArguments()[0] == type).GetGenericArguments()[1];
         var definition = type.IsValueType ? typeof(ValueTypeSurrogateCodec<,,>) : typeof(SurrogateCodec<,,>);
-        return (IFieldCodec)ActivatorUtilities.CreateInstance(Services, definition.MakeGenericType(type, surrogate, converter), Instance(converter));
+        return (IFieldCodec)ActivatorUtilities.CreateInstance(
+            Services, definition.MakeGenericType(type, surrogate, converter), Instance(converter));
     }
 
     private IFieldCodec? FrameworkCodec(Type type)
@@ -266,7 +273,11 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
         if (type.IsSZArray)
             return TryGetCodec(type.GetElementType()!) is null ? null : (IFieldCodec)Make(typeof(ArrayCodec<>), type.GetElementType()!);
         if (type.IsConstructedGenericType && type.GetGenericTypeDefinition() == typeof(List<>))
-            return TryGetCodec(type.GetGenericArguments()[0]) is null ? null : (IFieldCodec)Make(typeof(ListCodec<>), type.GetGenericArguments());
+        {
+            return TryGetCodec(type.GetGenericArguments()[0]) is null
+                ? null : (IFieldCodec)Make(typeof(ListCodec<>), type.GetGenericArguments());
+        }
+
         return type.IsEnum ? (IFieldCodec)Activator.CreateInstance(typeof(EnumFieldCodec<>).MakeGenericType(type))! : null;
     }
 
@@ -288,7 +299,8 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
         return null;
     }
 
-    private object Make(Type definition, params Type[] arguments) => ActivatorUtilities.CreateInstance(Services, definition.MakeGenericType(arguments));
+    private object Make(Type definition, params Type[] arguments) =>
+        ActivatorUtilities.CreateInstance(Services, definition.MakeGenericType(arguments));
 
     private object Instance(Type type)
     {
@@ -303,14 +315,16 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
     /// <summary>What the services have for types that they decide about themselves.</summary>
     private sealed class Generalized(IServiceProvider services, CodecProvider provider)
     {
-        private readonly IGeneralizedCodec[] _codecs = [.. services.GetServices<IGeneralizedCodec>(), .. provider.Index.Of<IGeneralizedCodec>(provider.Instance)];
+        private readonly IGeneralizedCodec[] _codecs =
+            [.. services.GetServices<IGeneralizedCodec>(), .. provider.Index.Of<IGeneralizedCodec>(provider.Instance)];
         private readonly ISpecializableCodec[] _special =
             [.. services.GetServices<ISpecializableCodec>(), .. provider.Index.Of<ISpecializableCodec>(provider.Instance)];
         private readonly ISpecializableBaseCodec[] _specialBases =
             [.. services.GetServices<ISpecializableBaseCodec>(), .. provider.Index.Of<ISpecializableBaseCodec>(provider.Instance)];
         private readonly IGeneralizedBaseCodec[] _bases =
             [.. services.GetServices<IGeneralizedBaseCodec>(), .. provider.Index.Of<IGeneralizedBaseCodec>(provider.Instance)];
-        private readonly IGeneralizedCopier[] _copiers = [.. services.GetServices<IGeneralizedCopier>(), .. provider.Index.Of<IGeneralizedCopier>(provider.Instance)];
+        private readonly IGeneralizedCopier[] _copiers =
+            [.. services.GetServices<IGeneralizedCopier>(), .. provider.Index.Of<IGeneralizedCopier>(provider.Instance)];
         private readonly ISpecializableCopier[] _specialCopiers =
             [.. services.GetServices<ISpecializableCopier>(), .. provider.Index.Of<ISpecializableCopier>(provider.Instance)];
 
@@ -348,7 +362,8 @@ internal sealed class DefaultActivator<T>(IServiceProvider services) : IActivato
 internal sealed class ApplicationCodecs
 {
     private static readonly HashSet<Type> Kinds =
-        [typeof(IFieldCodec<>), typeof(IBaseCodec<>), typeof(IValueSerializer<>), typeof(IDeepCopier<>), typeof(IBaseCopier<>), typeof(IActivator<>), typeof(IConverter<,>)];
+        [typeof(IFieldCodec<>), typeof(IBaseCodec<>), typeof(IValueSerializer<>), typeof(IDeepCopier<>), typeof(IBaseCopier<>),
+            typeof(IActivator<>), typeof(IConverter<,>)];
 
     private readonly Dictionary<(Type Kind, Type Type), Type> _byType = [];
     private readonly HashSet<Type> _all;
@@ -356,7 +371,8 @@ internal sealed class ApplicationCodecs
     internal ApplicationCodecs(TypeManifestOptions options, int version)
     {
         Version = version;
-        _all = [.. options.FieldCodecs, .. options.Serializers, .. options.Copiers, .. options.Converters, .. options.Activators, .. Bridge.CodecTypes];
+        _all = [.. options.FieldCodecs, .. options.Serializers, .. options.Copiers, .. options.Converters, .. options.Activators,
+            .. Bridge.CodecTypes];
         foreach (var codec in _all.Where(static t => !t.IsAbstract && !t.IsInterface))
         {
             foreach (var i in codec.GetInterfaces().Where(static i => i.IsGenericType && Kinds.Contains(i.GetGenericTypeDefinition())))

@@ -29,7 +29,8 @@ public class AbstractTypeSerializer : IFieldCodec
         if (field.IsReference)
             return ReferenceCodec.ReadReference(ref reader, field.FieldType ?? _fieldType);
         var type = field.FieldType;
-        return type is null || type == _fieldType ? throw new FieldTypeMissingException(_fieldType) : reader.Session.CodecProvider.GetCodec(type).ReadValue(ref reader, field);
+        return type is null || type == _fieldType
+            ? throw new FieldTypeMissingException(_fieldType) : reader.Session.CodecProvider.GetCodec(type).ReadValue(ref reader, field);
     }
 }
 
@@ -57,7 +58,9 @@ public class AbstractTypeSerializer<TField> : AbstractTypeSerializer, IFieldCode
     {
         null => null!,
         TField value => value,
-        var other => throw new SerializerException("The data have an object of type " + other.GetType() + " where " + typeof(TField) + " is expected."),
+        var other =>
+            throw new SerializerException(
+                "The data have an object of type " + other.GetType() + " where " + typeof(TField) + " is expected."),
     };
 }
 
@@ -166,7 +169,8 @@ public sealed class SurrogateCodec<TField, TSurrogate, TConverter>
 
     private IPopulator<TField, TSurrogate> Populator =>
         _converter as IPopulator<TField, TSurrogate>
-            ?? throw new NotSupportedException(typeof(TConverter) + " does not implement IPopulator, so " + typeof(TField) + " cannot be a base class.");
+            ?? throw new NotSupportedException(
+                typeof(TConverter) + " does not implement IPopulator, so " + typeof(TField) + " cannot be a base class.");
 
     public TField DeepCopy(TField input, CopyContext context)
     {
@@ -224,7 +228,8 @@ public sealed class SurrogateCodec<TField, TSurrogate, TConverter>
 /// <typeparam name="TField">The struct.</typeparam>
 /// <typeparam name="TSurrogate">What is written.</typeparam>
 /// <typeparam name="TConverter">Converts between them.</typeparam>
-public sealed class ValueTypeSurrogateCodec<TField, TSurrogate, TConverter> : IFieldCodec<TField>, IDeepCopier<TField>, IValueSerializer<TField>
+public sealed class ValueTypeSurrogateCodec<TField, TSurrogate, TConverter>
+    : IFieldCodec<TField>, IDeepCopier<TField>, IValueSerializer<TField>
     where TField : struct
     where TSurrogate : struct
     where TConverter : IConverter<TField, TSurrogate>

@@ -7,7 +7,9 @@ using Orleans.Serialization.TypeSystem;
 
 namespace Orleans.Serialization.Session;
 
-/// <summary>The objects of one message of an application's codecs, by the order in which they were written or read. One thread at a time.</summary>
+/// <summary>
+/// The objects of one message of an application's codecs, by the order in which they were written or read. One thread at a time.
+/// </summary>
 public sealed class ReferencedObjectCollection
 {
     private readonly Dictionary<uint, object?> _objects = [];

@@ -47,6 +47,7 @@ public sealed class TypeCodec
     private static string ReadName<TInput>(ref Reader<TInput> reader)
     {
         var length = reader.ReadVarUInt32();
-        return length <= MaxBytes ? Encoding.UTF8.GetString(reader.ReadBytes(length)) : throw new SerializerException("A type name in the data is too long.");
+        return length <= MaxBytes
+            ? Encoding.UTF8.GetString(reader.ReadBytes(length)) : throw new SerializerException("A type name in the data is too long.");
     }
 }

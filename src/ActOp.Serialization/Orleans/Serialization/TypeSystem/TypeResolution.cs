@@ -52,7 +52,8 @@ public sealed class CachedTypeResolver : TypeResolver
         {
             return Type.GetType(name, static assembly => Loaded(assembly.Name), FindIn, throwOnError: false);
         }
-        catch (Exception exception) when (exception is ArgumentException or IOException or BadImageFormatException or TypeLoadException or NotSupportedException)
+        catch (Exception exception) when (exception
+            is ArgumentException or IOException or BadImageFormatException or TypeLoadException or NotSupportedException)
         {
             return null;
         }
@@ -124,7 +125,11 @@ public class CompoundTypeAliasTree
             if (value is null || existing.Value == value)
                 return existing;
             if (existing.Value is not null)
-                throw new InvalidOperationException("A key with the same value already exists: " + key + ", " + existing.Value + " and " + value + ".");
+            {
+                throw new InvalidOperationException(
+                    "A key with the same value already exists: " + key + ", " + existing.Value + " and " + value + ".");
+            }
+
             existing.Value = value;
             return existing;
         }

@@ -53,7 +53,11 @@ public class ConstructedGenericTypeSpec : TypeSpec
         ArgumentNullException.ThrowIfNull(unconstructedType);
         ArgumentNullException.ThrowIfNull(arguments);
         if (arity != arguments.Length)
-            throw new ArgumentException("Invalid number of arguments " + arguments.Length + " provided while constructing generic type of arity " + arity + ": " + unconstructedType, nameof(arguments));
+        {
+            throw new ArgumentException("Invalid number of arguments " + arguments.Length
+                + " provided while constructing generic type of arity " + arity + ": " + unconstructedType, nameof(arguments));
+        }
+
         UnconstructedType = unconstructedType;
         Arguments = arguments;
     }
@@ -264,7 +268,8 @@ public static class RuntimeTypeNameParser
             return result;
         }
 
-        public readonly InvalidOperationException Error(string what) => new("Invalid type name \"" + _input.ToString() + "\" at " + _at + ": " + what + ".");
+        public readonly InvalidOperationException Error(string what) =>
+            new("Invalid type name \"" + _input.ToString() + "\" at " + _at + ": " + what + ".");
 
         private NamedTypeSpec ParseName(out int arity)
         {
@@ -295,7 +300,8 @@ public static class RuntimeTypeNameParser
             var start = _at;
             while (char.IsAsciiDigit(Next))
                 _at++;
-            return int.TryParse(_input[start.._at], out var number) && number is > 0 and < 256 ? number : throw Error("a number of type parameters is missing");
+            return int.TryParse(_input[start.._at], out var number) && number is > 0 and < 256
+                ? number : throw Error("a number of type parameters is missing");
         }
 
         private TypeSpec[] ParseArguments(int arity, int depth)

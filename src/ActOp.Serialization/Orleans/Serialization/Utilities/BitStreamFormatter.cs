@@ -107,7 +107,8 @@ public static class BitStreamFormatter
 
     private static void FormatBytes(StringBuilder result, byte[] bytes)
     {
-        result.Append("(length: ").Append(bytes.Length).Append(") ").Append(Convert.ToHexString(bytes.AsSpan(0, Math.Min(bytes.Length, 64))));
+        result.Append("(length: ").Append(bytes.Length).Append(") ")
+            .Append(Convert.ToHexString(bytes.AsSpan(0, Math.Min(bytes.Length, 64))));
         var text = Encoding.UTF8.GetString(bytes);
         if (text.Length is > 0 and <= 256 && !text.Any(static c => char.IsControl(c) || c == '\uFFFD'))
             result.Append(" \"").Append(text).Append('"');

@@ -34,7 +34,9 @@ public static class FieldAccessor
     private static Delegate Get(Type declaringType, string fieldName, bool isByRef)
     {
         var field = Field(declaringType, fieldName);
-        var method = new DynamicMethod(field.Name + "Get", field.FieldType, [isByRef ? declaringType.MakeByRefType() : declaringType], typeof(FieldAccessor).Module, skipVisibility: true);
+        var method =
+            new DynamicMethod(field.Name + "Get", field.FieldType, [isByRef ? declaringType.MakeByRefType() : declaringType],
+                typeof(FieldAccessor).Module, skipVisibility: true);
         var code = method.GetILGenerator();
         code.Emit(OpCodes.Ldarg_0);
         code.Emit(OpCodes.Ldfld, field);
@@ -46,7 +48,9 @@ public static class FieldAccessor
     private static Delegate Set(Type declaringType, string fieldName, bool isByRef)
     {
         var field = Field(declaringType, fieldName);
-        var method = new DynamicMethod(field.Name + "Set", null, [isByRef ? declaringType.MakeByRefType() : declaringType, field.FieldType], typeof(FieldAccessor).Module, skipVisibility: true);
+        var method =
+            new DynamicMethod(field.Name + "Set", null, [isByRef ? declaringType.MakeByRefType() : declaringType, field.FieldType],
+                typeof(FieldAccessor).Module, skipVisibility: true);
         var code = method.GetILGenerator();
         code.Emit(OpCodes.Ldarg_0);
         code.Emit(OpCodes.Ldarg_1);

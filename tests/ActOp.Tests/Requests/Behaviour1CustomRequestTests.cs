@@ -12,7 +12,7 @@ namespace ActOp.Tests.Requests;
 /// Hard-to-match behaviour 1: return types and request classes of the application. Calls come from a client, and from grains of the same
 /// and of another silo.
 /// </summary>
-public sealed class CustomRequestTests(CustomRequestTests.Filtered cluster) : IClassFixture<CustomRequestTests.Filtered>
+public sealed class Behaviour1CustomRequestTests(Behaviour1CustomRequestTests.Filtered cluster) : IClassFixture<Behaviour1CustomRequestTests.Filtered>
 {
     private static readonly ConcurrentDictionary<Guid, ConcurrentQueue<string>> Seen = new();
 
