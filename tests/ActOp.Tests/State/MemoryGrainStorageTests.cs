@@ -37,6 +37,20 @@ public class MemoryGrainStorageTests
     }
 
     [Fact]
+    public async Task Records_survive_a_graceful_stop_of_their_silo()
+    {
+        var builder = new InProcessTestClusterBuilder(2);
+        builder.ConfigureSilo((_, silo) => silo.AddMemoryGrainStorageAsDefault(options => options.NumStorageGrains = 1));
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        var storage = cluster.Silos[0].ServiceProvider.GetRequiredKeyedService<IGrainStorage>("Default");
+        var record = new GrainState<Account>(new Account { Balance = 5 });
+        await Clusters.Place.On(cluster.Silos[1].SiloAddress, () => storage.WriteStateAsync("state", GrainId.Create("a", "b"), record));
+        await cluster.StopSiloAsync(cluster.Silos[1]);
+        Assert.Equal(5, (await Read(storage, GrainId.Create("a", "b"))).State!.Balance);
+    }
+
+    [Fact]
     public async Task A_slow_storage_stores_what_it_gets_unless_it_only_pretends_to()
     {
         var builder = new InProcessTestClusterBuilder(1);

@@ -190,6 +190,13 @@ internal sealed class MemoryStorageGrain : Grain, IMemoryStorageGrain, IGrainMig
         return Task.CompletedTask;
     }
 
+    public override Task OnDeactivateAsync(DeactivationReason reason, CancellationToken cancellationToken)
+    {
+        if (reason.ReasonCode == DeactivationReasonCode.ShuttingDown)
+            MigrateOnIdle();
+        return Task.CompletedTask;
+    }
+
     public void OnDehydrate(IDehydrationContext dehydrationContext) => dehydrationContext.TryAddValue(RecordsKey, _records);
 
     public void OnRehydrate(IRehydrationContext rehydrationContext)
