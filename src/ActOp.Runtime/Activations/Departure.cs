@@ -140,7 +140,9 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         }
         catch (Exception exception)
         {
-            activation.Parts.Local.Log.NoTarget(activation.GrainId, exception);
+            // The last silo of a cluster has nowhere to send its grains when it stops.
+            if (!activation.Parts.Local.IsStopping || activation.Parts.ClusterView.Active.Length > 0)
+                activation.Parts.Local.Log.NoTarget(activation.GrainId, exception);
         }
 
         if (target is null && ReferenceEquals(_chosen, chosen))

@@ -1,4 +1,5 @@
 using ActOp.Tests.Clusters;
+using Microsoft.Extensions.Logging;
 using Orleans.Storage;
 
 namespace ActOp.Tests.State;
@@ -48,6 +49,19 @@ public class MemoryGrainStorageTests
         await Clusters.Place.On(cluster.Silos[1].SiloAddress, () => storage.WriteStateAsync("state", GrainId.Create("a", "b"), record));
         await cluster.StopSiloAsync(cluster.Silos[1]);
         Assert.Equal(5, (await Read(storage, GrainId.Create("a", "b"))).State!.Balance);
+    }
+
+    [Fact]
+    public async Task The_stop_of_the_last_silo_warns_of_nothing()
+    {
+        var log = new Hosting.LogCapture();
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureSilo((_, silo) => silo.AddMemoryGrainStorageAsDefault().Services.AddSingleton<ILoggerProvider>(log));
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        await cluster.Client.GetGrain<IDefaultLedger>("kept").Add(1);
+        await cluster.StopAllSilosAsync();
+        Assert.Empty(log.Lines(LogLevel.Warning));
     }
 
     [Fact]
