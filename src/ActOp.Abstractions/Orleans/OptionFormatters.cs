@@ -1,7 +1,7 @@
 using System.Globalization;
 using System.Reflection;
-using System.Text.RegularExpressions;
 using Microsoft.Extensions.Options;
+using Orleans.Runtime.Configuration;
 
 namespace Orleans;
 
@@ -41,12 +41,8 @@ public class RedactAttribute : Attribute
 [AttributeUsage(AttributeTargets.Property)]
 public class RedactConnectionStringAttribute : RedactAttribute
 {
-    private static readonly Regex Secrets = new(
-        "(?<name>(password|pwd|accountkey|sharedaccesskey|sharedaccesssignature|secret|token|secretkey)\\s*=)[^;]*",
-        RegexOptions.IgnoreCase | RegexOptions.CultureInvariant | RegexOptions.NonBacktracking);
-
     /// <inheritdoc/>
-    public override string Redact(object? value) => Secrets.Replace(value as string ?? "", "${name}REDACTED");
+    public override string Redact(object? value) => ConfigUtilities.Redact(value as string, base.Redact(value));
 }
 
 /// <summary>Texts for options.</summary>
@@ -68,18 +64,18 @@ public static class OptionFormattingUtilities
             : string.Format(CultureInfo.InvariantCulture, formatting ?? "{0}-{1}", typeof(TOptions).FullName, name);
 }
 
-/// <summary>A line for each readable property; lists with all their items.</summary>
-internal sealed class PropertyFormatter<T>(string name, T options) : IOptionFormatter<T>
+/// <summary>A line for each readable property; lists with their first items.</summary>
+internal class PropertyFormatter<T>(string name, T options) : IOptionFormatter<T>
     where T : class
 {
     private const int MaxItems = 50;
 
-    public string Name { get; } = string.IsNullOrEmpty(name) ? typeof(T).FullName! : typeof(T).FullName + "-" + name;
+    public string Name { get; } = OptionFormattingUtilities.Name<T>(name.Length == 0 ? null : name);
 
     public IEnumerable<string> Format() =>
         typeof(T).GetProperties(BindingFlags.Public | BindingFlags.Instance)
             .Where(static property => property.GetMethod is not null && property.GetIndexParameters().Length == 0)
-            .Select(property => property.Name + ": " + Show(property));
+            .Select(property => OptionFormattingUtilities.Format(property.Name, Show(property)));
 
     private string Show(PropertyInfo property)
     {
@@ -97,15 +93,8 @@ internal sealed class PropertyFormatter<T>(string name, T options) : IOptionForm
 }
 
 /// <summary>The formatter of options without a name.</summary>
-internal sealed class DefaultFormatter<T>(IOptions<T> options) : IOptionFormatter<T>
-    where T : class, new()
-{
-    private readonly PropertyFormatter<T> _formatter = new("", options.Value);
-
-    public string Name => _formatter.Name;
-
-    public IEnumerable<string> Format() => _formatter.Format();
-}
+internal sealed class DefaultFormatter<T>(IOptions<T> options) : PropertyFormatter<T>("", options.Value)
+    where T : class, new();
 
 /// <summary>The formatters of options by their names.</summary>
 internal sealed class DefaultFormatterResolver<T>(IOptionsMonitor<T> options) : IOptionFormatterResolver<T>
