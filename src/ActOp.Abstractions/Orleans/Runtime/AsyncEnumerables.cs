@@ -157,37 +157,7 @@ public abstract class AsyncEnumerableRequest<T> : RequestBase, IAsyncEnumerable<
     /// <summary>Calls the method on the target.</summary>
     protected abstract IAsyncEnumerable<T> InvokeInner();
 
-    /// <inheritdoc/>
-    [EditorBrowsable(EditorBrowsableState.Never)]
-    public override void Recycle()
-    {
-    }
-
-    internal override bool Start()
-    {
-        Error = NotSent();
-        return true;
-    }
-
-    internal override void TakeResult()
-    {
-    }
-
-    internal override void CopyResult(CopyContext context)
-    {
-    }
-
-    internal override void WriteResult(ref WireWriter writer) => throw NotSent();
-
-    internal override void ReadResult(ref WireReader reader) => throw NotSent();
-
-    internal override void CompleteTask()
-    {
-    }
-
-    internal override ValueTask<object?> RouteBoxed(Action<Call, object> route, object state) => throw NotSent();
-
-    private NotSupportedException NotSent() => new(Method.ActivityName + " is enumerated, not called.");
+    private protected override NotSupportedException NotSent() => new(Method.ActivityName + " is enumerated, not called.");
 }
 
 /// <summary>

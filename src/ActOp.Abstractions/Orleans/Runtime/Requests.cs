@@ -101,8 +101,8 @@ public abstract class RequestBase : Call, IRequest
     /// </summary>
     internal virtual IInvokable Visible => this;
 
-    // What follows is for requests of the application that derive from this class itself: a CustomCall carries them, and they are never
-    // sent.
+    // What follows is for requests that are never sent: a CustomCall carries those of the application that derive from this class itself,
+    // and an enumeration sends calls of its own.
 
     /// <inheritdoc/>
     internal override object? BoxedResult
@@ -168,7 +168,7 @@ public abstract class RequestBase : Call, IRequest
         Runtime.Send(this, reference);
     }
 
-    private NotSupportedException NotSent() => new("A request of the class " + GetType() + " is not sent itself.");
+    private protected virtual NotSupportedException NotSent() => new("A request of the class " + GetType() + " is not sent itself.");
 }
 
 /// <summary>A call of a method that returns <see cref="ValueTask"/>.</summary>
