@@ -401,19 +401,27 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
     {
         await using var database = PostgresFixture.Open(_connectionString);
         var runs = 0;
-        Lanes lanes = null!;
-        lanes = new Lanes(database, 1, () =>
+        List<int> failed = [];
+        List<int> returned = [];
+        Lanes<int> lanes = null!;
+        List<int>? Take()
         {
             if (++runs < 3)
-                throw new InvalidOperationException("broken on purpose");
+                return [runs];
             lanes.Leave();
-            return Task.CompletedTask;
-        });
+            return null;
+        }
+
+        lanes = new Lanes<int>(
+            database, 1, Take, static (_, _) => throw new InvalidOperationException("broken on purpose"), (one, _) => failed.Add(one),
+            returned.AddRange);
         Assert.True(lanes.TryEnter());
         Assert.False(lanes.TryEnter());
         lanes.Start();
         await lanes.EndedAsync().WaitAsync(PostgresFixture.Limit);
         Assert.Equal(3, runs);
+        Assert.Equal([1, 2], failed);
+        Assert.Equal([1, 2], returned);
         Assert.True(lanes.TryEnter());
     }
 

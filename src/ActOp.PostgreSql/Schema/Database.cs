@@ -46,6 +46,19 @@ internal sealed record DatabaseChoice(string Part, string Options, string? Conne
     }
 }
 
+/// <summary>What a transaction that failed has done.</summary>
+internal enum Failure
+{
+    /// <summary>Nothing, and the same would fail again.</summary>
+    Refused,
+
+    /// <summary>Nothing, because others were in its way: it may be tried again.</summary>
+    Blocked,
+
+    /// <summary>Everything or nothing: the connection was lost, or the time was over.</summary>
+    Unknown,
+}
+
 /// <summary>The connections of one part of a silo or client, and the tables in the database.</summary>
 /// <remarks>
 /// Owns the source of connections, unless the application gave one. Each part has its own, so that membership never waits for connections
@@ -167,11 +180,21 @@ internal sealed class Database : IAsyncDisposable, IDisposable
         return true;
     }
 
-    /// <summary>A transaction that others were in the way of: it was not committed and may be tried again.</summary>
-    internal static bool IsBlocked(Exception exception) => exception is PostgresException
+    /// <summary>What a transaction that failed has done. If the connection was lost, idle ones are dropped.</summary>
+    internal Failure Judge(Exception exception) => exception switch
     {
-        SqlState: PostgresErrorCodes.SerializationFailure or PostgresErrorCodes.DeadlockDetected,
+        PostgresException { SqlState: PostgresErrorCodes.SerializationFailure or PostgresErrorCodes.DeadlockDetected } => Failure.Blocked,
+        OperationCanceledException => Failure.Unknown,
+        _ => IsLost(exception) ? Failure.Unknown : Failure.Refused,
     };
+
+    /// <summary>How long a transaction may take whose last caller gives up at that timestamp: a little, if that has passed.</summary>
+    internal TimeSpan Remaining(long givenUpAt)
+    {
+        var shortest = TimeSpan.FromMilliseconds(100);
+        var left = _time.GetElapsedTime(_time.GetTimestamp(), givenUpAt);
+        return left > shortest ? left : shortest;
+    }
 
     internal static NpgsqlBatchCommand Command(string sql, params ReadOnlySpan<NpgsqlParameter> parameters)
     {

@@ -19,7 +19,7 @@ namespace ActOp.PostgreSql.Storage;
 /// with an exception that says that the outcome is unknown, and the next write of such a state accepts both versions.
 /// </para>
 /// Any thread calls; callers are answered on the thread pool. No operation is lost: a lane answers all that it has taken, whatever it
-/// throws, and begins again (<see cref="Lanes"/>).
+/// throws, and begins again (<see cref="Lanes{T}"/>).
 /// </remarks>
 internal sealed class StateStore
 {
@@ -52,7 +52,7 @@ internal sealed class StateStore
     private long _lastVersion;
     private readonly Database _database;
     private readonly int _mostWaiting;
-    private readonly Lanes _lanes;
+    private readonly Lanes<StoreOperation> _lanes;
     private int _sent;
 
     /// <param name="database">Where the states are.</param>
@@ -65,7 +65,7 @@ internal sealed class StateStore
         _statements = new StateStatements(serviceId);
         _lastVersion = firstVersion;
         _mostWaiting = mostWaiting;
-        _lanes = new Lanes(database, Connections, RunLaneAsync);
+        _lanes = new Lanes<StoreOperation>(database, Connections, Take, RunAsync, Fail);
     }
 
     /// <summary>Operations that wait for a transaction.</summary>
@@ -143,33 +143,6 @@ internal sealed class StateStore
         _doubts[operation.Key] = (operation.Expected, operation.Version, operation.LostSession);
     }
 
-    /// <summary>Every failure is that of the operations which it has taken.</summary>
-    private async Task RunLaneAsync()
-    {
-        NpgsqlConnection? connection = null;
-        try
-        {
-            while (Take() is { } together)
-            {
-                try
-                {
-                    connection = await RunAsync(connection, [.. together]).ConfigureAwait(false);
-                }
-                catch (Exception exception)
-                {
-                    foreach (var operation in together)
-                        Fail(operation, exception);
-                    throw;
-                }
-            }
-        }
-        finally
-        {
-            if (connection is not null)
-                await Database.CloseAsync(connection).ConfigureAwait(false);
-        }
-    }
-
     /// <summary>The operations of the next transaction; null if nothing waits: then the lane has ended.</summary>
     private List<StoreOperation>? Take()
     {
@@ -201,7 +174,8 @@ internal sealed class StateStore
             var session = 0;
             try
             {
-                using var limit = new CancellationTokenSource(Remaining(together), _database.Time);
+                using var limit = new CancellationTokenSource(
+                    _database.Remaining(together.Max(static operation => operation.GivenUpAt)), _database.Time);
                 connection ??= await _database.OpenAsync(limit.Token).ConfigureAwait(false);
                 await EndLostSessionsAsync(connection, together, limit.Token).ConfigureAwait(false);
                 session = connection.ProcessID;
@@ -217,13 +191,14 @@ internal sealed class StateStore
                     await Database.CloseAsync(connection).ConfigureAwait(false);
                 connection = null;
                 together.RemoveAll(static operation => operation.Ended.IsCompleted);
-                if (exception is PostgresException && !_database.IsLost(exception) && together.Count > 1)
+                var failure = _database.Judge(exception);
+                if (failure == Failure.Refused && exception is PostgresException && together.Count > 1)
                 {
                     await SplitAsync(together, exception).ConfigureAwait(false);
                     return null;
                 }
 
-                together = Repeatable(together, exception, session);
+                together = Repeatable(together, exception, failure, session);
             }
 
             if (together.Count > 0)
@@ -273,10 +248,9 @@ internal sealed class StateStore
     }
 
     /// <summary>The operations that are tried again after a failure; the others have failed.</summary>
-    private List<StoreOperation> Repeatable(List<StoreOperation> together, Exception exception, int session)
+    private List<StoreOperation> Repeatable(List<StoreOperation> together, Exception exception, Failure failure, int session)
     {
-        var isBlocked = Database.IsBlocked(exception);
-        var isLost = !isBlocked && (exception is OperationCanceledException || _database.IsLost(exception));
+        var isLost = failure == Failure.Unknown;
         var now = _database.Time.GetTimestamp();
         List<StoreOperation> again = [];
         foreach (var operation in together)
@@ -284,7 +258,7 @@ internal sealed class StateStore
             operation.MayBeDone |= isLost;
             if (isLost && session != 0 && operation.IsInsert)
                 operation.LostSession = session;
-            if ((isBlocked || isLost) && now < operation.GivenUpAt)
+            if (failure != Failure.Refused && now < operation.GivenUpAt)
                 again.Add(operation);
             else
                 Fail(operation, exception);
@@ -307,18 +281,5 @@ internal sealed class StateStore
         operation.Fail(new OrleansException("The state " + operation.Key.Name + " of " + operation.Key.Grain + (isUnknown
             ? " may have been changed or not: the connection to the database was lost and did not come back in time. "
             : " could not be used: ") + exception.Message, exception));
-    }
-
-    private TimeSpan Remaining(List<StoreOperation> together)
-    {
-        var left = TimeSpan.Zero;
-        var now = _database.Time.GetTimestamp();
-        foreach (var operation in together)
-        {
-            var own = _database.Time.GetElapsedTime(now, operation.GivenUpAt);
-            left = own > left ? own : left;
-        }
-
-        return left > TimeSpan.FromMilliseconds(100) ? left : TimeSpan.FromMilliseconds(100);
     }
 }

@@ -39,7 +39,7 @@ internal sealed class NewMessage(int queue, StreamId stream, byte[] payload, lon
 /// <para>Failures. The database is away: the messages wait and are sent again for <see cref="RetryTime"/>, then they fail with an
 /// <see cref="OrleansException"/>; a message whose connection broke while it was committed may then be in the queue, or twice. The server
 /// refuses the transaction: each of its messages is sent alone. It hangs: the time of the messages ends it. A loop throws: its messages
-/// fail, and it begins again (<see cref="Lanes"/>). Too many wait: the call fails at once. The provider ends: what waits fails.</para>
+/// fail, and it begins again (<see cref="Lanes{T}"/>). Too many wait: the call fails at once. The provider ends: what waits fails.</para>
 /// Any thread adds; producers are answered on the thread pool.
 /// </remarks>
 internal sealed class MessageWriter
@@ -69,7 +69,7 @@ internal sealed class MessageWriter
     private readonly long[] _queueIds;
     private readonly TimeSpan _expiry;
     private readonly int _mostWaiting;
-    private readonly Lanes _lanes;
+    private readonly Lanes<NewMessage> _lanes;
     private readonly Lock _gate = new();
 
     /// <summary>Per queue: what waits.</summary>
@@ -89,7 +89,8 @@ internal sealed class MessageWriter
         _queueIds = queueIds;
         _expiry = expiry;
         _mostWaiting = mostWaiting;
-        _lanes = new Lanes(database, Connections, RunLaneAsync);
+        _lanes = new Lanes<NewMessage>(
+            database, Connections, Take, RunAsync, static (message, exception) => message.Fail(exception), GiveBack);
         _waiting = [.. queueIds.Select(static _ => new Queue<NewMessage>())];
         _busy = new bool[queueIds.Length];
     }
@@ -147,36 +148,6 @@ internal sealed class MessageWriter
         await _lanes.EndedAsync().WaitAsync(Database.LongestEnd, _database.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
-    private async Task RunLaneAsync()
-    {
-        NpgsqlConnection? connection = null;
-        try
-        {
-            while (Take() is { } portion)
-            {
-                try
-                {
-                    connection = await RunAsync(connection, [.. portion]).ConfigureAwait(false);
-                }
-                catch (Exception exception)
-                {
-                    foreach (var message in portion)
-                        message.Fail(exception);
-                    throw;
-                }
-                finally
-                {
-                    GiveBack(portion);
-                }
-            }
-        }
-        finally
-        {
-            if (connection is not null)
-                await Database.CloseAsync(connection).ConfigureAwait(false);
-        }
-    }
-
     /// <summary>The messages of the next transaction, by queue; null if there are none: then the loop has ended.</summary>
     private List<NewMessage>? Take()
     {
@@ -227,7 +198,8 @@ internal sealed class MessageWriter
         {
             try
             {
-                using var limit = new CancellationTokenSource(Remaining(portion), _database.Time);
+                using var limit = new CancellationTokenSource(
+                    _database.Remaining(portion.Max(static message => message.GivenUpAt)), _database.Time);
                 connection ??= await _database.OpenAsync(limit.Token).ConfigureAwait(false);
                 await InsertAsync(connection, portion, limit.Token).ConfigureAwait(false);
                 _database.NoteReached();
@@ -240,11 +212,10 @@ internal sealed class MessageWriter
                 if (connection is not null)
                     await Database.CloseAsync(connection).ConfigureAwait(false);
                 connection = null;
-                var isBlocked = Database.IsBlocked(exception);
-                var isLost = !isBlocked && (exception is OperationCanceledException || _database.IsLost(exception));
-                if (exception is PostgresException && !isBlocked && !isLost && portion.Count > 1)
+                var failure = _database.Judge(exception);
+                if (failure == Failure.Refused && exception is PostgresException && portion.Count > 1)
                     return await SplitAsync(portion).ConfigureAwait(false);
-                FailIfOver(portion, exception, isBlocked || isLost, isLost);
+                FailIfOver(portion, exception, failure);
             }
 
             if (portion.Count > 0)
@@ -263,25 +234,19 @@ internal sealed class MessageWriter
         return connection;
     }
 
-    private void FailIfOver(List<NewMessage> portion, Exception exception, bool isRepeatable, bool isLost)
+    private void FailIfOver(List<NewMessage> portion, Exception exception, Failure failure)
     {
         var now = _database.Time.GetTimestamp();
         portion.RemoveAll(message =>
         {
-            message.MayBeDone |= isLost;
-            if (isRepeatable && now < message.GivenUpAt)
+            message.MayBeDone |= failure == Failure.Unknown;
+            if (failure != Failure.Refused && now < message.GivenUpAt)
                 return false;
             message.Fail(new OrleansException("The message for " + message.Stream + (message.MayBeDone
                 ? " may be in the queue or not: the connection to the database was lost and did not come back in time. "
                 : " was not written: ") + exception.Message, exception));
             return true;
         });
-    }
-
-    private TimeSpan Remaining(List<NewMessage> portion)
-    {
-        var left = _database.Time.GetElapsedTime(_database.Time.GetTimestamp(), portion.Max(static message => message.GivenUpAt));
-        return left > TimeSpan.FromMilliseconds(100) ? left : TimeSpan.FromMilliseconds(100);
     }
 
     private async Task InsertAsync(NpgsqlConnection connection, List<NewMessage> portion, CancellationToken cancellationToken)
