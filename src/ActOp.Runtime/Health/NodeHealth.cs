@@ -1,5 +1,8 @@
 using ActOp.Configuration;
+using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
+using ActOp.Runtime.Stages;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
@@ -166,4 +169,28 @@ internal sealed class NodeHealthCheck(Func<HealthCheckResult> check) : IHealthCh
 {
     public Task<HealthCheckResult> CheckHealthAsync(HealthCheckContext context, CancellationToken cancellationToken = default) =>
         Task.FromResult(check());
+}
+
+/// <summary>The parts of a node by which its health is judged. Owns none of them.</summary>
+internal sealed record HealthParts(
+    LocalNode Local, NodeStages Stages, LeaseGate Lease, ClusterView Cluster, PeerTable Peers, Func<ClusterService?> Membership)
+{
+    internal static HealthParts Of(IServiceProvider services)
+    {
+        var node = services.GetRequiredService<Node>();
+        return new HealthParts(node.Local, node.Stages, node.Lease, node.ClusterView, node.Peers, () => node.Cluster);
+    }
+}
+
+/// <summary>Tells the application's handler that the silo must end.</summary>
+internal static class FatalErrors
+{
+    internal static void Tell(IServiceProvider services, SiloAddress silo, string reason)
+    {
+        if (services.GetService<IFatalErrorHandler>() is not { } handler)
+            return;
+        var error = new OrleansException(reason);
+        if (handler.IsUnexpected(error))
+            handler.OnFatalException(silo, reason, error);
+    }
 }
