@@ -117,9 +117,22 @@ internal static class Census
         orderby kind
         select "descriptor " + kind;
 
-    /// <summary>Without the one of the monitor of all stages, which goes to sleep by itself when none runs.</summary>
-    private static IEnumerable<string> Timers() =>
-        Enumerable.Repeat(TimerLine, TimerThread.Shared.Waiting - (StageMonitor.Shared.IsArmed ? 1 : 0));
+    /// <summary>
+    /// Without the one of the monitor of all stages, which goes to sleep by itself when none runs: perhaps between the two looks here, so
+    /// that there is one less than none.
+    /// </summary>
+    private static IEnumerable<string> Timers()
+    {
+        bool isArmed;
+        int waiting;
+        do
+        {
+            isArmed = StageMonitor.Shared.IsArmed;
+            waiting = TimerThread.Shared.Waiting;
+        }
+        while (isArmed != StageMonitor.Shared.IsArmed);
+        return Enumerable.Repeat(TimerLine, Math.Max(0, waiting - (isArmed ? 1 : 0)));
+    }
 
     private static string Link(string path)
     {
