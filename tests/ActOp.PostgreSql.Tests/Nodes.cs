@@ -3,6 +3,7 @@ using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
+using Orleans.Placement;
 
 namespace ActOp.PostgreSql.Tests;
 
@@ -12,6 +13,7 @@ public interface IPlaceGrain : IGrainWithIntegerKey
     Task<string> Silo();
 }
 
+[RandomPlacement]
 public sealed class PlaceGrain(ILocalSiloDetails silo) : Grain, IPlaceGrain
 {
     public Task<string> Silo() => Task.FromResult(silo.SiloAddress.ToParsableString());

@@ -50,6 +50,9 @@ internal sealed class ResourceOptimizedDirector(
     private Slate? _last;
     private double[] _fixed = [];
 
+    /// <summary>The mean of the fixed scores of all that have reported.</summary>
+    private double _meanFixed;
+
     /// <summary>Activations of each silo: the last reports, followed by shares, and the own choices since.</summary>
     private int[] _counts = [];
     private long _sum;
@@ -84,6 +87,7 @@ internal sealed class ResourceOptimizedDirector(
         _places.Clear();
         _sum = 0;
         _most = 1;
+        _meanFixed = current.All.Values.Select(FixedScore).DefaultIfEmpty().Average();
         foreach (var (silo, use) in current.All)
         {
             var place = PlaceOf(silo);
@@ -120,7 +124,10 @@ internal sealed class ResourceOptimizedDirector(
         return _slates[silos] = new Slate(silos, [.. silos.Select(PlaceOf)], requester, Array.IndexOf(silos, requester));
     }
 
-    /// <summary>A silo that has not reported yet counts as unused.</summary>
+    /// <summary>
+    /// A silo that has not reported yet has no activations, and uses as much else as the mean: nothing would make every silo send all
+    /// its new grains there.
+    /// </summary>
     private int PlaceOf(SiloAddress silo)
     {
         if (_places.TryGetValue(silo, out var place))
@@ -134,7 +141,7 @@ internal sealed class ResourceOptimizedDirector(
 
         _places.Add(silo, place);
         _counts[place] = 0;
-        _fixed[place] = FixedScore(_seen.Of(silo));
+        _fixed[place] = _seen.All.TryGetValue(silo, out var use) ? FixedScore(use) : _meanFixed;
         return place;
     }
 
@@ -208,7 +215,7 @@ internal readonly record struct SiloUse(
     [property: Id(0)] int Activations, [property: Id(1)] float CpuPercent, [property: Id(2)] long UsedMemory,
     [property: Id(3)] long AvailableMemory, [property: Id(4)] long MaxMemory);
 
-/// <summary>The uses of all silos as known at one time. Immutable; a silo that has not reported yet counts as unused.</summary>
+/// <summary>The uses of all silos as known at one time. Immutable.</summary>
 internal sealed class SiloUses(KeyValuePair<SiloAddress, SiloUse>[] uses)
 {
     private readonly FrozenDictionary<SiloAddress, SiloUse> _uses = uses.ToFrozenDictionary();

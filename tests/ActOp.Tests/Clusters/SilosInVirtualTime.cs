@@ -3,6 +3,7 @@ using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
+using Orleans.Statistics;
 
 namespace ActOp.Tests.Clusters;
 
@@ -32,13 +33,13 @@ internal sealed class SilosInVirtualTime : IAsyncDisposable
         builder.Options.InitializeClientOnDeploy = false;
         builder.ConfigureSilo((_, silo) =>
         {
-            silo.Services.AddSingleton<TimeProvider>(clock);
+            silo.Services.AddSingleton<TimeProvider>(clock).AddSingleton<IEnvironmentStatisticsProvider, IdleMachine>();
             silo.Configure<ClusterMembershipOptions>(options =>
             {
                 options.ProbeTimeout = options.MaxProbeTimeout = TimeSpan.FromHours(1);
                 options.TableRefreshTimeout = options.IAmAliveTablePublishTimeout = TimeSpan.FromHours(1);
             });
-            // What threads cost is measured in real time, which has nothing to do with this clock's seconds.
+            // What threads cost is measured in real time, which has nothing to do with this clock's seconds, as the use of processors.
             silo.Configure<StageOptions>(options => options.Controller = StageController.Fixed);
             silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = TimeSpan.FromHours(1));
             configure?.Invoke(silo);
@@ -109,5 +110,14 @@ internal sealed class SilosInVirtualTime : IAsyncDisposable
         var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         node.Locality.Host.Enqueue(new ActionItem(static state => ((TaskCompletionSource)state!).SetResult(), done));
         return done.Task.WaitAsync(Gate.Patience);
+    }
+
+    /// <summary>All silos use the same.</summary>
+    private sealed class IdleMachine : IEnvironmentStatisticsProvider
+    {
+        private const long Gigabyte = 1L << 30;
+
+        public EnvironmentStatistics GetEnvironmentStatistics() =>
+            new(0, 0, Gigabyte, Gigabyte, 7 * Gigabyte, 7 * Gigabyte, 8 * Gigabyte);
     }
 }

@@ -1,6 +1,7 @@
 using System.Globalization;
 using ActOp.Runtime.Cluster;
 using ActOp.Tests.Clusters;
+using ActOp.Tests.Placement;
 using Microsoft.Extensions.Options;
 using Orleans.Messaging;
 
@@ -23,7 +24,7 @@ public sealed class ApplicationTableTests
         Assert.Equal((1, 3), (table.Versions, table.Initialized));
         var seats = new HashSet<SiloAddress>();
         for (var key = 0; key < 60; key++)
-            seats.Add(await cluster.Client.GetGrain<IEchoGrain>(Guid.NewGuid().ToString()).Where());
+            seats.Add(await cluster.Client.GetGrain<PlacementTests.IRandom>(key).Seat());
         Assert.Equal(3, seats.Count);
     }
 

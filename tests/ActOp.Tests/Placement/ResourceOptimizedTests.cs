@@ -119,10 +119,13 @@ public class ResourceOptimizedTests
         Assert.Equal(Silos[0], Choose(Director(new(), [full, busy], null), Silos[..2], Silos[0]));
     }
 
-    [Fact]
-    public void A_silo_that_has_not_reported_yet_counts_as_unused()
+    [Theory]
+    [InlineData(0)]
+    [InlineData(90)]
+    public void A_silo_that_has_not_reported_yet_has_no_activations_and_uses_as_much_as_the_others(float cpu)
     {
-        var director = Director(new(), [new(10, 0, 0, 0, 0), new(10, 0, 0, 0, 0)], 0.03);
+        SiloUse use = new(10, cpu, 6 * Gigabyte, 2 * Gigabyte, 8 * Gigabyte);
+        var director = Director(new(), [use, use], 0.03);
         var seats = Enumerable.Range(0, 30).Select(_ => Choose(director, Silos[..3])).ToArray();
         Assert.InRange(seats.Count(seat => seat.Equals(Silos[2])), 10, 20);
     }

@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using ActOp.Tests.Clusters;
 using Orleans.CodeGeneration;
 using Orleans.Metadata;
+using Orleans.Placement;
 using Orleans.Versions.Compatibility;
 using Orleans.Versions.Selector;
 
@@ -172,6 +173,8 @@ public class VersionTests
         Task<SiloAddress> Where();
     }
 
+    // At random: by their use of resources, the busiest of the compatible silos may get no grain.
+    [RandomPlacement]
     public sealed class VersionedGrain(ILocalSiloDetails silo) : Grain, IVersionedGrain
     {
         public static ConcurrentDictionary<GrainId, DeactivationReasonCode> Ends { get; } = new();
