@@ -143,6 +143,61 @@ public sealed class ApplicationCodecTests : IDisposable
     }
 
     [Fact]
+    public void What_is_written_to_a_writer_is_read_from_bytes_and_the_other_way()
+    {
+        var serializer = _services.GetRequiredService<Serializer<Animal>>();
+        var objects = _services.GetRequiredService<ObjectSerializer>();
+        using var session = _services.GetRequiredService<SerializerSessionPool>().GetSession();
+        var stream = new MemoryStream();
+        var writer = Writer.CreatePooled(stream, session);
+        serializer.Serialize(new Animal { Name = "field" }, ref writer);
+        writer.Dispose();
+        Assert.Equal("field", serializer.Deserialize(stream.ToArray()).Name);
+        Assert.Equal("field", ((Animal)objects.Deserialize(stream.ToArray(), typeof(Animal))).Name);
+        Assert.Equal("field", _services.GetRequiredService<Serializer>().Deserialize<Animal>(stream.ToArray()).Name);
+        byte[] message = [.. serializer.SerializeToArray(new Animal { Name = "message" }), .. stream.ToArray()];
+        session.Reset();
+        var reader = Reader.Create(new MemoryStream(message), session);
+        Assert.Equal("message", serializer.Deserialize(ref reader).Name);
+        Assert.Equal("field", ((Animal)objects.Deserialize(ref reader, typeof(Animal))).Name);
+        session.Reset();
+        reader = Reader.Create(new MemoryStream(message), session);
+        Assert.Equal("message", ((Animal)objects.Deserialize(ref reader, typeof(Animal))).Name);
+        session.Reset();
+        Assert.Contains("[Message]", BitStreamFormatter.Format(message, session), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_type_with_a_copier_and_no_codec_is_copied_inside_of_others_and_not_written()
+    {
+        using var services = new ServiceCollection().AddSerializer(
+            static builder => builder.Configure(static options => options.Copiers.Add(typeof(BoatCopier)))).BuildServiceProvider();
+        var boat = new Boat { Name = "b" };
+        var (first, second) = services.GetRequiredService<DeepCopier<(Boat, object)>>().Copy((boat, boat));
+        Assert.NotSame(boat, first);
+        Assert.Same(first, second);
+        Assert.Equal("b (copy)", first.Name);
+        Assert.Equal("b (copy)", services.GetRequiredService<DeepCopier<List<Boat>>>().Copy([boat])[0].Name);
+        var refused = Assert.Throws<CodecNotFoundException>(() => services.GetRequiredService<Serializer>().SerializeToArray((boat, boat)));
+        Assert.Contains(nameof(Boat), refused.Message);
+    }
+
+    [Fact]
+    public void A_damaged_name_of_a_type_in_a_field_is_an_error_of_serialization()
+    {
+        using var session = _services.GetRequiredService<SerializerSessionPool>().GetSession();
+        var writer = Writer.CreatePooled(session);
+        writer.WriteByte((byte)WireType.VarInt | (byte)SchemaType.Encoded);
+        writer.WriteVarUInt32(3);
+        writer.Write("a`<"u8);
+        writer.WriteVarUInt32(1);
+        writer.Commit();
+        var bytes = writer.Output.ToArray();
+        writer.Dispose();
+        Assert.Throws<SerializerException>(() => _services.GetRequiredService<Serializer>().Deserialize<object>(bytes));
+    }
+
+    [Fact]
     public void Numbers_of_every_length_come_back_and_narrow_ones_overflow()
     {
         using var session = _services.GetRequiredService<SerializerSessionPool>().GetSession();
@@ -372,6 +427,23 @@ public sealed class RoomCodec(ICodecProvider provider) : IBaseCodec<Room>
                     break;
             }
         }
+    }
+}
+
+public sealed class Boat
+{
+    public string? Name { get; set; }
+}
+
+public sealed class BoatCopier : IDeepCopier<Boat>
+{
+    public Boat DeepCopy(Boat input, Orleans.Serialization.Cloning.CopyContext context)
+    {
+        if (context.TryGetCopy<Boat>(input, out var found))
+            return found!;
+        var copy = new Boat { Name = input.Name + " (copy)" };
+        context.RecordCopy(input, copy);
+        return copy;
     }
 }
 

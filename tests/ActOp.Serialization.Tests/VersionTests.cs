@@ -48,8 +48,8 @@ public class VersionTests
     [Fact]
     public void The_wire_is_compact()
     {
-        Assert.InRange(Serializer.SerializeToArray(new Point(1, 2, "p")).Length, 5, 12);
-        Assert.InRange(Serializer.SerializeToArray(Enumerable.Repeat(1, 100).ToArray()).Length, 100, 104);
+        Assert.InRange(Serializer.SerializeToArray(new Point(1, 2, "p")).Length, 6, 13);
+        Assert.InRange(Serializer.SerializeToArray(Enumerable.Repeat(1, 100).ToArray()).Length, 101, 105);
         var dogs = Enumerable.Range(0, 100).Select(object (i) => new Dog { Name = "d", Color = Color.Red }).ToArray();
         Assert.InRange(Serializer.SerializeToArray(dogs).Length / 100, 10, 50);
     }

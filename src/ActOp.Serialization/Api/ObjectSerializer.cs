@@ -159,15 +159,34 @@ public sealed class ObjectSerializer
         destination.Commit();
     }
 
-    /// <summary>Reads a field as codecs of applications do.</summary>
-    public object Deserialize<TInput>(ref Reader<TInput> source, Type type) =>
-        source.Session.CodecProvider.GetCodec(type).ReadValue(ref source, source.ReadFieldHeader())!;
+    /// <summary>Reads a field as codecs of applications do, or a message.</summary>
+    public object Deserialize<TInput>(ref Reader<TInput> source, Type type)
+    {
+        var start = source.Position;
+        var field = source.ReadFieldHeader();
+        if (!MessageMark.IsMessage(field))
+            return source.Session.CodecProvider.GetCodec(type).ReadValue(ref source, field)!;
+        var value = ReadMessage(MessageMark.Take(ref source), type, out var length);
+        source.ResumeFrom(start + length);
+        return value;
+    }
 
     private object Read(ReadOnlySpan<byte> source, Type type)
     {
+        if (!MessageMark.IsField(source))
+            return ReadMessage(source, type, out _);
+        using var session = _sessionPool.GetSession();
+        var reader = Reader.Create(source, session);
+        return session.CodecProvider.GetCodec(type).ReadValue(ref reader, reader.ReadFieldHeader())!;
+    }
+
+    private object ReadMessage(ReadOnlySpan<byte> source, Type type, out int length)
+    {
         var scratch = WireScratch.Rent(_sessionPool.CodecProvider.Runtime, _sessionPool.CodecProvider);
         var reader = new WireReader(source, scratch.Session);
+        reader.ReadByte();
         var value = StaticCodec.For(type).Read(ref reader);
+        length = reader.Position;
         scratch.Return();
         return value!;
     }
@@ -176,6 +195,7 @@ public sealed class ObjectSerializer
     {
         var scratch = WireScratch.Rent(_sessionPool.CodecProvider.Runtime, _sessionPool.CodecProvider);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
+        writer.WriteByte(MessageMark.Value);
         StaticCodec.For(type).Write(ref writer, value);
         writer.Commit();
         return scratch;

@@ -14,9 +14,9 @@ namespace Orleans.Serialization;
 /// <summary>Writes values to bytes and reads them again; used from any thread.</summary>
 /// <remarks>
 /// Every method throws <see cref="CodecNotFoundException"/> for types without a codec and <see cref="SerializerException"/> for damaged
-/// data. Bytes have the format of messages between silos. With a <see cref="Writer{TBufferWriter}"/> or a <see cref="Reader{TInput}"/> they
-/// are a field as codecs of applications write it: what was written with one must be read with the other. A session that is given for
-/// bytes only says whose codecs are used.
+/// data. Bytes are a mark and the format of messages between silos. What is written to a <see cref="Writer{TBufferWriter}"/> is a field as
+/// codecs of applications write it. Both are read from bytes and from a <see cref="Reader{TInput}"/>. A session that is given for bytes only
+/// says whose codecs are used.
 /// </remarks>
 public sealed class Serializer
 {
@@ -198,15 +198,29 @@ public sealed class Serializer
         destination.Commit();
     }
 
-    /// <summary>Reads a field as codecs of applications do.</summary>
-    public T Deserialize<T, TInput>(ref Reader<TInput> source) =>
-        source.Session.CodecProvider.GetCodec<T>().ReadValue(ref source, source.ReadFieldHeader());
+    /// <summary>Reads a field as codecs of applications do, or a message.</summary>
+    public T Deserialize<T, TInput>(ref Reader<TInput> source)
+    {
+        var start = source.Position;
+        var field = source.ReadFieldHeader();
+        return MessageMark.IsMessage(field) ? ReadMessage<T, TInput>(ref source, start)
+            : source.Session.CodecProvider.GetCodec<T>().ReadValue(ref source, field);
+    }
 
-    private T Read<T>(ReadOnlySpan<byte> source)
+    internal T ReadMessage<T, TInput>(ref Reader<TInput> source, long start)
+    {
+        var value = ReadMessage<T>(MessageMark.Take(ref source), out var length);
+        source.ResumeFrom(start + length);
+        return value;
+    }
+
+    internal T ReadMessage<T>(ReadOnlySpan<byte> source, out int length)
     {
         var scratch = WireScratch.Rent(Runtime, _sessionPool?.CodecProvider);
         var reader = new WireReader(source, scratch.Session);
+        reader.ReadByte();
         var value = Codec<T>.Default.Read(ref reader);
+        length = reader.Position;
         scratch.Return();
         return value;
     }
@@ -215,9 +229,19 @@ public sealed class Serializer
     {
         var scratch = WireScratch.Rent(Runtime, _sessionPool?.CodecProvider);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
+        writer.WriteByte(MessageMark.Value);
         Codec<T>.Default.Write(ref writer, value);
         writer.Commit();
         return scratch;
+    }
+
+    private T Read<T>(ReadOnlySpan<byte> source)
+    {
+        if (!MessageMark.IsField(source))
+            return ReadMessage<T>(source, out _);
+        using var session = SessionPool.GetSession();
+        var reader = Reader.Create(source, session);
+        return session.CodecProvider.GetCodec<T>().ReadValue(ref reader, reader.ReadFieldHeader());
     }
 }
 
@@ -379,13 +403,18 @@ public sealed class Serializer<T>
         destination.Commit();
     }
 
-    /// <summary>Reads a field as codecs of applications do.</summary>
-    public T Deserialize<TInput>(ref Reader<TInput> source) =>
-        (_codec ?? source.Session.CodecProvider.GetCodec<T>()).ReadValue(ref source, source.ReadFieldHeader());
+    /// <summary>Reads a field as codecs of applications do, or a message.</summary>
+    public T Deserialize<TInput>(ref Reader<TInput> source)
+    {
+        var start = source.Position;
+        var field = source.ReadFieldHeader();
+        return MessageMark.IsMessage(field) ? _serializer.ReadMessage<T, TInput>(ref source, start)
+            : (_codec ?? source.Session.CodecProvider.GetCodec<T>()).ReadValue(ref source, field);
+    }
 
     private T Read(ReadOnlySpan<byte> source)
     {
-        if (_codec is null)
+        if (_codec is null || !MessageMark.IsField(source))
             return _serializer.Deserialize<T>(source);
         using var session = _serializer.SessionPool.GetSession();
         var reader = Reader.Create(source, session);

@@ -1,5 +1,7 @@
 using ActOp.Calls;
 using ActOp.Wire;
+using Orleans.Serialization.Buffers;
+using Orleans.Serialization.WireProtocol;
 
 namespace Orleans.Serialization;
 
@@ -30,5 +32,27 @@ internal sealed class WireScratch
         Buffer.Clear();
         Session.Reset();
         t_scratch = this;
+    }
+}
+
+/// <summary>
+/// The first byte of a message of ours outside of frames, so that one serializer reads both what it wrote to bytes and what it wrote as a
+/// field to a <see cref="Writer{TBufferWriter}"/>: the tag of a field whose kind does not exist.
+/// </summary>
+internal static class MessageMark
+{
+    internal const byte Value = 0xA0;
+
+    internal static bool IsField(ReadOnlySpan<byte> bytes) => bytes is [not Value, ..];
+
+    internal static bool IsMessage(Field field) => field.Tag == Value;
+
+    /// <summary>A message whose mark was read as the tag of a field: the mark and all that follows.</summary>
+    internal static byte[] Take<TInput>(ref Reader<TInput> reader)
+    {
+        var bytes = new byte[reader.Remaining + 1];
+        bytes[0] = Value;
+        reader.ReadBytes(bytes.AsSpan(1));
+        return bytes;
     }
 }

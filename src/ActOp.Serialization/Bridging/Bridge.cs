@@ -62,7 +62,7 @@ internal static class Bridge
     /// <summary>True for such a type, and for an array or a generic type of such types and of types with names.</summary>
     internal static bool SupportsObject(Type type)
     {
-        if (Supports(type))
+        if (Supports(type) || FindCopier(type) is not null)
             return true;
         if (type.IsArray)
             return SupportsObject(type.GetElementType()!) && CodecTable.CanResolve(type);
@@ -77,13 +77,16 @@ internal static class Bridge
     {
         if (ofMessage is CodecProvider provider && provider.TryGetCodec(type) is not null)
             return provider;
-        return Find(type) ?? Latest;
+        return Find(type) ?? FindCopier(type) ?? Latest;
     }
 
-    /// <summary>A codec of ours around that of an application; null when there is none.</summary>
+    /// <summary>
+    /// A codec of ours around that of an application; null when there is none. A type that has only a copier can be copied, and throws when
+    /// it is written.
+    /// </summary>
     internal static object? TryMake(Type type)
     {
-        if (Find(type) is null)
+        if (Find(type) is null && FindCopier(type) is null)
             return null;
         var isClass = !type.IsValueType && !type.IsInterface && !type.IsAbstract;
         return CodecTable.Make(isClass ? typeof(BridgedClassCodec<>) : typeof(BridgedCodec<>), type);
@@ -94,8 +97,12 @@ internal static class Bridge
     {
         if (ofMessage is CodecProvider provider && Has(provider, type))
             return provider;
-        return Find(type) ?? throw new CodecNotFoundException("No codec is registered any more for " + type + ".");
+        return Find(type) ?? throw new CodecNotFoundException("No codec is registered for " + type + ", or not any more.");
     }
+
+    /// <summary>The provider of the copy; the latest one that has a copier or a codec for the type.</summary>
+    internal static CodecProvider ForCopy(object? ofCopy, Type type) => ofCopy is CodecProvider provider && HasCopier(provider, type)
+        ? provider : FindCopier(type) ?? For(ofCopy, type);
 
     private static CodecProvider? Find(Type type)
     {
@@ -106,6 +113,20 @@ internal static class Bridge
         }
 
         return Types.IsEmpty || !Has(Default.Value, type) ? null : Default.Value;
+    }
+
+    private static CodecProvider? FindCopier(Type type) => Array.Find(Live(), provider => HasCopier(provider, type));
+
+    private static bool HasCopier(CodecProvider provider, Type type)
+    {
+        try
+        {
+            return !type.IsArray && provider.TryGetApplicationCopier(type) is not null;
+        }
+        catch (ObjectDisposedException)
+        {
+            return false; // As for codecs.
+        }
     }
 
     internal static CodecProvider[] Live()

@@ -36,7 +36,7 @@ internal static class BridgedValue
     /// <summary>The copier of the application, or what its codec writes and reads.</summary>
     internal static T Copy<T>(T value, ActOp.Wire.CopyContext context)
     {
-        var provider = Bridge.For(context.Codecs, typeof(T));
+        var provider = Bridge.ForCopy(context.Codecs, typeof(T));
         if (provider.TryGetApplicationCopier(typeof(T)) is not null)
         {
             return provider.GetDeepCopier<T>()

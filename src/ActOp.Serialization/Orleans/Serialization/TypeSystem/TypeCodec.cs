@@ -25,7 +25,19 @@ public sealed class TypeCodec
     }
 
     /// <summary>The type; null when it is not known here.</summary>
-    public Type? TryRead<TInput>(ref Reader<TInput> reader) => _converter.TryParse(ReadName(ref reader), out var type) ? type : null;
+    /// <exception cref="SerializerException">The name is damaged.</exception>
+    public Type? TryRead<TInput>(ref Reader<TInput> reader)
+    {
+        var name = ReadName(ref reader);
+        try
+        {
+            return _converter.TryParse(name, out var type) ? type : null;
+        }
+        catch (InvalidOperationException exception)
+        {
+            throw new SerializerException(exception.Message, exception);
+        }
+    }
 
     /// <exception cref="TypeLoadException">The type is not known here.</exception>
     public Type ReadLengthPrefixed<TInput>(ref Reader<TInput> reader) => _converter.Parse(ReadName(ref reader));

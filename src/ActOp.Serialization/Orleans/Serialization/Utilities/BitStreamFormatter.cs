@@ -46,12 +46,24 @@ public static class BitStreamFormatter
         try
         {
             while (reader.Remaining > 0)
-                FormatField(ref reader, result, 0);
+            {
+                if (reader.PeekByte() == MessageMark.Value)
+                    FormatMessage(ref reader, result);
+                else
+                    FormatField(ref reader, result, 0);
+            }
         }
         catch (Exception exception) when (exception is SerializerException or OverflowException)
         {
             result.Append("\n! ").Append(exception.Message);
         }
+    }
+
+    /// <summary>What a serializer wrote to bytes: its format has no tags, so only the bytes can be shown.</summary>
+    private static void FormatMessage<TInput>(ref Reader<TInput> reader, StringBuilder result)
+    {
+        result.Append("\n0x").Append(reader.Position.ToString("X4", null)).Append(" [Message] ");
+        FormatBytes(result, reader.ReadBytes((uint)reader.Remaining));
     }
 
     /// <summary>False at the end of an object.</summary>
