@@ -13,7 +13,8 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
     private static readonly string[] WithCode =
         ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql", "ActOp.Runtime",
-        "ActOp.Serialization", "ActOp.Serialization.NewtonsoftJson", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
+        "ActOp.Serialization", "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.TestKit", "ActOp.Staging",
+        "ActOp.Staging.Tracing", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
 
@@ -75,7 +76,8 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     public void Only_packages_for_other_systems_depend_on_others_than_our_own_Microsoft_Extensions_and_types_of_the_contract()
     {
         var foreign = from id in Ids
-                      where id is not ("ActOp.Staging.Tracing" or "ActOp.PostgreSql" or "ActOp.Serialization.NewtonsoftJson")
+                      where id is not ("ActOp.Staging.Tracing" or "ActOp.PostgreSql" or "ActOp.Serialization.NewtonsoftJson"
+                          or "ActOp.Serialization.TestKit")
                       from dependency in Dependencies(id, "dependency", "id")
                       where !Ids.Contains(dependency) && !dependency.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal)
                           && dependency is not (ConnectionContext or BinaryData)
