@@ -71,6 +71,8 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
     internal override void Send(Call call, GrainReference reference)
     {
+        if ((call.Flags & Call.Cancellable) != 0 && !_filters.HasOutgoing)
+            Cancellations.ThrowIfCancelled(call);
         call.Caller = CallHost.Current;
         call.Context = RequestContext.Current;
         if ((call.Flags & InvokeMethodOptions.OneWay) != 0)
@@ -79,7 +81,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             call.Deadline = DeadlineOf(TimeoutOf(call.Method));
         if (!TryBegin(call))
             return;
-        if (_filters.HasOutgoing || CallTrace.IsOn)
+        if (_filters.HasOutgoing || CallTrace.IsOn || call.Method.HasOwnFilter(call))
             SendObserved(call, reference);
         else
             Route(call, reference);
@@ -167,7 +169,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
         var current = Activity.Current;
         var activity = CallTrace.IsOn ? CallTrace.StartClient(call) : null;
-        if (activity is null && !_filters.HasOutgoing)
+        if (activity is null && !_filters.HasOutgoing && !call.Method.HasOwnFilter(call))
         {
             Route(call, reference);
             return;

@@ -72,6 +72,18 @@ internal sealed class Cancellations(
         return true;
     }
 
+    /// <summary>
+    /// A call whose token is cancelled already throws where it is made, as in Orleans. Its object does not return to the pool. Where filters
+    /// see the call first, it ends in its task.
+    /// </summary>
+    /// <exception cref="OperationCanceledException">The token is cancelled.</exception>
+    internal static void ThrowIfCancelled(Call call)
+    {
+        var token = ((RequestBase)call).GetCancellationToken();
+        if (token.IsCancellationRequested && !call.Method.HasOwnFilter(call))
+            throw Cancelled(call, token);
+    }
+
     /// <summary>The caller has cancelled its token. The call object is in no other use until this returns, and in none after it.</summary>
     internal void OfCaller(CallCancellation cancellation, CancellationToken token)
     {

@@ -123,7 +123,7 @@ internal sealed class IncomingCallContext(Activation activation, RequestBase req
 }
 
 /// <summary>
-/// An outgoing call: runs the filters of the caller. Each invocation sends a copy of the request, so a filter may send it again.
+/// An outgoing call: runs the filters of the caller, and then the request itself if it is a filter. Each invocation sends a copy of the request, so a filter may send it again.
 /// </summary>
 internal sealed class OutgoingCallContext(CallSender calls, RequestBase request,
     IOutgoingGrainCallFilter[] filters) : GrainCallContext(request), IOutgoingGrainCallContext
@@ -138,12 +138,13 @@ internal sealed class OutgoingCallContext(CallSender calls, RequestBase request,
     public override async Task Invoke()
     {
         var stage = _stage;
-        if (stage < filters.Length)
+        var own = stage == filters.Length ? Request as IOutgoingGrainCallFilter : null;
+        if (stage < filters.Length || own is not null)
         {
             _stage = stage + 1;
             try
             {
-                await filters[stage].Invoke(this);
+                await (own ?? filters[stage]).Invoke(this);
             }
             finally
             {

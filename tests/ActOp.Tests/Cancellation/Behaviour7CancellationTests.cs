@@ -31,6 +31,22 @@ public sealed class Behaviour7CancellationTests(TwoSilos cluster) : IClassFixtur
     }
 
     [Theory]
+    [InlineData(-1)]
+    [InlineData(0)]
+    public async Task A_call_with_a_cancelled_token_throws_the_exception_of_the_token_at_once(int caller)
+    {
+        var token = new CancellationToken(canceled: true);
+        var grain = NewGrain(caller < 0 ? null : cluster.ClientOf(caller));
+        // At the call, as from ThrowIfCancellationRequested: nothing is sent, so there is nothing to await.
+        var exception = Assert.Throws<OperationCanceledException>(() => grain.Wait(_started.Name, _cancelled.Name, token).Ignore());
+        Assert.Equal(token, exception.CancellationToken);
+        exception = Assert.Throws<OperationCanceledException>(() => grain.Add(1, 2, token).AsTask().Ignore());
+        Assert.Equal(token, exception.CancellationToken);
+        Assert.Equal(3, await grain.Add(1, 2, default));
+        Assert.Equal(0, _started.Count);
+    }
+
+    [Theory]
     [InlineData(-1, 0)]
     [InlineData(0, 0)]
     [InlineData(0, 1)]

@@ -49,6 +49,20 @@ public sealed class GrainCancellationTokenTests(TwoSilos cluster) : IClassFixtur
         Assert.False(await NewGrain(-1).IsCancelled(other.Token));
     }
 
+    [Theory]
+    [InlineData(-1)]
+    [InlineData(0)]
+    [InlineData(1)]
+    public async Task A_method_that_waits_with_a_cancelled_token_fails_as_a_cancelled_task(int caller)
+    {
+        using var source = new GrainCancellationTokenSource();
+        await source.Cancel();
+        var grain = NewGrain(caller);
+        await Place.On(cluster.AddressOf(0), grain.Seat);
+        var call = grain.Delay(source.Token);
+        await Assert.ThrowsAsync<TaskCanceledException>(() => call);
+    }
+
     [Fact]
     public async Task A_call_that_waits_when_the_token_is_cancelled_gets_it_cancelled()
     {
@@ -94,6 +108,8 @@ public sealed class GrainCancellationTokenTests(TwoSilos cluster) : IClassFixtur
 
         Task<bool> IsCancelled(GrainCancellationToken token);
 
+        Task<bool> Delay(GrainCancellationToken token);
+
         Task ThrowInCallback(string started, GrainCancellationToken token);
     }
 
@@ -115,6 +131,12 @@ public sealed class GrainCancellationTokenTests(TwoSilos cluster) : IClassFixtur
         public Task<bool> PassOn(ITokenGrain other, string started, GrainCancellationToken token) => other.Wait(started, token);
 
         public Task<bool> IsCancelled(GrainCancellationToken token) => Task.FromResult(token.CancellationToken.IsCancellationRequested);
+
+        public async Task<bool> Delay(GrainCancellationToken token)
+        {
+            await Task.Delay(Timeout.Infinite, token.CancellationToken);
+            return true;
+        }
 
         public async Task ThrowInCallback(string started, GrainCancellationToken token)
         {

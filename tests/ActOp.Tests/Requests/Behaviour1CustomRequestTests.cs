@@ -41,6 +41,16 @@ public sealed class Behaviour1CustomRequestTests(Behaviour1CustomRequestTests.Fi
 
     [Theory]
     [MemberData(nameof(Callers))]
+    public async Task A_request_that_is_a_filter_is_called_as_such_after_the_filters_of_the_caller(int caller)
+    {
+        var grain = await NewGrain(caller);
+        Assert.Equal("signed Signed: text!", await grain.Signed("text"));
+        Assert.Equal("text", await grain.Guarded("text"));
+        Assert.Equal("guarded: no text", await grain.Guarded(null));
+    }
+
+    [Theory]
+    [MemberData(nameof(Callers))]
     public async Task Arguments_and_results_are_isolated(int caller)
     {
         var grain = await NewGrain(caller);

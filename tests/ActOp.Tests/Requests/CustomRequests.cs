@@ -112,6 +112,58 @@ public abstract class HurriedRequest<T> : Request<T>
     public override TimeSpan? GetDefaultResponseTimeout() => TimeSpan.FromMilliseconds(300);
 }
 
+/// <summary>A method whose requests are filters of their own calls: the caller signs, and the callee sees the signature.</summary>
+[InvokableBaseType(typeof(GrainReference), typeof(Task<>), typeof(SignedRequest<>))]
+[AttributeUsage(AttributeTargets.Method)]
+public sealed class SignedAttribute : Attribute;
+
+public abstract class SignedRequest<T> : RequestBase, IOutgoingGrainCallFilter
+{
+    [Id(0)]
+    public string? Signature { get; set; }
+
+    async Task IOutgoingGrainCallFilter.Invoke(IOutgoingGrainCallContext context)
+    {
+        Signature = "signed " + context.MethodName;
+        await context.Invoke();
+        context.Result += "!";
+    }
+
+    public override async ValueTask<Response> Invoke()
+    {
+        try
+        {
+            return Response.FromResult<object>(Signature + ": " + await InvokeInner());
+        }
+        catch (Exception exception)
+        {
+            return Response.FromException(exception);
+        }
+    }
+
+    protected abstract Task<T> InvokeInner();
+}
+
+/// <summary>The same with a request that adds nothing but the filter.</summary>
+[InvokableBaseType(typeof(GrainReference), typeof(Task<>), typeof(GuardedRequest<>))]
+[AttributeUsage(AttributeTargets.Method)]
+public sealed class GuardedAttribute : Attribute;
+
+public abstract class GuardedRequest<T> : TaskRequest<T>, IOutgoingGrainCallFilter
+{
+    async Task IOutgoingGrainCallFilter.Invoke(IOutgoingGrainCallContext context)
+    {
+        try
+        {
+            await context.Invoke();
+        }
+        catch (FormatException exception)
+        {
+            context.Result = "guarded: " + exception.Message;
+        }
+    }
+}
+
 [GenerateSerializer]
 public sealed record Parcel([property: Id(0)] string Text, [property: Id(1)] List<int> Numbers);
 
@@ -138,6 +190,12 @@ public interface IPromising : IGrainWithGuidKey
 
     [Stamped("fragile")]
     Task<string> FailStamped();
+
+    [Signed]
+    Task<string> Signed(string text);
+
+    [Guarded]
+    Task<string> Guarded(string? text);
 
     [OneWay]
     [Stamped("fragile")]
@@ -181,6 +239,10 @@ public sealed class PromisingGrain : Grain, IPromising
     public Task<string> Stamped(string text) => Task.FromResult(text);
 
     public Task<string> FailStamped() => throw new FormatException("no stamp");
+
+    public Task<string> Signed(string text) => Task.FromResult(text);
+
+    public Task<string> Guarded(string? text) => text is null ? throw new FormatException("no text") : Task.FromResult(text);
 
     public Task<string> Touch(string gate)
     {
