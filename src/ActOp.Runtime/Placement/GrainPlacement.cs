@@ -118,40 +118,24 @@ internal sealed class GrainPlacement(
         var director = DirectorOf(strategy);
         if (director is OwnDirector own)
             return (own.Choose(grain, silos, local.Address), true);
-        SiloAddress chosen;
-        try
-        {
-            chosen = await director.OnAddActivation(strategy, target,
-                new PlacementContext(cluster, local.Address, manifests.Known, this)).ConfigureAwait(false);
-        }
-        catch (Exception exception) when (exception is not OrleansException)
-        {
-            throw new OrleansException("The placement director " + director.GetType() + " failed for " + grain + ".", exception);
-        }
-
+        // The caller gets what a director throws.
+        var chosen = await director.OnAddActivation(
+            strategy, target, new PlacementContext(cluster, local.Address, manifests.Known, this)).ConfigureAwait(false);
         return Array.IndexOf(silos, chosen) >= 0 || !manifests.Known.Manifests.ContainsKey(chosen)
             ? (chosen, true)
             : throw new OrleansException("The placement director " + director.GetType() + " chose " + chosen + " for " + grain
                 + ", which cannot run it. " + Describe(grain, called));
     }
 
-    /// <exception cref="OrleansException">The filters leave no silo, or one has failed.</exception>
+    /// <exception cref="OrleansException">The filters leave no silo.</exception>
     /// <exception cref="InvalidOperationException">Two filters have the same order.</exception>
     private SiloAddress[] Filtered(GrainHosts hosts, PlacementTarget target, SiloAddress[] silos, in CalledAs called)
     {
         if (hosts.Filters is null)
             return silos;
         hosts.Filters.CheckOrder(target.GrainIdentity.Type);
-        try
-        {
-            if (hosts.Filters.Apply(target, silos) is { Length: > 0 } left)
-                return left;
-        }
-        catch (Exception exception) when (exception is not OrleansException)
-        {
-            throw new OrleansException("A placement filter of " + target.GrainIdentity.Type + " failed.", exception);
-        }
-
+        if (hosts.Filters.Apply(target, silos) is { Length: > 0 } left)
+            return left;
         throw new OrleansException("The placement filters leave no silo for " + target.GrainIdentity + ". "
             + Describe(target.GrainIdentity, called));
     }
