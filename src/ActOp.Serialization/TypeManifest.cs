@@ -411,6 +411,30 @@ public static class TypeManifest
             ? types : throw new SerializerException("The type arguments " + text + " are malformed or name types that are not registered.");
     }
 
+    /// <summary>The type arguments in the name of a grain type: <c>[[A],[B]]</c>, or <c>[[A,B]]</c> as earlier versions wrote them.</summary>
+    /// <exception cref="SerializerException">An argument is not known.</exception>
+    internal static Type[] ParseGrainArguments(ReadOnlySpan<char> text)
+    {
+        BuiltIn.Register();
+        var types = new List<Type>();
+        if (text.Length <= MaxNameLength && text.StartsWith("[[") && text.EndsWith("]]"))
+        {
+            for (var rest = text[2..]; Parse(ref rest, 0) is { } type;)
+            {
+                types.Add(type);
+                if (rest is "]]")
+                    return [.. types];
+                var next = rest.StartsWith("],[") ? 3 : rest.StartsWith(",") ? 1 : 0;
+                if (next == 0)
+                    break;
+                rest = rest[next..];
+            }
+        }
+
+        throw new SerializerException("The type arguments " + text[..Math.Min(text.Length, MaxNameLength)].ToString()
+            + " of a grain type are malformed or name types that are not registered.");
+    }
+
     private static string? BuildName(Type type)
     {
         if (type.IsArray)

@@ -93,7 +93,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
             return [];
         string[] arguments = name.Length == text.Length
             ? []
-            : [.. TypeManifest.ParseArguments(text[(name.Length + 2)..^2]).Select(static type => TypeManifest.NameArguments(type))];
+            : [.. TypeManifest.ParseGrainArguments(text.AsSpan(name.Length)).Select(static type => TypeManifest.NameArguments(type))];
         var constructed = found.Constructed.Select(ConstructedInterface.Parse).ToArray();
         return
         [
@@ -264,7 +264,7 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         if (!_hosted.TryGetValue(GrainType.Create(definition), out found))
             return null;
         TypeShare.Take(TypeShare.PartsOfInstantiation);
-        type = found.Type.MakeGenericType(TypeManifest.ParseArguments(name[(definition.Length + 2)..^2]));
+        type = found.Type.MakeGenericType(TypeManifest.ParseGrainArguments(name.AsSpan(definition.Length)));
         return found;
     }
 
@@ -379,7 +379,7 @@ internal sealed record ConstructedInterface(string Definition, string[] Argument
 
     /// <summary>The type arguments of a generic class that <see cref="Fitting"/> has returned.</summary>
     internal string OfClass(GrainTypeEntry candidate) =>
-        TryBind(candidate, out var bound) ? string.Join(',', bound) : throw new InvalidOperationException(candidate.GrainType);
+        TryBind(candidate, out var bound) ? string.Join("],[", bound) : throw new InvalidOperationException(candidate.GrainType);
 
     /// <summary>The name of the interface that a class with these type arguments implements.</summary>
     internal string NameFor(string[] arguments) => Definition + "<" + string.Join(',', Arguments.Select(one =>

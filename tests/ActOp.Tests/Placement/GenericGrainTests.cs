@@ -31,6 +31,26 @@ public class GenericGrainTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Assert.Equal("String Int32", await cluster.Client.GetGrain<ISwapped<int, string>>("a").Name());
 
     [Fact]
+    public async Task The_type_arguments_stand_in_brackets_of_their_own_in_a_grain_type_and_the_earlier_form_is_read()
+    {
+        var grain = cluster.Client.GetGrain<ISwapped<int[], Dictionary<string, int>>>("names");
+        var type = grain.GetGrainId().Type.ToString()!;
+        Assert.EndsWith("`2[[System.Collections.Generic.Dictionary`2<System.String,System.Int32>],[System.Int32[]]]", type);
+        Assert.Equal("Dictionary`2 Int32[]", await grain.Name());
+        var earlier = GrainId.Create(type.Replace("],[", ",", StringComparison.Ordinal), "earlier");
+        Assert.Equal("Dictionary`2 Int32[]", await cluster.Client.GetGrain<ISwapped<int[], Dictionary<string, int>>>(earlier).Name());
+        foreach (var wrong in new[]
+        {
+            "[[System.Int32],[", "[[System.Int32]", "[[System.Int32],,[System.Int32]]",
+            "[[System.Int32],[no.such.type]]", "[[System.Int32]x[System.Int32]]",
+        })
+        {
+            var id = GrainId.Create(type[..type.IndexOf("[[", StringComparison.Ordinal)] + wrong, "wrong");
+            await Assert.ThrowsAnyAsync<Exception>(() => cluster.Client.GetGrain<ISwapped<int, int>>(id).Name());
+        }
+    }
+
+    [Fact]
     public async Task A_client_gets_a_reference_to_a_grain_id_without_its_class()
     {
         var id = cluster.Client.GetGrain<IShelf<int>>("by id").GetGrainId();
