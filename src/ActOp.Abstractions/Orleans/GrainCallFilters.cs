@@ -4,6 +4,9 @@ using Orleans.Serialization.Invocation;
 
 namespace Orleans;
 
+/// <summary>A step of a call on either side; goes on with <see cref="IGrainCallContext.Invoke"/>.</summary>
+public delegate Task GrainCallFilterDelegate(IGrainCallContext context);
+
 /// <summary>A call on its way through the filters.</summary>
 public interface IGrainCallContext
 {

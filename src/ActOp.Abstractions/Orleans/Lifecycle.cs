@@ -41,6 +41,36 @@ public interface IClusterClientLifecycle : ILifecycleObservable
 {
 }
 
+/// <summary>Three moments in the life of a silo or a client, as a service of it.</summary>
+public interface IServiceLifecycle
+{
+    /// <summary>All stages of the start are over.</summary>
+    IServiceLifecycleStage Started { get; }
+
+    /// <summary>All stages of the end are over.</summary>
+    IServiceLifecycleStage Stopped { get; }
+
+    /// <summary>The end begins.</summary>
+    IServiceLifecycleStage Stopping { get; }
+}
+
+/// <summary>A moment of <see cref="IServiceLifecycle"/>. Any thread.</summary>
+public interface IServiceLifecycleStage
+{
+    /// <summary>Cancelled when the moment has come and its callbacks have ended.</summary>
+    CancellationToken Token { get; }
+
+    /// <summary>Adds a callback. One that is added after the moment runs at once.</summary>
+    /// <param name="callback">Gets <paramref name="state"/> and the token of the start or the end, which waits for it.</param>
+    /// <param name="state">Anything.</param>
+    /// <param name="terminateOnError">Whether its exception ends the start, or is reported by the end; otherwise it is logged.</param>
+    /// <returns>Takes the callback back when disposed.</returns>
+    IDisposable Register(Func<object?, CancellationToken, Task> callback, object? state = null, bool terminateOnError = true);
+
+    /// <summary>Waits for the moment, until its callbacks have ended.</summary>
+    Task WaitAsync(CancellationToken cancellationToken = default);
+}
+
 /// <summary>Stages of the start of a silo or a client, in ascending order; it ends in descending order.</summary>
 public static class ServiceLifecycleStage
 {

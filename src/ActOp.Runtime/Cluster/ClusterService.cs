@@ -2,6 +2,7 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using Orleans.Runtime;
+using Orleans.Runtime.MembershipService;
 
 namespace ActOp.Runtime.Cluster;
 
@@ -27,7 +28,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly MembershipProtocol _protocol;
     private readonly BackgroundPart _tableUse;
     private readonly TaskCompletionSource _left = new(TaskCreationOptions.RunContinuationsAsynchronously);
-    private readonly TaskCompletionSource<string> _stoppedDead = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<MembershipAction.StopDead> _stoppedDead = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private ITimer? _timer;
     private int _isTickPosted;
     private bool _pumping;
@@ -95,7 +96,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         }
         catch (TimeoutException exception)
         {
-            throw new OrleansException("The silo " + _local.Address + " could not join the cluster within "
+            throw new OrleansClusterConnectivityCheckFailedException("The silo " + _local.Address + " could not join the cluster within "
                 + TimeSpan.FromMilliseconds(_options.MaxJoinTime) + " (ClusterMembershipOptions.MaxJoinAttemptTime).", exception);
         }
     }
@@ -211,8 +212,9 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
                 return;
             if (_stoppedDead.Task.IsCompleted)
             {
-                throw new OrleansException("The silo " + _local.Address + " could not join the cluster: "
-                    + await _stoppedDead.Task.ConfigureAwait(false));
+                var dead = await _stoppedDead.Task.ConfigureAwait(false);
+                var message = "The silo " + _local.Address + " could not join the cluster: " + dead.Reason;
+                throw dead.HasNoRow ? new OrleansMissingMembershipEntryException(message) : new OrleansException(message);
             }
 
             await Task.WhenAny(changed, _stoppedDead.Task).WaitAsync(cancellationToken).ConfigureAwait(false);
@@ -247,7 +249,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         {
             // Otherwise it would continue with a view that differs from that of the other silos.
             _local.Log.ClusterFailed(_local.Address, action.GetType().Name, exception);
-            StopDead("It could not apply a change of the cluster (" + exception.Message + ").");
+            StopDead(new MembershipAction.StopDead("It could not apply a change of the cluster (" + exception.Message + ")."));
         }
         catch (Exception exception)
         {
@@ -284,7 +286,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
                 LeaseChanged?.Invoke(lease.Held, _protocol.IsStopped);
                 break;
             case MembershipAction.StopDead dead:
-                StopDead(dead.Reason);
+                StopDead(dead);
                 break;
             case MembershipAction.Left:
                 _left.TrySetResult();
@@ -295,12 +297,12 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     /// <summary>A one-way call completes when it is sent. It fails only synchronously.</summary>
     private static void Send(ValueTask call) => call.GetAwaiter().GetResult();
 
-    private void StopDead(string reason)
+    private void StopDead(MembershipAction.StopDead dead)
     {
-        if (!_stoppedDead.TrySetResult(reason))
+        if (!_stoppedDead.TrySetResult(dead))
             return;
-        _local.Log.DeclaredDead(_local.Address, reason);
-        Died?.Invoke(reason);
+        _local.Log.DeclaredDead(_local.Address, dead.Reason);
+        Died?.Invoke(dead.Reason);
     }
 
     private IClusterTarget At(SiloAddress silo) => _factory.GetSystemTarget<IClusterTarget>(Name, silo);

@@ -31,7 +31,7 @@ internal abstract record MembershipAction
     internal sealed record LeaseChanged(bool Held) : MembershipAction;
 
     /// <summary>The other silos have declared this silo dead: stop all turns permanently.</summary>
-    internal sealed record StopDead(string Reason) : MembershipAction;
+    internal sealed record StopDead(string Reason, bool HasNoRow = false) : MembershipAction;
 
     /// <summary>The graceful leave is written in the table.</summary>
     internal sealed record Left : MembershipAction;

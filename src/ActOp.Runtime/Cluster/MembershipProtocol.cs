@@ -387,7 +387,7 @@ internal sealed class MembershipProtocol
         }
         else if (row is null && _listed)
         {
-            Stop(new MembershipAction.StopDead($"Silo {_self} is no longer in the membership table."));
+            Stop(new MembershipAction.StopDead($"Silo {_self} is no longer in the membership table.", HasNoRow: true));
         }
 
         _listed |= row is not null;

@@ -43,3 +43,15 @@ internal sealed class ProcessStatistics(TimeProvider time) : IEnvironmentStatist
 
     private double Smooth(double before, double now) => _hasMeasured ? before + (Weight * (now - before)) : now;
 }
+
+/// <summary>The same measurements under their older names. Holds nothing; any thread.</summary>
+internal sealed class OlderStatistics(IEnvironmentStatisticsProvider statistics) : IAppEnvironmentStatistics, IHostEnvironmentStatistics
+{
+    public long? MemoryUsage => statistics.GetEnvironmentStatistics().RawMemoryUsageBytes;
+
+    public long? AvailableMemory => statistics.GetEnvironmentStatistics().RawAvailableMemoryBytes;
+
+    public float? CpuUsage => statistics.GetEnvironmentStatistics().RawCpuUsagePercentage;
+
+    public long? TotalPhysicalMemory => statistics.GetEnvironmentStatistics().MaximumAvailableMemoryBytes;
+}

@@ -33,9 +33,7 @@ internal sealed class GrainServiceHost(
     private readonly List<(GrainService Service, Activation Activation)> _services = [];
     private volatile RingOf _ring = new(null, new HashRing([]));
 
-    public GrainReference Current => CallHost.Current is Activation activation
-        ? activation.GrainReference
-        : throw new InvalidOperationException("No grain runs on this thread.");
+    public GrainReference Current => (CallHost.Current as IGrainContext).OrNoGrain().GrainReference;
 
     public object Find(Type serviceInterface, uint key) => Find(serviceInterface, Ring().OwnerOf(key)
         ?? throw new SiloUnavailableException("No silo of the cluster is active."));

@@ -229,7 +229,5 @@ internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimePr
 /// <summary>The activation whose turn, or whose construction, runs on this thread.</summary>
 internal sealed class GrainContextAccessor : IGrainContextAccessor
 {
-    public IGrainContext GrainContext =>
-        CallHost.Current as IGrainContext ?? GrainContextScope.Current
-            ?? throw new InvalidOperationException("No grain runs on this thread.");
+    public IGrainContext GrainContext => (CallHost.Current as IGrainContext ?? GrainContextScope.Current).OrNoGrain();
 }

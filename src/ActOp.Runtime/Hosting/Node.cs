@@ -17,6 +17,7 @@ using Microsoft.Extensions.Logging;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
+using Orleans.Runtime.Messaging;
 
 namespace ActOp.Runtime.Hosting;
 
@@ -219,7 +220,10 @@ internal sealed class Node : IDisposable
         var memory = _setup.Collection.EnableActivationSheddingOnMemoryPressure
             ? new MemoryShedding(Local, Activations, _setup.Statistics!, _setup.Collection)
             : null;
-        Router.Overload = _setup.Shedding.LoadSheddingEnabled ? new Overload(Local, _setup.Statistics!, _setup.Shedding, Metrics) : null;
+        var detector = Local.Services.GetService<IOverloadDetector>() is { } one and not OverloadReading ? one : null;
+        Router.Overload = _setup.Shedding.LoadSheddingEnabled || detector is not null
+            ? new Overload(Local, _setup.Statistics!, _setup.Shedding, Metrics) { Detector = detector }
+            : null;
         return new Upkeep(Activations, _setup.Workers, workload, memory, Router.Overload);
     }
 

@@ -1,7 +1,6 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
-using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.GrainServices;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.State;
@@ -20,7 +19,6 @@ using Orleans.Runtime;
 using Orleans.Runtime.MembershipService.SiloMetadata;
 using Orleans.Runtime.Placement.Filtering;
 using Orleans.Serialization;
-using Orleans.Statistics;
 using Orleans.Timers;
 
 namespace ActOp.Runtime.Hosting;
@@ -40,8 +38,6 @@ internal static class NodeRegistrations
         AddGrainServices(services);
         Streams.StreamRegistrations.AddSilo(services);
         services.TryAddSingleton<PlacementStrategy, ResourceOptimizedPlacement>();
-        services.TryAddSingleton<IEnvironmentStatisticsProvider>(static provider =>
-            new ProcessStatistics(provider.GetRequiredService<TimeProvider>()));
         services.AddOptions<EndpointOptions>();
         services.AddSingleton<SiloHost>();
         services.AddSingleton(static provider => provider.GetRequiredService<SiloHost>().Node);
@@ -64,6 +60,7 @@ internal static class NodeRegistrations
         AddCommon(services, configuration);
         Streams.StreamRegistrations.AddClient(services);
         Management.ManagementRegistrations.AddCommon(services);
+        Management.ManagementRegistrations.AddMoments<IClusterClientLifecycle>(services);
         services.AddSingleton<ClientHost>();
         services.AddSingleton(static provider => provider.GetRequiredService<ClientHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<ClientHost>());

@@ -3,6 +3,7 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
 using Orleans.Configuration;
 using Orleans.Runtime;
+using Orleans.Runtime.Messaging;
 using Orleans.Statistics;
 
 namespace ActOp.Runtime.Hosting;
@@ -13,19 +14,26 @@ namespace ActOp.Runtime.Hosting;
 /// </summary>
 /// <remarks>
 /// Holds one flag. <see cref="Tick"/> runs on the control stage and sets it; threads that read frames see it. If a measurement throws, the
-/// flag stays as it is and the failure is logged by the caller.
+/// flag stays as it is and the failure is logged by the caller. A detector of the application decides in its place; if that throws, the
+/// request is not refused and the failure is logged.
 /// </remarks>
 internal sealed class Overload(
     LocalNode local, IEnvironmentStatisticsProvider statistics, LoadSheddingOptions options, RuntimeMetrics metrics)
 {
+    /// <summary>A detector of the application; null for the measurements.</summary>
+    internal IOverloadDetector? Detector { get; init; }
+
     /// <summary>Time between measurements, in ms.</summary>
     private const long Period = 1_000;
 
     private long _measuredAt = -Period;
     private volatile bool _isOn;
 
+    /// <summary>Whether requests of clients may have to be refused now. Any thread.</summary>
+    internal bool IsOn => _isOn || Detector is not null;
+
     /// <summary>Whether clients are refused now. Any thread.</summary>
-    internal bool IsOn => _isOn;
+    internal bool IsOverloaded => Detector is null ? _isOn : AskDetector();
 
     /// <summary>Measures, if a period has passed.</summary>
     internal void Tick(long now)
@@ -33,6 +41,8 @@ internal sealed class Overload(
         if (now - _measuredAt < Period)
             return;
         _measuredAt = now;
+        if (Detector is not null)
+            return;
         var measured = statistics.GetEnvironmentStatistics();
         var isOn = measured.FilteredCpuUsagePercentage > options.CpuThreshold || measured.MemoryUsagePercentage > options.MemoryThreshold;
         if (isOn == _isOn)
@@ -44,14 +54,37 @@ internal sealed class Overload(
             local.Log.OverloadEnded(local.Address);
     }
 
+    private bool AskDetector()
+    {
+        try
+        {
+            return Detector!.IsOverloaded;
+        }
+        catch (Exception exception)
+        {
+            local.Log.BackgroundFailed("overload detector", exception);
+            return false;
+        }
+    }
+
     /// <summary>Refuses a request that has arrived, if it came straight from a client. Any thread.</summary>
     internal bool Refuses(Call call)
     {
-        if (call.Remote is not SiloAddress { IsClient: true } || call.Via is not null || call.Method.IsSystem)
+        if (call.Remote is not SiloAddress { IsClient: true } || call.Via is not null || call.Method.IsSystem
+            || !IsOverloaded)
+        {
             return false;
+        }
+
         metrics.ClientRefused();
-        RequestRun.Fail(call, new GatewayTooBusyException("The silo " + local.Address + " is overloaded (LoadSheddingOptions): the call "
-            + call.Method.ActivityName + " was refused."));
+        RequestRun.Fail(call, new GatewayTooBusyException("The silo " + local.Address
+            + " is overloaded (LoadSheddingOptions, IOverloadDetector): the call " + call.Method.ActivityName + " was refused."));
         return true;
     }
+}
+
+/// <summary>What this silo finds of its own load. Holds nothing; any thread.</summary>
+internal sealed class OverloadReading(Func<Overload?> overload) : IOverloadDetector
+{
+    public bool IsOverloaded => overload() is { IsOverloaded: true };
 }

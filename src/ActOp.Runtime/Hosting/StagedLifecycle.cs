@@ -1,3 +1,4 @@
+using Microsoft.Extensions.Logging;
 using Orleans;
 using Orleans.Runtime;
 
@@ -100,3 +101,144 @@ internal sealed class SiloLifecycle : StagedLifecycle, ISiloLifecycle
 
 /// <summary>The stages of a client's start and stop.</summary>
 internal sealed class ClientLifecycle : StagedLifecycle, IClusterClientLifecycle;
+
+/// <summary>Tells the application that the silo or client has started, begins to end, and has ended.</summary>
+/// <remarks>
+/// Joins the last stage of the lifecycle, and the first one for the end. If the start fails, <see cref="Stopping"/> comes with the end of
+/// the first stage, right before <see cref="Stopped"/>. Any thread; see <see cref="ServiceMoment"/>.
+/// </remarks>
+internal sealed class ServiceMoments<TLifecycle>(Lazy<BackgroundPart> late, ILogger logger)
+    : IServiceLifecycle, ILifecycleParticipant<TLifecycle>
+    where TLifecycle : ILifecycleObservable
+{
+    private readonly ServiceMoment _started = new(nameof(Started), late, logger);
+    private readonly ServiceMoment _stopping = new(nameof(Stopping), late, logger);
+    private readonly ServiceMoment _stopped = new(nameof(Stopped), late, logger);
+
+    public IServiceLifecycleStage Started => _started;
+
+    public IServiceLifecycleStage Stopping => _stopping;
+
+    public IServiceLifecycleStage Stopped => _stopped;
+
+    public void Participate(TLifecycle lifecycle)
+    {
+        lifecycle.Subscribe(nameof(IServiceLifecycle), ServiceLifecycleStage.Last, _started.ComeAsync, _stopping.ComeAsync);
+        lifecycle.Subscribe(nameof(IServiceLifecycle), ServiceLifecycleStage.First, static _ => Task.CompletedTask, EndAsync);
+    }
+
+    private async Task EndAsync(CancellationToken cancellationToken)
+    {
+        try
+        {
+            await _stopping.ComeAsync(cancellationToken).ConfigureAwait(false);
+        }
+        finally
+        {
+            await _stopped.ComeAsync(cancellationToken).ConfigureAwait(false);
+        }
+    }
+}
+
+/// <summary>One moment of <see cref="ServiceMoments{TLifecycle}"/>.</summary>
+/// <remarks>
+/// Any thread. Holds the callbacks until the moment has come; then it holds nothing but that it has. The callbacks run at the same time; the
+/// start or the end waits for all of them, as long as they take. A callback that throws does not prevent the others: its exception is that
+/// of the start or the end, or is logged if it was registered so. A moment comes once, however often it is told.
+/// </remarks>
+/// <param name="name">For the log.</param>
+/// <param name="late">Runs the callbacks that are registered after the moment.</param>
+/// <param name="logger">Gets the exceptions that end nothing.</param>
+internal sealed class ServiceMoment(string name, Lazy<BackgroundPart> late, ILogger logger) : IServiceLifecycleStage
+{
+    private readonly Lock _gate = new();
+    private readonly CancellationTokenSource _over = new();
+    private readonly TaskCompletionSource _done = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private List<Callback>? _callbacks = [];
+    private Task? _coming;
+
+    public CancellationToken Token => _over.Token;
+
+    public IDisposable Register(Func<object?, CancellationToken, Task> callback, object? state = null, bool terminateOnError = true)
+    {
+        ArgumentNullException.ThrowIfNull(callback);
+        var registered = new Callback(this, callback, state, terminateOnError);
+        lock (_gate)
+        {
+            if (_callbacks is not null)
+            {
+                _callbacks.Add(registered);
+                return registered;
+            }
+        }
+
+        late.Value.Run(registered.RunAsync);
+        return registered;
+    }
+
+    public Task WaitAsync(CancellationToken cancellationToken = default) => _done.Task.WaitAsync(cancellationToken);
+
+    /// <summary>The moment has come. Ends when the callbacks have ended.</summary>
+    internal Task ComeAsync(CancellationToken cancellationToken)
+    {
+        List<Callback> callbacks;
+        lock (_gate)
+        {
+            if (_callbacks is null)
+                return _coming ?? _done.Task;
+            (callbacks, _callbacks) = (_callbacks, null);
+        }
+
+        return _coming = RunAsync(callbacks, cancellationToken);
+    }
+
+    private async Task RunAsync(List<Callback> callbacks, CancellationToken cancellationToken)
+    {
+        try
+        {
+            var all = Task.WhenAll(callbacks.Select(one => one.RunAsync(cancellationToken)));
+            await all.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            if (all.Exception is { InnerExceptions: { Count: > 1 } many })
+                throw new AggregateException(many);
+            await all.ConfigureAwait(false);
+        }
+        finally
+        {
+            _done.TrySetResult();
+            await _over.CancelAsync().ConfigureAwait(false);
+        }
+    }
+
+    private sealed class Callback(ServiceMoment moment, Func<object?, CancellationToken, Task> callback, object? state, bool ends)
+        : IDisposable
+    {
+        public void Dispose()
+        {
+            lock (moment._gate)
+                moment._callbacks?.Remove(this);
+        }
+
+        internal async Task RunAsync(CancellationToken cancellationToken)
+        {
+            try
+            {
+                await callback(state, cancellationToken).ConfigureAwait(false);
+            }
+            catch (Exception exception) when (!ends)
+            {
+                ServiceMomentLog.CallbackFailed(moment.Logger, moment.Name, exception);
+            }
+        }
+    }
+
+    private ILogger Logger => logger;
+
+    private string Name => name;
+}
+
+/// <summary>What the log says about callbacks of <see cref="IServiceLifecycle"/>.</summary>
+internal static partial class ServiceMomentLog
+{
+    [LoggerMessage(1350, LogLevel.Error, "A callback of IServiceLifecycle.{Moment} failed.")]
+    internal static partial void CallbackFailed(ILogger logger, string moment, Exception exception);
+}

@@ -1,5 +1,8 @@
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Timers;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Orleans;
@@ -7,6 +10,9 @@ using Orleans.Configuration;
 using Orleans.Core.Internal;
 using Orleans.Metadata;
 using Orleans.Runtime;
+using Orleans.Runtime.Messaging;
+using Orleans.Statistics;
+using Orleans.Timers.Internal;
 
 namespace ActOp.Runtime.Management;
 
@@ -25,6 +31,9 @@ internal static class ManagementRegistrations
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider =>
             new LateVersions(provider.GetRequiredService<ManagementParts>, provider.GetRequiredService<ILoggerFactory>()));
         services.AddSingleton(static provider => new GrainClassMap(Of(provider).Classes));
+        services.AddSingleton(static provider => Of(provider).Activations);
+        services.TryAddSingleton<IOverloadDetector>(static provider => new OverloadReading(() => Of(provider).Router.Overload));
+        AddMoments<ISiloLifecycle>(services);
         services.AddSingleton<ISiloStatusOracle>(static provider => provider.GetRequiredService<MembershipApi>());
     }
 
@@ -38,8 +47,25 @@ internal static class ManagementRegistrations
         services.AddSingleton<IClusterManifestProvider>(static provider => Of(provider) is var node
             ? new ManifestApi(node.Local, node.ClusterView, node.Manifests, node.Classes)
             : null!);
+        services.AddSingleton<ITimerManager>(static provider => new NodeDelays(() => Of(provider).Local.TaskTime));
+        services.TryAddSingleton<IEnvironmentStatisticsProvider>(static provider =>
+            new ProcessStatistics(provider.GetRequiredService<TimeProvider>()));
+        services.AddSingleton<OlderStatistics>();
+        services.TryAddSingleton<IAppEnvironmentStatistics>(static provider => provider.GetRequiredService<OlderStatistics>());
+        services.TryAddSingleton<IHostEnvironmentStatistics>(static provider => provider.GetRequiredService<OlderStatistics>());
         services.AddSingleton<GrainPropertiesResolver>();
         services.AddSingleton<GrainBindingsResolver>();
+    }
+
+    internal static void AddMoments<TLifecycle>(IServiceCollection services)
+        where TLifecycle : ILifecycleObservable
+    {
+        services.AddSingleton(static provider => new ServiceMoments<TLifecycle>(
+            new Lazy<BackgroundPart>(() => Of(provider).Local.Background.Part("lifecycle callbacks")),
+            provider.GetRequiredService<ILoggerFactory>().CreateLogger("ActOp.Runtime")));
+        services.AddSingleton<IServiceLifecycle>(static provider => provider.GetRequiredService<ServiceMoments<TLifecycle>>());
+        services.AddSingleton<ILifecycleParticipant<TLifecycle>>(
+            static provider => provider.GetRequiredService<ServiceMoments<TLifecycle>>());
     }
 
     private static Node Of(IServiceProvider provider) => provider.GetRequiredService<Node>();

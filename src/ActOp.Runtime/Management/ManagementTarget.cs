@@ -64,7 +64,7 @@ internal sealed class ManagementTarget(
             ClientCount = peers.Count(clients: true),
             SentMessages = peers.Mesh.FramesSent,
             ReceivedMessages = peers.Mesh.FramesReceived,
-            IsOverloaded = router.Overload is { IsOn: true },
+            IsOverloaded = router.Overload is { IsOverloaded: true },
             EnvironmentStatistics = local.Services.GetService<IEnvironmentStatisticsProvider>()?.GetEnvironmentStatistics() ?? default,
         });
     }

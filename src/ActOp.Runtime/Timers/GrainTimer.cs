@@ -6,6 +6,7 @@ using Orleans.Runtime.Diagnostics;
 using Orleans.Serialization.Invocation;
 using Orleans.Storage;
 using Orleans.Timers;
+using Orleans.Timers.Internal;
 
 namespace ActOp.Runtime.Timers;
 
@@ -127,6 +128,17 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
     }
 
     private void OnDue() => _activation.Enqueue(new TimerCall(this, _activation, _interleave, _keepAlive));
+}
+
+/// <summary>Waits of the application by the clock of the node. Holds nothing; a wait ends with its token. Any thread.</summary>
+internal sealed class NodeDelays(Func<TimeProvider> time) : ITimerManager
+{
+    public async Task<bool> Delay(TimeSpan timeSpan, CancellationToken cancellationToken = default)
+    {
+        var delay = Task.Delay(timeSpan, time(), cancellationToken);
+        await delay.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        return delay.IsCompletedSuccessfully;
+    }
 }
 
 /// <summary>The method that a tick calls; filters see it by this name.</summary>

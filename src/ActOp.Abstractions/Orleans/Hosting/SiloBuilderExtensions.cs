@@ -69,40 +69,66 @@ internal sealed class StartupTask(IServiceProvider services, Func<IServiceProvid
     public void Participate(ISiloLifecycle lifecycle) => lifecycle.Subscribe<StartupTask>(stage, token => run(services, token));
 }
 
+/// <summary>How filters of calls are registered, for silos and clients.</summary>
+public static class GrainCallFilterServiceCollectionExtensions
+{
+    internal static IServiceCollection AddIncomingGrainCallFilter(this IServiceCollection services, IIncomingGrainCallFilter filter) =>
+        services.AddSingleton(filter);
+
+    internal static IServiceCollection AddIncomingGrainCallFilter<TImplementation>(this IServiceCollection services)
+        where TImplementation : class, IIncomingGrainCallFilter =>
+        services.AddSingleton<IIncomingGrainCallFilter, TImplementation>();
+
+    internal static IServiceCollection AddIncomingGrainCallFilter(
+        this IServiceCollection services, IncomingGrainCallFilterDelegate filter)
+    {
+        ArgumentNullException.ThrowIfNull(filter);
+        return services.AddIncomingGrainCallFilter(new IncomingDelegateFilter(filter));
+    }
+
+    internal static IServiceCollection AddOutgoingGrainCallFilter(this IServiceCollection services, IOutgoingGrainCallFilter filter) =>
+        services.AddSingleton(filter);
+
+    internal static IServiceCollection AddOutgoingGrainCallFilter<TImplementation>(this IServiceCollection services)
+        where TImplementation : class, IOutgoingGrainCallFilter =>
+        services.AddSingleton<IOutgoingGrainCallFilter, TImplementation>();
+
+    internal static IServiceCollection AddOutgoingGrainCallFilter(
+        this IServiceCollection services, OutgoingGrainCallFilterDelegate filter)
+    {
+        ArgumentNullException.ThrowIfNull(filter);
+        return services.AddOutgoingGrainCallFilter(new OutgoingDelegateFilter(filter));
+    }
+}
+
 /// <summary>Adds filters to all calls to and from the grains of a silo. Filters run in the order in which they are added.</summary>
 public static class GrainCallFilterSiloBuilderExtensions
 {
     /// <summary>Adds a filter on the callee's side.</summary>
     public static ISiloBuilder AddIncomingGrainCallFilter(this ISiloBuilder builder, IIncomingGrainCallFilter filter) =>
-        builder.ConfigureServices(services => services.AddSingleton(filter));
+        builder.ConfigureServices(services => services.AddIncomingGrainCallFilter(filter));
 
     /// <summary>Adds a filter on the callee's side; its class is created with the silo's services.</summary>
     public static ISiloBuilder AddIncomingGrainCallFilter<TImplementation>(this ISiloBuilder builder)
         where TImplementation : class, IIncomingGrainCallFilter =>
-        builder.ConfigureServices(static services => services.AddSingleton<IIncomingGrainCallFilter, TImplementation>());
+        builder.ConfigureServices(static services => services.AddIncomingGrainCallFilter<TImplementation>());
 
     /// <summary>Adds a filter on the callee's side.</summary>
-    public static ISiloBuilder AddIncomingGrainCallFilter(this ISiloBuilder builder, IncomingGrainCallFilterDelegate filter)
-    {
-        ArgumentNullException.ThrowIfNull(filter);
-        return builder.AddIncomingGrainCallFilter(new IncomingDelegateFilter(filter));
-    }
+    public static ISiloBuilder AddIncomingGrainCallFilter(this ISiloBuilder builder, IncomingGrainCallFilterDelegate filter) =>
+        builder.ConfigureServices(services => services.AddIncomingGrainCallFilter(filter));
 
     /// <summary>Adds a filter on the caller's side.</summary>
     public static ISiloBuilder AddOutgoingGrainCallFilter(this ISiloBuilder builder, IOutgoingGrainCallFilter filter) =>
-        builder.ConfigureServices(services => services.AddSingleton(filter));
+        builder.ConfigureServices(services => services.AddOutgoingGrainCallFilter(filter));
 
     /// <summary>Adds a filter on the caller's side; its class is created with the silo's services.</summary>
     public static ISiloBuilder AddOutgoingGrainCallFilter<TImplementation>(this ISiloBuilder builder)
         where TImplementation : class, IOutgoingGrainCallFilter =>
-        builder.ConfigureServices(static services => services.AddSingleton<IOutgoingGrainCallFilter, TImplementation>());
+        builder.ConfigureServices(static services => services.AddOutgoingGrainCallFilter<TImplementation>());
 
     /// <summary>Adds a filter on the caller's side.</summary>
-    public static ISiloBuilder AddOutgoingGrainCallFilter(this ISiloBuilder builder, OutgoingGrainCallFilterDelegate filter)
-    {
-        ArgumentNullException.ThrowIfNull(filter);
-        return builder.AddOutgoingGrainCallFilter(new OutgoingDelegateFilter(filter));
-    }
+    public static ISiloBuilder AddOutgoingGrainCallFilter(this ISiloBuilder builder, OutgoingGrainCallFilterDelegate filter) =>
+        builder.ConfigureServices(services => services.AddOutgoingGrainCallFilter(filter));
 }
 
 /// <summary>Adds placement strategies of the application.</summary>

@@ -128,3 +128,56 @@ public sealed class GrainInterfaceTypeAttribute : Attribute, IGrainInterfaceType
     /// <inheritdoc/>
     public GrainInterfaceType GetGrainInterfaceType(IServiceProvider services, Type type) => _type;
 }
+
+/// <summary>The beginnings of the names of grain types that the runtime uses for what is no grain.</summary>
+public static class GrainTypePrefix
+{
+    /// <summary>Of all of them.</summary>
+    public const string SystemPrefix = "sys.";
+
+    /// <summary>Of grain services and of the targets that Orleans calls so.</summary>
+    public const string SystemTargetPrefix = SystemPrefix + "svc.";
+
+    /// <summary>Of grain services.</summary>
+    public const string GrainServicePrefix = SystemTargetPrefix + "user.";
+
+    /// <summary>Of clients.</summary>
+    public const string ClientPrefix = SystemPrefix + "client";
+
+    /// <summary>Of grains of old versions of Orleans; the runtime makes none.</summary>
+    public const string LegacyGrainPrefix = SystemPrefix + "grain.v1.";
+
+    /// <summary><see cref="SystemTargetPrefix"/> in UTF-8.</summary>
+    public static readonly ReadOnlyMemory<byte> SystemTargetPrefixBytes = "sys.svc."u8.ToArray();
+
+    /// <summary><see cref="GrainServicePrefix"/> in UTF-8.</summary>
+    public static readonly ReadOnlyMemory<byte> GrainServicePrefixBytes = "sys.svc.user."u8.ToArray();
+
+    /// <summary><see cref="ClientPrefix"/> in UTF-8.</summary>
+    public static readonly ReadOnlyMemory<byte> ClientPrefixBytes = "sys.client"u8.ToArray();
+
+    /// <summary><see cref="LegacyGrainPrefix"/> in UTF-8.</summary>
+    public static readonly ReadOnlyMemory<byte> LegacyGrainPrefixBytes = "sys.grain.v1."u8.ToArray();
+
+    /// <summary>The grain type of clients.</summary>
+    public static readonly GrainType ClientGrainType = GrainType.Create(ClientPrefix);
+
+    /// <summary>Whether it is a client.</summary>
+    public static bool IsClient(this in GrainType type) => type.AsSpan().StartsWith("sys.client"u8);
+
+    /// <inheritdoc cref="IsClient(in GrainType)"/>
+    public static bool IsClient(this in GrainId id) => id.Type.IsClient();
+
+    /// <summary>Whether it is a grain of an old version of Orleans.</summary>
+    public static bool IsLegacyGrain(this in GrainType type) => type.AsSpan().StartsWith("sys.grain.v1."u8);
+
+    /// <summary>Whether it is a grain service.</summary>
+    public static bool IsGrainService(this in GrainType type) => type.AsSpan().StartsWith("sys.svc.user."u8);
+
+    /// <summary>Whether it is a part of a silo that is called like a grain: a grain service, or a part of the runtime.</summary>
+    public static bool IsSystemTarget(this in GrainType type) => type.AsSpan().StartsWith("sys."u8)
+        && !type.AsSpan().SequenceEqual("sys.observer"u8) && !type.IsClient() && !type.IsLegacyGrain();
+
+    /// <inheritdoc cref="IsSystemTarget(in GrainType)"/>
+    public static bool IsSystemTarget(this in GrainId id) => id.Type.IsSystemTarget();
+}

@@ -73,6 +73,15 @@ public interface IGrainContextAccessor
     IGrainContext GrainContext { get; }
 }
 
+/// <summary>Shorter ways to use activations.</summary>
+public static class GrainContextExtensions
+{
+    /// <summary>The activation, which there must be.</summary>
+    /// <exception cref="InvalidOperationException">There is none.</exception>
+    internal static IGrainContext OrNoGrain(this IGrainContext? context) =>
+        context ?? throw new InvalidOperationException("No grain runs on this thread.");
+}
+
 /// <summary>What grains use of the silo they are on.</summary>
 public interface IGrainRuntime
 {

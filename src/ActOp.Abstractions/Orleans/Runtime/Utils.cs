@@ -1,5 +1,7 @@
+using System.Collections.Concurrent;
 using System.Globalization;
 using System.Net;
+using System.Text;
 using Microsoft.Extensions.Logging;
 using Orleans.Serialization.Invocation;
 
@@ -93,6 +95,64 @@ public static class Utils
         sequence.Chunk(batchSize).Select(static chunk => chunk.ToList());
 
     private const string GatewayScheme = "gwy.tcp";
+}
+
+/// <summary>Times and exceptions as text for logs. Any thread.</summary>
+public static class LogFormatter
+{
+    /// <summary>The longest message that loggers of Orleans write.</summary>
+    public const int MAX_LOG_MESSAGE_SIZE = 20000;
+
+    private const string DateFormat = "yyyy-MM-dd HH:mm:ss.fff 'GMT'";
+    private const string TimeFormat = "HH:mm:ss.fff 'GMT'";
+
+    private static readonly ConcurrentDictionary<Type, Func<Exception, string>> Decoders = new();
+
+    /// <summary>The date and the time.</summary>
+    public static string PrintDate(DateTime date) => date.ToString(DateFormat, CultureInfo.InvariantCulture);
+
+    /// <summary>The time of the day.</summary>
+    public static string PrintTime(DateTime date) => date.ToString(TimeFormat, CultureInfo.InvariantCulture);
+
+    /// <summary>Reads what <see cref="PrintDate"/> has written.</summary>
+    /// <exception cref="FormatException">The text is something else.</exception>
+    public static DateTime ParseDate(string dateStr) => DateTime.ParseExact(dateStr, DateFormat, CultureInfo.InvariantCulture);
+
+    /// <summary>Decides how <see cref="PrintException"/> writes exceptions of exactly this type.</summary>
+    public static void SetExceptionDecoder(Type exceptionType, Func<Exception, string> decoder)
+    {
+        ArgumentNullException.ThrowIfNull(exceptionType);
+        ArgumentNullException.ThrowIfNull(decoder);
+        Decoders[exceptionType] = decoder;
+    }
+
+    /// <summary>The exception with its stack and its causes; empty for null.</summary>
+    public static string PrintException(Exception? exception)
+    {
+        if (exception is null)
+            return "";
+        var text = new StringBuilder();
+        Print(text, exception, 0);
+        return text.ToString();
+    }
+
+    private static void Print(StringBuilder text, Exception exception, int depth)
+    {
+        var what = Decoders.TryGetValue(exception.GetType(), out var decoder) ? decoder(exception)
+            : exception.GetType() + ": " + exception.Message;
+        text.Append(Environment.NewLine).Append(CultureInfo.InvariantCulture, $"Exc level {depth}: {what}");
+        if (exception.StackTrace is { } stack)
+            text.Append(Environment.NewLine).Append(stack);
+        if (exception is AggregateException many)
+        {
+            foreach (var inner in many.InnerExceptions)
+                Print(text, inner, depth + 1);
+        }
+        else if (exception.InnerException is { } inner)
+        {
+            Print(text, inner, depth + 1);
+        }
+    }
 }
 
 /// <summary>Keys of the time providers that an application may register for a part of the runtime.</summary>

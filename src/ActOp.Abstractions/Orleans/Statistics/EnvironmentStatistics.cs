@@ -63,3 +63,23 @@ public readonly record struct EnvironmentStatistics
 
     private float ShareOf(long bytes) => MaximumAvailableMemoryBytes > 0 ? Math.Clamp((float)bytes / MaximumAvailableMemoryBytes, 0, 1) : 0;
 }
+
+/// <summary>The memory of this process, from <see cref="IEnvironmentStatisticsProvider"/>.</summary>
+public interface IAppEnvironmentStatistics
+{
+    /// <summary>Memory in use, in bytes; null if it is not known.</summary>
+    long? MemoryUsage { get; }
+}
+
+/// <summary>The processor and the memory of this machine, or of the container, from <see cref="IEnvironmentStatisticsProvider"/>.</summary>
+public interface IHostEnvironmentStatistics
+{
+    /// <summary>Available memory in bytes; null if it is not known.</summary>
+    long? AvailableMemory { get; }
+
+    /// <summary>Processor use, 0 to 100; null if it is not known.</summary>
+    float? CpuUsage { get; }
+
+    /// <summary>The most memory that the process may use, in bytes; null if it is not known.</summary>
+    long? TotalPhysicalMemory { get; }
+}

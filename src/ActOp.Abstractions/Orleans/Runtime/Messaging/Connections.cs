@@ -21,3 +21,20 @@ public class ConnectionFailedException : OrleansException
     {
     }
 }
+
+/// <summary>Versions of the protocol between nodes.</summary>
+public enum NetworkProtocolVersion : byte
+{
+    /// <summary>The only one.</summary>
+    Version1 = 1,
+}
+
+/// <summary>
+/// Says whether this silo is overloaded: then it refuses the calls of clients. An application may register its own, which is asked for each
+/// call of a client, by threads that must not block.
+/// </summary>
+public interface IOverloadDetector
+{
+    /// <summary>Whether the silo is overloaded now.</summary>
+    bool IsOverloaded { get; }
+}
