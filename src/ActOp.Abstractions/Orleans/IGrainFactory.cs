@@ -1,3 +1,4 @@
+using Orleans.Metadata;
 using Orleans.Runtime;
 
 namespace Orleans;
@@ -175,4 +176,97 @@ public static class GrainExtensions
 
     /// <summary>True when the key can be read as a number.</summary>
     public static bool IsPrimaryKeyBasedOnLong(this IAddressable grain) => References.IdOf(grain).TryGetIntegerKey(out _, out _);
+}
+
+/// <summary>Finds the grain types that implement grain interfaces in what the cluster hosts.</summary>
+/// <remarks>Any thread. Keeps nothing: what the cluster hosts may change.</remarks>
+public class GrainInterfaceTypeToGrainTypeResolver
+{
+    private readonly IClusterManifestProvider _manifests;
+    private readonly Func<GrainInterfaceType, string?, GrainType?>? _constructed;
+
+    /// <summary>Creates the resolver.</summary>
+    public GrainInterfaceTypeToGrainTypeResolver(IClusterManifestProvider clusterManifestProvider)
+        : this(clusterManifestProvider, null)
+    {
+    }
+
+    /// <summary>Creates the resolver of a silo or client.</summary>
+    /// <param name="manifests">What the cluster hosts.</param>
+    /// <param name="constructed">Resolves interfaces of which this process has the type, also with type arguments; null for others.</param>
+    internal GrainInterfaceTypeToGrainTypeResolver(
+        IClusterManifestProvider manifests, Func<GrainInterfaceType, string?, GrainType?>? constructed)
+    {
+        _manifests = manifests;
+        _constructed = constructed;
+    }
+
+    /// <summary>The grain type that a call through the interface means.</summary>
+    /// <exception cref="ArgumentException">No class or several classes implement the interface.</exception>
+    public GrainType GetGrainType(GrainInterfaceType interfaceType) => Resolve(interfaceType, null);
+
+    /// <summary>As <see cref="GetGrainType(GrainInterfaceType)"/>, among the classes whose full names begin with the prefix.</summary>
+    /// <exception cref="ArgumentException">No class or several classes implement the interface.</exception>
+    public GrainType GetGrainType(GrainInterfaceType interfaceType, string prefix) =>
+        Resolve(interfaceType, string.IsNullOrWhiteSpace(prefix) ? null : prefix);
+
+    /// <summary>As <see cref="GetGrainType(GrainInterfaceType)"/>; false if no class or several classes implement the interface.</summary>
+    public bool TryGetGrainType(GrainInterfaceType interfaceType, out GrainType result)
+    {
+        try
+        {
+            result = Resolve(interfaceType, null);
+            return true;
+        }
+        catch (ArgumentException)
+        {
+            result = default;
+            return false;
+        }
+    }
+
+    private GrainType Resolve(GrainInterfaceType interfaceType, string? prefix)
+    {
+        if (_constructed?.Invoke(interfaceType, prefix) is { } found)
+            return found;
+        var all = _manifests.Current.AllGrainManifests;
+        var name = interfaceType.ToString();
+        var candidates = all.SelectMany(static manifest => manifest.Grains).DistinctBy(static grain => grain.Key)
+            .Where(grain => grain.Value.Properties.Any(pair => pair.Value == name
+                && pair.Key.StartsWith(WellKnownGrainTypeProperties.ImplementedInterfacePrefix, StringComparison.Ordinal))).ToList();
+        if (prefix is not null)
+        {
+            var exact = candidates.FindAll(grain => ClassOf(grain.Value) == prefix);
+            candidates = exact.Count == 1 ? exact
+                : candidates.FindAll(grain => ClassOf(grain.Value).StartsWith(prefix, StringComparison.Ordinal));
+        }
+
+        var about = all.Select(manifest => manifest.Interfaces.GetValueOrDefault(interfaceType)).FirstOrDefault(static one => one is not null);
+        return candidates.Count switch
+        {
+            1 => candidates[0].Key,
+            0 => throw new ArgumentException("Could not find an implementation for interface " + interfaceType + "."),
+            _ => Primary(candidates, about, interfaceType),
+        };
+    }
+
+    /// <summary>The class that the interface names, or the one with the name of the interface.</summary>
+    private static GrainType Primary(
+        List<KeyValuePair<GrainType, GrainProperties>> candidates, GrainInterfaceProperties? about, GrainInterfaceType interfaceType)
+    {
+        if (about?.Properties.GetValueOrDefault(WellKnownGrainInterfaceProperties.DefaultGrainType) is { } named
+            && candidates.Exists(grain => grain.Key.ToString() == named))
+        {
+            return GrainType.Create(named);
+        }
+
+        var name = about?.Properties.GetValueOrDefault(WellKnownGrainInterfaceProperties.TypeName) ?? "";
+        var byName = candidates.FindAll(grain =>
+            "I" + grain.Value.Properties.GetValueOrDefault(WellKnownGrainTypeProperties.TypeName) == name);
+        return byName.Count == 1 ? byName[0].Key : throw new ArgumentException("The grain interface " + interfaceType + " is ambiguous: "
+            + string.Join(", ", candidates.Select(static grain => grain.Key)) + " implement it.");
+    }
+
+    private static string ClassOf(GrainProperties properties) =>
+        properties.Properties.GetValueOrDefault(WellKnownGrainTypeProperties.FullTypeName) ?? "";
 }

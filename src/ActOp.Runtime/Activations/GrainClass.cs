@@ -119,7 +119,7 @@ internal sealed class GrainClass
 
     private GrainTypeSharedContext ConfiguredBy(IServiceProvider services)
     {
-        var shared = new GrainTypeSharedContext(Type);
+        var shared = new GrainTypeSharedContext(this, services);
         foreach (var configurator in services.GetServices<IConfigureGrainTypeComponents>())
             configurator.Configure(GrainType, new GrainProperties(Properties), shared);
         return shared;

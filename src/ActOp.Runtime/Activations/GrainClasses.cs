@@ -14,6 +14,7 @@ using Orleans.Configuration;
 using Orleans.Metadata;
 using Orleans.Placement;
 using Orleans.Runtime;
+using Orleans.Runtime.Placement;
 
 namespace ActOp.Runtime.Activations;
 
@@ -42,13 +43,16 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
     internal SiloManifest LoadLocal()
     {
         var options = services.GetService<IOptions<GrainTypeOptions>>()?.Value;
+        CheckNames(services.GetServices<IGrainInterfaceTypeProvider>().ToArray());
         var interfaces = TypeManifest.Interfaces.Where(entry => options is null || options.Interfaces.Contains(entry.Type))
             .OrderBy(static entry => entry.Name, StringComparer.Ordinal).Select(ReadInterface).ToArray();
         _versions = interfaces.DistinctBy(static entry => entry.Name)
             .ToFrozenDictionary(static entry => entry.Name, static entry => entry.Version, StringComparer.Ordinal);
         if (!hasClasses)
             return new SiloManifest { Interfaces = interfaces };
-        var classes = TypeManifest.GrainClasses.Where(entry => options is null || options.Classes.Contains(entry.Type));
+        var providers = services.GetServices<IGrainTypeProvider>().ToArray();
+        var classes = TypeManifest.GrainClasses.Where(entry => options is null || options.Classes.Contains(entry.Type))
+            .Select(entry => NamedBy(providers, entry));
         var hosted = Unique(classes.OrderBy(static entry => entry.GrainType, StringComparer.Ordinal).ToArray()).Select(ReadClass).ToArray();
         _hosted = hosted.ToFrozenDictionary(static one => GrainType.Create(one.Entry.GrainType));
         return new SiloManifest
@@ -132,10 +136,12 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
     {
         if (_hosted.TryGetValue(definition, out var hosted))
             return hosted.Placement;
+        if (Resolved(definition, entry.Properties) is { } resolved)
+            return resolved;
         var name = entry.Properties.GetValueOrDefault(WellKnownGrainTypeProperties.PlacementStrategy);
         if (name is null || name == defaultPlacement.GetType().Name)
             return defaultPlacement;
-        var strategy = services.GetKeyedService<PlacementStrategy>(name) ?? BuiltInPlacement(name);
+        var strategy = PlacementStrategyResolver.Named(services, name);
         strategy?.Initialize(new GrainProperties(entry.Properties.ToImmutableDictionary()));
         return strategy;
     }
@@ -143,17 +149,9 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
     /// <summary>The placement filters of a grain type, see <see cref="PlacementFilters.Read"/>.</summary>
     internal PlacementFilters? FiltersOf(GrainTypeEntry entry, out bool isKnown) => PlacementFilters.Read(services, entry, out isKnown);
 
-    private static PlacementStrategy? BuiltInPlacement(string name) => name switch
-    {
-        nameof(RandomPlacement) => new RandomPlacement(),
-        nameof(PreferLocalPlacement) => new PreferLocalPlacement(),
-        nameof(HashBasedPlacement) => new HashBasedPlacement(),
-        nameof(ActivationCountBasedPlacement) => new ActivationCountBasedPlacement(),
-        nameof(ResourceOptimizedPlacement) => new ResourceOptimizedPlacement(),
-        nameof(SiloRoleBasedPlacement) => new SiloRoleBasedPlacement(),
-        nameof(StatelessWorkerPlacement) => new StatelessWorkerPlacement(),
-        _ => null,
-    };
+    private PlacementStrategy? Resolved(GrainType definition, IReadOnlyDictionary<string, string> properties) =>
+        PlacementStrategyResolver.Find(
+            services.GetServices<IPlacementStrategyResolver>(), definition, new GrainProperties(properties.ToImmutableDictionary()));
 
     private static IEnumerable<ActOp.Serialization.GrainClass> Unique(IEnumerable<ActOp.Serialization.GrainClass> classes)
     {
@@ -169,6 +167,37 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
         }
 
         return classes;
+    }
+
+    /// <summary>The names of interfaces are in generated code: a service cannot give another one.</summary>
+    private static void CheckNames(IGrainInterfaceTypeProvider[] providers)
+    {
+        foreach (var entry in providers.Length == 0 ? [] : TypeManifest.Interfaces)
+        {
+            foreach (var provider in providers)
+            {
+                if (!provider.TryGetGrainInterfaceType(entry.Type, out var given) || given.ToString() is var name && (name == entry.Name
+                    || entry.Name.StartsWith(name + "`", StringComparison.Ordinal)))
+                {
+                    continue;
+                }
+
+                throw new OrleansConfigurationException(provider.GetType() + " names the grain interface " + entry.Type + " " + given
+                    + ", which generated code calls " + entry.Name + ": mark it with [GrainInterfaceType] instead.");
+            }
+        }
+    }
+
+    /// <summary>The class with the name that a service of the application gives it, or with its own.</summary>
+    private static ActOp.Serialization.GrainClass NamedBy(IGrainTypeProvider[] providers, ActOp.Serialization.GrainClass entry)
+    {
+        foreach (var provider in providers)
+        {
+            if (provider.TryGetGrainType(entry.Type, out var given))
+                return given.ToString() == entry.GrainType ? entry : new ActOp.Serialization.GrainClass(entry.Type, given.ToString()!);
+        }
+
+        return entry;
     }
 
     /// <summary>The text of a grain type without the type arguments of a constructed class.</summary>
@@ -198,7 +227,9 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
             foreach (var attribute in type.GetCustomAttributes(inherit: true))
                 (attribute as IGrainPropertiesProviderAttribute)?.Populate(services, type, grainType, properties);
             var placement = type.GetCustomAttribute<PlacementAttribute>(inherit: true)?.PlacementStrategy;
-            if (placement is null)
+            if (Resolved(grainType, properties) is { } resolved)
+                (placement, properties[WellKnownGrainTypeProperties.PlacementStrategy]) = (resolved, resolved.GetType().Name);
+            else if (placement is null)
                 properties.TryAdd(WellKnownGrainTypeProperties.PlacementStrategy, defaultPlacement.GetType().Name);
             else
                 placement.Initialize(new GrainProperties(properties.ToImmutableDictionary()));

@@ -16,8 +16,7 @@ internal sealed class GrainConstruction
 {
     private readonly IGrainActivator? _activator;
     private readonly ObjectFactory? _factory;
-    private readonly Facets? _facets;
-    private readonly bool _takesContext;
+    private readonly GrainConstructorArgumentFactory? _arguments;
     private readonly IConfigureGrainContext[] _configurators;
 
     internal GrainConstruction(
@@ -34,14 +33,13 @@ internal sealed class GrainConstruction
         }
 
         var parameters = type.GetConstructors().SelectMany(static constructor => constructor.GetParameters()).ToArray();
-        _takesContext = Array.Exists(parameters, static parameter => parameter.ParameterType == typeof(IGrainContext));
         NeedsScope = Array.Exists(
             parameters,
             parameter => parameter.ParameterType != typeof(IGrainContext) && !Facets.IsFacet(parameter)
                 && !IsSingleton(parameter, lifetimes));
-        _facets = Facets.Find(type, services);
-        _factory = ActivatorUtilities.CreateFactory(
-            type, _facets?.ArgumentTypes ?? (_takesContext ? [typeof(IGrainContext)] : []));
+        _arguments = new GrainConstructorArgumentFactory(services, type);
+        _factory = ActivatorUtilities.CreateFactory(type, _arguments.ArgumentTypes);
+        components.SetComponent<IGrainActivator>(new DefaultGrainActivator(services, type));
     }
 
     /// <summary>What the application has added to the class.</summary>
@@ -61,7 +59,7 @@ internal sealed class GrainConstruction
         foreach (var configurator in _configurators)
             configurator.Configure(activation);
         return _factory is not null
-            ? _factory(services, _facets?.MakeArguments(activation) ?? (_takesContext ? [activation] : []))
+            ? _factory(services, _arguments!.CreateArguments(activation))
             : _activator!.CreateInstance(activation)
                 ?? throw new InvalidOperationException(_activator.GetType() + " made no instance for " + activation.GrainId + ".");
     }

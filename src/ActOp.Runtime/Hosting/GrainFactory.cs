@@ -6,8 +6,10 @@ using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Timers;
 using ActOp.Serialization;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Core;
+using Orleans.GrainReferences;
 using Orleans.Runtime;
 using Orleans.Storage;
 using Orleans.Timers;
@@ -22,6 +24,7 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
 
     private readonly ConcurrentDictionary<(GrainType, Type), (GrainReferenceShared Shared, GrainInterface Entry)> _shared = new();
     private readonly ConcurrentDictionary<(string, SiloAddress, Type), GrainReference> _systemTargets = new();
+    private IGrainReferenceActivatorProvider[]? _activators;
     private int _sharedCount;
 
     public TGrainInterface GetGrain<TGrainInterface>(Guid primaryKey, string? grainClassNamePrefix = null)
@@ -188,6 +191,18 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
     private TGrainInterface Get<TGrainInterface>(IdSpan key, string? prefix) =>
         (TGrainInterface)(object)Create(GrainId.Create(classes.Resolve(typeof(TGrainInterface), prefix), key), typeof(TGrainInterface));
 
+    /// <summary>The interface with references that the application makes; null if it does not.</summary>
+    private GrainInterface? OfApplication(GrainReferenceShared shared)
+    {
+        if (shared.GrainType.IsSystemTarget())
+            return null;
+        _activators ??= [.. calls.Services.GetServices<IGrainReferenceActivatorProvider>()];
+        return GrainReferenceActivator.Find(_activators, shared.GrainType, shared.InterfaceType) is { } activator
+            ? new GrainInterface(shared.Type!, shared.InterfaceName,
+                (of, key) => activator.CreateReference(GrainId.Create(of.GrainType, key)))
+            : null;
+    }
+
     private (GrainReferenceShared, GrainInterface) MakeShared((GrainType Type, Type Interface) key)
     {
         if (!key.Interface.IsInterface)
@@ -196,7 +211,7 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
             throw new ArgumentException("The interface " + key.Interface + " is not a grain interface that generated code has registered.");
         var shared = new GrainReferenceShared(
             key.Type, GrainInterfaceType.Create(entry.Name), entry.Name, calls, classes.VersionOf(entry.Name), key.Interface);
-        return (shared, entry);
+        return (shared, OfApplication(shared) ?? entry);
     }
 }
 

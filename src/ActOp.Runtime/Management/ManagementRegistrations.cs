@@ -8,9 +8,12 @@ using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Core.Internal;
+using Orleans.GrainReferences;
 using Orleans.Metadata;
 using Orleans.Runtime;
 using Orleans.Runtime.Messaging;
+using Orleans.Runtime.Placement;
+using Orleans.Runtime.Placement.Filtering;
 using Orleans.Statistics;
 using Orleans.Timers.Internal;
 
@@ -31,6 +34,11 @@ internal static class ManagementRegistrations
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider =>
             new LateVersions(provider.GetRequiredService<ManagementParts>, provider.GetRequiredService<ILoggerFactory>()));
         services.AddSingleton(static provider => new GrainClassMap(Of(provider).Classes));
+        services.AddSingleton(static provider => Of(provider).Classes);
+        services.AddSingleton<GrainTypeSharedContextResolver>();
+        services.AddSingleton<PlacementStrategyResolver>();
+        services.AddSingleton<PlacementFilterDirectorResolver>();
+        services.AddSingleton<IConfigurationValidator, ActivationRule>();
         services.AddSingleton(static provider => Of(provider).Activations);
         services.TryAddSingleton<IOverloadDetector>(static provider => new OverloadReading(() => Of(provider).Router.Overload));
         AddMoments<ISiloLifecycle>(services);
@@ -55,6 +63,11 @@ internal static class ManagementRegistrations
         services.TryAddSingleton<IHostEnvironmentStatistics>(static provider => provider.GetRequiredService<OlderStatistics>());
         services.AddSingleton<GrainPropertiesResolver>();
         services.AddSingleton<GrainBindingsResolver>();
+        services.AddSingleton<GrainTypeResolver>();
+        services.AddSingleton<GrainInterfaceTypeResolver>();
+        services.AddSingleton(static provider => new GrainInterfaceTypeToGrainTypeResolver(
+            provider.GetRequiredService<IClusterManifestProvider>(), (name, prefix) => Resolve(Of(provider).Classes, name, prefix)));
+        services.AddSingleton<GrainReferenceActivator>();
     }
 
     internal static void AddMoments<TLifecycle>(IServiceCollection services)
@@ -68,7 +81,25 @@ internal static class ManagementRegistrations
             static provider => provider.GetRequiredService<ServiceMoments<TLifecycle>>());
     }
 
+    private static GrainType? Resolve(Activations.GrainClasses classes, GrainInterfaceType name, string? prefix) =>
+        ActOp.Serialization.TypeManifest.TryGetInterface(name.ToString()!, out var found) && !found.Type.IsGenericTypeDefinition
+            ? classes.Resolve(found.Type, prefix) : null;
+
     private static Node Of(IServiceProvider provider) => provider.GetRequiredService<Node>();
+
+    /// <summary>A silo makes its activations itself.</summary>
+    private sealed class ActivationRule(IServiceProvider services) : IConfigurationValidator
+    {
+        public void ValidateConfiguration()
+        {
+            if (services.GetService<IGrainContextActivatorProvider>() is { } provider)
+            {
+                throw new OrleansConfigurationException("The service " + provider.GetType() + " cannot make activations: a silo makes them "
+                    + "itself. Make the objects of grains with an IGrainActivator, or configure activations with an "
+                    + "IConfigureGrainContextProvider.");
+            }
+        }
+    }
 
     private sealed class LocalActivations(Activations.ActivationTable activations) : ILocalActivationStatusChecker
     {

@@ -197,7 +197,8 @@ public class GrainPropertiesResolver
     {
         var text = grainType.ToString()!;
         var definition = text.IndexOf("[[", StringComparison.Ordinal) is > 0 and var end ? GrainType.Create(text[..end]) : grainType;
-        foreach (var manifest in _manifests.Current.AllGrainManifests)
+        // A manifest that a test does not provide knows nothing.
+        foreach (var manifest in _manifests.Current?.AllGrainManifests ?? [])
         {
             if (manifest.Grains.TryGetValue(definition, out properties))
                 return true;

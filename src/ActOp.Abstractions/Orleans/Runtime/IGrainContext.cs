@@ -115,7 +115,7 @@ public interface IGrainRuntime
 }
 
 /// <summary>
-/// Makes the objects of grains and takes them back. Set as a component of a grain class by an <see cref="IConfigureGrainTypeComponents"/>.
+/// Makes the objects of grains and takes them back. Set as a component of a grain class by an <c>IConfigureGrainTypeComponents</c>.
 /// Both methods run on turns of the activation.
 /// </summary>
 public interface IGrainActivator
@@ -125,19 +125,6 @@ public interface IGrainActivator
 
     /// <summary>Disposes of the object of an activation that has ended.</summary>
     ValueTask DisposeInstance(IGrainContext context, object instance);
-}
-
-/// <summary>
-/// A service that adds components to grain classes, such as an <see cref="IGrainActivator"/>. Called once per class and silo, before its
-/// first activation.
-/// </summary>
-public interface IConfigureGrainTypeComponents
-{
-    /// <summary>Adds to <paramref name="shared"/>.</summary>
-    /// <param name="grainType">The grain's type.</param>
-    /// <param name="properties">What the cluster knows of the grain's type.</param>
-    /// <param name="shared">The components that all activations of the class share.</param>
-    void Configure(GrainType grainType, GrainProperties properties, GrainTypeSharedContext shared);
 }
 
 /// <summary>A service that configures the activations of some grain classes. Asked once per class and silo.</summary>
@@ -152,36 +139,6 @@ public interface IConfigureGrainContext
 {
     /// <summary>Called for each activation, on its turn, before its object is made. An exception fails the start.</summary>
     void Configure(IGrainContext context);
-}
-
-/// <summary>
-/// The components that all activations of a grain class on a silo share. Set while the class is configured, then only read, by any thread.
-/// </summary>
-public sealed class GrainTypeSharedContext
-{
-    private readonly Dictionary<Type, object> _components = [];
-
-    internal GrainTypeSharedContext(Type grainClass) => GrainTypeName = grainClass.FullName ?? grainClass.Name;
-
-    /// <summary>The full name of the grain class.</summary>
-    public string GrainTypeName { get; }
-
-    /// <summary>The component of that type, or null.</summary>
-    public object? GetComponent(Type componentType) => _components.GetValueOrDefault(componentType);
-
-    /// <summary>The component of that type, or null.</summary>
-    public TComponent? GetComponent<TComponent>()
-        where TComponent : class => (TComponent?)GetComponent(typeof(TComponent));
-
-    /// <summary>Sets the component of that type, or removes it.</summary>
-    public void SetComponent<TComponent>(TComponent? instance)
-        where TComponent : class
-    {
-        if (instance is null)
-            _components.Remove(typeof(TComponent));
-        else
-            _components[typeof(TComponent)] = instance;
-    }
 }
 
 /// <summary>Marks an interface that can be added to activations beside the grain's own.</summary>

@@ -1,3 +1,8 @@
+using System.Collections.Concurrent;
+using System.Diagnostics.CodeAnalysis;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans.Metadata;
+
 namespace Orleans.Runtime.Placement;
 
 /// <summary>Chooses the silos of one placement strategy.</summary>
@@ -67,4 +72,81 @@ public readonly struct PlacementTarget
 
     /// <summary>The request context of the call; empty when there is none.</summary>
     public Dictionary<string, object> RequestContextData { get; }
+}
+
+/// <summary>A service that chooses the placement strategies of grain types. Asked before the attributes.</summary>
+public interface IPlacementStrategyResolver
+{
+    /// <summary>The strategy of the grain type; false if another must be asked.</summary>
+    bool TryResolvePlacementStrategy(GrainType grainType, GrainProperties? properties, [NotNullWhen(true)] out PlacementStrategy? result);
+}
+
+/// <summary>Finds the placement strategies of grain types: by the resolvers of the application, else by the properties of the type.</summary>
+/// <remarks>Any thread. Keeps the strategies of the types that the cluster knows.</remarks>
+public sealed class PlacementStrategyResolver
+{
+    private readonly ConcurrentDictionary<GrainType, PlacementStrategy> _found = new();
+    private readonly IServiceProvider _services;
+    private readonly IPlacementStrategyResolver[] _resolvers;
+    private readonly GrainPropertiesResolver _properties;
+
+    /// <summary>Creates the resolver.</summary>
+    public PlacementStrategyResolver(
+        IServiceProvider services, IEnumerable<IPlacementStrategyResolver> resolvers, GrainPropertiesResolver grainPropertiesResolver)
+    {
+        _services = services;
+        _resolvers = [.. resolvers];
+        _properties = grainPropertiesResolver;
+    }
+
+    /// <summary>The strategy of the grain type; the default one for a type that no silo hosts.</summary>
+    /// <exception cref="KeyNotFoundException">This process does not have the strategy that the type names.</exception>
+    public PlacementStrategy GetPlacementStrategy(GrainType grainType)
+    {
+        if (_found.TryGetValue(grainType, out var known))
+            return known;
+        var isKnown = _properties.TryGetGrainProperties(grainType, out var properties);
+        var strategy = Find(_resolvers, grainType, properties) ?? ByName(grainType, properties) ?? Default;
+        return isKnown ? _found.GetOrAdd(grainType, strategy) : strategy;
+    }
+
+    /// <summary>What the resolvers of the application choose; null for nothing.</summary>
+    internal static PlacementStrategy? Find(
+        IEnumerable<IPlacementStrategyResolver> resolvers, GrainType grainType, GrainProperties? properties)
+    {
+        foreach (var resolver in resolvers)
+        {
+            if (resolver.TryResolvePlacementStrategy(grainType, properties, out var result))
+                return result;
+        }
+
+        return null;
+    }
+
+    /// <summary>The strategy of that name, without its settings: of the application, or built in; null if there is none.</summary>
+    internal static PlacementStrategy? Named(IServiceProvider services, string name) =>
+        services.GetKeyedService<PlacementStrategy>(name) ?? name switch
+        {
+            nameof(RandomPlacement) => new RandomPlacement(),
+            nameof(PreferLocalPlacement) => new PreferLocalPlacement(),
+            nameof(HashBasedPlacement) => new HashBasedPlacement(),
+            nameof(ActivationCountBasedPlacement) => new ActivationCountBasedPlacement(),
+            nameof(ResourceOptimizedPlacement) => new ResourceOptimizedPlacement(),
+            nameof(SiloRoleBasedPlacement) => new SiloRoleBasedPlacement(),
+            nameof(StatelessWorkerPlacement) => new StatelessWorkerPlacement(),
+            _ => null,
+        };
+
+    private PlacementStrategy Default => _services.GetService<PlacementStrategy>() ?? new ResourceOptimizedPlacement();
+
+    private PlacementStrategy? ByName(GrainType grainType, GrainProperties? properties)
+    {
+        if (properties?.Properties.GetValueOrDefault(WellKnownGrainTypeProperties.PlacementStrategy) is not { } name)
+            return null;
+        var strategy = Named(_services, name) ?? (Default is { } usual && usual.GetType().Name == name ? usual : null)
+            ?? throw new KeyNotFoundException("The grain type " + grainType + " has the placement strategy " + name
+                + ", which this process does not have.");
+        strategy.Initialize(properties);
+        return strategy;
+    }
 }

@@ -1,4 +1,5 @@
 using System.Globalization;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans.Metadata;
 using Orleans.Placement;
 
@@ -109,4 +110,21 @@ public class PreferredMatchSiloMetadataPlacementFilterStrategy : PlacementFilter
 internal static class MetadataKeyList
 {
     internal static string[] Read(string? text) => string.IsNullOrEmpty(text) ? [] : text.Split(',');
+}
+
+/// <summary>Finds the directors of placement filters. Holds nothing; any thread.</summary>
+public sealed class PlacementFilterDirectorResolver
+{
+    private readonly IServiceProvider _services;
+
+    /// <summary>Creates the resolver.</summary>
+    public PlacementFilterDirectorResolver(IServiceProvider services) => _services = services;
+
+    /// <summary>The director of the filter.</summary>
+    /// <exception cref="InvalidOperationException">None is registered.</exception>
+    public IPlacementFilterDirector GetFilterDirector(PlacementFilterStrategy placementFilterStrategy)
+    {
+        ArgumentNullException.ThrowIfNull(placementFilterStrategy);
+        return _services.GetRequiredKeyedService<IPlacementFilterDirector>(placementFilterStrategy.GetType());
+    }
 }
