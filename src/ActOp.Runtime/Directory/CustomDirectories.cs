@@ -3,6 +3,9 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
+using Orleans;
+using Orleans.Configuration;
+using Orleans.Core.Internal;
 using Orleans.GrainDirectory;
 using Orleans.Metadata;
 using Orleans.Runtime;
@@ -147,7 +150,7 @@ internal sealed class CustomDirectories
     }
 
     private bool IsLeftHere(GrainAddress address) => _local.Address.Equals(address.SiloAddress)
-        && _local.Services.GetService<Orleans.ILocalActivationStatusChecker>()?.IsLocallyActivated(address.GrainId) != true;
+        && _local.Services.GetService<ILocalActivationStatusChecker>()?.IsLocallyActivated(address.GrainId) != true;
 
     private GrainAddress? Living(GrainAddress? address) =>
         address?.SiloAddress is { } silo && !_cluster.IsDead(silo) && _cluster.View.StatusOf(silo) != SiloStatus.None ? address : null;
@@ -166,5 +169,151 @@ internal sealed class CustomDirectories
         public Task<GrainAddress?> Lookup(GrainId grainId) => Task.FromException<GrainAddress?>(reason);
 
         public Task UnregisterSilos(List<SiloAddress> siloAddresses) => Task.FromException(reason);
+    }
+}
+
+/// <summary>The cache of locations that the application has registered.</summary>
+/// <remarks>
+/// Any thread. Holds nothing. A cache that throws counts as one without the entry, and its failure is logged: calls then ask the directory.
+/// The version of an entry is the lower part of the epoch of its registration, and its view is the upper part.
+/// </remarks>
+internal sealed class CustomCache(IGrainDirectoryCache cache, Action<Exception> onFailure)
+{
+    private const long VersionMask = int.MaxValue;
+
+    /// <summary>The cache that the options want; null for the one of the runtime.</summary>
+    /// <exception cref="OrleansConfigurationException">The application has not registered it.</exception>
+    internal static IGrainDirectoryCache? Of(IServiceProvider services, GrainDirectoryOptions options) =>
+        options.CachingStrategy != GrainDirectoryOptions.CachingStrategyType.Custom ? null
+            : services.GetService<IGrainDirectoryCache>() ?? throw new OrleansConfigurationException(
+                "GrainDirectoryOptions.CachingStrategy is Custom, and no IGrainDirectoryCache is registered.");
+
+    internal Location Find(GrainId grain)
+    {
+        var found = default(Location);
+        Try(() =>
+        {
+            if (cache.LookUp(grain, out var address, out var version) && address.SiloAddress is { } silo)
+                found = new Location(silo, address.ActivationId, EpochOf(address.MembershipVersion, version));
+        });
+        return found;
+    }
+
+    internal void Put(GrainId grain, Location location) => Try(() =>
+    {
+        if (Find(grain) is { IsNone: false } known && known.Epoch > location.Epoch)
+            return;
+        cache.AddOrUpdate(AddressOf(grain, location), (int)(location.Epoch & VersionMask));
+    });
+
+    internal bool Remove(GrainId grain, Location location)
+    {
+        var removed = false;
+        Try(() => removed = cache.Remove(AddressOf(grain, location)));
+        return removed;
+    }
+
+    internal static GrainAddress AddressOf(GrainId grain, Location location) => new()
+    {
+        GrainId = grain,
+        SiloAddress = location.Silo,
+        ActivationId = location.Activation,
+        MembershipVersion = new MembershipVersion(location.Epoch >> ViewShift),
+    };
+
+    /// <summary>See <see cref="Location"/>.</summary>
+    private const int ViewShift = 40;
+
+    private static long EpochOf(MembershipVersion view, int version) =>
+        view.Value > 0 ? (view.Value << ViewShift) | ((long)version & VersionMask) : version;
+
+    private void Try(Action step)
+    {
+        try
+        {
+            step();
+        }
+        catch (Exception exception)
+        {
+            onFailure(exception);
+        }
+    }
+}
+
+/// <summary>Where grains are active, for applications. Holds nothing; any thread.</summary>
+internal sealed class GrainLocator(
+    LocalNode local, ActivationTable activations, LocationCache locations, DirectoryClient directory, GrainFactory factory) : IGrainLocator
+{
+    public void InvalidateCache(GrainAddress address)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        if (locations.TryGet(address.GrainId, out var known) && CustomCache.AddressOf(address.GrainId, known).Matches(address))
+            locations.Remove(address.GrainId, known);
+    }
+
+    public void InvalidateCache(GrainId grainId) => locations.Forget(grainId);
+
+    public async ValueTask<GrainAddress?> Lookup(GrainId grainId)
+    {
+        if (TryLookupInCache(grainId, out var cached))
+            return cached;
+        var location = await directory.LookupAsync(grainId).ConfigureAwait(true);
+        return location.IsNone ? null : CustomCache.AddressOf(grainId, location);
+    }
+
+    public async Task<GrainAddress?> Register(GrainAddress address, GrainAddress? previousRegistration)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        if (LivingHere(address) is not { } activation)
+            return await LookupRegistered(address.GrainId).ConfigureAwait(true);
+        var location = activation.Registered ? activation.Location
+            : await directory.RegisterAsync(activation, previousRegistration?.ActivationId ?? default).ConfigureAwait(true);
+        return location.IsNone ? null : CustomCache.AddressOf(address.GrainId, location);
+    }
+
+    public bool TryLookupInCache(GrainId grainId, out GrainAddress? address)
+    {
+        address = activations.TryGet(grainId, out var here) && here.Registered ? here.Address
+            : locations.TryGet(grainId, out var known) ? CustomCache.AddressOf(grainId, known) : null;
+        return address is not null;
+    }
+
+    public async Task Unregister(GrainAddress address, UnregistrationCause cause)
+    {
+        ArgumentNullException.ThrowIfNull(address);
+        locations.Forget(address.GrainId);
+        var known = await LookupRegistered(address.GrainId).ConfigureAwait(true);
+        if (known is null || !known.Matches(address))
+            return;
+        if (!local.Address.Equals(known.SiloAddress))
+        {
+            if (cause == UnregistrationCause.Force)
+                await factory.GetGrain(address.GrainId).AsReference<IGrainManagementExtension>().DeactivateOnIdle().ConfigureAwait(true);
+        }
+        else if (LivingHere(known) is not { } activation)
+        {
+            await directory.ForgetHereAsync(address.GrainId).ConfigureAwait(true);
+        }
+        else if (cause == UnregistrationCause.Force)
+        {
+            activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "Its registration was removed."));
+            await activation.Deactivated.ConfigureAwait(true);
+        }
+    }
+
+    public void UpdateCache(GrainId grainId, SiloAddress siloAddress)
+    {
+        ArgumentNullException.ThrowIfNull(siloAddress);
+        locations.Put(grainId, new Location(siloAddress, default, 0));
+    }
+
+    private Activation? LivingHere(GrainAddress address) =>
+        local.Address.Equals(address.SiloAddress) && activations.TryGet(address.GrainId, out var activation)
+            && (address.ActivationId.IsDefault || activation.ActivationId.Equals(address.ActivationId)) ? activation : null;
+
+    private async Task<GrainAddress?> LookupRegistered(GrainId grainId)
+    {
+        var location = await directory.LookupAsync(grainId).ConfigureAwait(true);
+        return location.IsNone ? null : CustomCache.AddressOf(grainId, location);
     }
 }

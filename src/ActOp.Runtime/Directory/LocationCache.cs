@@ -17,6 +17,7 @@ internal sealed class LocationCache
     private readonly ConcurrentDictionary<SiloAddress, CachedSilo> _silos = new();
     private readonly int _setMask;
     private readonly bool _isOff;
+    private readonly CustomCache? _custom;
     private readonly int _lifetime;
     private long _evictions;
     private int _now;
@@ -31,9 +32,11 @@ internal sealed class LocationCache
     /// <param name="capacity">Number of entries.</param>
     /// <param name="isOff">Whether nothing is kept.</param>
     /// <param name="lifetime">How long an entry is kept after its last <see cref="Put"/>; infinite by default.</param>
-    public LocationCache(int capacity, bool isOff = false, TimeSpan? lifetime = null)
+    /// <param name="custom">The cache of the application, which is used instead; null for none.</param>
+    public LocationCache(int capacity, bool isOff = false, TimeSpan? lifetime = null, CustomCache? custom = null)
     {
-        _isOff = isOff;
+        _custom = custom;
+        _isOff = isOff || custom is not null;
         _lifetime = lifetime is { Ticks: > 0 } time ? (int)Math.Min(time.TotalMilliseconds, int.MaxValue) : int.MaxValue;
         ArgumentOutOfRangeException.ThrowIfNegativeOrZero(capacity);
         var sets = (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(1, (capacity + CacheSegment.Ways - 1) / CacheSegment.Ways));
@@ -91,7 +94,7 @@ internal sealed class LocationCache
             return entry;
         }
 
-        return null;
+        return _custom is null ? null : FindInCustom(grain);
     }
 
     /// <summary>Removes the entry of a grain, because the grain was activated on this silo.</summary>
@@ -108,6 +111,8 @@ internal sealed class LocationCache
     {
         if (_isOff)
         {
+            if (!Volatile.Read(ref _view).IsDead(location.Silo))
+                _custom?.Put(grain, location);
             return;
         }
 
@@ -149,7 +154,7 @@ internal sealed class LocationCache
         var set = SetOf(hash);
         if (Volatile.Read(ref _segments[set / SetsPerSegment]) is not { } segment)
         {
-            return false;
+            return _custom?.Remove(grain, stale) ?? false;
         }
 
         lock (segment.Gate)
@@ -231,6 +236,14 @@ internal sealed class LocationCache
                 }
             }
         }
+    }
+
+    /// <summary>An entry that nobody may keep, because the application may change its cache at any time.</summary>
+    private CachedLocation? FindInCustom(in GrainId grain)
+    {
+        if (_custom!.Find(grain) is not { IsNone: false } found || Intern(found.Silo) is not { IsDead: false } silo)
+            return null;
+        return new CachedLocation(grain, silo, found.Activation, found.Epoch) { IsStale = true };
     }
 
     private CachedSilo Intern(SiloAddress address)

@@ -106,7 +106,8 @@ internal sealed class Node : IDisposable
             Factory = new GrainFactory(Classes, Activations, Calls);
             Manifests = new ClusterManifests(Local, ClusterView, Classes, Factory);
             Filters = new CallFilters(Calls);
-            Locations = new LocationCache(setup.LocationCacheSize, !setup.CachesLocations, setup.LocationLifetime);
+            Locations = new LocationCache(setup.LocationCacheSize, !setup.CachesLocations, setup.LocationLifetime,
+                setup.CustomLocations is { } custom ? new CustomCache(custom, OnCacheFailed) : null);
             Sweep = new CallSweep(Local, Calls, ClusterView, Metrics, Stages.Control);
             Refusals = new Refusals(Local);
             Peers = new PeerTable(Local, Stages, ClusterView, Calls, Sweep,
@@ -504,6 +505,8 @@ internal sealed class Node : IDisposable
 
         Peers.ReadHeld();
     }
+
+    private void OnCacheFailed(Exception exception) => Local.Log.BackgroundFailed("directory cache", exception);
 
     /// <summary>Pauses the grains while the membership is not confirmed. A silo that leaves or is dead is handled elsewhere.</summary>
     internal void SetLease(bool held, bool ended)

@@ -107,6 +107,9 @@ internal sealed record NodeSetup
 
     internal bool CachesLocations { get; init; } = true;
 
+    /// <summary>The cache of locations of the application; null for the one of the runtime.</summary>
+    internal Orleans.Runtime.GrainDirectory.IGrainDirectoryCache? CustomLocations { get; init; }
+
     internal TimeSpan LocationLifetime { get; init; } = Timeout.InfiniteTimeSpan;
 
     internal int Seed { get; init; }
@@ -284,6 +287,7 @@ internal static class SetupReader
             LocationCacheSize = directory.CacheSize,
             CachesLocations = address.IsClient || directory.CachingStrategy != GrainDirectoryOptions.CachingStrategyType.None,
             LocationLifetime = directory.MaximumCacheTTL,
+            CustomLocations = address.IsClient ? null : CustomCache.Of(services, directory),
             Seed = address.GetHashCode(),
         };
         Option<ClusterSecurityOptions>(services).Apply(setup.Mesh);

@@ -112,7 +112,7 @@ internal static class OptionRules
         rule.AtLeast(1, options.CacheSize);
         rule.Time(options.MaximumCacheTTL, mayBeInfinite: true);
         rule.Is(options.CachingStrategy is >= GrainDirectoryOptions.CachingStrategyType.None
-            and <= GrainDirectoryOptions.CachingStrategyType.Adaptive, "None, LRU or Adaptive", options.CachingStrategy);
+            and <= GrainDirectoryOptions.CachingStrategyType.Custom, "None, LRU, Adaptive or Custom", options.CachingStrategy);
     }
 
     internal static void Check(SerializationLimitOptions options)

@@ -1,4 +1,5 @@
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Timers;
 using Microsoft.Extensions.DependencyInjection;
@@ -8,6 +9,7 @@ using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Core.Internal;
+using Orleans.GrainDirectory;
 using Orleans.GrainReferences;
 using Orleans.Metadata;
 using Orleans.Runtime;
@@ -35,6 +37,9 @@ internal static class ManagementRegistrations
             new LateVersions(provider.GetRequiredService<ManagementParts>, provider.GetRequiredService<ILoggerFactory>()));
         services.AddSingleton(static provider => new GrainClassMap(Of(provider).Classes));
         services.AddSingleton(static provider => Of(provider).Classes);
+        services.AddSingleton<IGrainLocator>(static provider => Of(provider) is var node
+            ? new GrainLocator(node.Local, node.Activations, node.Locations, node.Directory, node.Factory)
+            : null!);
         services.AddSingleton<GrainTypeSharedContextResolver>();
         services.AddSingleton<PlacementStrategyResolver>();
         services.AddSingleton<PlacementFilterDirectorResolver>();

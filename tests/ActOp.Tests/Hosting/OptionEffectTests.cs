@@ -100,6 +100,7 @@ public class OptionEffectTests
         }));
         Assert.Equal((false, 77, 9), (setup.CachesLocations, setup.LocationCacheSize, setup.LocationLifetime.TotalSeconds));
         Assert.True(Silo(static _ => { }).CachesLocations);
+        Assert.Null(Silo(static _ => { }).CustomLocations);
         Refuses("GrainDirectoryOptions.CachingStrategy", silo => silo.Configure<GrainDirectoryOptions>(options =>
             options.CachingStrategy = GrainDirectoryOptions.CachingStrategyType.Custom));
     }

@@ -147,7 +147,9 @@ public class GrainDirectoryOptions
         /// <summary>As <see cref="LRU"/>.</summary>
         Adaptive = 2,
 
-        /// <summary>A cache of the application. Not supported: it fails the start.</summary>
+        /// <summary>
+        /// The <c>IGrainDirectoryCache</c> of the application. Without one the start of a silo fails. Clients keep those used last.
+        /// </summary>
         Custom = 3,
     }
 

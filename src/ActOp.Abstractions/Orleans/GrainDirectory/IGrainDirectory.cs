@@ -74,3 +74,43 @@ public sealed class GrainDirectoryAttribute : Attribute, IGrainPropertiesProvide
         IServiceProvider services, Type grainClass, GrainType grainType, Dictionary<string, string> properties) =>
         properties[WellKnownGrainTypeProperties.GrainDirectory] = GrainDirectoryName;
 }
+
+/// <summary>Why a registration is removed.</summary>
+public enum UnregistrationCause : byte
+{
+    /// <summary>In any case: an activation that lives ends.</summary>
+    Force = 0,
+
+    /// <summary>The activation does not exist: one that lives stays.</summary>
+    NonexistentActivation = 1,
+}
+
+/// <summary>Where grains are active, as a service of a silo: its cache of locations, and the directory that the grain is in.</summary>
+public interface IGrainLocator
+{
+    /// <summary>Forgets the cached location, if it is this one.</summary>
+    void InvalidateCache(GrainAddress address);
+
+    /// <summary>Forgets the cached location of the grain.</summary>
+    void InvalidateCache(GrainId grainId);
+
+    /// <summary>Where the grain is active: by the cache, else by the directory; null if it is not.</summary>
+    ValueTask<GrainAddress?> Lookup(GrainId grainId);
+
+    /// <summary>
+    /// Registers an activation of this silo unless another one is registered. Returns the one that is registered now. An address of
+    /// another silo, or of no activation, is not registered.
+    /// </summary>
+    /// <param name="address">The activation.</param>
+    /// <param name="previousRegistration">What it replaces; null for nothing.</param>
+    Task<GrainAddress?> Register(GrainAddress address, GrainAddress? previousRegistration);
+
+    /// <summary>The cached location; false if there is none.</summary>
+    bool TryLookupInCache(GrainId grainId, out GrainAddress? address);
+
+    /// <summary>Removes the registration, if it is this one.</summary>
+    Task Unregister(GrainAddress address, UnregistrationCause cause);
+
+    /// <summary>Remembers that the grain is active on the silo. A location that the directory has confirmed stays.</summary>
+    void UpdateCache(GrainId grainId, SiloAddress siloAddress);
+}
