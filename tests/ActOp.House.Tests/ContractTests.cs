@@ -269,6 +269,13 @@ internal sealed class ListedType
         var member = SyntaxFactory.ParseMemberDeclaration(text.EndsWith('}') ? text : text + ";") ?? throw new FormatException(Key
             + ": " + text);
         var form = ContractText.Of(member, _names);
+        // An implementation of a member of a base interface has no accessibility of its own.
+        if (member is MethodDeclarationSyntax { ExplicitInterfaceSpecifier: not null })
+        {
+            return type.GetMembers().OfType<IMethodSymbol>().FirstOrDefault(candidate => candidate.ExplicitInterfaceImplementations.Any(
+                implemented => ContractText.Matches(form, ContractText.Of(implemented))));
+        }
+
         return own.FirstOrDefault(candidate =>
             ContractText.Matches(form, ContractText.Of(candidate))
             && (form[0] != '.' || SymbolEqualityComparer.Default.Equals(candidate.ContainingType, type))

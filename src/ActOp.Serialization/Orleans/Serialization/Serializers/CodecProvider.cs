@@ -132,16 +132,20 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
         var untyped => new UntypedCopier<T>(untyped),
     };
 
-    public IDeepCopier GetDeepCopier(Type type) => TryGetDeepCopier(type) ?? throw NotFound(type, "copier");
+    public IDeepCopier GetDeepCopier(Type fieldType) => TryGetDeepCopier(fieldType) ?? throw NotFound(fieldType, "copier");
 
-    public IDeepCopier? TryGetDeepCopier(Type type)
+    IDeepCopier IDeepCopierProvider.GetDeepCopier(Type type) => GetDeepCopier(type);
+
+    IDeepCopier? IDeepCopierProvider.TryGetDeepCopier(Type type) => TryGetDeepCopier(type);
+
+    public IDeepCopier? TryGetDeepCopier(Type fieldType)
     {
-        ArgumentNullException.ThrowIfNull(type);
-        if (_copiers.TryGetValue(type, out var copier))
+        ArgumentNullException.ThrowIfNull(fieldType);
+        if (_copiers.TryGetValue(fieldType, out var copier))
             return copier;
-        copier = type == typeof(object)
-            ? new ObjectCopier() : TryGetApplicationCopier(type) ?? OpaqueCopier(AnyCodec.FamilyOf(type) ?? type);
-        return copier is null ? null : _copiers.GetOrAdd(type, copier);
+        copier = fieldType == typeof(object)
+            ? new ObjectCopier() : TryGetApplicationCopier(fieldType) ?? OpaqueCopier(AnyCodec.FamilyOf(fieldType) ?? fieldType);
+        return copier is null ? null : _copiers.GetOrAdd(fieldType, copier);
     }
 
     public IBaseCodec<TField> GetBaseCodec<TField>()
