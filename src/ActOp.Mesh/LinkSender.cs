@@ -305,7 +305,8 @@ internal sealed class LinkSender
             }
 
             _finished = true;
-            if (_closeWhenFinished)
+            // A stream that ends later reports its end, and that closes the link.
+            if (_closeWhenFinished && !_stream.EndsLater)
             {
                 _link.Abort(DisconnectReason.PeerClosed);
                 return false;

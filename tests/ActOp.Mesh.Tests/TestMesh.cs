@@ -31,6 +31,11 @@ internal sealed class TestMesh(Wire wire, int pipeBytes = 64 << 10) : IDisposabl
             transport = Tls(name, wire == Wire.TlsTcp).Wrap(transport);
         }
 
+        if (wire.IsPiped)
+        {
+            transport = new TestMiddleware { Run = Bytes.Xored, OnPool = !wire.IsMemory }.Over(transport, Clock);
+        }
+
         var node = new TestNode(name, wrap?.Invoke(transport) ?? transport, Clock, configure, kind) { EndPoint = local };
         if (listen)
         {

@@ -5,7 +5,8 @@ namespace ActOp.Mesh.Tests;
 
 public class ThreadedTests
 {
-    [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp), InlineData(Wire.TlsMemory), InlineData(Wire.TlsTcp)]
+    [Theory, InlineData(Wire.Memory), InlineData(Wire.Tcp), InlineData(Wire.TlsMemory), InlineData(Wire.TlsTcp),
+        InlineData(Wire.PipedMemory), InlineData(Wire.PipedTcp)]
     public void Many_threads_send_while_pollers_change_and_each_keeps_its_order(Wire wire)
     {
         const int Senders = 3;
@@ -45,7 +46,7 @@ public class ThreadedTests
         Assert.Equal(0, wrong);
     }
 
-    [Theory, InlineData(Wire.Tcp), InlineData(Wire.TlsTcp)]
+    [Theory, InlineData(Wire.Tcp), InlineData(Wire.TlsTcp), InlineData(Wire.PipedTcp)]
     public void Both_ends_send_on_threads_of_their_own_while_one_closes(Wire wire)
     {
         for (var round = 0; round < 3; round++)

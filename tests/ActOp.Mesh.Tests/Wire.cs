@@ -7,6 +7,12 @@ public enum Wire
     Tcp,
     PortableTcp,
 
+    /// <summary>Memory with middleware at both ends that puts a transport of its own over the connection; all on the polling thread.</summary>
+    PipedMemory,
+
+    /// <summary>TCP with the same middleware on the thread pool.</summary>
+    PipedTcp,
+
     /// <summary>TLS over memory, every step on the polling thread.</summary>
     TlsMemory,
 
@@ -25,7 +31,9 @@ public static class Wires
     {
         public bool IsTls => wire >= Wire.TlsMemory;
 
-        public bool IsMemory => wire is Wire.Memory or Wire.TlsMemory;
+        public bool IsMemory => wire is Wire.Memory or Wire.TlsMemory or Wire.PipedMemory;
+
+        public bool IsPiped => wire is Wire.PipedMemory or Wire.PipedTcp;
 
         public bool IsPortable => wire is Wire.PortableTcp or Wire.TlsPortableTcp;
     }

@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Security;
 
 namespace ActOp.Mesh.Transports;
 
@@ -74,6 +75,23 @@ public abstract class ByteStream : IDisposable
     /// Whether the other end has sent bytes that the stream itself consumes (the handshake of TLS), so that it is not silent.
     /// </summary>
     public virtual bool HasHeard => false;
+
+    /// <summary>This end, if the stream knows it.</summary>
+    internal virtual EndPoint? LocalEndPoint => null;
+
+    /// <summary>
+    /// Whether the stream is connected, so that bytes of a user can pass. Null: it is when the readiness set first reports room.
+    /// </summary>
+    internal virtual bool? IsConnected => null;
+
+    /// <summary>What is known about the other end by TLS, once the stream is connected; null without TLS.</summary>
+    internal virtual SslStream? Tls => null;
+
+    /// <summary>
+    /// Whether bytes that were taken may still be in this process after <see cref="FinishSending"/>. Then the stream must not be closed
+    /// in order before it has reported its end: a receive that returns 0.
+    /// </summary>
+    internal virtual bool EndsLater => false;
 
     /// <summary>The object that the readiness report leads to (the mesh keeps its link here).</summary>
     internal object? Owner { get; set; }

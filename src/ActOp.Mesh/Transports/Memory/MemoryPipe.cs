@@ -89,6 +89,8 @@ internal sealed class MemoryStreamEnd : ByteStream
 
     public override EndPoint RemoteEndPoint { get; }
 
+    internal override EndPoint LocalEndPoint => Local;
+
     public MemoryPipe Inbound { get; }
 
     /// <summary>The other end; null if the dial found nobody.</summary>

@@ -15,6 +15,8 @@ internal abstract class TcpStream : ByteStream
 
     public override EndPoint? RemoteEndPoint { get; }
 
+    internal override EndPoint? LocalEndPoint => Socket.LocalEndPoint;
+
     internal Socket Socket { get; }
 
     public abstract void BeginConnect(EndPoint endPoint);
@@ -38,6 +40,9 @@ internal abstract class TcpStream : ByteStream
 internal sealed class PortableTcpStream(Socket socket, EndPoint? remote) : TcpStream(socket, remote)
 {
     private volatile int _connectError;
+
+    // Select reports room only to who has found none.
+    internal override bool? IsConnected => true;
 
     /// <summary>A send found the kernel's buffer full: the next select asks for room too.</summary>
     internal bool WantsRoom { get; set; }

@@ -21,7 +21,7 @@ namespace ActOp.Mesh.Transports.Tls;
 /// callback that does not return holds its thread, not the stream: the mesh closes that at the limit of its handshake. An end of the
 /// encrypted stream without the message that announces it (close_notify) is a failure, because anybody could have caused it.</para>
 /// </summary>
-internal sealed class TlsStream : ByteStream
+internal sealed class TlsStream : LayeredStream
 {
     /// <summary>Bytes that are encrypted at once: four records.</summary>
     internal const int ChunkBytes = 64 << 10;
@@ -38,7 +38,6 @@ internal sealed class TlsStream : ByteStream
     /// <summary>A fatal alert, handshake_failure: what a dialler without TLS recognises.</summary>
     private static ReadOnlySpan<byte> Alert => [0x15, 3, 1, 0, 2, 2, 40];
 
-    private readonly ByteStream _inner;
     private readonly TlsConnection _connection;
     private readonly TlsSettings _settings;
     private readonly ILogger _log;
@@ -57,26 +56,22 @@ internal sealed class TlsStream : ByteStream
     private int _finishes;
     private int _stage;
     private int _drive;
-    private TlsReadiness? _set;
 
     public TlsStream(ByteStream inner, TlsConnection connection, TlsSettings settings, ILogger log)
+        : base(inner)
     {
-        _inner = inner;
         _connection = connection;
         _settings = settings;
         _log = log;
         _wire = new TlsWire(inner);
         _ssl = new SslStream(_wire, leaveInnerStreamOpen: true);
-        inner.Owner = this;
     }
-
-    public override EndPoint? RemoteEndPoint => _inner.RemoteEndPoint;
-
-    public override bool TakesReserve => _inner.TakesReserve;
 
     public override bool HasHeard => _wire.HasHeard;
 
-    internal ByteStream Inner => _inner;
+    internal override bool? IsConnected => Volatile.Read(ref _stage) == Established;
+
+    internal override SslStream? Tls => Volatile.Read(ref _stage) == Established ? _ssl : null;
 
     private bool IsDialled => _connection.ListenEndPoint is null;
 
@@ -166,9 +161,9 @@ internal sealed class TlsStream : ByteStream
             return;
         }
 
-        // By the receiver, because a shutdown of an SslStream must not run beside a read. With a full fence, see EnterSet.
+        // By the receiver, because a shutdown of an SslStream must not run beside a read. With a full fence, see LayeredStream.EnterSet.
         Interlocked.Exchange(ref _finishes, 1);
-        Volatile.Read(ref _set)?.Report(this, ReadyKinds.Read);
+        Report(ReadyKinds.Read);
     }
 
     public override void Dispose()
@@ -193,15 +188,7 @@ internal sealed class TlsStream : ByteStream
         }
     }
 
-    /// <summary>The stream was added to a readiness set, or removed.</summary>
-    internal void EnterSet(TlsReadiness? set)
-    {
-        // With a full fence, because a handshake that ends now reads it: either this thread sees the end, or that one the set.
-        Interlocked.Exchange(ref _set, set);
-    }
-
-    /// <summary>Translates a report about the encrypted stream. Thread of the wait; the report may be stale.</summary>
-    internal ReadyKinds Reported(ReadyKinds kinds)
+    internal override ReadyKinds Reported(ReadyKinds kinds)
     {
         if ((kinds & (ReadyKinds.Read | ReadyKinds.Hangup)) != 0)
         {
@@ -266,7 +253,7 @@ internal sealed class TlsStream : ByteStream
                 }
 
                 // What was read before is delivered first; the next call returns the end.
-                Volatile.Read(ref _set)?.Report(this, ReadyKinds.Read);
+                Report(ReadyKinds.Read);
                 return total;
             }
 
@@ -435,9 +422,9 @@ internal sealed class TlsStream : ByteStream
 
     private void Settle(int stage, ReadyKinds kinds)
     {
-        // With a full fence, see EnterSet.
+        // With a full fence, see LayeredStream.EnterSet.
         Interlocked.Exchange(ref _stage, stage);
-        Volatile.Read(ref _set)?.Report(this, kinds);
+        Report(kinds);
     }
 
     private int Fail(Exception exception)

@@ -38,7 +38,7 @@ public sealed class TlsTransport : Transport
             failed);
 
     /// <inheritdoc/>
-    public override Readiness CreateReadiness() => new TlsReadiness(_inner.CreateReadiness());
+    public override Readiness CreateReadiness() => new LayeredReadiness(_inner.CreateReadiness(), typeof(TlsStream));
 }
 
 /// <summary>Certificates and their checks, asked for at each handshake, so that a change applies to the next connection.</summary>
