@@ -200,7 +200,7 @@ public sealed class MiddlewareTests : IDisposable
         var fails = new TaskCompletionSource();
         var (a, b) = (Add("a"), Add("b", connection =>
         {
-            var pipe = new Pipe(new PipeOptions(readerScheduler: PipeScheduler.Inline, useSynchronizationContext: false));
+            var pipe = new Pipe(Bytes.Inline);
             fails.Task.ContinueWith(_ => pipe.Writer.Complete(new InvalidDataException("bad")), TaskContinuationOptions.ExecuteSynchronously);
             _ = PassAsync(connection.Transport.Input, pipe.Writer);
             return connection.CarryAsync(new Bytes.Pair(pipe.Reader, connection.Transport.Output));
@@ -210,6 +210,31 @@ public sealed class MiddlewareTests : IDisposable
         _mesh.Until(() => b.Node.Events.Count == 2 && a.Node.Mesh.LinkCount == 0 && b.Node.Mesh.LinkCount == 0);
         Assert.Equal(["+a", "-a:Reset"], b.Node.Events);
         Assert.True(b.Middleware.Tells(1332));
+    }
+
+    [Theory, InlineData(true), InlineData(false)]
+    public void Pipes_that_middleware_completes_with_an_exception_break_only_their_connection(bool input)
+    {
+        PipedConnection? open = null;
+        var (a, b) = (Add("a"), Add("b", connection => (open = connection).CarryAsync(
+            new Bytes.Pair(new Pipe().Reader, new Counted(connection.Transport.Output, static _ => { })))));
+        a.Node.Mesh.Connect(b.Node.EndPoint).Keep = false;
+        _mesh.Until(() => open is not null);
+        _mesh.Rounds(3);
+        if (input)
+        {
+            open!.Transport.Input.Complete(new InvalidDataException("bad"));
+        }
+        else
+        {
+            open!.Transport.Output.Complete(new InvalidDataException("bad"));
+        }
+
+        _mesh.Rounds(3);
+        _mesh.Clock.Advance(Limit + TimeSpan.FromSeconds(1));
+        _mesh.Until(() => a.Node.Mesh.LinkCount == 0 && b.Node.Mesh.LinkCount == 0);
+        Assert.DoesNotContain(b.Node.Log, static line => line.StartsWith("1008"));
+        NothingIsLeft();
     }
 
     [Fact]
@@ -232,7 +257,7 @@ public sealed class MiddlewareTests : IDisposable
         var goesOn = new TaskCompletionSource();
         var b = Add("b", async connection =>
         {
-            var pipe = new Pipe(new PipeOptions(useSynchronizationContext: false));
+            var pipe = new Pipe(Bytes.Inline);
             var carried = connection.CarryAsync(new Bytes.Pair(pipe.Reader, connection.Transport.Output));
             await PassAsync(connection.Transport.Input, pipe.Writer, stopAfter: 20_000, goesOn.Task).ConfigureAwait(false);
             await carried.ConfigureAwait(false);

@@ -103,6 +103,10 @@ internal sealed class CountingPool : MemoryPool<byte>
 /// <summary>Middleware that changes bytes.</summary>
 internal static class Bytes
 {
+    /// <summary>Pipes whose ends continue on the thread that makes bytes or room.</summary>
+    public static PipeOptions Inline { get; } = new(
+        readerScheduler: PipeScheduler.Inline, writerScheduler: PipeScheduler.Inline, useSynchronizationContext: false);
+
     /// <summary>Inverts some bits of every byte in both directions, by pipes of its own; passes both ends on.</summary>
     public static Task Xored(PipedConnection connection) => ThroughAsync(connection, static _ => { });
 
@@ -115,9 +119,6 @@ internal static class Bytes
         await connection.CarryAsync(new Pair(near.Reader, far.Writer)).ConfigureAwait(false);
         await Task.WhenAll(receiving, sending).ConfigureAwait(false);
     }
-
-    private static PipeOptions Inline { get; } = new(
-        readerScheduler: PipeScheduler.Inline, writerScheduler: PipeScheduler.Inline, useSynchronizationContext: false);
 
     private static async Task CopyAsync(PipeReader from, PipeWriter to, Action<int> seen)
     {

@@ -67,7 +67,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
                 _fromLink = new Pipe(PipedStream.Options(settings, reader: settings.Scheduler, writer: PipeScheduler.Inline));
                 _output = _fromLink.Writer;
                 // There is nothing to send yet, so no code of the application runs under the gate.
-                sending = PumpAsync(_fromLink.Reader, transport.Output);
+                sending = PumpAsync(_fromLink.Reader, transport.Output, receives: false);
             }
 
             _isOpen = true;
@@ -75,7 +75,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
 
         if (_toLink is not null)
         {
-            receiving = PumpAsync(transport.Input, _toLink.Writer);
+            receiving = PumpAsync(transport.Input, _toLink.Writer, receives: true);
         }
 
         Pumps = Task.WhenAll(receiving, sending);
@@ -177,15 +177,20 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
             FinishLocked();
         }
 
-        if (_toLink is { } pipe)
+        _toLink?.Reader.Complete();
+    }
+
+    /// <summary>Ends a pump that waits for bytes of the application's pipe. After <see cref="Close"/>, on the scheduler.</summary>
+    public void CancelReceiving()
+    {
+        if (_toLink is not null)
         {
-            pipe.Reader.Complete();
             _transport!.Input.CancelPendingRead();
         }
     }
 
-    /// <summary>Nothing can be sent any more: ends a pump that waits for room. Any thread, after <see cref="Close"/>.</summary>
-    public void CutOff()
+    /// <summary>Ends a pump that waits for room in the application's pipe. After <see cref="Close"/>, on the scheduler.</summary>
+    public void CancelSending()
     {
         if (_fromLink is not null)
         {
@@ -233,7 +238,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     }
 
     /// <summary>Copies until an end, and passes the end on.</summary>
-    private async Task PumpAsync(PipeReader from, PipeWriter to)
+    private async Task PumpAsync(PipeReader from, PipeWriter to, bool receives)
     {
         Exception? failure = null;
         try
@@ -261,7 +266,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
             failed(exception);
         }
 
-        await EndAsync(from, to, failure).ConfigureAwait(false);
+        await EndAsync(from, to, receives, failure).ConfigureAwait(false);
     }
 
     /// <summary>False if nobody reads what is written, or if it is not to be written any more.</summary>
@@ -285,12 +290,22 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
         return true;
     }
 
-    private async ValueTask EndAsync(PipeReader from, PipeWriter to, Exception? failure)
+    /// <summary>Completes both ends; only that of the application with the failure, which the link's end would throw.</summary>
+    private async ValueTask EndAsync(PipeReader from, PipeWriter to, bool receives, Exception? failure)
     {
         try
         {
-            await to.CompleteAsync(failure).ConfigureAwait(false);
-            await from.CompleteAsync(failure).ConfigureAwait(false);
+            await to.CompleteAsync(receives ? null : failure).ConfigureAwait(false);
+        }
+        catch (Exception exception)
+        {
+            // A pipe of the application that cannot be completed.
+            failed(exception);
+        }
+
+        try
+        {
+            await from.CompleteAsync(receives ? failure : null).ConfigureAwait(false);
         }
         catch (Exception exception)
         {

@@ -147,7 +147,11 @@ internal sealed class PipedStream : LayeredStream
         }
 
         // Last: the middleware may now give everything back.
-        Schedule(static stream => stream._linkClosed.TrySetResult());
+        Schedule(static stream =>
+        {
+            stream.Guard(stream._end.CancelReceiving);
+            stream._linkClosed.TrySetResult();
+        });
     }
 
     /// <summary>The options of a pipe: bounded, and without a synchronization context.</summary>
@@ -237,16 +241,8 @@ internal sealed class PipedStream : LayeredStream
         // A link that is still there closes, because the stream is broken.
         await _linkClosed.Task.ConfigureAwait(false);
         await _end.Pumps.ConfigureAwait(false);
-        try
-        {
-            _wire.MiddlewareEnded();
-        }
-        catch (InvalidOperationException exception)
-        {
-            // A pipe that is still in use, by a task that the middleware did not wait for.
-            TransportFailed(exception);
-        }
-
+        // Fails if a pipe is still in use, by a task that the middleware did not wait for.
+        Guard(_wire.MiddlewareEnded);
         _limit?.Dispose();
         CloseWire();
         Cancel();
@@ -294,6 +290,19 @@ internal sealed class PipedStream : LayeredStream
         }
     }
 
+    /// <summary>Calls a pipe of the application.</summary>
+    private void Guard(Action action)
+    {
+        try
+        {
+            action();
+        }
+        catch (Exception exception)
+        {
+            TransportFailed(exception);
+        }
+    }
+
     private void Break()
     {
         _isBroken = true;
@@ -312,7 +321,7 @@ internal sealed class PipedStream : LayeredStream
     private void CutOff()
     {
         CloseWire();
-        _end.CutOff();
+        Schedule(static stream => stream.Guard(stream._end.CancelSending));
         Cancel();
     }
 

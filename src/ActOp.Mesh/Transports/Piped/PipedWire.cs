@@ -145,14 +145,27 @@ internal sealed class PipedWire
         if (_isPaused && _flush.IsCompleted)
         {
             _isPaused = false;
-            Note(_flush.GetAwaiter().GetResult());
+            Note(_flush);
         }
 
         return !_isPaused && !_isUnread;
     }
 
-    /// <summary>Middleware that has completed its input reads no more, so the network is not read any more either.</summary>
-    private void Note(PipeFlush flush) => _isUnread |= flush.IsCompleted;
+    /// <summary>
+    /// Middleware that has completed its input, maybe with an exception of its own, reads no more: then the network is not read either.
+    /// </summary>
+    private void Note(ValueTask<PipeFlush> flush)
+    {
+        try
+        {
+            _isUnread |= flush.GetAwaiter().GetResult().IsCompleted;
+        }
+        catch (Exception exception)
+        {
+            _ = exception;
+            _isUnread = true;
+        }
+    }
 
     private bool Take(int read, ReadOnlySpan<byte> bytes)
     {
@@ -176,10 +189,10 @@ internal sealed class PipedWire
         }
 
         _fromPeer.Writer.Write(bytes[..read]);
-        var flush = _fromPeer.Writer.FlushAsync();
+        var flush = Flush();
         if (flush.IsCompleted)
         {
-            Note(flush.GetAwaiter().GetResult());
+            Note(flush);
         }
         else
         {
@@ -191,31 +204,52 @@ internal sealed class PipedWire
         return true;
     }
 
+    private ValueTask<PipeFlush> Flush()
+    {
+        try
+        {
+            return _fromPeer.Writer.FlushAsync();
+        }
+        catch (Exception exception)
+        {
+            return ValueTask.FromException<PipeFlush>(exception);
+        }
+    }
+
     /// <summary>Under the output gate. False: there is nothing; <see cref="Drain"/> is called when there is.</summary>
     private bool TryAsk(out ReadResult output)
     {
-        if (!_isAsking)
+        output = default;
+        try
         {
-            _asked = _toPeer.Reader.ReadAsync();
-            _isAsking = true;
+            if (!_isAsking)
+            {
+                _asked = _toPeer.Reader.ReadAsync();
+                _isAsking = true;
+                if (!_asked.IsCompleted)
+                {
+                    // Last, because bytes that come now are sent before this returns.
+                    _asked.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(_onOutput);
+                    return false;
+                }
+            }
+
             if (!_asked.IsCompleted)
             {
-                output = default;
-                // Last, because bytes that come now are sent before this returns.
-                _asked.ConfigureAwait(false).GetAwaiter().UnsafeOnCompleted(_onOutput);
                 return false;
             }
-        }
 
-        if (!_asked.IsCompleted)
+            _isAsking = false;
+            output = _asked.GetAwaiter().GetResult();
+            return true;
+        }
+        catch (Exception exception)
         {
-            output = default;
+            // Middleware has completed its output with it.
+            _ = exception;
+            Break(ByteStream.Failed);
             return false;
         }
-
-        _isAsking = false;
-        output = _asked.GetAwaiter().GetResult();
-        return true;
     }
 
     /// <summary>Under the output gate. False: the rest waits for room, or is lost.</summary>
@@ -259,11 +293,16 @@ internal sealed class PipedWire
             return false;
         }
 
+        Break(result);
+        return false;
+    }
+
+    private void Break(int result)
+    {
         _failure = result;
         Forget();
         _isOutputOver = true;
         _report(ReadyKinds.Read | ReadyKinds.Hangup);
-        return false;
     }
 
     /// <summary>Nobody reads the output any more.</summary>
