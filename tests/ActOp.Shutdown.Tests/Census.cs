@@ -10,7 +10,7 @@ namespace ActOp.Shutdown.Tests;
 internal static class Census
 {
     /// <summary>Threads and descriptors end a moment after whoever closed them has gone on; only a defect reaches this bound.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private const string ThreadLine = "thread ";
     private const string TimerLine = "timer";

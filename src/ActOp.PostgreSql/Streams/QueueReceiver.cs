@@ -41,14 +41,18 @@ internal sealed class QueueReceiver(
     private long _aloneTo;
     private long _evictedAt;
 
-    /// <summary>Claims the queue; waits for an owner that is just going.</summary>
+    /// <summary>Claims the queue; waits for an owner that is just going, and says who it is if it does not go in time.</summary>
     public Task Initialize(TimeSpan timeout) => WithinAsync(timeout, default, async cancellationToken =>
     {
-        while (await ClaimAsync(cancellationToken).ConfigureAwait(false) is { } before)
+        string? before = null;
+        try
         {
-            await Task.Delay(PauseOfClaim, reader.Database.Time, cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-            if (cancellationToken.IsCancellationRequested)
-                throw IsReadBy(before);
+            while ((before = await ClaimAsync(cancellationToken).ConfigureAwait(false)) is not null)
+                await Task.Delay(PauseOfClaim, reader.Database.Time, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException) when (before is not null)
+        {
+            throw IsReadBy(before);
         }
 
         return true;

@@ -93,6 +93,9 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     /// <summary>Ticks that their grains have not answered yet. For tests.</summary>
     internal int Running { get; private set; }
 
+    /// <summary>Whether a read of the table is under way. For tests.</summary>
+    internal bool IsReading => Volatile.Read(ref _isReading);
+
     /// <summary>The number of reads of the table that have ended well. For tests.</summary>
     internal int Reads { get; private set; }
 

@@ -107,7 +107,8 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
     public async Task A_queue_belongs_to_its_agent_until_it_stops_or_is_gone_or_silent_for_too_long()
     {
         var one = await OpenAsync("one");
-        await Assert.ThrowsAsync<InvalidOperationException>(() => OpenAsync("two"));
+        var refused = await Assert.ThrowsAsync<InvalidOperationException>(() => OpenAsync("two", timeout: TimeSpan.FromSeconds(1)));
+        Assert.Contains("is read by one", refused.Message, StringComparison.Ordinal);
         await one.Shutdown(PostgresFixture.Limit);
 
         var two = await OpenAsync("two");
@@ -344,12 +345,13 @@ public sealed class StreamQueueTests(PostgresFixture postgres) : IAsyncLifetime
     private QueueReader Reader(int queue, Database database) => new(database, _ids[queue], _options);
 
     private async Task<QueueReceiver> OpenAsync(
-        string owner, int queue = 0, Func<string, bool>? isGone = null, Database? database = null, Func<bool>? isDead = null)
+        string owner, int queue = 0, Func<string, bool>? isGone = null, Database? database = null, Func<bool>? isDead = null,
+        TimeSpan? timeout = null)
     {
         var receiver = new QueueReceiver(
             Reader(queue, database ?? _database), new QueueOwner(owner, isGone ?? (static _ => false), isDead ?? (static () => false)),
             (uint)queue, "p", _options, Log);
-        await receiver.Initialize(TimeSpan.FromMilliseconds(300));
+        await receiver.Initialize(timeout ?? PostgresFixture.Limit);
         return receiver;
     }
 

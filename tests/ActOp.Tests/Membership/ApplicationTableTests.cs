@@ -152,7 +152,7 @@ public sealed class ApplicationTableTests
             silo.Services.AddSingleton<IMembershipTable>(table);
             silo.Configure<ClusterMembershipOptions>(static options =>
             {
-                options.ProbeTimeout = TimeSpan.FromMilliseconds(500);
+                options.ProbeTimeout = TimeSpan.FromSeconds(2);
                 options.TableRefreshTimeout = TimeSpan.FromSeconds(1);
             });
         });

@@ -230,7 +230,9 @@ public class ReminderTests
 
     private static long IndexOf(TickStatus tick) => (tick.CurrentTickTime - tick.FirstTickTime).Ticks / tick.Period.Ticks;
 
-    /// <summary>Silos with reminders; time passes in steps, and each step's ticks have been answered before the next.</summary>
+    /// <summary>
+    /// Silos with reminders; time passes in steps, and each step's ticks have been answered, and its reads have ended, before the next.
+    /// </summary>
     private sealed class Silos : IAsyncDisposable
     {
         private readonly SilosInVirtualTime _silos;
@@ -288,7 +290,7 @@ public class ReminderTests
             {
                 Clock.Advance(step);
                 await FenceAsync();
-                await UntilAsync(() => Services.All(static service => service.Running == 0));
+                await UntilAsync(() => Services.All(static service => service.Running == 0 && !service.IsReading));
             }
         }
 
