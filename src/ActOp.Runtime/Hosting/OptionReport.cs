@@ -45,6 +45,8 @@ internal static class OptionReport
             "silos ask each other once, when the view lists a silo, what they host"),
         For<ClusterMembershipOptions>(nameof(ClusterMembershipOptions.DeathVoteExpirationTimeout),
             "a silo withdraws its vote when the suspected silo answers again, and votes of silos that are gone do not count"),
+        For<StreamStatisticOptions>(nameof(StreamStatisticOptions.StatisticMonitorWriteInterval),
+            "metrics of streams are read when they are collected"),
     ];
 
     /// <summary>The options without effect.</summary>

@@ -53,8 +53,15 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
     {
         _isOpen = false;
         _balancer.UnSubscribeFromQueueDistributionChangeEvents(this);
-        await _balancer.Shutdown().ConfigureAwait(false);
-        await AdjustAsync().ConfigureAwait(false);
+        try
+        {
+            // Before the balancer gives the queues to others.
+            await AdjustAsync().ConfigureAwait(false);
+        }
+        finally
+        {
+            await _balancer.Shutdown().ConfigureAwait(false);
+        }
     }
 
     public Task QueueDistributionChangeNotification() => AdjustAsync();

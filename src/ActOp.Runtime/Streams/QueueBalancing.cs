@@ -61,20 +61,27 @@ internal sealed class EvenQueueBalancer(IServiceProvider services) : QueueBalanc
     public override IEnumerable<QueueId> GetMyQueues() => _mine;
 
     /// <summary>The queues of one silo.</summary>
-    internal static QueueId[] Share(QueueId[] queues, SiloAddress[] silos, SiloAddress silo)
+    internal static QueueId[] Share(QueueId[] queues, SiloAddress[] silos, SiloAddress silo) =>
+        Share(queues, silos, silo, SiloOrder.EndpointHash);
+
+    /// <summary>The queues of one silo, by the names of the silos.</summary>
+    internal static QueueId[] ShareByName(QueueId[] queues, string[] names, string name) =>
+        Share(queues, names, name, static one => Orleans.StableHash.ComputeHash(one));
+
+    private static QueueId[] Share<TOwner>(QueueId[] queues, TOwner[] owners, TOwner me, Func<TOwner, ulong> hash)
+        where TOwner : class
     {
-        if (Array.IndexOf(silos, silo) < 0)
+        if (Array.IndexOf(owners, me) < 0)
             return [];
-        var most = (queues.Length + silos.Length - 1) / silos.Length;
-        var used = new Dictionary<SiloAddress, int>();
+        var most = (queues.Length + owners.Length - 1) / owners.Length;
+        var used = new Dictionary<TOwner, int>();
         var mine = new List<QueueId>();
         foreach (var queue in queues)
         {
             var seed = SiloOrder.Mix(queue.GetUniformHashCode() ^ ((ulong)queue.GetNumericId() << 32));
-            var owner = silos.Where(one => used.GetValueOrDefault(one) < most)
-                .MaxBy(one => SiloOrder.Mix(SiloOrder.EndpointHash(one) ^ seed))!;
+            var owner = owners.Where(one => used.GetValueOrDefault(one) < most).MaxBy(one => SiloOrder.Mix(hash(one) ^ seed))!;
             used[owner] = used.GetValueOrDefault(owner) + 1;
-            if (owner.Equals(silo))
+            if (owner.Equals(me))
                 mine.Add(queue);
         }
 

@@ -97,6 +97,73 @@ public class StreamCacheEvictionOptions
     public TimeSpan? MetadataMinTimeInCache { get; set; } = DefaultMetadataMinTimeInCache;
 }
 
+/// <summary>How often monitors of streams write. For source compatibility only: metrics are read when they are collected.</summary>
+public class StreamStatisticOptions
+{
+    /// <summary>The default of <see cref="StatisticMonitorWriteInterval"/>.</summary>
+    public static readonly TimeSpan DefaultStatisticMonitorWriteInterval = TimeSpan.FromMinutes(5);
+
+    /// <summary>Has no effect: metrics are read when they are collected. Default: 5 min.</summary>
+    public TimeSpan StatisticMonitorWriteInterval { get; set; } = DefaultStatisticMonitorWriteInterval;
+}
+
+/// <summary>How silos take, renew and give back the leases of queues.</summary>
+public class LeaseBasedQueueBalancerOptions
+{
+    /// <summary>The default of <see cref="LeaseCategory"/>.</summary>
+    public const string DefaultLeaseCategory = "QueueBalancer";
+
+    /// <summary>The default of <see cref="LeaseLength"/>.</summary>
+    public static readonly TimeSpan DefaultLeaseLength = TimeSpan.FromSeconds(60);
+
+    /// <summary>The default of <see cref="LeaseRenewPeriod"/>.</summary>
+    public static readonly TimeSpan DefaultLeaseRenewPeriod = TimeSpan.FromSeconds(29);
+
+    /// <summary>The default of <see cref="LeaseAcquisitionPeriod"/>.</summary>
+    public static readonly TimeSpan DefaultMinLeaseAcquisitionPeriod = TimeSpan.FromSeconds(30);
+
+    /// <summary>The category of the leases: providers with one category share one set of names. Default: QueueBalancer.</summary>
+    public string LeaseCategory { get; set; } = DefaultLeaseCategory;
+
+    /// <summary>For how long a lease is taken; after the death of a silo its queues wait so long at most. Default: 60 s.</summary>
+    public TimeSpan LeaseLength { get; set; } = DefaultLeaseLength;
+
+    /// <summary>How often leases are renewed. Shorter than half of <see cref="LeaseLength"/>, so that one failure is harmless. Default: 29 s.</summary>
+    public TimeSpan LeaseRenewPeriod { get; set; } = DefaultLeaseRenewPeriod;
+
+    /// <summary>How often a silo that has less than its share looks for free queues. Default: 30 s.</summary>
+    public TimeSpan LeaseAcquisitionPeriod { get; set; } = DefaultMinLeaseAcquisitionPeriod;
+}
+
+/// <summary>How queues are distributed over the silos of a deployment.</summary>
+public class DeploymentBasedQueueBalancerOptions
+{
+    /// <summary>The default of <see cref="SiloMaturityPeriod"/>.</summary>
+    public static readonly TimeSpan DEFAULT_SILO_MATURITY_PERIOD = TimeSpan.FromMinutes(2);
+
+    /// <summary>
+    /// For so long after a silo has become active, the queues of silos that are not active are left to them, because these may be about to
+    /// start. Default: 2 min.
+    /// </summary>
+    public TimeSpan SiloMaturityPeriod { get; set; } = DEFAULT_SILO_MATURITY_PERIOD;
+
+    /// <summary>Whether the queues of a silo that is not active wait for it always. Default: false.</summary>
+    public bool IsFixed { get; set; }
+}
+
+/// <summary>How grains keep the positions of partitions.</summary>
+public sealed class GrainStreamQueueCheckpointerOptions
+{
+    /// <summary>Orders positions, so that a position never goes back; null when the order is not known (default).</summary>
+    public IComparer<string>? CheckpointComparer { get; set; }
+
+    /// <summary>A position is written so often at most. Default: 1 min.</summary>
+    public TimeSpan PersistInterval { get; set; } = TimeSpan.FromMinutes(1);
+
+    /// <summary>The grain storage. Default: PubSubStore.</summary>
+    public string StorageProviderName { get; set; } = Orleans.Providers.ProviderConstants.DEFAULT_PUBSUB_PROVIDER_NAME;
+}
+
 /// <summary>When a stream provider starts.</summary>
 public class StreamLifecycleOptions
 {

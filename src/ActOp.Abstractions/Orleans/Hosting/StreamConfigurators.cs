@@ -103,6 +103,15 @@ public static class SiloRecoverableStreamConfiguratorExtensions
     public static void ConfigureCacheEviction(
         this ISiloRecoverableStreamConfigurator configurator, Action<OptionsBuilder<StreamCacheEvictionOptions>> configureOptions) =>
             configurator.Configure(configureOptions);
+
+    /// <summary>Has no effect, see <see cref="StreamStatisticOptions"/>.</summary>
+    public static void ConfigureStatistics(
+        this ISiloRecoverableStreamConfigurator configurator, Action<OptionsBuilder<StreamStatisticOptions>> configureOptions)
+    {
+        configurator.Configure(configureOptions);
+        // The start reports an option without effect by the options without a name.
+        configurator.ConfigureDelegate(services => configureOptions(services.AddOptions<StreamStatisticOptions>()));
+    }
 }
 
 /// <summary>What stream providers can be configured with on a client.</summary>

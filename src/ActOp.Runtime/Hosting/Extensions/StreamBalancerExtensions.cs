@@ -1,50 +1,68 @@
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Streams;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
+using Orleans.Configuration;
 using Orleans.Providers.Streams.Generator;
 using Orleans.Streams;
 
 namespace Orleans.Hosting;
 
-/// <summary>
-/// Ways to distribute the queues of a provider over the silos. All of these share them evenly among the active silos of the view, each
-/// queue to the silo that it prefers by hash: that is the default, too.
-/// </summary>
+/// <summary>Ways to distribute the queues of a provider over the silos, and to keep how far they were read.</summary>
 public static class SiloPersistentStreamConfiguratorExtension
 {
-    /// <summary>Shares the queues among the active silos.</summary>
+    /// <summary>Shares the queues evenly among the active silos, each queue to the silo that it prefers by hash. This is the default.</summary>
     public static void UseConsistentRingQueueBalancer(this ISiloPersistentStreamConfigurator configurator) =>
         configurator.ConfigurePartitionBalancing(static (services, _) => new EvenQueueBalancer(services));
 
-    /// <summary>Shares the queues among the active silos.</summary>
+    /// <summary>Shares the queues among the silos that have joined, by their names.</summary>
     /// <param name="configurator">The provider.</param>
-    /// <param name="siloMaturityPeriod">Has no effect, and is reported at start: a silo gets its share when it becomes active.</param>
+    /// <param name="siloMaturityPeriod">See <see cref="DeploymentBasedQueueBalancerOptions.SiloMaturityPeriod"/>.</param>
     public static void UseDynamicClusterConfigDeploymentBalancer(
-        this ISiloPersistentStreamConfigurator configurator, TimeSpan? siloMaturityPeriod = null)
-    {
-        configurator.UseConsistentRingQueueBalancer();
-        Report(configurator, siloMaturityPeriod);
-    }
+        this ISiloPersistentStreamConfigurator configurator, TimeSpan? siloMaturityPeriod = null) =>
+        UseDeployment(configurator, siloMaturityPeriod,
+            static services => new DynamicDeployment(services.GetRequiredService<StreamParts>().ClusterView));
 
-    /// <summary>Shares the queues among the active silos.</summary>
+    /// <summary>Shares the queues among the silos of <see cref="StaticClusterDeploymentOptions"/>.</summary>
     /// <param name="configurator">The provider.</param>
-    /// <param name="siloMaturityPeriod">Has no effect, and is reported at start: a silo gets its share when it becomes active.</param>
+    /// <param name="siloMaturityPeriod">See <see cref="DeploymentBasedQueueBalancerOptions.SiloMaturityPeriod"/>.</param>
     public static void UseStaticClusterConfigDeploymentBalancer(
-        this ISiloPersistentStreamConfigurator configurator, TimeSpan? siloMaturityPeriod = null)
-    {
-        configurator.UseConsistentRingQueueBalancer();
-        Report(configurator, siloMaturityPeriod);
-    }
+        this ISiloPersistentStreamConfigurator configurator, TimeSpan? siloMaturityPeriod = null) =>
+        UseDeployment(configurator, siloMaturityPeriod,
+            static services => services.GetRequiredService<IOptions<StaticClusterDeploymentOptions>>().Value);
 
-    private static void Report(ISiloPersistentStreamConfigurator configurator, TimeSpan? siloMaturityPeriod)
-    {
-        if (siloMaturityPeriod is not null)
-        {
-            configurator.ConfigureDelegate(services => services.AddSingleton(new OptionWithoutEffect(
-                "siloMaturityPeriod of the stream provider " + configurator.Name,
-                    "a silo gets its share of the queues when it becomes active")));
-        }
-    }
+    /// <summary>Distributes the queues by leases of the <see cref="Orleans.LeaseProviders.ILeaseProvider"/> of the silo.</summary>
+    public static void UseLeaseBasedQueueBalancer(
+        this ISiloPersistentStreamConfigurator configurator,
+        Action<OptionsBuilder<LeaseBasedQueueBalancerOptions>>? configureOptions = null) =>
+        configurator.ConfigureComponent<LeaseBasedQueueBalancerOptions, IStreamQueueBalancer>(
+            LeaseBasedQueueBalancer.Create, configureOptions);
+
+    /// <summary>Keeps the positions of partitions in grains.</summary>
+    public static void UseGrainCheckpointer(this ISiloPersistentStreamConfigurator configurator) => configurator.UseGrainCheckpointer(null);
+
+    /// <summary>Keeps the positions of partitions in grains.</summary>
+    public static void UseGrainCheckpointer(
+        this ISiloPersistentStreamConfigurator configurator,
+        Action<OptionsBuilder<GrainStreamQueueCheckpointerOptions>>? configureOptions) =>
+        configurator.ConfigureComponent<GrainStreamQueueCheckpointerOptions, IStreamQueueCheckpointerFactory>(
+            GrainStreamQueueCheckpointerFactory.CreateFactory, configureOptions);
+
+    private static void UseDeployment(
+        ISiloPersistentStreamConfigurator configurator, TimeSpan? siloMaturityPeriod,
+        Func<IServiceProvider, IDeploymentConfiguration> deployment) =>
+        configurator.ConfigurePartitionBalancing<DeploymentBasedQueueBalancerOptions>(
+            (services, name) => DeploymentBasedQueueBalancer.Create(services, name, deployment(services)),
+            builder => builder.Configure(options => options.SiloMaturityPeriod = siloMaturityPeriod ?? options.SiloMaturityPeriod));
+}
+
+/// <summary>The silos of a deployment, for <c>UseStaticClusterConfigDeploymentBalancer</c>.</summary>
+public class StaticClusterDeploymentOptions : IDeploymentConfiguration
+{
+    /// <summary>The names of all silos, whether they run or not. Default: none, and the active silos share the queues.</summary>
+    public IList<string> SiloNames { get; set; } = [];
+
+    /// <inheritdoc/>
+    public IList<string> GetAllSiloNames() => SiloNames;
 }
 
 /// <summary>The settings of a generator that makes one stream up per queue.</summary>
