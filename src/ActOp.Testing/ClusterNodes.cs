@@ -52,10 +52,11 @@ internal static class ClusterNodes
     /// Waits until every silo's view has exactly these silos as active ones, and knows the gone ones as such, and until every silo knows
     /// what the others host, so that it places grains on all of them.
     /// </summary>
-    internal static Task WaitForLivenessAsync(IReadOnlyList<Node> nodes, TimeSpan timeout) => TestingUtils.WaitUntilAsync(
+    internal static Task WaitForLivenessAsync(
+        IReadOnlyList<Node> nodes, TimeSpan timeout, params SiloAddress[] elsewhere) => TestingUtils.WaitUntilAsync(
         (last, _) =>
         {
-            var expected = nodes.Select(node => node.Address).ToHashSet();
+            var expected = nodes.Select(node => node.Address).Concat(elsewhere).ToHashSet();
             var wrong = nodes.FirstOrDefault(node => !expected.SetEquals(node.ClusterView.Active));
             if (wrong is null && nodes.FirstOrDefault(node => !expected.SetEquals(node.Manifests.Known.Manifests.Keys)) is { } ignorant)
             {

@@ -1,3 +1,6 @@
+using System.Diagnostics;
+using System.Reflection;
+using System.Text;
 using ActOp.Runtime.Hosting;
 using ActOp.Testing;
 using Microsoft.Extensions.Configuration;
@@ -169,5 +172,197 @@ public class InProcessSiloHandle : SiloHandle
             await host.DisposeAsync().ConfigureAwait(false);
         else
             SiloHost.Dispose();
+    }
+}
+
+/// <summary>A silo in a process of its own. Its program ends in <see cref="StandaloneSiloHost.Main"/>.</summary>
+/// <remarks>
+/// Owns the process. Failures: the program ends before the silo has started: the start fails with what it wrote. It does not stop in order
+/// within a minute, or the stop is cancelled: it is killed. Disposing kills it.
+/// </remarks>
+public sealed class StandaloneSiloHandle : SiloHandle
+{
+    /// <summary>The key of the configuration that names the program.</summary>
+    public const string ExecutablePathConfigKey = "ExecutablePath";
+
+    private static readonly TimeSpan StopTime = TimeSpan.FromMinutes(1);
+
+    private readonly Process _process;
+    private readonly TaskCompletionSource _started = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly StringBuilder _output = new();
+    private int _stopped;
+
+    private StandaloneSiloHandle(string name, ProcessStartInfo start)
+    {
+        Name = name;
+        _process = new Process { StartInfo = start };
+        _process.OutputDataReceived += (_, line) => Read(line.Data);
+        _process.ErrorDataReceived += (_, line) => Read(line.Data);
+    }
+
+    /// <inheritdoc/>
+    public override bool IsActive => Volatile.Read(ref _stopped) == 0 && !_process.HasExited;
+
+    private string Output
+    {
+        get
+        {
+            lock (_output)
+                return _output.ToString();
+        }
+    }
+
+    /// <summary>Starts silos by a program; for <see cref="TestClusterBuilder.CreateSiloAsync"/>.</summary>
+    public static Func<string, IConfiguration, Task<SiloHandle>> CreateDelegate(string executablePath) =>
+        (name, configuration) => StartAsync(name, configuration, executablePath);
+
+    /// <summary>Starts silos by the program of an assembly; for <see cref="TestClusterBuilder.CreateSiloAsync"/>.</summary>
+    public static Func<string, IConfiguration, Task<SiloHandle>> CreateForAssembly(Assembly assembly)
+    {
+        ArgumentNullException.ThrowIfNull(assembly);
+        return CreateDelegate(assembly.Location);
+    }
+
+    /// <summary>Starts a silo by the program that the configuration names (<see cref="ExecutablePathConfigKey"/>).</summary>
+    public static Task<SiloHandle> Create(string siloName, IConfiguration configuration)
+    {
+        ArgumentNullException.ThrowIfNull(configuration);
+        return StartAsync(siloName, configuration, configuration[ExecutablePathConfigKey]
+            ?? throw new OrleansConfigurationException("The configuration has no value " + ExecutablePathConfigKey + "."));
+    }
+
+    /// <inheritdoc/>
+    public override Task StopSiloAsync(bool stopGracefully) =>
+        StopSiloAsync(stopGracefully ? CancellationToken.None : new CancellationToken(canceled: true));
+
+    /// <inheritdoc/>
+    public override async Task StopSiloAsync(CancellationToken ct)
+    {
+        if (Interlocked.Exchange(ref _stopped, 1) != 0)
+            return;
+        if (!ct.IsCancellationRequested && !_process.HasExited)
+        {
+            await _process.StandardInput.WriteLineAsync(StandaloneSiloHost.ShutdownCommand).ConfigureAwait(false);
+            await _process.WaitForExitAsync(ct).WaitAsync(StopTime, TimeProvider.System, ct)
+                .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+
+        End();
+    }
+
+    /// <inheritdoc/>
+    public override async ValueTask DisposeAsync()
+    {
+        await StopSiloAsync(stopGracefully: true).ConfigureAwait(false);
+        GC.SuppressFinalize(this);
+    }
+
+    /// <inheritdoc/>
+    protected override void Dispose(bool disposing)
+    {
+        if (Interlocked.Exchange(ref _stopped, 1) == 0)
+            End();
+    }
+
+    private static async Task<SiloHandle> StartAsync(string name, IConfiguration configuration, string path)
+    {
+        var isManaged = Path.GetExtension(path) == ".dll";
+        var start = new ProcessStartInfo(isManaged ? "dotnet" : path)
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true,
+            RedirectStandardError = true,
+            UseShellExecute = false,
+        };
+        if (isManaged)
+            start.ArgumentList.Add(path);
+        start.ArgumentList.Add(StandaloneSiloHost.Marker);
+        start.ArgumentList.Add(name);
+        start.ArgumentList.Add(TestClusterHostFactory.SerializeConfiguration(configuration));
+        var handle = new StandaloneSiloHandle(name, start);
+        try
+        {
+            handle._process.Start();
+            handle._process.BeginOutputReadLine();
+            handle._process.BeginErrorReadLine();
+            using var started = new CancellationTokenSource();
+            var ended = handle._process.WaitForExitAsync(started.Token);
+            var first = await Task.WhenAny(handle._started.Task, ended).ConfigureAwait(false);
+            await started.CancelAsync().ConfigureAwait(false);
+            return first != ended ? handle : throw new InvalidOperationException(
+                "The process of the silo " + name + " has ended before the silo has started. It has written:\n" + handle.Output);
+        }
+        catch
+        {
+            handle.Dispose();
+            throw;
+        }
+    }
+
+    private void Read(string? line)
+    {
+        if (line is null)
+            return;
+        lock (_output)
+            _output.AppendLine(line);
+        if (line.StartsWith(StandaloneSiloHost.SiloAddressLog, StringComparison.Ordinal))
+            SiloAddress = SiloAddress.FromParsableString(line[StandaloneSiloHost.SiloAddressLog.Length..]);
+        else if (line.StartsWith(StandaloneSiloHost.GatewayAddressLog, StringComparison.Ordinal))
+            GatewayAddress = SiloAddress.FromParsableString(line[StandaloneSiloHost.GatewayAddressLog.Length..]);
+        else if (line == StandaloneSiloHost.StartedLog)
+            _started.TrySetResult();
+    }
+
+    private void End()
+    {
+        try
+        {
+            _process.Kill(entireProcessTree: true);
+        }
+        catch (InvalidOperationException)
+        {
+            // It has ended, or was never started.
+        }
+
+        _process.Dispose();
+    }
+}
+
+/// <summary>The program of a silo that a <see cref="StandaloneSiloHandle"/> has started.</summary>
+public static class StandaloneSiloHost
+{
+    /// <summary>Written when the silo has started.</summary>
+    public const string StartedLog = "#### STARTED";
+
+    /// <summary>Read to stop the silo in order.</summary>
+    public const string ShutdownCommand = "#### SHUTDOWN";
+
+    /// <summary>Written before the address of the silo.</summary>
+    public const string SiloAddressLog = "#### SILO ";
+
+    /// <summary>Written before the address of the gateway.</summary>
+    public const string GatewayAddressLog = "#### GATEWAY ";
+
+    /// <summary>The first argument of such a program.</summary>
+    internal const string Marker = "--standalone-silo";
+
+    /// <summary>Runs the silo until it is told to stop, or its parent is gone.</summary>
+    /// <param name="args">Those that a <see cref="StandaloneSiloHandle"/> gives its program.</param>
+    /// <exception cref="ArgumentException">They are others.</exception>
+    public static async Task Main(string[] args)
+    {
+        if (args is not [Marker, var name, var configuration])
+            throw new ArgumentException("The arguments are not those of a StandaloneSiloHandle.", nameof(args));
+        using var host = TestClusterHostFactory.CreateSiloHost(name, TestClusterHostFactory.DeserializeConfiguration(configuration));
+        await host.StartAsync().ConfigureAwait(false);
+        var details = host.Services.GetRequiredService<ILocalSiloDetails>();
+        Console.WriteLine(SiloAddressLog + details.SiloAddress.ToParsableString());
+        Console.WriteLine(GatewayAddressLog + details.GatewayAddress.ToParsableString());
+        Console.WriteLine(StartedLog);
+        while (await Console.In.ReadLineAsync().ConfigureAwait(false) is { } line && line != ShutdownCommand)
+        {
+        }
+
+        await host.StopAsync().ConfigureAwait(false);
     }
 }

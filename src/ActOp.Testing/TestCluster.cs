@@ -172,11 +172,17 @@ public class TestCluster : IDisposable, IAsyncDisposable
     public static TimeSpan GetLivenessStabilizationTime(ClusterMembershipOptions clusterMembershipOptions, bool didKill = false) =>
         ClusterNodes.StabilizationTime(clusterMembershipOptions, didKill);
 
-    /// <summary>Waits until the views of all silos have exactly the running silos as active ones.</summary>
+    /// <summary>
+    /// Waits until the views of all silos of this process have exactly the running silos as active ones. Silos in processes of their own have
+    /// started when they are active, and are not asked.
+    /// </summary>
     public Task WaitForLivenessToStabilizeAsync(bool didKill = false)
     {
+        SiloAddress[] elsewhere = [.. GetActiveSilos().Where(static silo => silo is not InProcessSiloHandle).Select(static silo => silo.SiloAddress)];
+        if (elsewhere.Length > 0 && !Nodes.Any())
+            return Task.CompletedTask;
         var options = InProcess(null).ServiceProvider.GetRequiredService<IOptions<ClusterMembershipOptions>>().Value;
-        return ClusterNodes.WaitForLivenessAsync([.. Nodes], GetLivenessStabilizationTime(options, didKill));
+        return ClusterNodes.WaitForLivenessAsync([.. Nodes], GetLivenessStabilizationTime(options, didKill), elsewhere);
     }
 
     /// <summary>Waits until all silos know each other: their grain classes come with their rows in the view.</summary>
@@ -225,10 +231,6 @@ public class TestCluster : IDisposable, IAsyncDisposable
         return builder.Build();
     }
 
-    private const string SiloNameKey = "SiloName";
-    private const string SiloPortKey = "SiloPort";
-    private const string GatewayPortKey = "GatewayPort";
-
     private readonly List<SiloHandle> _silos = [];
     private readonly Dictionary<string, short> _stoppedSecondaries = [];
     private Func<string, IConfiguration, CancellationToken, Task<SiloHandle>> _createSilo;
@@ -273,8 +275,8 @@ public class TestCluster : IDisposable, IAsyncDisposable
     public async Task<SiloHandle> DefaultCreateSiloAsync(
         string siloName, IConfiguration configuration, CancellationToken cancellationToken) =>
         await InProcessSiloHandle.CreateAsync(siloName, configuration, host => host.UseOrleans((_, silo) =>
-            _fabric.AddSilo(silo.Services, int.Parse(configuration[SiloPortKey]!),
-                int.Parse(configuration[GatewayPortKey]!))), cancellationToken).ConfigureAwait(false);
+            _fabric.AddSilo(silo.Services, int.Parse(configuration[nameof(TestSiloSpecificOptions.SiloPort)]!),
+                int.Parse(configuration[nameof(TestSiloSpecificOptions.GatewayPort)]!))), cancellationToken).ConfigureAwait(false);
 
     /// <summary>Starts a silo without adding it to <see cref="Silos"/>.</summary>
     public static Task<SiloHandle> StartSiloAsync(TestCluster cluster, int instanceNumber, TestClusterOptions clusterOptions,
@@ -298,16 +300,9 @@ public class TestCluster : IDisposable, IAsyncDisposable
         IReadOnlyList<IConfigurationSource>? configurationOverrides, bool startSiloOnNewPort, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(clusterOptions);
-        var name = instanceNumber == 0 ? "Primary" : "Secondary_" + instanceNumber;
-        var (siloPort, gatewayPort) = startSiloOnNewPort
-            ? PortAllocator.AllocateConsecutivePortPairs(1)
-            : (clusterOptions.BaseSiloPort + instanceNumber, clusterOptions.BaseGatewayPort + instanceNumber);
-        var own = new ConfigurationBuilder().AddInMemoryCollection(new Dictionary<string, string?>
-        {
-            [SiloNameKey] = name,
-            [SiloPortKey] = siloPort.ToString(),
-            [GatewayPortKey] = clusterOptions.GatewayPerSilo || instanceNumber == 0 ? gatewayPort.ToString() : "0",
-        });
+        var options = TestSiloSpecificOptions.Create(this, clusterOptions, instanceNumber, startSiloOnNewPort);
+        var name = options.SiloName;
+        var own = new ConfigurationBuilder().AddInMemoryCollection(options.ToDictionary());
         var configuration = Configuration([.. own.Sources, .. configurationOverrides ?? []]);
         var handle = await _createSilo(name, configuration, cancellationToken).ConfigureAwait(false);
         handle.InstanceNumber = (short)instanceNumber;

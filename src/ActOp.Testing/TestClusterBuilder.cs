@@ -1,5 +1,11 @@
+using System.Globalization;
+using System.Net;
+using System.Text.Json;
+using ActOp.Testing;
 using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Orleans.Configuration;
 using Orleans.Hosting;
 
 namespace Orleans.TestingHost;
@@ -132,4 +138,73 @@ public interface IClientBuilderConfigurator
     /// <param name="configuration">The cluster's configuration, with <see cref="TestClusterBuilder.Properties"/>.</param>
     /// <param name="clientBuilder">The client.</param>
     void Configure(IConfiguration configuration, IClientBuilder clientBuilder);
+}
+
+/// <summary>
+/// Makes the hosts of silos and clients that are configured as those of a <see cref="TestCluster"/> and connected over TCP: the first silo
+/// (<see cref="TestSiloSpecificOptions.PrimarySiloEndPoint"/>) keeps the membership, and a client takes the first gateway.
+/// </summary>
+/// <remarks>Holds nothing. The caller starts the hosts and disposes of them.</remarks>
+public static class TestClusterHostFactory
+{
+    /// <summary>The host of a silo, which is not started.</summary>
+    /// <param name="hostName">The name of the silo.</param>
+    /// <param name="configuration">
+    /// What <see cref="TestClusterOptions.ToDictionary"/> and <see cref="TestSiloSpecificOptions.ToDictionary"/> return.
+    /// </param>
+    /// <param name="postConfigureHostBuilder">Called last.</param>
+    public static IHost CreateSiloHost(
+        string hostName, IConfiguration configuration, Action<IHostBuilder>? postConfigureHostBuilder = null)
+    {
+        ArgumentNullException.ThrowIfNull(configuration);
+        var cluster = configuration.GetTestClusterOptions();
+        var own = new TestSiloSpecificOptions();
+        own.SiloName = configuration[nameof(own.SiloName)] ?? hostName;
+        own.SiloPort = int.Parse(configuration[nameof(own.SiloPort)] ?? "0", CultureInfo.InvariantCulture);
+        own.GatewayPort = int.Parse(configuration[nameof(own.GatewayPort)] ?? "0", CultureInfo.InvariantCulture);
+        var primary = configuration[nameof(own.PrimarySiloEndPoint)] is { Length: > 0 } text ? IPEndPoint.Parse(text) : null;
+        var builder = Hosts.NewBuilder(configuration);
+        builder.UseOrleans((_, silo) =>
+        {
+            if (cluster.UseTestClusterMembership)
+                silo.UseLocalhostClustering(own.SiloPort, own.GatewayPort, primary, cluster.ServiceId, cluster.ClusterId);
+            silo.Services.Configure<ClusterOptions>(options => (options.ClusterId, options.ServiceId) = (cluster.ClusterId, cluster.ServiceId));
+            silo.Services.Configure<SiloOptions>(options => options.SiloName = own.SiloName);
+        });
+        Configurators.ApplyToSilo(builder, configuration);
+        postConfigureHostBuilder?.Invoke(builder);
+        return builder.Build();
+    }
+
+    /// <summary>The host of a client, which is not started.</summary>
+    /// <param name="hostName">A name for people.</param>
+    /// <param name="configuration">What <see cref="TestClusterOptions.ToDictionary"/> returns.</param>
+    /// <param name="postConfigureHostBuilder">Called last.</param>
+    public static IHost CreateClusterClient(
+        string hostName, IConfiguration configuration, Action<IHostBuilder>? postConfigureHostBuilder = null)
+    {
+        ArgumentNullException.ThrowIfNull(configuration);
+        var cluster = configuration.GetTestClusterOptions();
+        var builder = Hosts.NewBuilder(configuration);
+        builder.UseOrleansClient((_, client) =>
+        {
+            if (cluster.UseTestClusterMembership)
+                client.UseLocalhostClustering(cluster.BaseGatewayPort, cluster.ServiceId, cluster.ClusterId);
+        });
+        Configurators.ApplyToClient(builder, configuration);
+        postConfigureHostBuilder?.Invoke(builder);
+        return builder.Build();
+    }
+
+    /// <summary>A configuration as text, for another process.</summary>
+    public static string SerializeConfiguration(IConfiguration configuration)
+    {
+        ArgumentNullException.ThrowIfNull(configuration);
+        return JsonSerializer.Serialize(
+            configuration.AsEnumerable().Where(static pair => pair.Value is not null).ToDictionary(static pair => pair.Key, static pair => pair.Value));
+    }
+
+    /// <summary>The configuration that <see cref="SerializeConfiguration"/> has written.</summary>
+    public static IConfiguration DeserializeConfiguration(string serializedSources) => new ConfigurationBuilder()
+        .AddInMemoryCollection(JsonSerializer.Deserialize<Dictionary<string, string?>>(serializedSources)).Build();
 }

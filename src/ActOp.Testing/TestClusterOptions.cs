@@ -1,3 +1,6 @@
+using System.Globalization;
+using System.Net;
+
 namespace Orleans.TestingHost;
 
 /// <summary>Options of a <see cref="TestCluster"/>.</summary>
@@ -82,6 +85,54 @@ public class TestClusterOptions
             result[nameof(ClientBuilderConfiguratorTypes) + ":" + index] = ClientBuilderConfiguratorTypes[index];
         return result;
     }
+}
+
+/// <summary>What one silo of a <see cref="TestCluster"/> is configured with beside the options of the cluster.</summary>
+public class TestSiloSpecificOptions
+{
+    /// <summary>Where silos reach it.</summary>
+    public int SiloPort { get; set; }
+
+    /// <summary>Where clients reach it; 0 for nowhere.</summary>
+    public int GatewayPort { get; set; }
+
+    /// <summary>Its name: Primary, or Secondary_ and its number.</summary>
+    public string SiloName { get; set; } = "";
+
+    /// <summary>Where the first silo is, which keeps the membership of a test cluster over TCP; null for this one.</summary>
+    public IPEndPoint? PrimarySiloEndPoint { get; set; }
+
+    /// <summary>Name and ports of the silo with this number.</summary>
+    /// <param name="testCluster">Its cluster.</param>
+    /// <param name="testClusterOptions">The cluster's options.</param>
+    /// <param name="instanceNumber">Its number.</param>
+    /// <param name="assignNewPort">Whether it gets ports that no silo of the cluster has had.</param>
+    public static TestSiloSpecificOptions Create(
+        TestCluster testCluster, TestClusterOptions testClusterOptions, int instanceNumber, bool assignNewPort = false)
+    {
+        ArgumentNullException.ThrowIfNull(testCluster);
+        ArgumentNullException.ThrowIfNull(testClusterOptions);
+        var (siloPort, gatewayPort) = assignNewPort
+            ? testCluster.PortAllocator.AllocateConsecutivePortPairs(1)
+            : (testClusterOptions.BaseSiloPort + instanceNumber, testClusterOptions.BaseGatewayPort + instanceNumber);
+        return new TestSiloSpecificOptions
+        {
+            SiloName = instanceNumber == 0 ? "Primary" : "Secondary_" + instanceNumber,
+            SiloPort = siloPort,
+            GatewayPort = testClusterOptions.GatewayPerSilo || instanceNumber == 0 ? gatewayPort : 0,
+            PrimarySiloEndPoint = testClusterOptions.UseTestClusterMembership
+                ? new IPEndPoint(IPAddress.Loopback, testClusterOptions.BaseSiloPort) : null,
+        };
+    }
+
+    /// <summary>The options as configuration keys.</summary>
+    public Dictionary<string, string?> ToDictionary() => new()
+    {
+        [nameof(SiloName)] = SiloName,
+        [nameof(SiloPort)] = SiloPort.ToString(CultureInfo.InvariantCulture),
+        [nameof(GatewayPort)] = GatewayPort.ToString(CultureInfo.InvariantCulture),
+        [nameof(PrimarySiloEndPoint)] = PrimarySiloEndPoint?.ToString(),
+    };
 }
 
 /// <summary>How the silos and the client of a <see cref="TestCluster"/> are connected.</summary>

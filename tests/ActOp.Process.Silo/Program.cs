@@ -11,6 +11,13 @@ if (args[0] == "write-states")
     return;
 }
 
+// Or a silo of a test cluster.
+if (args[0] == "--standalone-silo")
+{
+    await Orleans.TestingHost.StandaloneSiloHost.Main(args);
+    return;
+}
+
 // A silo of a localhost cluster: <silo port> <gateway port> <silo port of the first silo>. It stops in order when standard input ends.
 var ended = ParentWatch.Start();
 var ports = Array.ConvertAll(args, int.Parse);

@@ -1,4 +1,5 @@
 using ActOp.Tests.Events;
+using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime.Diagnostics;
@@ -21,6 +22,47 @@ public class TestHostTests
         var read = cluster.GetSiloServiceProvider(cluster.Primary!.SiloAddress).GetRequiredService<Read>();
         Assert.Equal(new Read("red", builder.Options.ClusterId, 1), read);
         Assert.Throws<InvalidOperationException>(() => new HostBuilder().GetConfiguration());
+    }
+
+    [Fact]
+    public async Task Hosts_of_the_factory_are_a_cluster_over_TCP()
+    {
+        using var ports = new TestClusterPortAllocator();
+        var options = new TestClusterOptions { ClusterId = TestClusterBuilder.CreateClusterId(), ServiceId = "hosts" };
+        (options.BaseSiloPort, options.BaseGatewayPort) = ports.AllocateConsecutivePortPairs(2);
+        options.SiloBuilderConfiguratorTypes.Add(typeof(NamedSilo).AssemblyQualifiedName);
+        options.ClientBuilderConfiguratorTypes.Add(typeof(NamedClient).AssemblyQualifiedName);
+        using var empty = new TestCluster(options, [], ports);
+        var configurations = Enumerable.Range(0, 2).Select(number => TestClusterHostFactory.DeserializeConfiguration(
+            TestClusterHostFactory.SerializeConfiguration(new ConfigurationBuilder().AddInMemoryCollection(options.ToDictionary())
+                .AddInMemoryCollection(TestSiloSpecificOptions.Create(empty, options, number).ToDictionary()).Build()))).ToArray();
+        using var first = TestClusterHostFactory.CreateSiloHost("first", configurations[0]);
+        await first.StartAsync();
+        using var second = TestClusterHostFactory.CreateSiloHost("second", configurations[1]);
+        await second.StartAsync();
+        using var client = TestClusterHostFactory.CreateClusterClient(
+            "client", configurations[0], static host => host.ConfigureServices(static services => services.AddSingleton("last")));
+        await client.StartAsync();
+        Assert.Equal("hi", await client.Services.GetRequiredService<IClusterClient>().GetGrain<IEchoGrain>("a").Echo("hi"));
+        var details = second.Services.GetRequiredService<ILocalSiloDetails>();
+        Assert.Equal(("Secondary_1", options.ClusterId, options.BaseSiloPort + 1),
+            (details.Name, details.ClusterId, details.SiloAddress.Endpoint.Port));
+        Assert.Equal("silo", first.Services.GetRequiredService<string>());
+        Assert.Equal("last", client.Services.GetRequiredService<string>());
+        Assert.Equal("client", client.Services.GetServices<string>().First());
+        await client.StopAsync();
+        await second.StopAsync();
+        await first.StopAsync();
+    }
+
+    public sealed class NamedSilo : ISiloConfigurator
+    {
+        public void Configure(ISiloBuilder siloBuilder) => siloBuilder.Services.AddSingleton("silo");
+    }
+
+    public sealed class NamedClient : IClientBuilderConfigurator
+    {
+        public void Configure(IConfiguration configuration, IClientBuilder clientBuilder) => clientBuilder.Services.AddSingleton("client");
     }
 
     [Fact]
