@@ -1,5 +1,7 @@
 using System.Globalization;
 using System.Reflection;
+using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Orleans.Runtime.Configuration;
 
@@ -62,6 +64,54 @@ public static class OptionFormattingUtilities
         name is null && formatting is null
             ? typeof(TOptions).FullName!
             : string.Format(CultureInfo.InvariantCulture, formatting ?? "{0}-{1}", typeof(TOptions).FullName, name);
+}
+
+/// <summary>
+/// Logs what the formatters of services say. One that throws is logged in place of its options; the others go on.
+/// </summary>
+public abstract partial class OptionsLogger
+{
+    private readonly ILogger _logger;
+    private readonly IServiceProvider _services;
+
+    /// <summary>Creates the logger.</summary>
+    /// <param name="logger">Gets the lines.</param>
+    /// <param name="services">Have the formatters.</param>
+    protected OptionsLogger(ILogger logger, IServiceProvider services)
+    {
+        _logger = logger;
+        _services = services;
+    }
+
+    /// <summary>Logs what all formatters of the services say.</summary>
+    public void LogOptions() => LogOptions(_services.GetServices<IOptionFormatter>());
+
+    /// <summary>Logs what formatters say.</summary>
+    public void LogOptions(IEnumerable<IOptionFormatter> formatters)
+    {
+        ArgumentNullException.ThrowIfNull(formatters);
+        if (!_logger.IsEnabled(LogLevel.Information))
+            return;
+        foreach (var formatter in formatters)
+        {
+            try
+            {
+                Options(_logger, formatter.Name, string.Join(Environment.NewLine, formatter.Format()));
+            }
+#pragma warning disable CA1031 // A formatter of the application must not prevent the start.
+            catch (Exception exception)
+#pragma warning restore CA1031
+            {
+                OptionsFailed(_logger, formatter.GetType(), exception);
+            }
+        }
+    }
+
+    [LoggerMessage(1280, LogLevel.Information, "Options {Name}:\n{Settings}")]
+    private static partial void Options(ILogger logger, string name, string settings);
+
+    [LoggerMessage(1281, LogLevel.Warning, "The formatter of options {Formatter} has failed")]
+    private static partial void OptionsFailed(ILogger logger, Type formatter, Exception exception);
 }
 
 /// <summary>A line for each readable property; lists with their first items.</summary>

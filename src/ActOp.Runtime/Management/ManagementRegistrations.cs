@@ -18,6 +18,7 @@ using Orleans.Runtime.Placement;
 using Orleans.Runtime.Placement.Filtering;
 using Orleans.Statistics;
 using Orleans.Timers.Internal;
+using Orleans.Versions;
 
 namespace ActOp.Runtime.Management;
 
@@ -30,6 +31,8 @@ internal static class ManagementRegistrations
         services.AddSingleton(static provider => Of(provider) is var node
             ? new ManagementParts(node.Local, node.ClusterView, node.Factory, node.Directory, node.Manifests)
             : null!);
+        services.TryAddSingleton<IVersionStore>(static provider =>
+            new VersionStore(provider, provider.GetRequiredService<IGrainFactory>(), Of(provider).Manifests.Versions));
         services.AddSingleton<ILocalActivationStatusChecker>(static provider => new LocalActivations(Of(provider).Activations));
         services.AddTransient<IGrainManagementExtension>(static provider =>
             new GrainManagementExtension(provider.GetRequiredService<IGrainContextAccessor>().GrainContext));

@@ -117,6 +117,30 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
     }
 
     [Fact]
+    public async Task The_store_of_versions_sets_strategies_on_all_silos_and_says_which_also_on_one_that_starts_later()
+    {
+        await using var own = new InProcessTestClusterBuilder(1).Build();
+        await own.DeployAsync();
+        var store = own.GetSiloServiceProvider().GetRequiredService<Orleans.Versions.IVersionStore>();
+        Assert.True(store.IsEnabled);
+        Assert.Null(await store.GetCompatibilityStrategy());
+        Assert.Null(await store.GetSelectorStrategy());
+        await store.SetCompatibilityStrategy(StrictVersionCompatible.Singleton);
+        await store.SetSelectorStrategy(LatestVersion.Singleton);
+        var one = GrainInterfaceType.Create("one of them");
+        await store.SetCompatibilityStrategy(one, AllVersionsCompatible.Singleton);
+        await store.SetSelectorStrategy(one, MinimumVersion.Singleton);
+        var late = await own.StartAdditionalSiloAsync();
+        foreach (var silo in new[] { store, late.ServiceProvider.GetRequiredService<Orleans.Versions.IVersionStore>() })
+        {
+            Assert.Same(StrictVersionCompatible.Singleton, await silo.GetCompatibilityStrategy());
+            Assert.Same(LatestVersion.Singleton, await silo.GetSelectorStrategy());
+            Assert.Equal([new(one, AllVersionsCompatible.Singleton)], await silo.GetCompatibilityStrategies());
+            Assert.Equal([new(one, MinimumVersion.Singleton)], await silo.GetSelectorStrategies());
+        }
+    }
+
+    [Fact]
     public async Task Every_grain_can_be_ended_and_moved_by_the_management_extension()
     {
         var grain = cluster.Client.GetGrain<IManaged>(400);

@@ -135,6 +135,19 @@ public sealed class SmallPartTests
         public int Size { get; set; } = 7;
     }
 
+    [Fact]
+    public void A_logger_of_options_of_the_application_writes_what_the_formatters_say()
+    {
+        var log = new Hosting.LogCapture();
+        using var services = new ServiceCollection().AddOptions().ConfigureFormatter<StoreOptions>().BuildServiceProvider();
+        var logger = new OwnLogger(log.CreateLogger("own"), services);
+        logger.LogOptions();
+        Assert.Contains(log.Lines(Microsoft.Extensions.Logging.LogLevel.Information),
+            static line => line.Contains(nameof(StoreOptions), StringComparison.Ordinal));
+    }
+
+    private sealed class OwnLogger(Microsoft.Extensions.Logging.ILogger logger, IServiceProvider services) : OptionsLogger(logger, services);
+
     public sealed class FailingFormatter : IOptionFormatter<StoreOptions>
     {
         public string Name => throw new InvalidOperationException("no name");
