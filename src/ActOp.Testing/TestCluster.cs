@@ -173,12 +173,13 @@ public class TestCluster : IDisposable, IAsyncDisposable
         ClusterNodes.StabilizationTime(clusterMembershipOptions, didKill);
 
     /// <summary>
-    /// Waits until the views of all silos of this process have exactly the running silos as active ones. Silos in processes of their own have
-    /// started when they are active, and are not asked.
+    /// Waits until the views of all silos of this process have exactly the running silos as active ones. Silos in processes of their own
+    /// have started when they are active, and are not asked.
     /// </summary>
     public Task WaitForLivenessToStabilizeAsync(bool didKill = false)
     {
-        SiloAddress[] elsewhere = [.. GetActiveSilos().Where(static silo => silo is not InProcessSiloHandle).Select(static silo => silo.SiloAddress)];
+        SiloAddress[] elsewhere =
+            [.. GetActiveSilos().Where(static silo => silo is not InProcessSiloHandle).Select(static silo => silo.SiloAddress)];
         if (elsewhere.Length > 0 && !Nodes.Any())
             return Task.CompletedTask;
         var options = InProcess(null).ServiceProvider.GetRequiredService<IOptions<ClusterMembershipOptions>>().Value;

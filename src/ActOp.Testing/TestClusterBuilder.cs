@@ -168,7 +168,8 @@ public static class TestClusterHostFactory
         {
             if (cluster.UseTestClusterMembership)
                 silo.UseLocalhostClustering(own.SiloPort, own.GatewayPort, primary, cluster.ServiceId, cluster.ClusterId);
-            silo.Services.Configure<ClusterOptions>(options => (options.ClusterId, options.ServiceId) = (cluster.ClusterId, cluster.ServiceId));
+            silo.Services.Configure<ClusterOptions>(
+                options => (options.ClusterId, options.ServiceId) = (cluster.ClusterId, cluster.ServiceId));
             silo.Services.Configure<SiloOptions>(options => options.SiloName = own.SiloName);
         });
         Configurators.ApplyToSilo(builder, configuration);
@@ -200,8 +201,8 @@ public static class TestClusterHostFactory
     public static string SerializeConfiguration(IConfiguration configuration)
     {
         ArgumentNullException.ThrowIfNull(configuration);
-        return JsonSerializer.Serialize(
-            configuration.AsEnumerable().Where(static pair => pair.Value is not null).ToDictionary(static pair => pair.Key, static pair => pair.Value));
+        return JsonSerializer.Serialize(configuration.AsEnumerable().Where(static pair => pair.Value is not null)
+            .ToDictionary(static pair => pair.Key, static pair => pair.Value));
     }
 
     /// <summary>The configuration that <see cref="SerializeConfiguration"/> has written.</summary>

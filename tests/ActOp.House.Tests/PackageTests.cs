@@ -13,8 +13,8 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
     private static readonly string[] WithCode =
         ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql", "ActOp.Runtime",
-        "ActOp.Serialization", "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.TestKit", "ActOp.Staging",
-        "ActOp.Staging.Tracing", "ActOp.Testing"];
+        "ActOp.Serialization", "ActOp.Serialization.FSharp", "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.TestKit",
+        "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
 
@@ -77,7 +77,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     {
         var foreign = from id in Ids
                       where id is not ("ActOp.Staging.Tracing" or "ActOp.PostgreSql" or "ActOp.Serialization.NewtonsoftJson"
-                          or "ActOp.Serialization.TestKit")
+                          or "ActOp.Serialization.TestKit" or "ActOp.Serialization.FSharp")
                       from dependency in Dependencies(id, "dependency", "id")
                       where !Ids.Contains(dependency) && !dependency.StartsWith("Microsoft.Extensions.", StringComparison.Ordinal)
                           && dependency is not (ConnectionContext or BinaryData)

@@ -19,6 +19,7 @@ public class ReferenceArrowTests
         ["ActOp.Staging.Tracing"] = ["ActOp.Staging"],
         ["ActOp.Serialization"] = ["ActOp.Abstractions"],
         ["ActOp.Serialization.NewtonsoftJson"] = ["ActOp.Serialization"],
+        ["ActOp.Serialization.FSharp"] = ["ActOp.Serialization"],
         ["ActOp.Serialization.TestKit"] = ["ActOp.Serialization"],
         ["ActOp.Runtime"] = ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging"],
         ["ActOp.Testing"] =

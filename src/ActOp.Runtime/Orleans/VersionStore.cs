@@ -26,8 +26,8 @@ public interface IVersionStore : IVersionManager
 }
 
 /// <summary>
-/// The strategies of versions that were set, as this silo knows them. Setting one goes through the management grain to all silos; a silo that
-/// starts later learns them from the others (<see cref="ActOp.Runtime.Management.LateVersions"/>).
+/// The strategies of versions that were set, as this silo knows them. Setting one goes through the management grain to all silos; a silo
+/// that starts later learns them from the others (<see cref="ActOp.Runtime.Management.LateVersions"/>).
 /// </summary>
 /// <remarks>Holds nothing. Any thread.</remarks>
 internal sealed class VersionStore(IServiceProvider services, IGrainFactory grains, InterfaceVersions versions) : IVersionStore

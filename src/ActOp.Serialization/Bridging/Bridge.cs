@@ -86,9 +86,12 @@ internal static class Bridge
     /// </summary>
     internal static object? TryMake(Type type)
     {
-        if (Find(type) is null && FindCopier(type) is null)
+        var provider = Find(type);
+        if (provider is null && FindCopier(type) is null)
             return null;
-        var isClass = !type.IsValueType && !type.IsInterface && !type.IsAbstract;
+        // The objects of an abstract class have identity if its codec serves the classes that derive from it.
+        var isClass = !type.IsValueType && !type.IsInterface
+            && (!type.IsAbstract || provider?.TryGetApplicationCodec(type) is Orleans.Serialization.Codecs.IDerivedTypeCodec);
         return CodecTable.Make(isClass ? typeof(BridgedClassCodec<>) : typeof(BridgedCodec<>), type);
     }
 
@@ -121,7 +124,7 @@ internal static class Bridge
     {
         try
         {
-            return !type.IsArray && provider.TryGetApplicationCopier(type) is not null;
+            return !type.IsArray && !type.ContainsGenericParameters && provider.TryGetApplicationCopier(type) is not null;
         }
         catch (ObjectDisposedException)
         {
@@ -142,7 +145,9 @@ internal static class Bridge
     {
         try
         {
-            return provider.TryGetApplicationCodec(type) is not null && provider.Sessions is not null;
+            return type.IsGenericTypeDefinition
+                ? provider.ServesDefinition(type)
+                : provider.TryGetApplicationCodec(type) is not null && provider.Sessions is not null;
         }
         catch (ObjectDisposedException)
         {

@@ -167,9 +167,13 @@ internal sealed class ValueSerializerService<T>(IValueSerializerProvider provide
 }
 
 /// <inheritdoc cref="FieldCodecService{T}"/>
-internal sealed class DeepCopierService<T>(IDeepCopierProvider provider) : IDeepCopier<T>
+internal sealed class DeepCopierService<T>(IDeepCopierProvider provider) : IDeepCopier<T>, IOptionalDeepCopier
 {
     private IDeepCopier<T> Copier => field ??= provider.GetDeepCopier<T>();
+
+    public bool IsShallowCopyable() => Copier is IOptionalDeepCopier optional && optional.IsShallowCopyable();
+
+    object? IDeepCopier.DeepCopy(object? input, Orleans.Serialization.Cloning.CopyContext context) => DeepCopy((T)input!, context);
 
     public T DeepCopy(T input, Orleans.Serialization.Cloning.CopyContext context) => Copier.DeepCopy(input, context);
 }

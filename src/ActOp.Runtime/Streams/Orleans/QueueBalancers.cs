@@ -239,7 +239,9 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
 /// Distributes the queues over the silos of a deployment by their names: ideally over all of them. While every active silo is mature, the
 /// queues of silos that are not active are read by the others.
 /// </summary>
-/// <remarks>Any thread. Holds, for each active silo, until when it is not mature; a timer tells the listeners when the last one is.</remarks>
+/// <remarks>
+/// Any thread. Holds, for each active silo, until when it is not mature; background work of the node tells the listeners when it is.
+/// </remarks>
 public class DeploymentBasedQueueBalancer : QueueBalancerBase
 {
     private readonly IDeploymentConfiguration _deployment;
@@ -288,12 +290,14 @@ public class DeploymentBasedQueueBalancer : QueueBalancerBase
     /// <inheritdoc/>
     public override IEnumerable<QueueId> GetMyQueues()
     {
-        if (_parts.ClusterView.View.Find(SiloAddress) is not { Name: var me })
+        var view = _parts.ClusterView.View;
+        if (view.Find(SiloAddress) is not { Name: var me })
             return [];
         var all = _deployment.GetAllSiloNames().Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal).ToArray();
         if (all.Length > 0 && IsIdeal())
             return EvenQueueBalancer.ShareByName(_all, all, me);
-        string[] active = [.. _parts.ClusterView.Active.Select(silo => _parts.ClusterView.View.Find(silo)!.Name).Order(StringComparer.Ordinal)];
+        string[] active =
+            [.. view.Members.Where(static one => one.Status == SiloStatus.Active).Select(static one => one.Name).Order(StringComparer.Ordinal)];
         // The queues of silos that are not active are shared out again among those that are.
         var left = all.Length == 0
             ? _all : [.. all.Except(active).SelectMany(name => EvenQueueBalancer.ShareByName(_all, all, name)).Order()];

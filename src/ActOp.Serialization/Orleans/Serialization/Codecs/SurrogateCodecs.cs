@@ -94,3 +94,52 @@ public abstract class GeneralizedReferenceTypeSurrogateCodec<TField, TSurrogate>
         return value;
     }
 }
+
+/// <summary>Base of codecs that write a struct in place of another one.</summary>
+/// <typeparam name="TField">The type.</typeparam>
+/// <typeparam name="TSurrogate">What is written.</typeparam>
+public abstract class GeneralizedValueTypeSurrogateCodec<TField, TSurrogate> : IFieldCodec<TField>, IValueSerializer<TField>
+    where TField : struct
+    where TSurrogate : struct
+{
+    private readonly IValueSerializer<TSurrogate> _serializer;
+
+    protected GeneralizedValueTypeSurrogateCodec(IValueSerializer<TSurrogate> surrogateSerializer) => _serializer = surrogateSerializer;
+
+    public abstract TField ConvertFromSurrogate(ref TSurrogate surrogate);
+
+    public abstract void ConvertToSurrogate(TField value, ref TSurrogate surrogate);
+
+    public void WriteField<TBufferWriter>(ref Writer<TBufferWriter> writer, uint fieldIdDelta, Type expectedType, TField value)
+        where TBufferWriter : IBufferWriter<byte>
+    {
+        ReferenceCodec.MarkValueField(writer.Session);
+        writer.WriteStartObject(fieldIdDelta, expectedType, typeof(TField));
+        Serialize(ref writer, ref value);
+        writer.WriteEndObject();
+    }
+
+    public TField ReadValue<TInput>(ref Reader<TInput> reader, Field field)
+    {
+        field.EnsureWireTypeTagDelimited();
+        ReferenceCodec.MarkValueField(reader.Session);
+        TField value = default;
+        Deserialize(ref reader, ref value);
+        return value;
+    }
+
+    public void Serialize<TBufferWriter>(ref Writer<TBufferWriter> writer, scoped ref TField value)
+        where TBufferWriter : IBufferWriter<byte>
+    {
+        TSurrogate surrogate = default;
+        ConvertToSurrogate(value, ref surrogate);
+        _serializer.Serialize(ref writer, ref surrogate);
+    }
+
+    public void Deserialize<TInput>(ref Reader<TInput> reader, scoped ref TField value)
+    {
+        TSurrogate surrogate = default;
+        _serializer.Deserialize(ref reader, ref surrogate);
+        value = ConvertFromSurrogate(ref surrogate);
+    }
+}

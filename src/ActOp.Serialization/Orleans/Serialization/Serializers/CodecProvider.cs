@@ -200,6 +200,11 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
             "These types of methods have no codec or no copier: " + string.Join(", ", missing.Keys) + ".");
     }
 
+    /// <summary>Whether an application has a generic codec for the types of this definition.</summary>
+    internal bool ServesDefinition(Type definition) => Array.Exists(
+        [typeof(IFieldCodec<>), typeof(IBaseCodec<>), typeof(IValueSerializer<>), typeof(IConverter<,>)],
+        kind => Index.Find(definition, kind).Any());
+
     /// <summary>The codec that an application has for the type; null when a generated one, or none, serves it.</summary>
     internal IFieldCodec? TryGetApplicationCodec(Type type)
     {
