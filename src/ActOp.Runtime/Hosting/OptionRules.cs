@@ -115,6 +115,20 @@ internal static class OptionRules
             and <= GrainDirectoryOptions.CachingStrategyType.Custom, "None, LRU, Adaptive or Custom", options.CachingStrategy);
     }
 
+    internal static void Check(ActivationRebalancerOptions options)
+    {
+        var rule = new Rule(nameof(ActivationRebalancerOptions));
+        rule.Time(options.RebalancerDueTime);
+        rule.Time(options.SessionCyclePeriod);
+        rule.AtLeast(1, options.MaxStagnantCycles);
+        rule.AtLeast(1, options.ActivationMigrationCountLimit);
+        rule.AtLeast(1000, options.ScaledEntropyDeviationActivationThreshold);
+        rule.Is(options.EntropyQuantum is > 0 and <= 0.1, "more than 0, at most 0.1", options.EntropyQuantum);
+        rule.Is(options.AllowedEntropyDeviation is >= 0 and <= 0.1, "0 to 0.1", options.AllowedEntropyDeviation);
+        rule.Is(options.CycleNumberWeight is > 0 and <= 1, "more than 0, at most 1", options.CycleNumberWeight);
+        rule.Is(options.SiloNumberWeight is >= 0 and <= 1, "0 to 1", options.SiloNumberWeight);
+    }
+
     internal static void Check(SerializationLimitOptions options)
     {
         var rule = new Rule(nameof(SerializationLimitOptions));

@@ -7,6 +7,7 @@ using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Placement;
 using Microsoft.Extensions.DependencyInjection;
+using Orleans.Placement.Repartitioning;
 using Orleans.Runtime;
 using Orleans.Statistics;
 using LoadEvents = Orleans.Runtime.Diagnostics.DeploymentLoadPublisherEvents;
@@ -53,6 +54,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
     private readonly BackgroundPart _work;
     private readonly List<ITimer> _timers = [];
     private ITimer? _roundTimer;
+    private ImbalanceBand? _band;
     private int _movesOfRound;
     private volatile bool _runs;
     private volatile bool _tells;
@@ -109,6 +111,9 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         Post(TellLoads);
         if (!_options.Enabled)
             return;
+        // Not before: the rule may use services that need the node.
+        if (_local.Services.GetService<IImbalanceToleranceRule>() is { } rule)
+            _band = new ImbalanceBand(rule, exception => _local.Log.BackgroundFailed("imbalance rule", exception));
         _runs = true;
         _fold.Start(Now);
         Every(_options.FoldPeriod / EdgeCounters.StepsPerPeriod, () => _fold.Step(Now, _partitioning.DecayHalfLife));
@@ -402,7 +407,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
 
     private TimeSpan Now => TimeSpan.FromMilliseconds(_local.Clock.Update());
 
-    private SiloLoad OwnLoad() => _loads.Around(_activations.Count, _cluster.Active, _partitioning.Tolerance);
+    private SiloLoad OwnLoad() => _loads.Around(_activations.Count, _cluster.Active, _partitioning.Tolerance, _band);
 
     private ILocalityTarget At(SiloAddress silo) => _factory.GetSystemTarget<ILocalityTarget>(Name, silo);
 

@@ -1,6 +1,7 @@
 using ActOp.Partitioning;
 using ActOp.Runtime.Placement;
 using Orleans;
+using Orleans.Placement.Repartitioning;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
@@ -111,7 +112,7 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
     }
 
     /// <summary>This silo's load within the band around the mean of those that are known.</summary>
-    internal SiloLoad Around(int own, ReadOnlySpan<SiloAddress> active, double tolerance)
+    internal SiloLoad Around(int own, ReadOnlySpan<SiloAddress> active, double tolerance, ImbalanceBand? band = null)
     {
         double sum = own;
         var silos = 1;
@@ -123,7 +124,7 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
             silos++;
         }
 
-        return SiloLoad.Around(own, sum / silos, tolerance);
+        return SiloLoad.Around(own, sum / silos, band?.ToleranceAt(sum / silos) ?? tolerance);
     }
 
     /// <summary>
@@ -159,5 +160,37 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
         while (others.Count > Fanout)
             others.RemoveAt(random(others.Count));
         return others;
+    }
+}
+
+/// <summary>The band of loads that a rule of the application allows. Holds nothing; called on the turns of locality.</summary>
+/// <remarks>A rule that throws is logged, and the tolerance of the options holds for this time.</remarks>
+internal sealed class ImbalanceBand(IImbalanceToleranceRule rule, Action<Exception> onFailure)
+{
+    /// <summary>Half the width of the band, as a share of the mean, so that two silos in it differ as much as the rule allows.</summary>
+    internal double? ToleranceAt(double mean)
+    {
+        if (mean <= 0)
+            return null;
+        try
+        {
+            // More than the mean on either side is no limit at all.
+            var (tolerated, tooMuch) = (0L, (long)Math.Min(2 * Math.Ceiling(mean), uint.MaxValue) + 1);
+            while (tooMuch - tolerated > 1)
+            {
+                var middle = (tolerated + tooMuch) / 2;
+                if (rule.IsSatisfiedBy((uint)Math.Min(middle, uint.MaxValue)))
+                    tolerated = middle;
+                else
+                    tooMuch = middle;
+            }
+
+            return Math.Min(tolerated / 2.0 / mean, 1);
+        }
+        catch (Exception exception)
+        {
+            onFailure(exception);
+            return null;
+        }
     }
 }

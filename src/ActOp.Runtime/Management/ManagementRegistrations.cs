@@ -1,6 +1,7 @@
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Locality;
 using ActOp.Runtime.Timers;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
@@ -12,6 +13,7 @@ using Orleans.Core.Internal;
 using Orleans.GrainDirectory;
 using Orleans.GrainReferences;
 using Orleans.Metadata;
+using Orleans.Placement.Rebalancing;
 using Orleans.Runtime;
 using Orleans.Runtime.Messaging;
 using Orleans.Runtime.Placement;
@@ -87,6 +89,26 @@ internal static class ManagementRegistrations
         services.AddSingleton<IServiceLifecycle>(static provider => provider.GetRequiredService<ServiceMoments<TLifecycle>>());
         services.AddSingleton<ILifecycleParticipant<TLifecycle>>(
             static provider => provider.GetRequiredService<ServiceMoments<TLifecycle>>());
+    }
+
+    /// <summary>Adds the rebalancer, once.</summary>
+    internal static void AddRebalancer(IServiceCollection services)
+    {
+        if (services.Any(static service => service.ServiceType == typeof(Rebalancer)))
+            return;
+        services.AddSingleton<IConfigurationValidator, RebalancerRule>();
+        services.AddSingleton(static provider =>
+        {
+            var node = Of(provider);
+            var rebalancer = new Rebalancer(
+                node.Local, node.ClusterView, node.Activations, node.Manifests, node.Locality, node.Factory,
+                provider.GetRequiredService<IOptions<ActivationRebalancerOptions>>().Value,
+                provider.GetRequiredService<IFailedSessionBackoffProvider>());
+            node.Activations.AddSystemTarget(Rebalancer.Name, rebalancer, node.Stages.Work);
+            return rebalancer;
+        });
+        services.AddSingleton<IActivationRebalancer>(static provider => provider.GetRequiredService<Rebalancer>());
+        services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider => provider.GetRequiredService<Rebalancer>());
     }
 
     private static GrainType? Resolve(Activations.GrainClasses classes, GrainInterfaceType name, string? prefix) =>

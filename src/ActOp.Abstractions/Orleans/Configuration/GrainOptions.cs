@@ -187,3 +187,111 @@ public sealed class ResourceOptimizedPlacementOptions
     /// </summary>
     public int LocalSiloPreferenceMargin { get; set; } = DEFAULT_LOCAL_SILO_PREFERENCE_MARGIN;
 }
+
+/// <summary>Options of <c>AddActivationRebalancer</c>: how activations are spread evenly over the silos.</summary>
+/// <remarks>
+/// A session consists of cycles. In each cycle, the silos with the most activations give some to those with the fewest. The imbalance is
+/// that of the entropy of their shares: 1 - entropy / ln(silos), between 0 and 1.
+/// </remarks>
+public sealed class ActivationRebalancerOptions
+{
+    /// <summary>The default of <see cref="ActivationMigrationCountLimit"/>.</summary>
+    public const int DEFAULT_ACTIVATION_MIGRATION_COUNT_LIMIT = int.MaxValue;
+
+    /// <summary>The default of <see cref="AllowedEntropyDeviation"/>.</summary>
+    public const double DEFAULT_ALLOWED_ENTROPY_DEVIATION = 0.0001D;
+
+    /// <summary>The default of <see cref="CycleNumberWeight"/>.</summary>
+    public const double DEFAULT_CYCLE_NUMBER_WEIGHT = 0.1D;
+
+    /// <summary>The default of <see cref="EntropyQuantum"/>.</summary>
+    public const double DEFAULT_ENTROPY_QUANTUM = 0.0001D;
+
+    /// <summary>The default of <see cref="MaxStagnantCycles"/>.</summary>
+    public const int DEFAULT_MAX_STAGNANT_CYCLES = 3;
+
+    /// <summary>The default of <see cref="ScaleAllowedEntropyDeviation"/>.</summary>
+    public const bool DEFAULT_SCALE_ALLOWED_ENTROPY_DEVIATION = true;
+
+    /// <summary>The default of <see cref="ScaledEntropyDeviationActivationThreshold"/>.</summary>
+    public const int DEFAULT_SCALED_ENTROPY_DEVIATION_ACTIVATION_THRESHOLD = 10000;
+
+    /// <summary>The default of <see cref="SiloNumberWeight"/>.</summary>
+    public const double DEFAULT_SILO_NUMBER_WEIGHT = 0.1D;
+
+    /// <summary>The most that <see cref="ScaleAllowedEntropyDeviation"/> makes of <see cref="AllowedEntropyDeviation"/>.</summary>
+    public const double MAX_SCALED_ENTROPY_DEVIATION = 0.1D;
+
+    /// <summary>The default of <see cref="RebalancerDueTime"/>.</summary>
+    public static readonly TimeSpan DEFAULT_REBALANCER_DUE_TIME = TimeSpan.FromSeconds(60);
+
+    /// <summary>The default of <see cref="SessionCyclePeriod"/>.</summary>
+    public static readonly TimeSpan DEFAULT_SESSION_CYCLE_PERIOD = TimeSpan.FromSeconds(15);
+
+    /// <summary>Most activations that move in one cycle. Default: no limit.</summary>
+    public int ActivationMigrationCountLimit { get; set; } = DEFAULT_ACTIVATION_MIGRATION_COUNT_LIMIT;
+
+    /// <summary>The imbalance at which a session has done its work, 0 to 0.1. Default: 0.0001.</summary>
+    public double AllowedEntropyDeviation { get; set; } = DEFAULT_ALLOWED_ENTROPY_DEVIATION;
+
+    /// <summary>
+    /// More than 0, at most 1. How much faster activations move with each cycle of a session: in cycle n the share w n / (1 + w n) of half
+    /// the difference between two silos, with a small number of silos. Default: 0.1.
+    /// </summary>
+    public double CycleNumberWeight { get; set; } = DEFAULT_CYCLE_NUMBER_WEIGHT;
+
+    /// <summary>A cycle after which the imbalance is not lower by this much has brought nothing; more than 0, at most 0.1. Default: 0.0001.</summary>
+    public double EntropyQuantum { get; set; } = DEFAULT_ENTROPY_QUANTUM;
+
+    /// <summary>A session ends after so many cycles in a row that brought nothing. Default: 3.</summary>
+    public int MaxStagnantCycles { get; set; } = DEFAULT_MAX_STAGNANT_CYCLES;
+
+    /// <summary>Time before the first session, and after one that has done its work. Default: 1 min.</summary>
+    public TimeSpan RebalancerDueTime { get; set; } = DEFAULT_REBALANCER_DUE_TIME;
+
+    /// <summary>
+    /// Whether <see cref="AllowedEntropyDeviation"/> grows with the logarithm of the number of activations beyond <see
+    /// cref="ScaledEntropyDeviationActivationThreshold"/>, up to <see cref="MAX_SCALED_ENTROPY_DEVIATION"/>. Default: yes.
+    /// </summary>
+    public bool ScaleAllowedEntropyDeviation { get; set; } = DEFAULT_SCALE_ALLOWED_ENTROPY_DEVIATION;
+
+    /// <summary>See <see cref="ScaleAllowedEntropyDeviation"/>; at least 1,000. Default: 10,000.</summary>
+    public int ScaledEntropyDeviationActivationThreshold { get; set; } = DEFAULT_SCALED_ENTROPY_DEVIATION_ACTIVATION_THRESHOLD;
+
+    /// <summary>Time between the cycles of a session. Default: 15 s.</summary>
+    public TimeSpan SessionCyclePeriod { get; set; } = DEFAULT_SESSION_CYCLE_PERIOD;
+
+    /// <summary>0 to 1. How much slower activations move in clusters of more silos. Default: 0.1.</summary>
+    public double SiloNumberWeight { get; set; } = DEFAULT_SILO_NUMBER_WEIGHT;
+}
+
+/// <summary>
+/// Options of <c>AddActivationRepartitioner</c>. A value that is not the default here is taken over into <c>LocalityOptions</c>, whose
+/// defaults are others.
+/// </summary>
+public sealed class ActivationRepartitionerOptions
+{
+    /// <summary>The default of <see cref="MaxEdgeCount"/>.</summary>
+    public const int DEFAULT_MAX_EDGE_COUNT = 10000;
+
+    /// <summary>The default of <see cref="MaxRoundPeriod"/>.</summary>
+    public static readonly TimeSpan DEFAULT_MAXIMUM_ROUND_PERIOD = TimeSpan.FromMinutes(2);
+
+    /// <summary>The default of <see cref="MinRoundPeriod"/>.</summary>
+    public static readonly TimeSpan DEFAULT_MINUMUM_ROUND_PERIOD = TimeSpan.FromMinutes(1);
+
+    /// <summary>The default of <see cref="RecoveryPeriod"/>.</summary>
+    public static readonly TimeSpan DEFAULT_RECOVERY_PERIOD = TimeSpan.FromMinutes(1);
+
+    /// <summary>As <c>LocalityOptions.EdgeCapacity</c>. Default: 10,000.</summary>
+    public int MaxEdgeCount { get; set; } = DEFAULT_MAX_EDGE_COUNT;
+
+    /// <summary>As <c>LocalityOptions.MaxRoundPeriod</c>. Default: 2 min.</summary>
+    public TimeSpan MaxRoundPeriod { get; set; } = DEFAULT_MAXIMUM_ROUND_PERIOD;
+
+    /// <summary>As <c>LocalityOptions.MinRoundPeriod</c>. Default: 1 min.</summary>
+    public TimeSpan MinRoundPeriod { get; set; } = DEFAULT_MINUMUM_ROUND_PERIOD;
+
+    /// <summary>As <c>LocalityOptions.RejectionWindow</c>. Default: 1 min.</summary>
+    public TimeSpan RecoveryPeriod { get; set; } = DEFAULT_RECOVERY_PERIOD;
+}

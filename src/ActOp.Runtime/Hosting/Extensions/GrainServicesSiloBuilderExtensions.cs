@@ -1,5 +1,14 @@
+using ActOp.Configuration;
 using ActOp.Runtime.GrainServices;
+using ActOp.Runtime.Locality;
+using ActOp.Runtime.Management;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Options;
+using Orleans.Configuration;
+using Orleans.Configuration.Internal;
+using Orleans.Placement.Rebalancing;
+using Orleans.Placement.Repartitioning;
 using Orleans.Runtime;
 
 namespace Orleans.Hosting;
@@ -28,5 +37,55 @@ public static class GrainServicesSiloBuilderExtensions
         ArgumentNullException.ThrowIfNull(builder);
         builder.Services.AddGrainService(typeof(T));
         return builder;
+    }
+}
+
+/// <summary>Adds the even spread of activations over the silos. To be added to all silos of a cluster.</summary>
+public static class ActivationRebalancerExtensions
+{
+    /// <summary>Adds the rebalancer; see <see cref="ActivationRebalancerOptions"/>.</summary>
+    public static ISiloBuilder AddActivationRebalancer(this ISiloBuilder builder)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        builder.Services.TryAddSingleton<IFailedSessionBackoffProvider>(static provider => new UsualSessionBackoff(
+            provider.GetRequiredService<IOptions<ActivationRebalancerOptions>>().Value.SessionCyclePeriod));
+        ManagementRegistrations.AddRebalancer(builder.Services);
+        return builder;
+    }
+
+    /// <summary>Adds the rebalancer with the application's choice of the pauses after sessions that have failed.</summary>
+    public static ISiloBuilder AddActivationRebalancer<TProvider>(this ISiloBuilder builder)
+        where TProvider : class, IFailedSessionBackoffProvider
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        builder.Services.AddSingleton<IFailedSessionBackoffProvider, TProvider>();
+        return builder.AddActivationRebalancer();
+    }
+}
+
+/// <summary>Adds locality partitioning, which every silo has unless its options say otherwise.</summary>
+public static class ActivationRepartitioningExtensions
+{
+    /// <summary>
+    /// Turns locality partitioning on, with the values of <see cref="ActivationRepartitionerOptions"/> that are not their defaults.
+    /// </summary>
+    public static ISiloBuilder AddActivationRepartitioner(this ISiloBuilder builder)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        builder.Services.AddOptions<LocalityOptions>().PostConfigure<IOptions<ActivationRepartitionerOptions>>(
+            static (locality, options) => Repartitioning.Apply(options.Value, locality));
+        return builder;
+    }
+
+    /// <summary>As <see cref="AddActivationRepartitioner(ISiloBuilder)"/>, with a rule for the difference between two silos.</summary>
+    public static ISiloBuilder AddActivationRepartitioner<TRule>(this ISiloBuilder builder)
+        where TRule : class, IImbalanceToleranceRule
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        builder.Services.AddSingleton<TRule>();
+        builder.Services.AddFromExisting<IImbalanceToleranceRule, TRule>();
+        if (typeof(TRule).IsAssignableTo(typeof(ILifecycleParticipant<ISiloLifecycle>)))
+            builder.Services.AddFromExisting(typeof(ILifecycleParticipant<ISiloLifecycle>), typeof(TRule));
+        return builder.AddActivationRepartitioner();
     }
 }
