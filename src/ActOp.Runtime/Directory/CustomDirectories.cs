@@ -244,6 +244,8 @@ internal sealed class CustomCache(IGrainDirectoryCache cache, Action<Exception> 
 internal sealed class GrainLocator(
     LocalNode local, ActivationTable activations, LocationCache locations, DirectoryClient directory, GrainFactory factory) : IGrainLocator
 {
+    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(10);
+
     public void InvalidateCache(GrainAddress address)
     {
         ArgumentNullException.ThrowIfNull(address);
@@ -288,7 +290,7 @@ internal sealed class GrainLocator(
         if (!local.Address.Equals(known.SiloAddress))
         {
             if (cause == UnregistrationCause.Force)
-                await factory.GetGrain(address.GrainId).AsReference<IGrainManagementExtension>().DeactivateOnIdle().ConfigureAwait(true);
+                await EndElsewhere(known).ConfigureAwait(true);
         }
         else if (LivingHere(known) is not { } activation)
         {
@@ -305,6 +307,22 @@ internal sealed class GrainLocator(
     {
         ArgumentNullException.ThrowIfNull(siloAddress);
         locations.Put(grainId, new Location(siloAddress, default, 0));
+    }
+
+    /// <summary>Ends the activation of another silo and waits until it is not registered any more.</summary>
+    /// <exception cref="TimeoutException">It runs a call that does not end.</exception>
+    private async Task EndElsewhere(GrainAddress address)
+    {
+        await factory.GetGrain(address.GrainId).AsReference<IGrainManagementExtension>().DeactivateOnIdle().ConfigureAwait(true);
+        var asked = local.Clock.Update();
+        while (await LookupRegistered(address.GrainId).ConfigureAwait(true) is { } still && still.Matches(address))
+        {
+            if (local.Clock.Update() - asked > local.ResponseTimeout.TotalMilliseconds)
+                throw new TimeoutException("The activation " + address + " has not ended within " + local.ResponseTimeout + ".");
+            await Task.Delay(Pause, local.TaskTime).ConfigureAwait(true);
+        }
+
+        locations.Forget(address.GrainId);
     }
 
     private Activation? LivingHere(GrainAddress address) =>
