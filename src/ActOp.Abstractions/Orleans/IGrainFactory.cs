@@ -241,7 +241,8 @@ public class GrainInterfaceTypeToGrainTypeResolver
                 : candidates.FindAll(grain => ClassOf(grain.Value).StartsWith(prefix, StringComparison.Ordinal));
         }
 
-        var about = all.Select(manifest => manifest.Interfaces.GetValueOrDefault(interfaceType)).FirstOrDefault(static one => one is not null);
+        var about = all.Select(manifest => manifest.Interfaces.GetValueOrDefault(interfaceType))
+            .FirstOrDefault(static one => one is not null);
         return candidates.Count switch
         {
             1 => candidates[0].Key,

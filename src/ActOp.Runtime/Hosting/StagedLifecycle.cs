@@ -142,9 +142,9 @@ internal sealed class ServiceMoments<TLifecycle>(Lazy<BackgroundPart> late, ILog
 
 /// <summary>One moment of <see cref="ServiceMoments{TLifecycle}"/>.</summary>
 /// <remarks>
-/// Any thread. Holds the callbacks until the moment has come; then it holds nothing but that it has. The callbacks run at the same time; the
-/// start or the end waits for all of them, as long as they take. A callback that throws does not prevent the others: its exception is that
-/// of the start or the end, or is logged if it was registered so. A moment comes once, however often it is told.
+/// Any thread. Holds the callbacks until the moment has come; then it holds nothing but that it has. The callbacks run at the same time;
+/// the start or the end waits for all of them, as long as they take. A callback that throws does not prevent the others: its exception is
+/// that of the start or the end, or is logged if it was registered so. A moment comes once, however often it is told.
 /// </remarks>
 /// <param name="name">For the log.</param>
 /// <param name="late">Runs the callbacks that are registered after the moment.</param>

@@ -141,10 +141,10 @@ internal sealed class RebalancingSession(ActivationRebalancerOptions options)
 /// balance too, but only among grains that call each other.
 /// </summary>
 /// <remarks>
-/// <para>The oldest active silo decides. In each cycle it asks the silos for their numbers, and those with many to move some. All silos hold
-/// its last state, so that the next one goes on with the same status and numbers. Only grains that lose no state move, and only when they
-/// are at rest. State and session are under the lock; the cycle runs on the thread pool, one at a time; calls of other silos run on turns
-/// of this target.</para>
+/// <para>The oldest active silo decides. In each cycle it asks the silos for their numbers, and those with many to move some. All silos
+/// hold its last state, so that the next one goes on with the same status and numbers. Only grains that lose no state move, and only when
+/// they are at rest. State and session are under the lock; the cycle runs on the thread pool, one at a time; calls of other silos run on
+/// turns of this target.</para>
 /// <list type="table">
 /// <item><term>a silo does not answer</term><description> It is left out of the cycle, and its numbers stay.</description></item>
 /// <item><term>the deciding silo dies</term><description> The next oldest one begins a session. Moves under way end by

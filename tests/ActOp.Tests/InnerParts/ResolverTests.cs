@@ -72,6 +72,10 @@ public class ResolverTests(ResolverTests.Resolving cluster) : IClassFixture<Reso
             ImmutableDictionary<GrainType, Type>.Empty.Add(GrainType.Create("unknown`1"), typeof(UnknownGrain<>)));
         Assert.True(map.TryGetGrainClass(names.GetGrainType(typeof(UnknownGrain<ResolverTests>)), out var found));
         Assert.Equal(typeof(UnknownGrain<ResolverTests>), found);
+        map = new GrainClassMap(converter,
+            ImmutableDictionary<GrainType, Type>.Empty.Add(GrainType.Create("unknownpair`2"), typeof(UnknownPairGrain<,>)));
+        Assert.True(map.TryGetGrainClass(names.GetGrainType(typeof(UnknownPairGrain<ResolverTests, int>)), out found));
+        Assert.Equal(typeof(UnknownPairGrain<ResolverTests, int>), found);
         Assert.False(map.TryGetGrainClass(GrainType.Create("none"), out _));
     }
 
@@ -233,6 +237,11 @@ public class ResolverTests(ResolverTests.Resolving cluster) : IClassFixture<Reso
             Made.Add(grainId);
             return (GrainReference)(object)Factory!.GetGrain<IPlainPart>(grainId);
         }
+    }
+
+    private sealed class UnknownPairGrain<TOne, TOther>
+    {
+        public (TOne?, TOther?) Value { get; set; }
     }
 
     private sealed class UnknownGrain<T>

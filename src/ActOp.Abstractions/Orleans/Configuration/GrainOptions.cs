@@ -240,7 +240,9 @@ public sealed class ActivationRebalancerOptions
     /// </summary>
     public double CycleNumberWeight { get; set; } = DEFAULT_CYCLE_NUMBER_WEIGHT;
 
-    /// <summary>A cycle after which the imbalance is not lower by this much has brought nothing; more than 0, at most 0.1. Default: 0.0001.</summary>
+    /// <summary>
+    /// More than 0, at most 0.1. A cycle after which the imbalance is not lower by this much has brought nothing. Default: 0.0001.
+    /// </summary>
     public double EntropyQuantum { get; set; } = DEFAULT_ENTROPY_QUANTUM;
 
     /// <summary>A session ends after so many cycles in a row that brought nothing. Default: 3.</summary>

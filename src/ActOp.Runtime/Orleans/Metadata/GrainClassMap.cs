@@ -42,7 +42,7 @@ public class GrainClassMap
         var definition = GrainClasses.WithoutArguments(text);
         if (definition.Length == text.Length || !_given.TryGetValue(GrainType.Create(definition), out var generic))
             return false;
-        grainClass = generic.MakeGenericType(TypeNames.Parse(text[(definition.Length + 2)..^2], _converter));
+        grainClass = generic.MakeGenericType(TypeNames.Parse(text[definition.Length..], _converter));
         return true;
     }
 }
@@ -82,7 +82,7 @@ public class GrainTypeResolver
         var definition = type.IsConstructedGenericType ? type.GetGenericTypeDefinition() : type;
         var name = NameOfDefinition(definition);
         return type.IsConstructedGenericType && name.AsSpan().IndexOf("[["u8) < 0
-            ? GrainType.Create(name + "[[" + TypeNames.Of(type.GetGenericArguments(), _converter) + "]]")
+            ? GrainType.Create(name + "[[" + TypeNames.Of(type.GetGenericArguments(), TypeNames.BetweenGrains, _converter) + "]]")
             : name;
     }
 
@@ -158,36 +158,39 @@ public class GrainInterfaceTypeResolver
 
     private GrainInterfaceType WithArguments(Type type, string name) => GrainInterfaceType.Create(
         type.IsConstructedGenericType && !name.Contains('<', StringComparison.Ordinal)
-            ? name + "<" + TypeNames.Of(type.GetGenericArguments(), _converter) + ">"
+            ? name + "<" + TypeNames.Of(type.GetGenericArguments(), ",", _converter) + ">"
             : name);
 }
 
 /// <summary>Names of type arguments within the names of grain types and interfaces: those of generated code, if it has one.</summary>
 internal static class TypeNames
 {
-    internal static string Of(Type[] arguments, TypeConverter? converter) => string.Join(',', arguments.Select(argument =>
-        TypeManifest.TryNameOf(argument, out var name) ? name
+    /// <summary>What stands between two arguments of a grain type.</summary>
+    internal const string BetweenGrains = "],[";
+
+    internal static string Of(Type[] arguments, string separator, TypeConverter? converter) => string.Join(separator, arguments.Select(
+        argument => TypeManifest.TryNameOf(argument, out var name) ? name
             : converter is null ? argument.ToString() : "{" + converter.Format(argument) + "}"));
 
+    /// <param name="arguments">With the brackets around them.</param>
+    /// <param name="converter">Reads the names that generated code does not know; these are in braces.</param>
     /// <exception cref="SerializerException">A name is not known.</exception>
     internal static Type[] Parse(string arguments, TypeConverter? converter)
     {
+        if (converter is null || !arguments.Contains('{', StringComparison.Ordinal))
+            return TypeManifest.ParseGrainArguments(arguments);
         var names = new List<string>();
-        var (depth, begin) = (0, 0);
-        for (var at = 0; at <= arguments.Length; at++)
+        var (depth, begin, end) = (0, 2, arguments.Length - 2);
+        for (var at = begin; at < end; at++)
         {
-            if (at == arguments.Length || (arguments[at] == ',' && depth == 0))
-            {
-                names.Add(arguments[begin..at]);
-                begin = at + 1;
-            }
-            else
-            {
-                depth += arguments[at] switch { '<' or '[' or '{' => 1, '>' or ']' or '}' => -1, _ => 0 };
-            }
+            depth += arguments[at] switch { '{' => 1, '}' => -1, _ => 0 };
+            if (depth > 0 || !arguments.AsSpan(at, end - at).StartsWith(BetweenGrains))
+                continue;
+            names.Add(arguments[begin..at]);
+            begin = at + BetweenGrains.Length;
         }
 
-        return [.. names.Select(name => name is ['{', .., '}'] && converter is not null
-            ? converter.Parse(name[1..^1]) : TypeManifest.ParseArguments(name).Single())];
+        names.Add(arguments[begin..end]);
+        return [.. names.Select(name => name is ['{', .., '}'] ? converter.Parse(name[1..^1]) : TypeManifest.ParseArguments(name).Single())];
     }
 }

@@ -60,7 +60,8 @@ public static class GrainDirectoryCacheFactory
         var time = services.GetKeyedService<TimeProvider>(TimeProviderNames.GrainDirectory)
             ?? services.GetService<TimeProvider>() ?? TimeProvider.System;
         return new LeastUsedCache(
-            options.CachingStrategy == GrainDirectoryOptions.CachingStrategyType.None ? 0 : options.CacheSize, options.MaximumCacheTTL, time);
+            options.CachingStrategy == GrainDirectoryOptions.CachingStrategyType.None ? 0 : options.CacheSize, options.MaximumCacheTTL,
+            time);
     }
 }
 

@@ -81,7 +81,9 @@ public interface IPlacementStrategyResolver
     bool TryResolvePlacementStrategy(GrainType grainType, GrainProperties? properties, [NotNullWhen(true)] out PlacementStrategy? result);
 }
 
-/// <summary>Finds the placement strategies of grain types: by the resolvers of the application, else by the properties of the type.</summary>
+/// <summary>
+/// Finds the placement strategies of grain types: by the resolvers of the application, else by the properties of the type.
+/// </summary>
 /// <remarks>Any thread. Keeps the strategies of the types that the cluster knows.</remarks>
 public sealed class PlacementStrategyResolver
 {

@@ -1,7 +1,10 @@
 using System.Globalization;
 using System.Reflection;
 using Microsoft.Extensions.DependencyInjection;
+<<<<<<< HEAD:src/ActOp.Abstractions/Orleans/OptionFormatters.cs
 using Microsoft.Extensions.Logging;
+=======
+>>>>>>> 85183ec (Small families of public names stand in one file each; lines of the inner parts fit, and arguments of grain types stand in brackets):src/ActOp.Abstractions/Orleans/Options.cs
 using Microsoft.Extensions.Options;
 using Orleans.Runtime.Configuration;
 
@@ -151,4 +154,16 @@ internal sealed class DefaultFormatterResolver<T>(IOptionsMonitor<T> options) : 
     where T : class
 {
     public IOptionFormatter<T> Resolve(string name) => new PropertyFormatter<T>(name, options.Get(name));
+}
+
+/// <summary>Options of a provider.</summary>
+public static class NamedOptionExtensions
+{
+    /// <summary>The options that were configured under a name.</summary>
+    public static TOption GetOptionsByName<TOption>(this IServiceProvider services, string name)
+        where TOption : class, new()
+    {
+        ArgumentNullException.ThrowIfNull(services);
+        return services.GetRequiredService<IOptionsMonitor<TOption>>().Get(name);
+    }
 }
