@@ -1,6 +1,9 @@
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
+using Microsoft.Extensions.DependencyInjection;
+using Orleans.Configuration;
 using Orleans.Runtime;
+using Orleans.Runtime.GrainDirectory;
 
 namespace ActOp.Cluster.Tests;
 
@@ -93,6 +96,36 @@ public sealed class LocationCacheTests
         });
 
         Assert.Equal(0, wrong);
+    }
+
+    [Fact]
+    public void A_cache_of_the_application_keeps_the_locations_and_dead_silos_and_its_failures_count_as_misses()
+    {
+        using var services = new ServiceCollection().BuildServiceProvider();
+        var own = GrainDirectoryCacheFactory.CreateGrainDirectoryCache(services, new GrainDirectoryOptions());
+        var failures = 0;
+        var cache = new LocationCache(1024, custom: new CustomCache(own, _ => failures++));
+        var epoch = (3L << 40) | 7;
+        cache.Put(Grain(1), At(1, epoch));
+        cache.Put(Grain(1), At(2, epoch - 1));
+        cache.Put(Grain(2), At(2, 5));
+        Assert.Equal((At(1, epoch), true), (cache.Find(Grain(1))!.Location, cache.Find(Grain(1))!.IsStale));
+        Assert.True(own.LookUp(Grain(1), out var address, out var version));
+        Assert.Equal((3, 7), (address.MembershipVersion.Value, version));
+        Assert.Equal((2, 0), (own.KeyValues.Count(), cache.Count));
+        cache.OnView(new View(2, [Views.Dead(1, DeathCause.Silent), Views.Active(2)]));
+        cache.Put(Grain(3), At(1, 9));
+        Assert.False(cache.TryGet(Grain(1), out _));
+        Assert.True(cache.TryGet(Grain(2), out _));
+        Assert.False(cache.TryGet(Grain(3), out _));
+        Assert.False(cache.Remove(Grain(2), At(3, 5)));
+        Assert.True(cache.Remove(Grain(2), At(2, 1)));
+        Assert.False(cache.TryGet(Grain(2), out _));
+        Assert.Equal(0, failures);
+        var broken = new LocationCache(1024, custom: new CustomCache(null!, _ => failures++));
+        broken.Put(Grain(1), At(2, 1));
+        Assert.False(broken.TryGet(Grain(1), out _));
+        Assert.True(failures > 0);
     }
 
     private static GrainId Grain(int n) => GrainId.Create("g", n.ToString());

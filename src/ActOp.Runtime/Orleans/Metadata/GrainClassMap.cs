@@ -191,6 +191,7 @@ internal static class TypeNames
         }
 
         names.Add(arguments[begin..end]);
-        return [.. names.Select(name => name is ['{', .., '}'] ? converter.Parse(name[1..^1]) : TypeManifest.ParseArguments(name).Single())];
+        return [.. names.Select(name =>
+            name is ['{', .., '}'] ? converter.Parse(name[1..^1]) : TypeManifest.ParseArguments(name).Single())];
     }
 }
