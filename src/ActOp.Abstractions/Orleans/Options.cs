@@ -1,10 +1,7 @@
 using System.Globalization;
 using System.Reflection;
 using Microsoft.Extensions.DependencyInjection;
-<<<<<<< HEAD:src/ActOp.Abstractions/Orleans/OptionFormatters.cs
 using Microsoft.Extensions.Logging;
-=======
->>>>>>> 85183ec (Small families of public names stand in one file each; lines of the inner parts fit, and arguments of grain types stand in brackets):src/ActOp.Abstractions/Orleans/Options.cs
 using Microsoft.Extensions.Options;
 using Orleans.Runtime.Configuration;
 

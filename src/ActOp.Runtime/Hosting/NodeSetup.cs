@@ -229,7 +229,8 @@ internal static class SetupReader
         });
     }
 
-    private static NodeSetup OverTls(NodeSetup setup) => setup.Services.GetService<NodeTls>()?.Applied(setup) ?? setup;
+    private static NodeSetup OverTls(NodeSetup setup)
+        => Middleware.NodeMiddleware.Applied(setup.Services.GetService<NodeTls>()?.Applied(setup) ?? setup);
 
     private static NodeSetup Common(IServiceProvider services, SiloAddress address, MessagingOptions messaging)
     {
@@ -282,7 +283,7 @@ internal static class SetupReader
                 Seed = address.GetHashCode(),
             },
             ConnectionLimits = Option<ConnectionLimitOptions>(services),
-            Transport = services.GetService<Transport>() ?? new TcpTransport(new TcpOptions(), time),
+            Transport = services.GetService<Transport>() ?? new TcpTransport(NodeSockets.Options(services), time),
             DefaultPlacement = services.GetService<PlacementStrategy>() ?? new ResourceOptimizedPlacement(),
             LocationCacheSize = directory.CacheSize,
             CachesLocations = address.IsClient || directory.CachingStrategy != GrainDirectoryOptions.CachingStrategyType.None,

@@ -2,6 +2,7 @@ using System.Reflection;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
+using Orleans.Networking.Shared;
 
 namespace ActOp.Runtime.Hosting;
 
@@ -47,6 +48,8 @@ internal static class OptionReport
             "a silo withdraws its vote when the suspected silo answers again, and votes of silos that are gone do not count"),
         For<StreamStatisticOptions>(nameof(StreamStatisticOptions.StatisticMonitorWriteInterval),
             "metrics of streams are read when they are collected"),
+        For<SocketConnectionOptions>(nameof(SocketConnectionOptions.IOQueueCount),
+            "sockets are read by the threads of the receive stage (StageOptions.ReceiveThreads)"),
     ];
 
     /// <summary>The options without effect.</summary>

@@ -50,6 +50,14 @@ internal static class OptionRules
         rule.AtLeast(1, options.MinIdleCyclesBeforeRemoval);
     }
 
+    internal static void Check(Orleans.Networking.Shared.SocketConnectionOptions options)
+    {
+        var rule = new Rule(nameof(Orleans.Networking.Shared.SocketConnectionOptions));
+        rule.AtLeast(1, options.KeepAliveTimeSeconds);
+        rule.AtLeast(1, options.KeepAliveIntervalSeconds);
+        rule.AtLeast(1, options.KeepAliveRetryCount);
+    }
+
     internal static void Check(LoadSheddingOptions options)
     {
         var rule = new Rule(nameof(LoadSheddingOptions));

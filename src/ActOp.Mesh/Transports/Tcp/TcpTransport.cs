@@ -10,8 +10,6 @@ namespace ActOp.Mesh.Transports.Tcp;
 /// </summary>
 public sealed class TcpTransport : Transport
 {
-    private const int KeepAliveSeconds = 30;
-
     private readonly TcpOptions _options;
     private readonly TimeProvider _time;
 
@@ -68,12 +66,15 @@ public sealed class TcpTransport : Transport
     private TcpStream Wrap(Socket socket, EndPoint? remote)
     {
         socket.Blocking = false;
-        socket.NoDelay = true;
-        // Keep-alives of a session detect a lost peer, but not a single lost connection (dropped by an address translator, for example).
-        socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
-        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, KeepAliveSeconds);
-        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, KeepAliveSeconds / 3);
-        socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, 3);
+        socket.NoDelay = _options.NoDelay;
+        if (_options.KeepAlive)
+        {
+            socket.SetSocketOption(SocketOptionLevel.Socket, SocketOptionName.KeepAlive, true);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveTime, _options.KeepAliveSeconds);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveInterval, _options.KeepAliveIntervalSeconds);
+            socket.SetSocketOption(SocketOptionLevel.Tcp, SocketOptionName.TcpKeepAliveRetryCount, _options.KeepAliveRetries);
+        }
+
         // Setting a size switches the kernel's tuning off, so only on demand.
         if (_options.SendBufferBytes is { } sendBytes)
         {
@@ -100,6 +101,24 @@ public sealed class TcpOptions
 
     /// <summary>Connections that wait to be accepted.</summary>
     public int Backlog { get; set; } = 512;
+
+    /// <summary>Whether small sends leave at once. Default true: a link sends whole batches.</summary>
+    public bool NoDelay { get; set; } = true;
+
+    /// <summary>
+    /// Whether the system looks after idle connections. Default true: keep-alives of a session detect a lost peer, but not a single lost
+    /// connection (dropped by an address translator, for example).
+    /// </summary>
+    public bool KeepAlive { get; set; } = true;
+
+    /// <summary>Seconds that a connection is idle before the system asks the other end. Default 30.</summary>
+    public int KeepAliveSeconds { get; set; } = 30;
+
+    /// <summary>Seconds between two questions without an answer. Default 10.</summary>
+    public int KeepAliveIntervalSeconds { get; set; } = 10;
+
+    /// <summary>Questions without an answer before the connection is lost. Default 3.</summary>
+    public int KeepAliveRetries { get; set; } = 3;
 
     /// <summary>Uses only what every operating system has (select) even on Linux.</summary>
     public bool Portable { get; set; } = !OperatingSystem.IsLinux();

@@ -99,6 +99,13 @@ public static class OrleansConnectionSecurityHostingExtensions
         ArgumentNullException.ThrowIfNull(configureOptions);
         var options = new TlsOptions { LocalCertificate = certificate };
         configureOptions(options);
+        Check(options, needsCertificate);
+        return new NodeTls(options);
+    }
+
+    /// <summary>Refuses options without a certificate that is needed and can be used; reads it.</summary>
+    internal static void Check(TlsOptions options, bool needsCertificate)
+    {
         var hasNone = options.LocalCertificate is null && options.Source is null
             && options.LocalServerCertificateSelector is null
             && (needsCertificate || options.LocalClientCertificateSelector is null);
@@ -111,10 +118,9 @@ public static class OrleansConnectionSecurityHostingExtensions
         if (options.LocalCertificate is { HasPrivateKey: false } keyless)
         {
             throw new ArgumentException(
-                "The certificate " + keyless.Subject + " (TlsOptions.LocalCertificate) has no private key.", nameof(configureOptions));
+                "The certificate " + keyless.Subject + " (TlsOptions.LocalCertificate) has no private key.", nameof(options));
         }
 
         options.Source?.Load();
-        return new NodeTls(options);
     }
 }

@@ -11,6 +11,7 @@ using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Logging.Abstractions;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Connections.Security;
@@ -18,25 +19,20 @@ using Orleans.Connections.Security;
 namespace ActOp.Runtime.Hosting.Tls;
 
 /// <summary>
-/// The TLS of a node: turns <see cref="TlsOptions"/> into the options of each handshake. Registered by <c>UseTls</c>; without it nothing
-/// of this exists.
-/// <para>Owns nothing but the contexts of certificates (built once for each, because that searches the chain), which live as long as their
-/// certificates. Handshakes call it on pool threads, many at a time; a node with a <see cref="NodeSeams.Driver"/> calls it on its
-/// own.</para>
+/// The TLS of a node, in the streams of its mesh. Registered by <c>UseTls</c>; without it nothing of this exists.
+/// <para>Owns nothing but its <see cref="TlsAuthentication"/>. Handshakes call it on pool threads, many at a time; a node with a
+/// <see cref="NodeSeams.Driver"/> calls it on its own.</para>
 /// </summary>
 internal sealed class NodeTls(TlsOptions options)
 {
-    private readonly ConditionalWeakTable<X509Certificate2, SslStreamCertificateContext> _contexts = [];
-    private TimeProvider _time = TimeProvider.System;
-    private Log _log = null!;
+    private TlsAuthentication _tls = null!;
     private int _gatewayPort;
     private bool _isSilo;
 
     /// <summary>The setup of a node over TLS.</summary>
     internal NodeSetup Applied(NodeSetup setup)
     {
-        _time = setup.Time;
-        _log = new Log(setup.Loggers.CreateLogger("ActOp.Runtime"));
+        _tls = new TlsAuthentication(options, setup.Time, new Log(setup.Loggers.CreateLogger("ActOp.Runtime")));
         _isSilo = !setup.Address.IsClient;
         var gateway = Array.Find(setup.Listens, static listen => listen.Accepts == NodeKind.Client).EndPoint;
         _gatewayPort = (gateway as IPEndPoint)?.Port ?? 0;
@@ -44,7 +40,8 @@ internal sealed class NodeTls(TlsOptions options)
         var settings = new TlsSettings
         {
             Server = Server,
-            Client = Client,
+            Client = connection => _tls.Client(
+                new TlsConnectionContext(connection), _isSilo, refusal => connection.Refusal = refusal),
             Run = setup.Driver is null
                 ? static step => ThreadPool.UnsafeQueueUserWorkItem(static step => step(), step, preferLocal: false) : null,
         };
@@ -53,8 +50,37 @@ internal sealed class NodeTls(TlsOptions options)
 
     private SslServerAuthenticationOptions Server(TlsConnection connection)
     {
-        var context = new TlsConnectionContext(connection);
         var isGateway = connection.ListenEndPoint is IPEndPoint { Port: > 0 and var port } && port == _gatewayPort;
+        return _tls.Server(new TlsConnectionContext(connection), isGateway, refusal => connection.Refusal = refusal);
+    }
+}
+
+/// <summary>
+/// Turns <see cref="TlsOptions"/> into the options of each handshake.
+/// <para>Owns nothing but the contexts of certificates (built once for each, because that searches the chain), which live as long as their
+/// certificates. Any thread.</para>
+/// </summary>
+internal sealed class TlsAuthentication(TlsOptions options, TimeProvider time, Log log)
+{
+    private readonly ConditionalWeakTable<X509Certificate2, SslStreamCertificateContext> _contexts = [];
+
+    /// <summary>The limit of a handshake; may be infinite.</summary>
+    internal TimeSpan Limit => options.HandshakeTimeout;
+
+    internal TimeProvider Time => time;
+
+    /// <summary>For middleware, which is set up before the node.</summary>
+    internal static TlsAuthentication Of(TlsOptions options, IServiceProvider services) => new(
+        options,
+        services?.GetService<TimeProvider>() ?? TimeProvider.System,
+        new Log((services?.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance).CreateLogger("ActOp.Runtime")));
+
+    /// <summary>The options of an accepted connection.</summary>
+    /// <param name="context">For the callbacks.</param>
+    /// <param name="isGateway">Whether clients connect there, which need no certificate unless the options say so.</param>
+    /// <param name="refuse">Told why a certificate is refused.</param>
+    internal SslServerAuthenticationOptions Server(ConnectionContext context, bool isGateway, Action<string> refuse)
+    {
         var mode = options.ClientModeSet ?? (isGateway ? RemoteCertificateMode.AllowCertificate : RemoteCertificateMode.RequireCertificate);
         var ssl = new SslServerAuthenticationOptions
         {
@@ -65,7 +91,7 @@ internal sealed class NodeTls(TlsOptions options)
             AllowTlsResume = false,
             AllowRenegotiation = false,
             RemoteCertificateValidationCallback =
-                (_, certificate, chain, errors) => IsGood(connection, mode, certificate, chain, errors),
+                (_, certificate, chain, errors) => IsGood(refuse, mode, certificate, chain, errors),
         };
         if (options.LocalServerCertificateSelector is { } select)
             ssl.ServerCertificateSelectionCallback = (_, host) => select(context, host);
@@ -75,12 +101,15 @@ internal sealed class NodeTls(TlsOptions options)
         return ssl;
     }
 
-    private SslClientAuthenticationOptions Client(TlsConnection connection)
+    /// <summary>The options of a dialled connection.</summary>
+    /// <param name="context">For the callbacks; its other end is the name that is expected.</param>
+    /// <param name="isSilo">Whether this node is a silo, which shows what it shows to diallers.</param>
+    /// <param name="refuse">Told why a certificate is refused.</param>
+    internal SslClientAuthenticationOptions Client(ConnectionContext context, bool isSilo, Action<string> refuse)
     {
-        var context = new TlsConnectionContext(connection);
         var ssl = new SslClientAuthenticationOptions
         {
-            TargetHost = connection.RemoteEndPoint switch
+            TargetHost = context.RemoteEndPoint switch
             {
                 DnsEndPoint named => named.Host,
                 IPEndPoint address => address.Address.ToString(),
@@ -91,14 +120,14 @@ internal sealed class NodeTls(TlsOptions options)
             AllowTlsResume = false,
             AllowRenegotiation = false,
             RemoteCertificateValidationCallback =
-                (_, certificate, chain, errors) => IsGood(connection, options.RemoteCertificateMode, certificate, chain, errors),
+                (_, certificate, chain, errors) => IsGood(refuse, options.RemoteCertificateMode, certificate, chain, errors),
         };
         if (options.LocalClientCertificateSelector is { } select)
         {
             ssl.LocalCertificateSelectionCallback =
                 (sender, host, locals, remote, issuers) => select(sender, host, locals, remote, issuers)!;
         }
-        else if (_isSilo && options.LocalServerCertificateSelector is { } selectServer)
+        else if (isSilo && options.LocalServerCertificateSelector is { } selectServer)
         {
             ssl.ClientCertificateContext = ContextOf(selectServer(context, null));
         }
@@ -115,7 +144,7 @@ internal sealed class NodeTls(TlsOptions options)
         => options.CheckCertificateRevocation ? X509RevocationMode.Online : X509RevocationMode.NoCheck;
 
     private SslStreamCertificateContext? Local()
-        => options.Source is { } source ? source.Current(_time, _log)
+        => options.Source is { } source ? source.Current(time, log)
             : options.LocalCertificate is { } certificate ? ContextOf(certificate)
             : null;
 
@@ -123,19 +152,19 @@ internal sealed class NodeTls(TlsOptions options)
         => _contexts.GetValue(certificate, static certificate => SslStreamCertificateContext.Create(certificate, null, offline: true));
 
     private bool IsGood(
-        TlsConnection connection, RemoteCertificateMode mode, X509Certificate? certificate, X509Chain? chain, SslPolicyErrors errors)
+        Action<string> refuse, RemoteCertificateMode mode, X509Certificate? certificate, X509Chain? chain, SslPolicyErrors errors)
     {
         if (certificate is not X509Certificate2 remote)
         {
-            connection.Refusal = "the other end has shown no certificate.";
+            refuse("the other end has shown no certificate.");
             return mode != RemoteCertificateMode.RequireCertificate;
         }
 
         var good = options.RemoteCertificateValidation is { } validate ? validate(remote, chain, errors) : errors == SslPolicyErrors.None;
         if (!good)
         {
-            connection.Refusal = "the certificate " + remote.Subject + " was refused"
-                + (errors == SslPolicyErrors.None ? " by TlsOptions.RemoteCertificateValidation." : ": " + Describe(remote, chain, errors));
+            refuse("the certificate " + remote.Subject + " was refused"
+                + (errors == SslPolicyErrors.None ? " by TlsOptions.RemoteCertificateValidation." : ": " + Describe(remote, chain, errors)));
         }
 
         return good;
