@@ -110,8 +110,15 @@ public sealed class ConnectionMiddlewareTests
             silos: 1);
         cluster.Options.InitializeClientOnDeploy = false;
         await cluster.DeployAsync();
-        Assert.NotNull(await Record.ExceptionAsync(() => cluster.InitializeClientAsync().WaitAsync(Patience)));
-        Assert.Contains(log.Lines(LogLevel.Warning), static line => line.Contains("Middleware of the accepted", StringComparison.Ordinal));
+        using var giveUp = new CancellationTokenSource();
+        var connecting = cluster.InitializeClientAsync(giveUp.Token);
+        bool Tells() => log.Lines(LogLevel.Warning).Any(
+            static line => line.Contains("Middleware of the accepted", StringComparison.Ordinal));
+        await TestingUtils.WaitUntilAsync(_ => Task.FromResult(Tells()), Patience, TimeSpan.FromMilliseconds(5));
+        Assert.True(Tells());
+        Assert.False(connecting.IsCompletedSuccessfully);
+        await giveUp.CancelAsync();
+        Assert.NotNull(await Record.ExceptionAsync(() => connecting.WaitAsync(Patience)));
     }
 
     [Fact]

@@ -114,7 +114,9 @@ public sealed class PipedConnection
     /// <summary>The other end.</summary>
     public EndPoint? RemoteEndPoint => _stream.RemoteEndPoint;
 
-    /// <summary>The bytes of the connection. The end of the input is that of the other end; to complete the output tells it the end.</summary>
+    /// <summary>
+    /// The bytes of the connection. The end of the input is that of the other end; to complete the output tells it the end.
+    /// </summary>
     public IDuplexPipe Transport { get; }
 
     /// <summary>Cancelled when the connection is closed and nothing can be sent any more.</summary>

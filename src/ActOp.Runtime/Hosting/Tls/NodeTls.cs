@@ -164,7 +164,9 @@ internal sealed class TlsAuthentication(TlsOptions options, TimeProvider time, L
         if (!good)
         {
             refuse("the certificate " + remote.Subject + " was refused"
-                + (errors == SslPolicyErrors.None ? " by TlsOptions.RemoteCertificateValidation." : ": " + Describe(remote, chain, errors)));
+                + (errors == SslPolicyErrors.None
+                    ? " by TlsOptions.RemoteCertificateValidation."
+                    : ": " + Describe(remote, chain, errors)));
         }
 
         return good;
