@@ -149,6 +149,24 @@ public sealed class MiddlewareTests : IDisposable
     }
 
     [Fact]
+    public void Middleware_that_calls_on_after_the_link_has_ended_finds_its_pipes_completed()
+    {
+        var goesOn = new TaskCompletionSource();
+        var (a, b) = (Add("a"), Add("b", async connection =>
+        {
+            await goesOn.Task.ConfigureAwait(false);
+            await Bytes.Xored(connection).ConfigureAwait(false);
+        }));
+        a.Node.Mesh.Connect(b.Node.EndPoint).Keep = false;
+        _mesh.Rounds(10);
+        _mesh.Clock.Advance(Limit + TimeSpan.FromSeconds(1));
+        _mesh.Until(() => a.Node.Mesh.LinkCount == 0 && b.Node.Mesh.LinkCount == 0);
+        Assert.Equal(2, b.Middleware.Transport.Running);
+        goesOn.SetResult();
+        NothingIsLeft();
+    }
+
+    [Fact]
     public void An_abort_closes_the_connection_and_is_told_to_who_waits_for_it()
     {
         PipedConnection? open = null;
@@ -280,6 +298,33 @@ public sealed class MiddlewareTests : IDisposable
         link.Peer.Close();
         _mesh.Until(() => a.Mesh.LinkCount == 0 && b.Node.Mesh.LinkCount == 0);
         NothingIsLeft();
+    }
+
+    [Fact]
+    public void An_end_that_comes_together_with_the_last_bytes_is_found()
+    {
+        var goesOn = new TaskCompletionSource();
+        var b = Add("b", async connection =>
+        {
+            var pipe = new Pipe(Bytes.Inline);
+            var carried = connection.CarryAsync(new Bytes.Pair(pipe.Reader, connection.Transport.Output));
+            await PassAsync(connection.Transport.Input, pipe.Writer, stopAfter: 1_000, goesOn.Task).ConfigureAwait(false);
+            await carried.ConfigureAwait(false);
+        });
+        var a = Add("a");
+        var peer = Connect(a.Node, b.Node);
+        for (var i = 0; i < 10; i++)
+        {
+            peer.GetLink(0)!.TryAppend(Number(i, 300));
+            _mesh.Round();
+        }
+
+        peer.Close();
+        _mesh.Rounds(10);
+        goesOn.SetResult();
+        _mesh.Until(() => a.Node.Mesh.LinkCount == 0 && b.Node.Events.Count == 2);
+        Assert.Equal(Enumerable.Range(0, 10), b.Node.AllFrames.Select(frame => Number(frame)));
+        Assert.Equal(["+a", "-a:PeerClosed"], b.Node.Events);
     }
 
     [Fact]

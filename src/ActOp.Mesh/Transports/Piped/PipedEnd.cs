@@ -28,6 +28,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
     private volatile bool _isClosed;
 
     // Of Take.
+    private bool _hasEnded;
     private bool _isAsking;
     private ValueTask<ReadResult> _asked;
 
@@ -41,6 +42,9 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
 
     /// <summary>Whether the link has said that no more follows.</summary>
     public bool IsFinished => Volatile.Read(ref _isFinished);
+
+    /// <summary>Whether <see cref="Take"/> has found the end, maybe behind bytes. Thread of Take.</summary>
+    public bool HasEnded => _hasEnded;
 
     /// <summary>Ends with the last pump.</summary>
     public Task Pumps { get; private set; } = Task.CompletedTask;
@@ -83,6 +87,20 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
         return true;
     }
 
+    /// <summary>The chain has reached its end after that of the link: completes what <see cref="Open"/> would have used.</summary>
+    public async Task RefuseAsync(IDuplexPipe transport)
+    {
+        if (!ReferenceEquals(transport.Output, own.Output))
+        {
+            await transport.Output.CompleteAsync().ConfigureAwait(false);
+        }
+
+        if (!ReferenceEquals(transport.Input, own.Input))
+        {
+            await transport.Input.CompleteAsync().ConfigureAwait(false);
+        }
+    }
+
     /// <summary>
     /// Reads what is there: the number of bytes, 0 at the end, or <see cref="ByteStream.WouldBlock"/>; then, if bytes may come other than
     /// by a fill of the wire, their arrival is reported.
@@ -95,7 +113,7 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
         }
 
         var total = 0;
-        while (total < buffer.Length && TryAsk(out var read))
+        while (total < buffer.Length && !_hasEnded && TryAsk(out var read))
         {
             var rest = read.Buffer;
             var copied = (int)Math.Min(rest.Length, buffer.Length - total);
@@ -104,12 +122,13 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
             total += copied;
             if (copied == 0)
             {
-                // The end, or a read that somebody has cancelled. What was read before is delivered first.
-                return total > 0 || !read.IsCompleted ? Taken(total) : 0;
+                // A read that somebody has cancelled, or the end. Bytes that were read before it are delivered first.
+                _hasEnded = read.IsCompleted;
+                break;
             }
         }
 
-        return Taken(total);
+        return total > 0 ? total : _hasEnded ? 0 : ByteStream.WouldBlock;
     }
 
     /// <summary>
@@ -197,8 +216,6 @@ internal sealed class PipedEnd(PipedSettings settings, PipePair own, Action<Read
             _transport!.Output.CancelPendingFlush();
         }
     }
-
-    private static int Taken(int total) => total > 0 ? total : ByteStream.WouldBlock;
 
     private void FinishLocked()
     {

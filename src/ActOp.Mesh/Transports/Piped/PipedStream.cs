@@ -86,19 +86,25 @@ internal sealed class PipedStream : LayeredStream
                 return Failed;
             }
 
-            if (taken == 0 && total == 0)
+            total += Math.Max(0, taken);
+            if (_end.HasEnded)
             {
-                return EndOfStream();
+                if (total == 0)
+                {
+                    return EndOfStream();
+                }
+
+                // The bytes are delivered first.
+                break;
             }
 
-            total += Math.Max(0, taken);
-            if (taken == 0 || !mayBeMore || total == buffer.Length)
+            if (!mayBeMore || total == buffer.Length)
             {
                 return total > 0 ? total : WouldBlock;
             }
         }
 
-        // The network has more, and it has reported so before.
+        // There is more, of which nothing else reports.
         Report(ReadyKinds.Read);
         return total > 0 ? total : WouldBlock;
     }
@@ -188,7 +194,7 @@ internal sealed class PipedStream : LayeredStream
             throw new InvalidOperationException("The end of the middleware of a connection was reached for the second time.");
         }
 
-        return _end.Open(transport) ? CarriedAsync() : Task.CompletedTask;
+        return _end.Open(transport) ? CarriedAsync() : _end.RefuseAsync(transport);
     }
 
     /// <inheritdoc cref="PipedConnection.Abort"/>
