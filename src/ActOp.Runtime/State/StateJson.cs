@@ -4,6 +4,7 @@ using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
 using ActOp.Serialization;
 using Orleans;
+using Orleans.GrainReferences;
 using Orleans.Runtime;
 using Orleans.Serialization;
 
@@ -73,16 +74,16 @@ internal static class StateJson
 }
 
 /// <summary>A grain reference in JSON: the grain and the interface.</summary>
-/// <param name="factory">Creates references; asked when the first one is read.</param>
-internal sealed class GrainReferenceJson(Func<IGrainFactory> factory) : JsonConverterFactory
+/// <param name="references">Creates references.</param>
+internal sealed class GrainReferenceJson(GrainReferenceActivator references) : JsonConverterFactory
 {
     public override bool CanConvert(Type typeToConvert) => typeof(IAddressable).IsAssignableFrom(typeToConvert)
         && (typeToConvert.IsInterface || typeof(GrainReference).IsAssignableFrom(typeToConvert));
 
     public override JsonConverter CreateConverter(Type typeToConvert, JsonSerializerOptions options) =>
-        (JsonConverter)Activator.CreateInstance(typeof(Converter<>).MakeGenericType(typeToConvert), factory)!;
+        (JsonConverter)Activator.CreateInstance(typeof(Converter<>).MakeGenericType(typeToConvert), references)!;
 
-    private sealed class Converter<T>(Func<IGrainFactory> factory) : JsonConverter<T>
+    private sealed class Converter<T>(GrainReferenceActivator references) : JsonConverter<T>
         where T : class, IAddressable
     {
         public override T Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options)
@@ -90,7 +91,7 @@ internal sealed class GrainReferenceJson(Func<IGrainFactory> factory) : JsonConv
             var parts = JsonSerializer.Deserialize<Dictionary<string, string>>(ref reader);
             if (parts is null || !parts.TryGetValue("grain", out var grain) || !parts.TryGetValue("interface", out var name))
                 throw new JsonException("A reference to a grain has the members \"grain\" and \"interface\".");
-            return (T)factory().GetGrain(GrainId.Parse(grain), GrainInterfaceType.Create(name));
+            return (T)(object)references.CreateReference(GrainId.Parse(grain), GrainInterfaceType.Create(name));
         }
 
         public override void Write(Utf8JsonWriter writer, T value, JsonSerializerOptions options)

@@ -1,5 +1,6 @@
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
+using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Runtime;
 using Orleans.Serialization;
@@ -31,7 +32,7 @@ internal static class StateRegistrations
             typeof(IAttributeToFactoryMapper<PersistentStateAttribute>), typeof(PersistentStateAttributeMapper));
         services.TryAddSingleton<SystemTextJsonGrainStorageSerializer>();
         services.TryAddSingleton<IGrainStorageSerializer, UsualGrainStorageSerializer>();
-        services.AddOptions<SystemTextJsonGrainStorageSerializerOptions>().PostConfigure<IServiceProvider>(static (options, provider) =>
-            options.JsonSerializerOptions.Converters.Add(new GrainReferenceJson(provider.GetRequiredService<IGrainFactory>)));
+        services.AddSingleton<
+            IPostConfigureOptions<SystemTextJsonGrainStorageSerializerOptions>, SystemTextJsonSerializerOptionsConfigure>();
     }
 }

@@ -120,6 +120,9 @@ public class ResolverTests(ResolverTests.Resolving cluster) : IClassFixture<Reso
         Assert.IsType<RandomPlacement>(strategies.GetPlacementStrategy(GrainType.Create("plainpart")));
         Assert.Same(strategies.GetPlacementStrategy(GrainType.Create("plainpart")),
             strategies.GetPlacementStrategy(GrainType.Create("plainpart")));
+        var target = strategies.GetPlacementStrategy(GrainType.Create("sys.cluster"));
+        Assert.Same(SystemTargetPlacementStrategy.Instance, target);
+        Assert.False(target.IsUsingGrainDirectory);
         var filter = new RequiredMatchSiloMetadataPlacementFilterStrategy(["zone"], 0);
         Assert.NotNull(Silo.GetRequiredService<PlacementFilterDirectorResolver>().GetFilterDirector(filter));
     }
@@ -161,6 +164,19 @@ public class ResolverTests(ResolverTests.Resolving cluster) : IClassFixture<Reso
         await services.GetRequiredService<GrainReferenceActivator>().CreateReference(grain.GetGrainId(),
             GrainInterfaceType.Create(typeof(IPlainPart).FullName!)).AsReference<IPlainPart>().Touch();
         Assert.Equal(2, provider.Made.Count);
+    }
+
+    [Fact]
+    public void States_as_json_contain_references_also_where_an_application_configures_them_itself()
+    {
+        var options = new SystemTextJsonGrainStorageSerializerOptions();
+        var step = new SystemTextJsonSerializerOptionsConfigure(Silo.GetRequiredService<GrainReferenceActivator>());
+        step.PostConfigure(null, options);
+        step.PostConfigure(null, options);
+        var grain = cluster.Client.GetGrain<IPlainPart>("in json");
+        var text = System.Text.Json.JsonSerializer.Serialize(grain, options.JsonSerializerOptions);
+        var read = System.Text.Json.JsonSerializer.Deserialize<IPlainPart>(text, options.JsonSerializerOptions)!;
+        Assert.Equal(grain.GetGrainId(), read.GetGrainId());
     }
 
     private static GrainProperties Properties(params (string Key, string Value)[] values) =>

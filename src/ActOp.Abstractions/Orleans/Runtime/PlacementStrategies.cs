@@ -53,6 +53,18 @@ public class SiloRoleBasedPlacement : PlacementStrategy
 {
 }
 
+/// <summary>
+/// Of parts of silos that are called like grains: each is on the silo that its id names, and none is in the directory.
+/// </summary>
+public sealed class SystemTargetPlacementStrategy : PlacementStrategy
+{
+    /// <summary>The only one that is needed.</summary>
+    public static SystemTargetPlacementStrategy Instance { get; } = new();
+
+    /// <inheritdoc/>
+    public override bool IsUsingGrainDirectory => false;
+}
+
 /// <summary>The caller's silo, with several activations of a grain at once and none of them in the directory.</summary>
 internal sealed class StatelessWorkerPlacement : PlacementStrategy
 {

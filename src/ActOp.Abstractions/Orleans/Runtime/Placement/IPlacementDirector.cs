@@ -107,6 +107,8 @@ public sealed class PlacementStrategyResolver
     {
         if (_found.TryGetValue(grainType, out var known))
             return known;
+        if (grainType.IsSystemTarget())
+            return SystemTargetPlacementStrategy.Instance;
         var isKnown = _properties.TryGetGrainProperties(grainType, out var properties);
         var strategy = Find(_resolvers, grainType, properties) ?? ByName(grainType, properties) ?? Default;
         return isKnown ? _found.GetOrAdd(grainType, strategy) : strategy;
