@@ -72,7 +72,12 @@ internal sealed class PipedStream : LayeredStream
             var mayBeMore = _wire.Fill(rest);
             if (Broken() is not 0 and var broken)
             {
-                return broken;
+                if (total == 0)
+                {
+                    return broken;
+                }
+
+                break;
             }
 
             if (_life == New && (Inner.IsConnected ?? (_hasRoom || _wire.HasHeard)))
@@ -94,7 +99,6 @@ internal sealed class PipedStream : LayeredStream
                     return EndOfStream();
                 }
 
-                // The bytes are delivered first.
                 break;
             }
 
@@ -104,7 +108,7 @@ internal sealed class PipedStream : LayeredStream
             }
         }
 
-        // There is more, of which nothing else reports.
+        // There is more, or an end that comes after the bytes; nothing else reports it.
         Report(ReadyKinds.Read);
         return total > 0 ? total : WouldBlock;
     }
