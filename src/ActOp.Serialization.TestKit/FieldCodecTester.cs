@@ -345,10 +345,10 @@ public abstract class FieldCodecTester<TValue, TCodec> : IDisposable
             foreach (var size in MaxSegmentSizes)
                 Assert.Equal(expected, Written(new TestMultiSegmentBufferWriter(size), value).GetReadOnlySequence(size).ToArray());
             var stream = new MemoryStream();
-            _ = Written(new MemoryStreamBufferWriter(stream), value);
+            Written(new MemoryStreamBufferWriter(stream), value);
             Assert.Equal(expected, stream.ToArray());
             stream.SetLength(0);
-            _ = Written(new ArrayStreamBufferWriter(stream), value);
+            Written(new ArrayStreamBufferWriter(stream), value);
             Assert.Equal(expected, stream.ToArray());
         }
     }

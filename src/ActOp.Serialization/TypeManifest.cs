@@ -411,7 +411,9 @@ public static class TypeManifest
             ? types : throw new SerializerException("The type arguments " + text + " are malformed or name types that are not registered.");
     }
 
-    /// <summary>The type arguments in the name of a grain type: <c>[[A],[B]]</c>, or <c>[[A,B]]</c> as earlier versions wrote them.</summary>
+    /// <summary>
+    /// The type arguments in the name of a grain type: <c>[[A],[B]]</c>, or <c>[[A,B]]</c> as earlier versions wrote them.
+    /// </summary>
     /// <exception cref="SerializerException">An argument is not known.</exception>
     internal static Type[] ParseGrainArguments(ReadOnlySpan<char> text)
     {

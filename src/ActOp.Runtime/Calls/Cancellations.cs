@@ -73,8 +73,8 @@ internal sealed class Cancellations(
     }
 
     /// <summary>
-    /// A call whose token is cancelled already throws where it is made, as in Orleans. Its object does not return to the pool. Where filters
-    /// see the call first, it ends in its task.
+    /// A call whose token is cancelled already throws where it is made, as in Orleans. Its object does not return to the pool. Where
+    /// filters see the call first, it ends in its task.
     /// </summary>
     /// <exception cref="OperationCanceledException">The token is cancelled.</exception>
     internal static void ThrowIfCancelled(Call call)

@@ -123,7 +123,8 @@ internal sealed class IncomingCallContext(Activation activation, RequestBase req
 }
 
 /// <summary>
-/// An outgoing call: runs the filters of the caller, and then the request itself if it is a filter. Each invocation sends a copy of the request, so a filter may send it again.
+/// An outgoing call: runs the filters of the caller, and then the request itself if it is a filter. Each invocation sends a copy of the
+/// request, so a filter may send it again.
 /// </summary>
 internal sealed class OutgoingCallContext(CallSender calls, RequestBase request,
     IOutgoingGrainCallFilter[] filters) : GrainCallContext(request), IOutgoingGrainCallContext

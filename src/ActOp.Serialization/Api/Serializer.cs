@@ -15,8 +15,8 @@ namespace Orleans.Serialization;
 /// <remarks>
 /// Every method throws <see cref="CodecNotFoundException"/> for types without a codec and <see cref="SerializerException"/> for damaged
 /// data. Bytes are a mark and the format of messages between silos. What is written to a <see cref="Writer{TBufferWriter}"/> is a field as
-/// codecs of applications write it. Both are read from bytes and from a <see cref="Reader{TInput}"/>. A session that is given for bytes only
-/// says whose codecs are used.
+/// codecs of applications write it. Both are read from bytes and from a <see cref="Reader{TInput}"/>. A session that is given for bytes
+/// only says whose codecs are used.
 /// </remarks>
 public sealed class Serializer
 {

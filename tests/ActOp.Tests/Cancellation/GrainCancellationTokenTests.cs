@@ -134,7 +134,7 @@ public sealed class GrainCancellationTokenTests(TwoSilos cluster) : IClassFixtur
 
         public async Task<bool> Delay(GrainCancellationToken token)
         {
-            await Task.Delay(Timeout.Infinite, token.CancellationToken);
+            await new TaskCompletionSource().Task.WaitAsync(token.CancellationToken);
             return true;
         }
 

@@ -128,7 +128,9 @@ public class LeaseBasedQueueBalancerOptions
     /// <summary>For how long a lease is taken; after the death of a silo its queues wait so long at most. Default: 60 s.</summary>
     public TimeSpan LeaseLength { get; set; } = DefaultLeaseLength;
 
-    /// <summary>How often leases are renewed. Shorter than half of <see cref="LeaseLength"/>, so that one failure is harmless. Default: 29 s.</summary>
+    /// <summary>
+    /// How often leases are renewed. Shorter than half of <see cref="LeaseLength"/>, so that one failure is harmless. Default: 29 s.
+    /// </summary>
     public TimeSpan LeaseRenewPeriod { get; set; } = DefaultLeaseRenewPeriod;
 
     /// <summary>How often a silo that has less than its share looks for free queues. Default: 30 s.</summary>

@@ -10,7 +10,7 @@ namespace Orleans.Hosting;
 /// <summary>Ways to distribute the queues of a provider over the silos, and to keep how far they were read.</summary>
 public static class SiloPersistentStreamConfiguratorExtension
 {
-    /// <summary>Shares the queues evenly among the active silos, each queue to the silo that it prefers by hash. This is the default.</summary>
+    /// <summary>Shares the queues evenly among the active silos, each to the silo that it prefers by hash. This is the default.</summary>
     public static void UseConsistentRingQueueBalancer(this ISiloPersistentStreamConfigurator configurator) =>
         configurator.ConfigurePartitionBalancing(static (services, _) => new EvenQueueBalancer(services));
 

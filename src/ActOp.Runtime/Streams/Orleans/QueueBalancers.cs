@@ -296,8 +296,8 @@ public class DeploymentBasedQueueBalancer : QueueBalancerBase
         var all = _deployment.GetAllSiloNames().Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal).ToArray();
         if (all.Length > 0 && IsIdeal())
             return EvenQueueBalancer.ShareByName(_all, all, me);
-        string[] active =
-            [.. view.Members.Where(static one => one.Status == SiloStatus.Active).Select(static one => one.Name).Order(StringComparer.Ordinal)];
+        string[] active = [.. view.Members.Where(static one => one.Status == SiloStatus.Active).Select(static one => one.Name)
+            .Order(StringComparer.Ordinal)];
         // The queues of silos that are not active are shared out again among those that are.
         var left = all.Length == 0
             ? _all : [.. all.Except(active).SelectMany(name => EvenQueueBalancer.ShareByName(_all, all, name)).Order()];

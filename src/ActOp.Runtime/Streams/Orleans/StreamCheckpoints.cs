@@ -21,7 +21,7 @@ public interface IStreamCheckpointerGrain : IGrainWithStringKey
 
 /// <summary>What <see cref="IStreamCheckpointerGrain"/> stores.</summary>
 [GenerateSerializer]
-public sealed class StreamCheckpointerGrainState
+public class StreamCheckpointerGrainState
 {
     /// <summary>The position; empty when there is none.</summary>
     [Id(0)]
