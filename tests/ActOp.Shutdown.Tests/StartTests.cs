@@ -2,6 +2,7 @@ using System.Net;
 using ActOp.Configuration;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
+using Orleans.Runtime.MembershipService;
 
 namespace ActOp.Shutdown.Tests;
 
@@ -36,6 +37,17 @@ public class StartTests
         using var host = Nodes.Silo(Nodes.Ports(), silo => silo.UseDevelopmentClustering(seed));
         using var patience = new CancellationTokenSource(TimeSpan.FromMilliseconds(300));
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => host.StartAsync(patience.Token).WaitAsync(Patience));
+        Census.Is(_before);
+    }
+
+    [Fact]
+    public async Task A_silo_that_cannot_join_within_its_time_says_so_and_leaves_nothing()
+    {
+        var seed = new IPEndPoint(IPAddress.Loopback, Nodes.Ports().Silo);
+        using var host = Nodes.Silo(Nodes.Ports(), silo => silo.UseDevelopmentClustering(seed)
+            .Configure<ClusterMembershipOptions>(static options => options.MaxJoinAttemptTime = TimeSpan.FromMilliseconds(300)));
+        await Assert.ThrowsAsync<OrleansClusterConnectivityCheckFailedException>(() =>
+            host.StartAsync(CancellationToken.None).WaitAsync(Patience));
         Census.Is(_before);
     }
 
