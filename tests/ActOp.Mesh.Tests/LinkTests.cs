@@ -260,18 +260,20 @@ public class LinkTests
             }
         }
 
-        for (var i = 0; i < 200; i++)
+        long Allocated()
         {
-            Exchange();
+            var before = GC.GetAllocatedBytesForCurrentThread();
+            for (var i = 0; i < 200; i++)
+            {
+                Exchange();
+            }
+
+            return GC.GetAllocatedBytesForCurrentThread() - before;
         }
 
-        var before = GC.GetAllocatedBytesForCurrentThread();
-        for (var i = 0; i < 200; i++)
-        {
-            Exchange();
-        }
-
-        Assert.Equal(0, GC.GetAllocatedBytesForCurrentThread() - before);
+        Allocated();
+        // A collection meanwhile, which tests beside this one cause, empties the pools of buffers: they are filled once more.
+        Assert.Equal(0, Enumerable.Range(0, 5).Min(_ => Allocated()));
     }
 
     [Fact]

@@ -57,6 +57,14 @@ public sealed class TlsTests : IDisposable
     }
 
     [Fact]
+    public void A_listener_beyond_loopback_is_no_reason_to_warn()
+    {
+        var a = Add("a");
+        a.Mesh.Listen(new System.Net.IPEndPoint(System.Net.IPAddress.Parse("10.0.0.7"), 30_001), NodeKind.Client);
+        Assert.DoesNotContain(a.Log, static line => line.StartsWith("1011", StringComparison.Ordinal));
+    }
+
+    [Fact]
     public void A_listener_may_accept_diallers_without_a_certificate()
     {
         var (a, b) = (Add("a", tls => tls.Certificate = null), Add("b", tls => tls.RequiresClientCertificate = false));

@@ -24,8 +24,8 @@ public abstract class Transport
     public abstract Listener Listen(EndPoint endPoint, Action<ByteStream> accepted, Action<Exception> failed);
 
     /// <summary>
-    /// Whether the transport itself encrypts the connections that it accepts at an endpoint, and lets only known processes in. Default
-    /// false: any process that reaches the endpoint can connect.
+    /// Whether the transport itself encrypts the connections that it accepts at an endpoint, and decides whom it lets in. Default false:
+    /// any process that reaches the endpoint can connect.
     /// </summary>
     /// <param name="endPoint">The endpoint as given to <see cref="Listen"/>.</param>
     public virtual bool IsProtected(EndPoint endPoint) => false;

@@ -37,6 +37,9 @@ public sealed class TlsTransport : Transport
             stream => accepted(new TlsStream(stream, new TlsConnection(stream.RemoteEndPoint, endPoint), _settings, _log)),
             failed);
 
+    /// <summary>True: <see cref="TlsSettings.Server"/> says whose certificates are accepted, and whether one is required.</summary>
+    public override bool IsProtected(EndPoint endPoint) => true;
+
     /// <inheritdoc/>
     public override Readiness CreateReadiness() => new LayeredReadiness(_inner.CreateReadiness(), typeof(TlsStream));
 }
