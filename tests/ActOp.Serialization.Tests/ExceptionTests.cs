@@ -1,6 +1,7 @@
 using System.Reflection;
 using System.Reflection.Emit;
 using ActOp.Serialization.Codecs;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans.Serialization;
 
 namespace ActOp.Serialization.Tests;
@@ -8,6 +9,27 @@ namespace ActOp.Serialization.Tests;
 public class ExceptionTests
 {
     private static readonly Serializer Serializer = new();
+
+    [Fact]
+    public void Options_that_an_application_has_set_decide_which_types_without_generated_code_are_read()
+    {
+        var bytes = Serializer.SerializeToArray<Exception>(new InvalidOperationException("outer", new PlainException("x")));
+        Exception Read(Action<ExceptionSerializationOptions> configure)
+        {
+            using var services = new ServiceCollection().AddSerializer().Configure(configure).BuildServiceProvider();
+            return services.GetRequiredService<Serializer>().Deserialize<Exception>(bytes);
+        }
+
+        Assert.IsType<PlainException>(Read(static _ => { }).InnerException);
+        Assert.IsType<PlainException>(Read(static options => options.SupportedNamespacePrefixes.Add("ActOp")).InnerException);
+        Assert.IsType<PlainException>(
+            Read(static options => options.SupportedExceptionTypeFilter = static type => type == typeof(PlainException)).InnerException);
+        var fallback = Assert.IsType<UnavailableExceptionFallbackException>(
+            Read(static options => options.SupportedNamespacePrefixes.Add("Shop")).InnerException);
+        Assert.Contains(nameof(PlainException), fallback.ExceptionType, StringComparison.Ordinal);
+        Assert.Equal("outer", Assert.IsType<UnavailableExceptionFallbackException>(
+            Read(static options => options.SupportedNamespacePrefixes.Clear())).Message);
+    }
 
     [Fact]
     public void An_exception_keeps_type_message_inner_data_and_remote_stack()

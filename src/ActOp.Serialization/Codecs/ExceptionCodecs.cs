@@ -109,6 +109,8 @@ internal static class ExceptionBody
         var stack = reader.ReadNullableString();
         var hresult = reader.ReadVarInt32();
         var type = ExceptionTypes.Find(name);
+        if (type is not null && !ExceptionTypes.IsPermitted(type, reader.Session))
+            type = null;
         var value = type is null || type == typeof(AggregateException) ? null : (Exception)RuntimeHelpers.GetUninitializedObject(type);
         if (value is not null && at >= 0)
             reader.Session.AddRead(at, value);
@@ -266,6 +268,19 @@ internal static class ExceptionTypes
         if (TypeManifest.TryGetType(name, out type))
             return IsCreatable(type) ? type : null;
         return FindLoaded(name);
+    }
+
+    /// <summary>
+    /// False for a type without generated code that the application's <see cref="ExceptionSerializationOptions"/> leave out. Options that
+    /// nobody has changed permit all.
+    /// </summary>
+    internal static bool IsPermitted(Type type, WireSession session)
+    {
+        var services = (session.CodecProvider as Orleans.Serialization.Serializers.CodecProvider)?.Services ?? session.Runtime?.Services;
+        return services?.GetService(typeof(Microsoft.Extensions.Options.IOptions<ExceptionSerializationOptions>))
+                is not Microsoft.Extensions.Options.IOptions<ExceptionSerializationOptions> { Value: { IsUnchanged: false } options }
+            || options.Supports(type) || CodecTable.TryGenerated(type) is not null || type.Assembly == typeof(Orleans.IGrain).Assembly
+            || type.Assembly == typeof(ExceptionTypes).Assembly;
     }
 
     private static Type? FindLoaded(string name)
