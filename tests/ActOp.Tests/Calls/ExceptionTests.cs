@@ -37,6 +37,23 @@ public class ExceptionTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     }
 
     [Fact]
+    public async Task A_client_reads_exceptions_of_calls_with_the_types_that_its_options_support()
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureClient(static client => client.Services.Configure<Orleans.Serialization.ExceptionSerializationOptions>(
+            static options => options.SupportedExceptionTypeFilter = static type => type == typeof(TimeZoneNotFoundException)));
+        builder.ConfigureClient(static client => client.Services.Configure<Orleans.Serialization.ExceptionSerializationOptions>(
+            static options => options.SupportedNamespacePrefixes.Clear()));
+        await using var own = builder.Build();
+        await own.DeployAsync();
+        var grain = own.Client.GetGrain<IThrowing>(1);
+        await Assert.ThrowsAsync<TimeZoneNotFoundException>(() => grain.ThrowLater().AsTask());
+        await Assert.ThrowsAsync<OwnException>(() => grain.ThrowOwn(42));
+        var fallback = await Assert.ThrowsAsync<Orleans.Serialization.UnavailableExceptionFallbackException>(() => grain.Throw("broken"));
+        Assert.Equal(("broken", "System.InvalidOperationException"), (fallback.Message, fallback.ExceptionType));
+    }
+
+    [Fact]
     public async Task A_call_after_an_exception_works()
     {
         var grain = await Get(1);
