@@ -49,33 +49,44 @@ internal static class ClusterNodes
     }
 
     /// <summary>
-    /// Waits until every silo's view has exactly these silos as active ones, and knows the gone ones as such, and until every silo knows
-    /// what the others host, so that it places grains on all of them.
+    /// Waits until every silo's view has exactly these silos as active ones, and knows the gone ones as such, until every silo has told its
+    /// parts of that view, and until every silo knows what the others host, so that it places grains on all of them.
     /// </summary>
-    internal static Task WaitForLivenessAsync(
-        IReadOnlyList<Node> nodes, TimeSpan timeout, params SiloAddress[] elsewhere) => TestingUtils.WaitUntilAsync(
-        (last, _) =>
+    internal static async Task WaitForLivenessAsync(IReadOnlyList<Node> nodes, TimeSpan timeout, params SiloAddress[] elsewhere)
+    {
+        var expected = nodes.Select(node => node.Address).Concat(elsewhere).ToHashSet();
+        await TestingUtils.WaitUntilAsync(
+            (last, _) =>
+            {
+                var wrong = WhatIsWrong(nodes, expected);
+                return wrong is not null && last
+                    ? throw new TimeoutException(wrong + " after " + timeout + ".") : Task.FromResult(wrong is null);
+            },
+            timeout,
+            TimeSpan.FromMilliseconds(5)).ConfigureAwait(false);
+        // A view is visible shortly before caches, directories and links know of it, on a turn that this one follows.
+        await Task.WhenAll(nodes.Select(static node => FenceAsync(node.Cluster!.Host))).WaitAsync(timeout, TimeProvider.System)
+            .ConfigureAwait(false);
+    }
+
+    private static string? WhatIsWrong(IReadOnlyList<Node> nodes, HashSet<SiloAddress> expected)
+    {
+        if (nodes.FirstOrDefault(node => !expected.SetEquals(node.ClusterView.Active)) is { } wrong)
         {
-            var expected = nodes.Select(node => node.Address).Concat(elsewhere).ToHashSet();
-            var wrong = nodes.FirstOrDefault(node => !expected.SetEquals(node.ClusterView.Active));
-            if (wrong is null && nodes.FirstOrDefault(node => !expected.SetEquals(node.Manifests.Known.Manifests.Keys)) is { } ignorant)
-            {
-                return last
-                    ? throw new TimeoutException(
-                        "The silo " + ignorant.Address + " does not know after " + timeout + " what all others host.")
-                    : Task.FromResult(false);
-            }
+            return "The silo " + wrong.Address + " sees " + string.Join(", ", (object[])wrong.ClusterView.Active)
+                + " as active instead of " + string.Join(", ", expected);
+        }
 
-            if (wrong is not null && last)
-            {
-                throw new TimeoutException("The silo " + wrong.Address + " sees " + string.Join(", ", (object[])wrong.ClusterView.Active)
-                    + " as active instead of " + string.Join(", ", expected) + " after " + timeout + ".");
-            }
+        return nodes.FirstOrDefault(node => !expected.SetEquals(node.Manifests.Known.Manifests.Keys)) is { } ignorant
+            ? "The silo " + ignorant.Address + " does not know what all others host" : null;
+    }
 
-            return Task.FromResult(wrong is null);
-        },
-        timeout,
-        TimeSpan.FromMilliseconds(5));
+    private static Task FenceAsync(Activation host)
+    {
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        host.Enqueue(new ActionItem(static state => ((TaskCompletionSource)state!).SetResult(), done));
+        return done.Task;
+    }
 
     internal static TimeSpan StabilizationTime(ClusterMembershipOptions options, bool didKill)
     {

@@ -92,7 +92,7 @@ public static class TestingUtils
             try
             {
                 if (await predicate(isLast, linked.Token).ConfigureAwait(false))
-                    return Left() > TimeSpan.Zero;
+                    return !deadline.IsCancellationRequested && Left() > TimeSpan.Zero;
             }
             catch (OperationCanceledException) when (deadline.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
             {
