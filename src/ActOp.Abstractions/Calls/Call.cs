@@ -140,6 +140,10 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     [EditorBrowsable(EditorBrowsableState.Never)]
     public const InvokeMethodOptions Cancellable = (InvokeMethodOptions)0x200;
 
+    /// <summary>Set in <see cref="CallMethod.Options"/> by generated code when the requests of the method filter their own calls.</summary>
+    [EditorBrowsable(EditorBrowsableState.Never)]
+    public const InvokeMethodOptions FiltersItself = (InvokeMethodOptions)0x400;
+
     /// <summary>Not null if the call is <see cref="Cancellable"/>. Generated.</summary>
     [EditorBrowsable(EditorBrowsableState.Never)]
     public virtual CallCancellation? Cancellation => null;

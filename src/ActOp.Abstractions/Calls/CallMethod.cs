@@ -19,7 +19,6 @@ public sealed class CallMethod(
     Func<MethodInfo> method)
 {
     private MethodInfo? _method;
-    private byte _filter;
 
     /// <summary>The grain interface.</summary>
     public Type InterfaceType { get; } = interfaceType;
@@ -50,18 +49,6 @@ public sealed class CallMethod(
 
     /// <summary>The interface's method.</summary>
     public MethodInfo Info => _method ??= method();
-
-    /// <summary>
-    /// True if the requests of the method are filters of their own calls. Found at the first call: the requests of a method have one class.
-    /// </summary>
-    internal bool HasOwnFilter(Call call) => _filter == 0 ? FindOwnFilter(call) : _filter == 2;
-
-    private bool FindOwnFilter(Call call)
-    {
-        var found = ((Orleans.Runtime.RequestBase)call).Visible is Orleans.IOutgoingGrainCallFilter;
-        _filter = found ? (byte)2 : (byte)1;
-        return found;
-    }
 
     /// <summary>The same method with another timeout.</summary>
     internal CallMethod With(TimeSpan? timeout) =>

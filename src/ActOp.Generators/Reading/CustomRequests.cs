@@ -51,6 +51,10 @@ internal static class CustomRequests
     public static bool IsInvokable(INamedTypeSymbol type) =>
         type.OriginalDefinition.AllInterfaces.Any(static i => i.ToDisplayString() == Invokable);
 
+    /// <summary>Whether requests filter the calls that they are.</summary>
+    public static bool IsOutgoingFilter(INamedTypeSymbol type) =>
+        type.AllInterfaces.Any(static i => i.ToDisplayString() == "Orleans.IOutgoingGrainCallFilter");
+
     /// <summary>
     /// The base class of the requests of a method: that of an exact mapping before that of an open generic one, and each in the order of
     /// attributes of the method, of the return type, of assemblies, and of the class of references. Null if there is none.

@@ -180,6 +180,7 @@ internal sealed class InterfaceReader(Compilation compilation)
         var type = method.ContainingType;
         var typeParameters = TypeText.AllParameters(type);
         var parameters = typeParameters.Concat(method.TypeParameters).ToList();
+        var custom = CustomRequests.Find(method, proxy, compilation);
         return new CallModel(
             ClassName(method),
             method.DeclaredAccessibility == Accessibility.Public ? TypeText.Accessibility(type) ?? "internal" : "internal",
@@ -193,15 +194,13 @@ internal sealed class InterfaceReader(Compilation compilation)
             new(parameters.Select(TypeText.NameOf).ToArray()),
             new(method.TypeParameters.Select(TypeText.NameOf).ToArray()),
             MethodId(method),
-            Options(method),
+            Options(method) | (custom is not null && CustomRequests.IsOutgoingFilter(custom.Base) ? 0x400 : 0),
             Timeout(method),
             Return(method.ReturnType),
             Result(method) is { } result ? TypeText.Of(result) : "",
             type.AllInterfaces.Any(static i => i.ToDisplayString() == "Orleans.Runtime.IGrainExtension"),
             new(method.Parameters.Select(ReadArgument).ToArray()),
-            CustomRequests.Find(method, proxy, compilation) is { } found
-                ? CustomRequests.Read(method, proxy, isExtension, found, compilation)
-                : null);
+            custom is null ? null : CustomRequests.Read(method, proxy, isExtension, custom, compilation));
     }
 
     private static ArgumentModel ReadArgument(IParameterSymbol parameter) =>

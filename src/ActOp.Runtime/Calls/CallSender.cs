@@ -71,7 +71,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
     internal override void Send(Call call, GrainReference reference)
     {
-        if ((call.Flags & Call.Cancellable) != 0 && !_filters.HasOutgoing)
+        if ((call.Flags & (Call.Cancellable | Call.FiltersItself)) == Call.Cancellable && !_filters.HasOutgoing)
             Cancellations.ThrowIfCancelled(call);
         call.Caller = CallHost.Current;
         call.Context = RequestContext.Current;
@@ -81,7 +81,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             call.Deadline = DeadlineOf(TimeoutOf(call.Method));
         if (!TryBegin(call))
             return;
-        if (_filters.HasOutgoing || CallTrace.IsOn || call.Method.HasOwnFilter(call))
+        if (_filters.HasOutgoing || CallTrace.IsOn || (call.Flags & Call.FiltersItself) != 0)
             SendObserved(call, reference);
         else
             Route(call, reference);
@@ -169,7 +169,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
         var current = Activity.Current;
         var activity = CallTrace.IsOn ? CallTrace.StartClient(call) : null;
-        if (activity is null && !_filters.HasOutgoing && !call.Method.HasOwnFilter(call))
+        if (activity is null && !_filters.HasOutgoing && (call.Flags & Call.FiltersItself) == 0)
         {
             Route(call, reference);
             return;

@@ -80,7 +80,7 @@ internal sealed class Cancellations(
     internal static void ThrowIfCancelled(Call call)
     {
         var token = ((RequestBase)call).GetCancellationToken();
-        if (token.IsCancellationRequested && !call.Method.HasOwnFilter(call))
+        if (token.IsCancellationRequested)
             throw Cancelled(call, token);
     }
 

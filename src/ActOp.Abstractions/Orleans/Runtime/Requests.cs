@@ -40,7 +40,7 @@ public abstract class RequestBase : Call, IRequest
     /// <inheritdoc/>
     public InvokeMethodOptions Options
     {
-        get => Flags & ~(ImmutableResult | Cancellable);
+        get => Flags & ~(ImmutableResult | Cancellable | FiltersItself);
         protected set => Flags = value;
     }
 
