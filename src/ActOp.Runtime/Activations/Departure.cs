@@ -74,6 +74,9 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     /// <summary>The start has failed.</summary>
     internal void Refuse(Exception failure) => RefusesWith = failure;
 
+    /// <summary>Whether the time of the refusal has begun and not ended. For tests.</summary>
+    internal bool IsRefusing => Volatile.Read(ref _refusalEnds) is not null;
+
     /// <summary>The silo stops: nothing waits any longer than it must.</summary>
     internal void Hurry() => _refusalEnds?.Cancel();
 

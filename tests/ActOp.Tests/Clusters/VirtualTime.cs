@@ -8,8 +8,11 @@ public class VirtualTime() : ClusterFixture(1)
     /// <summary>How often the silo looks for activations to end.</summary>
     public TimeSpan Quantum { get; } = TimeSpan.FromSeconds(30);
 
-    /// <summary>How long the hooks of a grain may take at its begin, and at its end.</summary>
-    public static readonly TimeSpan HookTime = TimeSpan.FromSeconds(10);
+    /// <summary>
+    /// How long the hooks of a grain may take at its begin, and at its end. An odd time, so that no periodic timer is due as late as its
+    /// own.
+    /// </summary>
+    public static readonly TimeSpan HookTime = TimeSpan.FromMilliseconds(10_700);
 
     public IClusterClient Silo => ClientOf(0);
 

@@ -35,7 +35,7 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
         }
 
         script.Hooks.Clear();
-        await EndRefusalAsync();
+        await EndRefusalAsync(grain);
         Assert.Equal(2, await grain.Number().WaitAsync(Gate.Patience));
         gate.Open();
         await script.Late.Task.WaitAsync(Gate.Patience);
@@ -98,11 +98,11 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
         await Assert.ThrowsAsync<FormatException>(() => grain.Number().WaitAsync(Gate.Patience));
         script.Hooks.Clear();
         // What it took is given back before the seconds in which it refuses calls.
-        await cluster.Clock.TimerSetAsync(Refusal).WaitAsync(Gate.Patience);
+        await RefusesAsync(grain);
         Assert.Equal(hook == "construct" ? 0 : 1, script.Count("stop stage"));
         Assert.Equal(hook == "construct" ? 0 : 1, script.Count("dispose"));
         Assert.Equal(1, script.Count("dispose scope"));
-        await EndRefusalAsync();
+        await EndRefusalAsync(grain);
         Assert.Equal(2, await grain.Number());
         Assert.Equal(0, script.Count("OnDeactivate"));
     }
@@ -114,7 +114,7 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
         script.Hooks["activate"] = () => throw new FormatException("not today");
         await Assert.ThrowsAsync<FormatException>(() => grain.Number().WaitAsync(Gate.Patience));
         script.Hooks.Clear();
-        await cluster.Clock.TimerSetAsync(Refusal).WaitAsync(Gate.Patience);
+        await RefusesAsync(grain);
         cluster.Clock.Advance(Refusal - TimeSpan.FromMilliseconds(1));
         var refused = await Assert.ThrowsAsync<FormatException>(() => grain.Number().WaitAsync(Gate.Patience));
         Assert.Equal("not today", refused.Message);
@@ -251,10 +251,24 @@ public class HookTests(HookTests.HookedSilo cluster) : IClassFixture<HookTests.H
 
     private Node Node => cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<Node>();
 
-    private async Task EndRefusalAsync()
+    private async Task EndRefusalAsync(IHooked grain)
     {
-        await cluster.Clock.TimerSetAsync(Refusal).WaitAsync(Gate.Patience);
+        await RefusesAsync(grain);
         cluster.Clock.Advance(Refusal);
+    }
+
+    /// <summary>The time of the refusal has begun. Other timers of the silo may be due as late as its own.</summary>
+    private async Task RefusesAsync(IHooked grain)
+    {
+        Activation? refusing = null;
+        await TestingUtils.WaitUntilAsync(
+            _ => Task.FromResult(
+                cluster.Cluster.Nodes.Single().Activations.TryGet(grain.GetGrainId(), out refusing) && refusing.Life.IsRefusing),
+            Gate.Patience, TimeSpan.FromMilliseconds(1));
+        // The turn that begins it also sets its timer.
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        refusing!.Enqueue(new ActionItem(static state => ((TaskCompletionSource)state!).SetResult(), done));
+        await done.Task.WaitAsync(Gate.Patience);
     }
 
     private IHooked Get(out Script script)

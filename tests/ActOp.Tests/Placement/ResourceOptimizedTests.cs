@@ -156,15 +156,17 @@ public class ResourceOptimizedTests
         await using var silos = await SilosInVirtualTime.Deploy(
             static silo => silo.Configure<LocalityOptions>(static options => options.Enabled = false));
         await silos.AskAll(Enumerable.Range(0, 100).Select(key => silos.Grains.GetGrain<IEchoGrain>("use" + key).Where()));
-        await silos.PassAsync(TimeSpan.FromSeconds(3), 0, 1);
+        (int, int) Differences() => (
+            silos.NodeOf(0).Locality.Uses.Of(silos.AddressOf(1)).Activations - silos.NodeOf(1).Activations.Count,
+            silos.NodeOf(1).Locality.Uses.Of(silos.AddressOf(0)).Activations - silos.NodeOf(0).Activations.Count);
+        // A report is sent about once a second, and arrives when the machine has time for it.
+        for (var seconds = 0; seconds < 60 && Differences() != (0, 0); seconds++)
+            await silos.PassAsync(TimeSpan.FromSeconds(1), 0, 1);
+        Assert.Equal((0, 0), Differences());
         for (var silo = 0; silo < 2; silo++)
         {
-            var uses = silos.NodeOf(silo).Locality.Uses;
             for (var other = 0; other < 2; other++)
-            {
-                Assert.Equal(silos.NodeOf(other).Activations.Count, uses.Of(silos.AddressOf(other)).Activations);
-                Assert.True(uses.Of(silos.AddressOf(other)).MaxMemory > 0);
-            }
+                Assert.True(silos.NodeOf(silo).Locality.Uses.Of(silos.AddressOf(other)).MaxMemory > 0);
         }
     }
 
