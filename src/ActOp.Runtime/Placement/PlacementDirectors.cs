@@ -74,6 +74,9 @@ internal sealed class ActivationCountDirector(LocalNode local, ClusterView clust
     private readonly int _choices = local.Services.GetRequiredService<IOptions<ActivationCountBasedPlacementOptions>>().Value.ChooseOutOf;
     private long _updatedAt = -MaxAgeMs;
 
+    /// <summary>Whether a silo has not replied to the last request. For tests.</summary>
+    internal bool IsAsking(SiloAddress silo) => _asking.ContainsKey(silo);
+
     internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester)
     {
         var updatedAt = Volatile.Read(ref _updatedAt);

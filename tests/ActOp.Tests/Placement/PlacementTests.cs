@@ -47,6 +47,8 @@ public class PlacementTests(PlacementTests.FourSilos cluster) : IClassFixture<Pl
             var context = new PlacementContext(node.ClusterView, silos.AddressOf(0), node.Manifests.Known, node.Placement);
             var target = new PlacementTarget(silos.Grains.GetGrain<ICounted>(0).GetGrainId(), [], default, 0);
             Assert.True(director.OnAddActivation(new ActivationCountBasedPlacement(), target, context).IsCompletedSuccessfully);
+            await TestingUtils.WaitUntilAsync(
+                _ => Task.FromResult(!director.IsAsking(silos.AddressOf(0))), Gate.Patience, TimeSpan.FromMilliseconds(1));
             await silos.PassAsync(TimeSpan.FromSeconds(2), 0);
             for (var grain = 0; grain < 50; grain++)
             {
