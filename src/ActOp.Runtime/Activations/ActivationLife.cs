@@ -90,10 +90,10 @@ internal struct ActivationLife
     /// <summary>The exception with which requests are refused after a start that has failed.</summary>
     internal readonly Exception? RefusesWith => _state == ActivationState.Deactivating ? Departing?.RefusesWith : null;
 
-    /// <summary>The end is decided: no request starts any more, except beside a running one.</summary>
     /// <summary>Whether calls are refused for a while because the start has failed. For tests.</summary>
     internal readonly bool IsRefusing => Departing is { IsRefusing: true };
 
+    /// <summary>The end is decided: no request starts any more, except beside a running one.</summary>
     private readonly bool IsLeaving => Departing is { IsDecided: true };
 
     private readonly Departure? Departing => _process is null ? null : _process as Departure ?? (_process as Beginning)?.Departure;

@@ -71,20 +71,22 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
     internal override void Send(Call call, GrainReference reference)
     {
-        if ((call.Flags & (Call.Cancellable | Call.FiltersItself)) == Call.Cancellable && !_filters.HasOutgoing)
+        // Looked at once: most calls have none of these.
+        var special = call.Flags & (InvokeMethodOptions.OneWay | Call.Cancellable | Call.FiltersItself);
+        if ((special & ~InvokeMethodOptions.OneWay) == Call.Cancellable && !_filters.HasOutgoing)
             Cancellations.ThrowIfCancelled(call);
         call.Caller = CallHost.Current;
         call.Context = RequestContext.Current;
-        if ((call.Flags & InvokeMethodOptions.OneWay) != 0)
+        if ((special & InvokeMethodOptions.OneWay) != 0)
             call.Origin = CallOrigin.Nobody;
         else
             call.Deadline = DeadlineOf(TimeoutOf(call.Method));
         if (!TryBegin(call))
             return;
-        if (_filters.HasOutgoing || CallTrace.IsOn || (call.Flags & Call.FiltersItself) != 0)
+        if (_filters.HasOutgoing || CallTrace.IsOn || special != 0)
             SendObserved(call, reference);
         else
-            Route(call, reference);
+            _router.Route(call, reference);
     }
 
     /// <summary>
@@ -161,7 +163,8 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     /// </summary>
     private void SendObserved(Call call, GrainReference reference)
     {
-        if (call.Method.IsSystem)
+        var isFiltered = _filters.HasOutgoing || (call.Flags & Call.FiltersItself) != 0;
+        if (call.Method.IsSystem || !(isFiltered || CallTrace.IsOn))
         {
             Route(call, reference);
             return;
@@ -169,7 +172,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
         var current = Activity.Current;
         var activity = CallTrace.IsOn ? CallTrace.StartClient(call) : null;
-        if (activity is null && !_filters.HasOutgoing && (call.Flags & Call.FiltersItself) == 0)
+        if (activity is null && !isFiltered)
         {
             Route(call, reference);
             return;
