@@ -57,21 +57,15 @@ public sealed class FSharpChoiceCopier<T1, T2>(
     IDeepCopier<T1> copier1, IDeepCopier<T2> copier2)
     : IDeepCopier<FSharpChoice<T1, T2>>
 {
-    public FSharpChoice<T1, T2> DeepCopy(FSharpChoice<T1, T2> input, CopyContext context)
-    {
-        if (context.TryGetCopy<FSharpChoice<T1, T2>>(input, out var found))
-            return found!;
-        var copy = input switch
+    public FSharpChoice<T1, T2> DeepCopy(FSharpChoice<T1, T2> input, CopyContext context) =>
+        FSharpCopies.Once(input, context, (copier1, copier2), static (value, copiers, c) => value switch
         {
             FSharpChoice<T1, T2>.Choice1Of2 one =>
-                FSharpChoice<T1, T2>.NewChoice1Of2(copier1.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2>.NewChoice1Of2(copiers.copier1.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2>.Choice2Of2 one =>
-                FSharpChoice<T1, T2>.NewChoice2Of2(copier2.DeepCopy(one.Item, context)),
-            _ => input,
-        };
-        context.RecordCopy(input, copy);
-        return copy;
-    }
+                FSharpChoice<T1, T2>.NewChoice2Of2(copiers.copier2.DeepCopy(one.Item, c)),
+            _ => value,
+        });
 }
 
 /// <summary>What is written for a choice.</summary>
@@ -132,23 +126,17 @@ public sealed class FSharpChoiceCopier<T1, T2, T3>(
     IDeepCopier<T1> copier1, IDeepCopier<T2> copier2, IDeepCopier<T3> copier3)
     : IDeepCopier<FSharpChoice<T1, T2, T3>>
 {
-    public FSharpChoice<T1, T2, T3> DeepCopy(FSharpChoice<T1, T2, T3> input, CopyContext context)
-    {
-        if (context.TryGetCopy<FSharpChoice<T1, T2, T3>>(input, out var found))
-            return found!;
-        var copy = input switch
+    public FSharpChoice<T1, T2, T3> DeepCopy(FSharpChoice<T1, T2, T3> input, CopyContext context) =>
+        FSharpCopies.Once(input, context, (copier1, copier2, copier3), static (value, copiers, c) => value switch
         {
             FSharpChoice<T1, T2, T3>.Choice1Of3 one =>
-                FSharpChoice<T1, T2, T3>.NewChoice1Of3(copier1.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3>.NewChoice1Of3(copiers.copier1.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3>.Choice2Of3 one =>
-                FSharpChoice<T1, T2, T3>.NewChoice2Of3(copier2.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3>.NewChoice2Of3(copiers.copier2.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3>.Choice3Of3 one =>
-                FSharpChoice<T1, T2, T3>.NewChoice3Of3(copier3.DeepCopy(one.Item, context)),
-            _ => input,
-        };
-        context.RecordCopy(input, copy);
-        return copy;
-    }
+                FSharpChoice<T1, T2, T3>.NewChoice3Of3(copiers.copier3.DeepCopy(one.Item, c)),
+            _ => value,
+        });
 }
 
 /// <summary>What is written for a choice.</summary>
@@ -217,25 +205,19 @@ public sealed class FSharpChoiceCopier<T1, T2, T3, T4>(
     IDeepCopier<T4> copier4)
     : IDeepCopier<FSharpChoice<T1, T2, T3, T4>>
 {
-    public FSharpChoice<T1, T2, T3, T4> DeepCopy(FSharpChoice<T1, T2, T3, T4> input, CopyContext context)
-    {
-        if (context.TryGetCopy<FSharpChoice<T1, T2, T3, T4>>(input, out var found))
-            return found!;
-        var copy = input switch
+    public FSharpChoice<T1, T2, T3, T4> DeepCopy(FSharpChoice<T1, T2, T3, T4> input, CopyContext context) =>
+        FSharpCopies.Once(input, context, (copier1, copier2, copier3, copier4), static (value, copiers, c) => value switch
         {
             FSharpChoice<T1, T2, T3, T4>.Choice1Of4 one =>
-                FSharpChoice<T1, T2, T3, T4>.NewChoice1Of4(copier1.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4>.NewChoice1Of4(copiers.copier1.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4>.Choice2Of4 one =>
-                FSharpChoice<T1, T2, T3, T4>.NewChoice2Of4(copier2.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4>.NewChoice2Of4(copiers.copier2.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4>.Choice3Of4 one =>
-                FSharpChoice<T1, T2, T3, T4>.NewChoice3Of4(copier3.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4>.NewChoice3Of4(copiers.copier3.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4>.Choice4Of4 one =>
-                FSharpChoice<T1, T2, T3, T4>.NewChoice4Of4(copier4.DeepCopy(one.Item, context)),
-            _ => input,
-        };
-        context.RecordCopy(input, copy);
-        return copy;
-    }
+                FSharpChoice<T1, T2, T3, T4>.NewChoice4Of4(copiers.copier4.DeepCopy(one.Item, c)),
+            _ => value,
+        });
 }
 
 /// <summary>What is written for a choice.</summary>
@@ -311,27 +293,21 @@ public sealed class FSharpChoiceCopier<T1, T2, T3, T4, T5>(
     IDeepCopier<T4> copier4, IDeepCopier<T5> copier5)
     : IDeepCopier<FSharpChoice<T1, T2, T3, T4, T5>>
 {
-    public FSharpChoice<T1, T2, T3, T4, T5> DeepCopy(FSharpChoice<T1, T2, T3, T4, T5> input, CopyContext context)
-    {
-        if (context.TryGetCopy<FSharpChoice<T1, T2, T3, T4, T5>>(input, out var found))
-            return found!;
-        var copy = input switch
+    public FSharpChoice<T1, T2, T3, T4, T5> DeepCopy(FSharpChoice<T1, T2, T3, T4, T5> input, CopyContext context) =>
+        FSharpCopies.Once(input, context, (copier1, copier2, copier3, copier4, copier5), static (value, copiers, c) => value switch
         {
             FSharpChoice<T1, T2, T3, T4, T5>.Choice1Of5 one =>
-                FSharpChoice<T1, T2, T3, T4, T5>.NewChoice1Of5(copier1.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4, T5>.NewChoice1Of5(copiers.copier1.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4, T5>.Choice2Of5 one =>
-                FSharpChoice<T1, T2, T3, T4, T5>.NewChoice2Of5(copier2.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4, T5>.NewChoice2Of5(copiers.copier2.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4, T5>.Choice3Of5 one =>
-                FSharpChoice<T1, T2, T3, T4, T5>.NewChoice3Of5(copier3.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4, T5>.NewChoice3Of5(copiers.copier3.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4, T5>.Choice4Of5 one =>
-                FSharpChoice<T1, T2, T3, T4, T5>.NewChoice4Of5(copier4.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4, T5>.NewChoice4Of5(copiers.copier4.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4, T5>.Choice5Of5 one =>
-                FSharpChoice<T1, T2, T3, T4, T5>.NewChoice5Of5(copier5.DeepCopy(one.Item, context)),
-            _ => input,
-        };
-        context.RecordCopy(input, copy);
-        return copy;
-    }
+                FSharpChoice<T1, T2, T3, T4, T5>.NewChoice5Of5(copiers.copier5.DeepCopy(one.Item, c)),
+            _ => value,
+        });
 }
 
 /// <summary>What is written for a choice.</summary>
@@ -414,27 +390,21 @@ public sealed class FSharpChoiceCopier<T1, T2, T3, T4, T5, T6>(
     IDeepCopier<T4> copier4, IDeepCopier<T5> copier5, IDeepCopier<T6> copier6)
     : IDeepCopier<FSharpChoice<T1, T2, T3, T4, T5, T6>>
 {
-    public FSharpChoice<T1, T2, T3, T4, T5, T6> DeepCopy(FSharpChoice<T1, T2, T3, T4, T5, T6> input, CopyContext context)
-    {
-        if (context.TryGetCopy<FSharpChoice<T1, T2, T3, T4, T5, T6>>(input, out var found))
-            return found!;
-        var copy = input switch
+    public FSharpChoice<T1, T2, T3, T4, T5, T6> DeepCopy(FSharpChoice<T1, T2, T3, T4, T5, T6> input, CopyContext context) =>
+        FSharpCopies.Once(input, context, (copier1, copier2, copier3, copier4, copier5, copier6), static (value, copiers, c) => value switch
         {
             FSharpChoice<T1, T2, T3, T4, T5, T6>.Choice1Of6 one =>
-                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice1Of6(copier1.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice1Of6(copiers.copier1.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4, T5, T6>.Choice2Of6 one =>
-                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice2Of6(copier2.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice2Of6(copiers.copier2.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4, T5, T6>.Choice3Of6 one =>
-                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice3Of6(copier3.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice3Of6(copiers.copier3.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4, T5, T6>.Choice4Of6 one =>
-                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice4Of6(copier4.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice4Of6(copiers.copier4.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4, T5, T6>.Choice5Of6 one =>
-                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice5Of6(copier5.DeepCopy(one.Item, context)),
+                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice5Of6(copiers.copier5.DeepCopy(one.Item, c)),
             FSharpChoice<T1, T2, T3, T4, T5, T6>.Choice6Of6 one =>
-                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice6Of6(copier6.DeepCopy(one.Item, context)),
-            _ => input,
-        };
-        context.RecordCopy(input, copy);
-        return copy;
-    }
+                FSharpChoice<T1, T2, T3, T4, T5, T6>.NewChoice6Of6(copiers.copier6.DeepCopy(one.Item, c)),
+            _ => value,
+        });
 }

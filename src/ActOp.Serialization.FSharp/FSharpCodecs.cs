@@ -244,17 +244,12 @@ public sealed class FSharpMapCodec<TKey, TValue>(IValueSerializer<FSharpMapSurro
 public sealed class FSharpMapCopier<TKey, TValue>(IDeepCopier<TKey> keyCopier, IDeepCopier<TValue> valueCopier)
     : IDeepCopier<FSharpMap<TKey, TValue>>
 {
-    public FSharpMap<TKey, TValue> DeepCopy(FSharpMap<TKey, TValue> input, CopyContext context)
-    {
-        if (context.TryGetCopy<FSharpMap<TKey, TValue>>(input, out var found))
-            return found!;
-        var copy = FSharpCopies.IsShallow(keyCopier) && FSharpCopies.IsShallow(valueCopier)
-            ? input
-            : MapModule.OfSeq(input.Select(
-                pair => Tuple.Create(keyCopier.DeepCopy(pair.Key, context), valueCopier.DeepCopy(pair.Value, context))));
-        context.RecordCopy(input, copy);
-        return copy;
-    }
+    public FSharpMap<TKey, TValue> DeepCopy(FSharpMap<TKey, TValue> input, CopyContext context) =>
+        FSharpCopies.Once(input, context, (keyCopier, valueCopier), static (map, copiers, c) =>
+            FSharpCopies.IsShallow(copiers.keyCopier) && FSharpCopies.IsShallow(copiers.valueCopier)
+                ? map
+                : MapModule.OfSeq(map.Select(
+                    pair => Tuple.Create(copiers.keyCopier.DeepCopy(pair.Key, c), copiers.valueCopier.DeepCopy(pair.Value, c)))));
 }
 
 /// <summary>Copies of values that cannot change, unless what they hold can.</summary>
@@ -264,11 +259,17 @@ internal static class FSharpCopies
 
     internal static TValue Of<TValue, TItem>(
         TValue input, CopyContext context, IDeepCopier<TItem> copier, Func<TValue, IDeepCopier<TItem>, CopyContext, TValue> copy)
+        where TValue : class =>
+        Once(input, context, (copier, copy), static (value, how, c) => IsShallow(how.copier) ? value : how.copy(value, how.copier, c));
+
+    /// <summary>One copy of an object in a context, however often it comes.</summary>
+    internal static TValue Once<TValue, TState>(
+        TValue input, CopyContext context, TState state, Func<TValue, TState, CopyContext, TValue> copy)
         where TValue : class
     {
         if (context.TryGetCopy<TValue>(input, out var found))
             return found!;
-        var made = IsShallow(copier) ? input : copy(input, copier, context);
+        var made = copy(input, state, context);
         context.RecordCopy(input, made);
         return made;
     }
