@@ -58,6 +58,10 @@ internal sealed class RebalancerState
 
     [Id(6)]
     public DateTime[] ChangedAt { get; set; } = [];
+
+    /// <summary>Grows with each state, so that of two states the later one is known, in whichever order they arrive.</summary>
+    [Id(7)]
+    public long Version { get; set; }
 }
 
 /// <summary>Activations that one silo shall give to another.</summary>
@@ -143,14 +147,16 @@ internal sealed class RebalancingSession(ActivationRebalancerOptions options)
 /// <remarks>
 /// <para>The oldest active silo decides. In each cycle it asks the silos for their numbers, and those with many to move some. All silos
 /// hold its last state, so that the next one goes on with the same status and numbers. Only grains that lose no state move, and only when
-/// they are at rest. State and session are under the lock; the cycle runs on the thread pool, one at a time; calls of other silos run on
-/// turns of this target.</para>
+/// they are at rest. The state is under one lock; the cycle, which owns the session, runs on the thread pool, one at a time; calls of
+/// other silos run on turns of this target. Listeners are told one report after another, under a lock of their own.</para>
 /// <list type="table">
 /// <item><term>a silo does not answer</term><description> It is left out of the cycle, and its numbers stay.</description></item>
 /// <item><term>the deciding silo dies</term><description> The next oldest one begins a session. Moves under way end by
 /// themselves.</description></item>
 /// <item><term>two silos decide, while their views differ</term><description> Activations move more than needed, and each once at a
 /// time.</description></item>
+/// <item><term>states arrive in another order than they were decided</term><description> One that is older than the state that is known is
+/// dropped.</description></item>
 /// <item><term>a request comes twice</term><description> A suspension begins anew; the other changes nothing.</description></item>
 /// <item><term>a listener or the backoff provider throws</term><description> It is logged. Without a pause the next session begins with the
 /// next cycle.</description></item>
@@ -171,6 +177,9 @@ internal sealed class Rebalancer(
 
     private readonly BackgroundPart _work = local.Background.Part("rebalancer");
     private readonly Lock _gate = new();
+
+    /// <summary>Taken before the other one.</summary>
+    private readonly Lock _telling = new();
     private readonly SortedDictionary<SiloAddress, (ulong Dispersed, ulong Acquired, DateTime ChangedAt)> _numbers = [];
     private ImmutableArray<IActivationRebalancerReportListener> _listeners = [];
     private RebalancingSession? _session;
@@ -178,6 +187,9 @@ internal sealed class Rebalancer(
     private double _imbalance;
     private int _failures;
     private long _pausedUntil;
+
+    /// <summary>Of the state that is known.</summary>
+    private long _version;
 
     /// <summary>Time in ms; the greatest number for ever, 0 if activations are moved.</summary>
     private long _suspendedUntil;
@@ -375,6 +387,7 @@ internal sealed class Rebalancer(
             return new RebalancerState
             {
                 Host = local.Address,
+                Version = ++_version,
                 Suspension = Suspension(),
                 Imbalance = _imbalance,
                 Silos = [.. _numbers.Keys],
@@ -385,24 +398,32 @@ internal sealed class Rebalancer(
         }
     }
 
-    /// <summary>Takes over the state of the silo that decides.</summary>
+    /// <summary>Takes over the state of the silo that decides, unless a later one is known.</summary>
     private RebalancingReport Learn(RebalancerState state)
     {
         lock (_gate)
         {
-            _host = state.Host;
-            if (!local.Address.Equals(state.Host))
-            {
-                _suspendedUntil = state.Suspension is not { } time ? 0
-                    : time == Timeout.InfiniteTimeSpan ? long.MaxValue : Now + (long)time.TotalMilliseconds;
-                _imbalance = state.Imbalance;
-                _numbers.Clear();
-                for (var i = 0; i < state.Silos.Length; i++)
-                    _numbers[state.Silos[i]] = (state.Dispersed[i], state.Acquired[i], state.ChangedAt[i]);
-            }
-
+            if (!local.Address.Equals(state.Host) && !IsLate(state))
+                TakeOver(state);
             return Report();
         }
+    }
+
+    /// <summary>
+    /// Under the lock. The silo that decides now may not have seen the last state of the one before it; its states count nevertheless.
+    /// </summary>
+    private bool IsLate(RebalancerState state) =>
+        state.Version < _version && (state.Host.Equals(_host) || !state.Host.Equals(Host));
+
+    /// <summary>Under the lock.</summary>
+    private void TakeOver(RebalancerState state)
+    {
+        (_host, _version, _imbalance) = (state.Host, state.Version, state.Imbalance);
+        _suspendedUntil = state.Suspension is not { } time ? 0
+            : time == Timeout.InfiniteTimeSpan ? long.MaxValue : Now + (long)time.TotalMilliseconds;
+        _numbers.Clear();
+        for (var i = 0; i < state.Silos.Length; i++)
+            _numbers[state.Silos[i]] = (state.Dispersed[i], state.Acquired[i], state.ChangedAt[i]);
     }
 
     /// <summary>Under the lock.</summary>
@@ -429,23 +450,28 @@ internal sealed class Rebalancer(
         _ => null,
     };
 
-    private void TellListeners(RebalancingReport report)
+    /// <summary>A report is told with the state that is known then, so the last one that a listener sees is the latest.</summary>
+    private void TellListeners(RebalancerState state)
     {
-        foreach (var listener in _listeners)
-            _work.Do(() => listener.OnReport(report));
+        lock (_telling)
+        {
+            var report = Learn(state);
+            foreach (var listener in _listeners)
+                _work.Do(() => listener.OnReport(report));
+        }
     }
 
     /// <summary>Another silo, which decides, has told its state. What this silo has decided its listeners know already.</summary>
     private void Told(RebalancerState state)
     {
         if (!local.Address.Equals(state.Host))
-            TellListeners(Learn(state));
+            TellListeners(state);
     }
 
     /// <summary>Tells all silos what this one has decided.</summary>
     private RebalancerState Publish(RebalancerState state)
     {
-        TellListeners(Learn(state));
+        TellListeners(state);
         foreach (var silo in cluster.Active)
         {
             if (!silo.Equals(local.Address))

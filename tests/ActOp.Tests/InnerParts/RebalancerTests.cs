@@ -143,7 +143,7 @@ public class RebalancerTests
         {
             var rebalancer = silo.ServiceProvider.GetRequiredService<IActivationRebalancer>();
             var listener = new Listener();
-            var first = await rebalancer.GetRebalancingReport();
+            var first = await rebalancer.GetRebalancingReport(true);
             Assert.Equal((RebalancerStatus.Executing, null), (first.Status, first.SuspensionDuration));
             rebalancer.SubscribeToReports(listener);
             await rebalancer.SuspendRebalancing();
@@ -164,6 +164,21 @@ public class RebalancerTests
             Assert.Equal(RebalancerStatus.Executing, (await rebalancer.GetRebalancingReport(true)).Status);
             await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => rebalancer.SuspendRebalancing(TimeSpan.Zero));
         }
+    }
+
+    [Fact]
+    public async Task A_state_that_arrives_after_a_later_one_is_dropped()
+    {
+        await using var cluster = await Start();
+        var decides = cluster.Silos.MinBy(static silo => silo.SiloAddress)!;
+        var other = cluster.Silos.First(silo => silo != decides).ServiceProvider.GetRequiredService<IActivationRebalancer>();
+        var listener = new Listener();
+        other.SubscribeToReports(listener);
+        var early = await ((IRebalancerTarget)decides.ServiceProvider.GetRequiredService<IActivationRebalancer>()).Get();
+        await other.SuspendRebalancing();
+        await ((IRebalancerTarget)other).Tell(early);
+        Assert.Equal(RebalancerStatus.Suspended, (await other.GetRebalancingReport()).Status);
+        Assert.Equal(RebalancerStatus.Suspended, listener.Last!.Value.Status);
     }
 
     [Fact]
