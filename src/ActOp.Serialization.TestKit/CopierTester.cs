@@ -7,53 +7,22 @@ namespace Orleans.Serialization.TestKit;
 /// <summary>Tests of a copier. The values come from the class that derives from this one.</summary>
 /// <typeparam name="TValue">What the copier copies.</typeparam>
 /// <typeparam name="TCopier">The copier; an interface or an abstract class needs <see cref="CreateCopier"/>.</typeparam>
-/// <remarks>xunit makes an object for each test: services and random numbers are of one test.</remarks>
 [Trait("Category", "BVT")]
-public abstract class CopierTester<TValue, TCopier> : IDisposable
+public abstract class CopierTester<TValue, TCopier> : SerializationTester<TValue>
     where TCopier : class, IDeepCopier<TValue>
 {
-    private readonly ServiceProvider _services;
     private readonly CopyContextPool _contexts;
 
     /// <summary>Makes the services of one test.</summary>
     protected CopierTester(ITestOutputHelper output)
-    {
-        var seed = Guid.NewGuid().GetHashCode();
-        output.WriteLine($"Random seed: {seed}");
-        Random = new Random(seed);
-        var services = new ServiceCollection();
-        services.AddSerializer(static builder => builder.Configure(static options => options.Copiers.Add(typeof(TCopier))));
-        if (!typeof(TCopier).IsAbstract && !typeof(TCopier).IsInterface)
-            services.AddSingleton<TCopier>();
-        services.AddSerializer(Configure);
-        _services = services.BuildServiceProvider();
-        _contexts = _services.GetRequiredService<CopyContextPool>();
-    }
-
-    /// <summary>Random numbers; their seed is in the output of the test.</summary>
-    protected Random Random { get; }
-
-    /// <summary>The services of the test.</summary>
-    protected IServiceProvider ServiceProvider => _services;
+        : base(output, typeof(TCopier), static options => options.Copiers.Add(typeof(TCopier))) =>
+        _contexts = ServiceProvider.GetRequiredService<CopyContextPool>();
 
     /// <summary>Whether a copy is the value itself.</summary>
     protected virtual bool IsImmutable => false;
 
     /// <summary>Whether one object stands for all equal values, as with strings.</summary>
     protected virtual bool IsPooled => false;
-
-    /// <summary>The values to copy.</summary>
-    protected abstract TValue[] TestValues { get; }
-
-    /// <summary>Gives values to a test instead of <see cref="TestValues"/>.</summary>
-    protected virtual Action<Action<TValue>>? ValueProvider => null;
-
-    /// <inheritdoc/>
-    public void Dispose()
-    {
-        Dispose(disposing: true);
-        GC.SuppressFinalize(this);
-    }
 
     /// <summary>A copy equals its original, and is another object unless it cannot change.</summary>
     [Fact]
@@ -141,33 +110,8 @@ public abstract class CopierTester<TValue, TCopier> : IDisposable
         }
     }
 
-    /// <summary>Adds to the configuration of the services.</summary>
-    protected virtual void Configure(ISerializerBuilder builder)
-    {
-    }
-
     /// <summary>The copier under test.</summary>
     protected virtual TCopier CreateCopier() => ServiceProvider.GetRequiredService<TCopier>();
-
-    /// <summary>A value, from <see cref="Random"/>.</summary>
-    protected abstract TValue CreateValue();
-
-    /// <summary>Whether a copy is like its original.</summary>
-    protected virtual bool Equals(TValue left, TValue right) => EqualityComparer<TValue>.Default.Equals(left, right);
-
-    /// <summary>Gives back what the test holds.</summary>
-    protected virtual void Dispose(bool disposing)
-    {
-        if (disposing)
-            _services.Dispose();
-    }
-
-    private TValue[] Values()
-    {
-        List<TValue> values = [.. TestValues, CreateValue()];
-        ValueProvider?.Invoke(values.Add);
-        return [.. values];
-    }
 
     private void CheckIdentity(TValue original, TValue copy)
     {
@@ -178,7 +122,4 @@ public abstract class CopierTester<TValue, TCopier> : IDisposable
         else if (!IsPooled)
             Assert.NotSame(original, copy);
     }
-
-    private void Same(TValue expected, TValue actual) =>
-        Assert.True(Equals(expected, actual), $"The original was {expected}, the copy is {actual}.");
 }

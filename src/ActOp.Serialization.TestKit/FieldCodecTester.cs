@@ -15,54 +15,22 @@ namespace Orleans.Serialization.TestKit;
 /// <summary>Tests of a codec. The values come from the class that derives from this one.</summary>
 /// <typeparam name="TValue">What the codec writes.</typeparam>
 /// <typeparam name="TCodec">The codec; an interface or an abstract class needs <see cref="CreateCodec"/>.</typeparam>
-/// <remarks>xunit makes an object for each test: services and random numbers are of one test.</remarks>
 [Trait("Category", "BVT")]
-public abstract class FieldCodecTester<TValue, TCodec> : IDisposable
+public abstract class FieldCodecTester<TValue, TCodec> : SerializationTester<TValue>
     where TCodec : class, IFieldCodec<TValue>
 {
     private const int Room = 10_000;
 
-    private readonly ServiceProvider _services;
-
     /// <summary>Makes the services of one test.</summary>
     protected FieldCodecTester(ITestOutputHelper output)
-    {
-        var seed = Guid.NewGuid().GetHashCode();
-        output.WriteLine($"Random seed: {seed}");
-        Random = new Random(seed);
-        var services = new ServiceCollection();
-        services.AddSerializer(static builder => builder.Configure(static options => options.FieldCodecs.Add(typeof(TCodec))));
-        if (!typeof(TCodec).IsAbstract && !typeof(TCodec).IsInterface)
-            services.AddSingleton<TCodec>();
-        services.AddSerializer(Configure);
-        _services = services.BuildServiceProvider();
-        SessionPool = _services.GetRequiredService<SerializerSessionPool>();
-    }
-
-    /// <summary>Random numbers; their seed is in the output of the test.</summary>
-    protected Random Random { get; }
-
-    /// <summary>The services of the test.</summary>
-    protected IServiceProvider ServiceProvider => _services;
+        : base(output, typeof(TCodec), static options => options.FieldCodecs.Add(typeof(TCodec))) =>
+        SessionPool = ServiceProvider.GetRequiredService<SerializerSessionPool>();
 
     /// <summary>The sessions of the services.</summary>
     protected SerializerSessionPool SessionPool { get; }
 
     /// <summary>The lengths of the segments that values are read from.</summary>
     protected virtual int[] MaxSegmentSizes => [1, 4, 16];
-
-    /// <summary>The values to write.</summary>
-    protected abstract TValue[] TestValues { get; }
-
-    /// <summary>Gives values to a test instead of <see cref="TestValues"/>.</summary>
-    protected virtual Action<Action<TValue>>? ValueProvider => null;
-
-    /// <inheritdoc/>
-    public void Dispose()
-    {
-        Dispose(disposing: true);
-        GC.SuppressFinalize(this);
-    }
 
     /// <summary>Writing and reading a field counts one object or more, and both sides count alike.</summary>
     [Fact]
@@ -353,38 +321,13 @@ public abstract class FieldCodecTester<TValue, TCodec> : IDisposable
         }
     }
 
-    /// <summary>Adds to the configuration of the services.</summary>
-    protected virtual void Configure(ISerializerBuilder builder)
-    {
-    }
-
     /// <summary>The codec under test.</summary>
     protected virtual TCodec CreateCodec() => ServiceProvider.GetRequiredService<TCodec>();
-
-    /// <summary>A value, from <see cref="Random"/>.</summary>
-    protected abstract TValue CreateValue();
-
-    /// <summary>Whether a value that was read is the one that was written.</summary>
-    protected virtual bool Equals(TValue left, TValue right) => EqualityComparer<TValue>.Default.Equals(left, right);
-
-    /// <summary>Gives back what the test holds.</summary>
-    protected virtual void Dispose(bool disposing)
-    {
-        if (disposing)
-            _services.Dispose();
-    }
 
     /// <summary>Objects that cannot change are not counted by every codec: two equal ones may come of one.</summary>
     private bool HasIdentity => !typeof(TValue).IsValueType
         && ServiceProvider.GetRequiredService<IDeepCopierProvider>().TryGetDeepCopier<TValue>() is { } copier
         && (copier as IOptionalDeepCopier)?.IsShallowCopyable() != true;
-
-    private TValue[] Values()
-    {
-        List<TValue> values = [.. TestValues, CreateValue()];
-        ValueProvider?.Invoke(values.Add);
-        return [.. values];
-    }
 
     private void ViaSerializer(Func<Serializer<TValue>, TValue, TValue> roundTrip)
     {
@@ -460,9 +403,6 @@ public abstract class FieldCodecTester<TValue, TCodec> : IDisposable
         Assert.Equal(bytes.Length, consumer.Position);
         Assert.Equal(writing.ReferencedObjects.CurrentReferenceId, consuming.ReferencedObjects.CurrentReferenceId);
     }
-
-    private void Same(TValue expected, TValue actual) =>
-        Assert.True(Equals(expected, actual), $"Written was {expected}, read was {actual}.");
 }
 
 /// <summary>Tests of a codec of a struct.</summary>
