@@ -47,6 +47,7 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
 
     private readonly Dictionary<SiloAddress, (int Load, long Number, TimeSpan Heard, SiloUse Use)> _others = [];
     private long _number;
+    private long _snapshots;
 
     /// <summary>Silos whose load is known, this one not counted.</summary>
     internal int Count => _others.Count;
@@ -96,8 +97,9 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
     }
 
     /// <summary>The uses of all silos, for placement.</summary>
-    internal SiloUses Uses(SiloUse own) =>
-        new([.. _others.Select(static pair => KeyValuePair.Create(pair.Key, pair.Value.Use)), KeyValuePair.Create(self, own)]);
+    internal SiloUses Uses(SiloUse own) => new(
+        [.. _others.Select(static pair => KeyValuePair.Create(pair.Key, pair.Value.Use)), KeyValuePair.Create(self, own)],
+        ++_snapshots);
 
     internal void Forget(SiloAddress silo) => _others.Remove(silo);
 

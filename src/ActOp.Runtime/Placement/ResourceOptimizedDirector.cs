@@ -97,7 +97,10 @@ internal sealed class ResourceOptimizedDirector(
         }
     }
 
-    /// <summary>The counts of the silos that have reported before, a share of the difference closer to the new reports.</summary>
+    /// <summary>
+    /// The counts of the silos that have reported before, a share of the difference closer to the new reports, and another one for each
+    /// report since the last choice: without choices for a while, the counts are those of the reports.
+    /// </summary>
     private Dictionary<SiloAddress, int> Follow(SiloUses current)
     {
         KeyValuePair<SiloAddress, SiloUse>[] again = [.. current.All.Where(pair => _places.ContainsKey(pair.Key))];
@@ -105,11 +108,12 @@ internal sealed class ResourceOptimizedDirector(
             return [];
         // What all have gained since the last reports is taken over whole: it changes none of the differences.
         var gained = (int)again.Average(pair => pair.Value.Activations - _counts[_places[pair.Key]]);
-        double shares = Math.Min(again.Length, MaxShares);
+        var shares = Math.Min(again.Length, MaxShares);
+        var closed = 1 - Math.Pow(1 - (1.0 / shares), Math.Max(1, current.Number - _seen.Number));
         return again.ToDictionary(static pair => pair.Key, pair =>
         {
             var followed = _counts[_places[pair.Key]] + gained;
-            var part = (pair.Value.Activations - followed) / shares;
+            var part = (pair.Value.Activations - followed) * closed;
             // Away from zero, so that it arrives.
             return Math.Max(0, followed + (int)(part < 0 ? Math.Floor(part) : Math.Ceiling(part)));
         });
@@ -216,11 +220,15 @@ internal readonly record struct SiloUse(
     [property: Id(3)] long AvailableMemory, [property: Id(4)] long MaxMemory);
 
 /// <summary>The uses of all silos as known at one time. Immutable.</summary>
-internal sealed class SiloUses(KeyValuePair<SiloAddress, SiloUse>[] uses)
+/// <param name="uses">Of each silo that is known.</param>
+/// <param name="number">Grows by one each time, about once a second.</param>
+internal sealed class SiloUses(KeyValuePair<SiloAddress, SiloUse>[] uses, long number)
 {
     private readonly FrozenDictionary<SiloAddress, SiloUse> _uses = uses.ToFrozenDictionary();
 
-    internal static SiloUses None { get; } = new([]);
+    internal static SiloUses None { get; } = new([], 0);
+
+    internal long Number => number;
 
     /// <summary>All that have reported.</summary>
     internal FrozenDictionary<SiloAddress, SiloUse> All => _uses;

@@ -252,6 +252,14 @@ internal sealed class Machine : IHostApplicationLifetime
             options.Migration = settings.Migration;
             options.Tolerance = 0.5;
         });
+        if (settings.Rebalancing is not { } cycle)
+            return;
+        silo.AddActivationRebalancer();
+        silo.Services.Configure<ActivationRebalancerOptions>(options =>
+        {
+            (options.RebalancerDueTime, options.SessionCyclePeriod) = (cycle, cycle);
+            options.CycleNumberWeight = 1;
+        });
     }
 
     /// <summary>The real machine is not part of the simulation.</summary>

@@ -51,6 +51,9 @@ internal sealed record Settings
 
     internal required MigrationMode Migration { get; init; }
 
+    /// <summary>Activations are spread evenly over the silos, in cycles of this time; null for no rebalancer.</summary>
+    internal required TimeSpan? Rebalancing { get; init; }
+
     internal required Pace Pace { get; init; }
 
     internal required Wires Wires { get; init; }
@@ -59,7 +62,8 @@ internal sealed record Settings
         Silos + " silos, " + Clients + " clients, response " + ResponseTimeout + ", probe " + ProbeTimeout + ", lease " +
             (HasLease ? Lease : "none") + ", age " + CollectionAge + ", mailbox " + MailboxLimit
         + ", forwards " + MaxForwards + ", links " + LinksPerPeer + ", pollers " + Pollers + ", " + Placement.GetType().Name +
-            ", locality " + (Locality ? Migration : "off") + ", " + Pace + ", " + Wires;
+            ", locality " + (Locality ? Migration : "off") + ", rebalancing " + (Rebalancing?.ToString() ?? "off")
+        + ", " + Pace + ", " + Wires;
 
     internal bool HasLease => Lease != Timeout.InfiniteTimeSpan;
 
@@ -124,5 +128,6 @@ internal sealed record Settings
             dice.Pick<int>([2 << 10, 16 << 10, 256 << 10]),
             dice.Pick<double>([0, 0.1, 0.5]),
             dice.Pick<long>([0, 0, 100_000_000, 1_000_000])),
+        Rebalancing = dice.Chance(0.3) ? TimeSpan.FromSeconds(dice.Pick<double>([0.2, 1, 5])) : null,
     };
 }
