@@ -26,7 +26,8 @@ internal readonly record struct QueueRead(bool IsOwner, long Last, long Expired,
 /// <summary>The statements by which agents use one queue.</summary>
 /// <remarks>
 /// Owns nothing. Any thread. Each method is one transaction. Reads and confirmations do not wait for the disk: what a crash of the server
-/// takes back is read, or confirmed, again. Claims do: no two agents get the same receipt.
+/// takes back is read again, and goes with the next confirmation. Claims do, and dead letters: no two agents get the same receipt, and
+/// no message goes without a trace.
 /// </remarks>
 internal sealed class QueueReader(Database database, long queueId, AdoNetStreamOptions options)
 {
@@ -72,15 +73,24 @@ internal sealed class QueueReader(Database database, long queueId, AdoNetStreamO
           select $1, number, namespace, key, created, attempts, payload, 'expired', now() + $6 * interval '1 second' from found where late
           on conflict do nothing
         )
-        select number, namespace, key, created, case when not late then payload end from found order by number
+        select number, namespace, key, created, case when not late then payload end,
+          case when late then set_config('synchronous_commit', null, true) end
+        from found order by number
         """;
 
+    /// <summary>
+    /// By the number up to which the row says that all was confirmed, not by the agent's: a crash may have taken back what that has
+    /// confirmed before.
+    /// </summary>
     private const string ConfirmSql = """
         with mine as (
-          update actop_stream_reader set confirmed_to = greatest(confirmed_to, $3), lease_until = now() + $4 * interval '1 second'
-          where queue_id = $1 and epoch = $2 returning queue_id
+          select queue_id, confirmed_to from actop_stream_reader where queue_id = $1 and epoch = $2 for update
+        ), noted as (
+          update actop_stream_reader r
+          set confirmed_to = greatest(r.confirmed_to, $3), lease_until = now() + $4 * interval '1 second' from mine
+          where r.queue_id = mine.queue_id
         ), gone as (
-          delete from actop_stream_message where queue_id = $1 and number = any($5) and exists (select from mine)
+          delete from actop_stream_message m using mine where m.queue_id = $1 and m.number > mine.confirmed_to and m.number <= $3
         )
         select exists (select from mine)
         """;
@@ -168,15 +178,14 @@ internal sealed class QueueReader(Database database, long queueId, AdoNetStreamO
         return new QueueRead(isOwner, last, expired, messages);
     }
 
-    /// <summary>The messages were delivered and leave the queue. False if another claim is newer: then nothing was done.</summary>
-    internal async Task<bool> ConfirmAsync(long epoch, long[] numbers, CancellationToken cancellationToken)
+    /// <summary>The messages up to a number were delivered and leave the queue. False, and nothing is done, if another claim is newer.</summary>
+    internal async Task<bool> ConfirmAsync(long epoch, long upTo, CancellationToken cancellationToken)
     {
         await using var connection = await database.OpenAsync(cancellationToken).ConfigureAwait(false);
         await using var reader = await ExecuteAsync(
             connection, cancellationToken, Database.Command(Hasty),
             Database.Command(
-                ConfirmSql, Queue, Number(epoch), Number(numbers.Max()), Seconds(options.VisibilityTimeout),
-                new NpgsqlParameter<long[]> { TypedValue = numbers })).ConfigureAwait(false);
+                ConfirmSql, Queue, Number(epoch), Number(upTo), Seconds(options.VisibilityTimeout))).ConfigureAwait(false);
         await reader.NextResultAsync(cancellationToken).ConfigureAwait(false);
         var isMine = await reader.ReadAsync(cancellationToken).ConfigureAwait(false) && reader.GetBoolean(0);
         await reader.NextResultAsync(cancellationToken).ConfigureAwait(false);

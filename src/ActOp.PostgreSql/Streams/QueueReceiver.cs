@@ -14,15 +14,15 @@ internal sealed record QueueOwner(string Name, Func<string, bool> IsGone, Func<b
 
 /// <summary>Reads one queue in PostgreSQL for its agent.</summary>
 /// <remarks>
-/// <para>Owns a claim of the queue, whose receipt goes with every read and confirmation, and the numbers that were delivered and are not
-/// confirmed yet. Used by one agent, one call at a time; continues on the thread pool.</para>
+/// <para>Owns a claim of the queue, whose receipt goes with every read and confirmation, and the number up to which messages were
+/// delivered. Used by one agent, one call at a time, which delivers in order; continues on the thread pool.</para>
 /// <para>Failures. The database is away: the call throws, the agent logs it and calls again after a pause; the claim stays, and nothing is
-/// read twice. A confirmation fails: its numbers stay, the next call repeats it, and nothing is read before it has succeeded, so their
-/// number is limited by the cache of the agent. The claim was taken, because its time was over or this silo was thought dead: confirmations
-/// with the old receipt have no effect, the call throws (event 1291), and the next one claims the queue again, unless this silo was
-/// declared dead. The silo dies: the next
-/// owner gets what was not confirmed. A message ends its agents: the last attempt is made with that message alone, so that what was read
-/// together with it is not given up with it. It hangs: <see cref="Limit"/> ends the call.</para>
+/// read twice. A confirmation fails: the next call repeats it, and nothing is read before it has succeeded. The database crashes and takes
+/// confirmations back: the next one contains them. The claim was taken, because its time was over or this silo was thought dead:
+/// confirmations with the old receipt have no effect, the call throws (event 1291), and the next one claims the queue again, unless this
+/// silo was declared dead. The silo dies: the next owner gets what was not confirmed. A message ends its agents: the last attempt is made
+/// with that message alone, so that what was read together with it is not given up with it. It hangs: <see cref="Limit"/> ends the
+/// call.</para>
 /// </remarks>
 internal sealed class QueueReceiver(
     QueueReader reader, QueueOwner owner, uint queue, string provider, AdoNetStreamOptions options, StreamsLog log) : IQueueAdapterReceiver
@@ -31,12 +31,12 @@ internal sealed class QueueReceiver(
     private static readonly TimeSpan Limit = TimeSpan.FromSeconds(10);
     private static readonly TimeSpan PauseOfClaim = TimeSpan.FromMilliseconds(200);
 
-    private readonly List<long> _delivered = [];
     private long _epoch;
     private long _last;
 
-    /// <summary>The last message that was given to the agent, and the last one that it has confirmed.</summary>
+    /// <summary>The last message that the agent has got, the last one that it has delivered, and the last one that is confirmed.</summary>
     private long _held;
+    private long _delivered;
     private long _confirmed;
     private long _aloneTo;
     private long _evictedAt;
@@ -50,7 +50,7 @@ internal sealed class QueueReceiver(
             while ((before = await ClaimAsync(cancellationToken).ConfigureAwait(false)) is not null)
                 await Task.Delay(PauseOfClaim, reader.Database.Time, cancellationToken).ConfigureAwait(false);
         }
-        catch (OperationCanceledException) when (before is not null)
+        catch (Exception) when (before is not null && cancellationToken.IsCancellationRequested)
         {
             throw IsReadBy(before);
         }
@@ -68,7 +68,7 @@ internal sealed class QueueReceiver(
     public Task MessagesDeliveredAsync(IList<IBatchContainer> messages, CancellationToken cancellationToken)
     {
         foreach (var message in messages)
-            _delivered.Add(((MemoryBatch)message).Message.SequenceNumber);
+            _delivered = Math.Max(_delivered, ((MemoryBatch)message).Message.SequenceNumber);
         return WithinAsync(Limit, cancellationToken, ConfirmAsync);
     }
 
@@ -120,9 +120,8 @@ internal sealed class QueueReceiver(
         if (claim.Epoch == 0)
             return claim.Owner;
         (_epoch, _last, _aloneTo) = (claim.Epoch, claim.ConfirmedTo, claim.AloneTo);
-        (_held, _confirmed) = (0, claim.ConfirmedTo);
         // What was delivered with an earlier claim belongs to the owner in between.
-        _delivered.Clear();
+        (_held, _delivered, _confirmed) = (0, 0, claim.ConfirmedTo);
         if (claim.Dead > 0)
             log.DeadLetters(claim.Dead, queue, provider, "their agents were lost " + options.MaxAttempts + " times");
         if (claim.Owner is not null)
@@ -134,14 +133,13 @@ internal sealed class QueueReceiver(
     {
         // Without a claim, what was delivered belongs to the next owner.
         if (_epoch == 0)
-            _delivered.Clear();
-        if (_delivered.Count == 0)
+            _delivered = 0;
+        if (_delivered <= _confirmed)
             return true;
-        var numbers = _delivered.ToArray();
-        if (!await reader.ConfirmAsync(_epoch, numbers, cancellationToken).ConfigureAwait(false))
+        var upTo = _delivered;
+        if (!await reader.ConfirmAsync(_epoch, upTo, cancellationToken).ConfigureAwait(false))
             throw Taken();
-        _confirmed = Math.Max(_confirmed, numbers.Max());
-        _delivered.Clear();
+        _confirmed = upTo;
         return true;
     }
 
@@ -156,8 +154,7 @@ internal sealed class QueueReceiver(
 
     private InvalidOperationException Taken()
     {
-        _epoch = 0;
-        _delivered.Clear();
+        (_epoch, _delivered) = (0, 0);
         log.QueueTaken(queue, provider);
         return new InvalidOperationException("Another agent reads the queue " + queue + " of " + provider + ".");
     }

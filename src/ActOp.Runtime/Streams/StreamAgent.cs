@@ -279,14 +279,18 @@ internal sealed class StreamAgent : IStreamAgent
         if (_receiver is null)
         {
             var receiver = _setup.Adapter.CreateReceiver(_queue);
+            Task? opening = null;
             try
             {
-                await receiver.Initialize(Options.InitQueueTimeout)
-                    .WaitAsync(Options.InitQueueTimeout, Parts.Local.TaskTime, _stopping.Token);
+                opening = receiver.Initialize(Options.InitQueueTimeout);
+                await opening.WaitAsync(Options.InitQueueTimeout, Parts.Local.TaskTime, _stopping.Token);
             }
-            catch (Exception exception) when (!IsStopping)
+            catch (Exception exception)
             {
-                Reports.NotOpened(exception);
+                if (opening is { IsFaulted: false })
+                    Parts.Background.Follow(GiveBackAsync(receiver, opening));
+                if (!IsStopping)
+                    Reports.NotOpened(exception);
                 throw;
             }
 
@@ -297,6 +301,18 @@ internal sealed class StreamAgent : IStreamAgent
         {
             await _receiver.Initialize(Options.InitQueueTimeout);
         }
+    }
+
+    /// <summary>
+    /// A receiver that opens its queue when nobody waits for it any more must not keep the queue from the next agent. Not on the turns of
+    /// this agent, which may have ended.
+    /// </summary>
+    private async Task GiveBackAsync(IQueueAdapterReceiver receiver, Task opening)
+    {
+        await opening.WaitAsync(Options.InitQueueTimeout + LongestStop, Parts.Local.TaskTime, Parts.Background.Stopping)
+            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (opening.IsCompletedSuccessfully)
+            await receiver.Shutdown(LongestStop).ConfigureAwait(false);
     }
 
     private async Task ReadAsync(Action succeeded)
