@@ -50,6 +50,10 @@ internal static class BenchCommands
             Description = "create: makes this many activations instead, and measures what they hold and how long collections pause.",
         };
         var tls = new Option<bool>("--tls") { Description = "remote: measures beside it the same over TLS, and what that costs." };
+        var middleware = new Option<bool>("--middleware")
+        {
+            Description = "remote: measures beside it the same with connection middleware that changes nothing, and what that costs.",
+        };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
         var ignoreBars =
             new Option<bool>(
@@ -58,7 +62,7 @@ internal static class BenchCommands
         var command =
             new Command("calls",
                 "Calls per second and their costs as multiples of the floors, measured beside them. Fails when a bar is missed.") { names,
-                    runs, seconds, count, tls, json, ignoreBars };
+                    runs, seconds, count, tls, middleware, json, ignoreBars };
         command.SetAction(async (parsed, _) =>
         {
             var chosen = parsed.GetValue(names) is { Length: > 0 } named ? named : [.. Measurements.Keys];
@@ -69,7 +73,8 @@ internal static class BenchCommands
             }
 
             var settings = new CallSettings(
-                parsed.GetValue(runs), (int)(1000 * parsed.GetValue(seconds)), parsed.GetValue(count), parsed.GetValue(tls));
+                parsed.GetValue(runs), (int)(1000 * parsed.GetValue(seconds)), parsed.GetValue(count), parsed.GetValue(tls),
+                parsed.GetValue(middleware));
             if (settings.Runs is < 1 or > 100 || settings.Milliseconds is < 10 or > 60_000 || settings.Count is < 1 or > 10_000_000)
             {
                 Console.Error.WriteLine("--runs must be 1 to 100, --seconds 0.01 to 60, --count 1 to 10000000.");
@@ -131,10 +136,15 @@ internal static class BenchCommands
         var gateway = new Option<int>("--gateway");
         var primary = new Option<int>("--primary");
         var tls = new Option<string?>("--tls");
-        var command = new Command(SiloProcess.Command, "A silo process (started by the measurements).") { port, gateway, primary, tls };
+        var middleware = new Option<bool>("--middleware");
+        var command = new Command(SiloProcess.Command, "A silo process (started by the measurements).")
+        {
+            port, gateway, primary, tls, middleware,
+        };
         command.Hidden = true;
         command.SetAction((parsed, _) => SiloProcess.RunAsync(
-            parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary), parsed.GetValue(tls)));
+            parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary),
+            new SiloLinks(parsed.GetValue(tls), parsed.GetValue(middleware))));
         return command;
     }
 }

@@ -5,7 +5,8 @@ namespace ActOp.Bench.Calls;
 /// <param name="Milliseconds">Length of one run.</param>
 /// <param name="Count">For measurements that create a number of things instead; null for none.</param>
 /// <param name="Tls">Whether remote calls are measured over TLS too.</param>
-internal sealed record CallSettings(int Runs, int Milliseconds, int? Count = null, bool Tls = false)
+/// <param name="Middleware">Whether they are measured with connection middleware too.</param>
+internal sealed record CallSettings(int Runs, int Milliseconds, int? Count = null, bool Tls = false, bool Middleware = false)
 {
     internal TimeSpan Duration => TimeSpan.FromMilliseconds(Milliseconds);
 }

@@ -23,21 +23,30 @@ internal static class RemoteCalls
         var pairs = await Split(client.Grains, Callers[^1]);
         if (settings.Tls)
         {
-            await MeasureTls(client.Grains, pairs, settings, report);
-            return;
+            using var certificate = BenchCertificate.Create();
+            await MeasureBeside("TLS", new SiloLinks(certificate.Path, false), MostLoss, client.Grains, pairs, settings, report);
         }
+
+        if (settings.Middleware)
+            await MeasureBeside("middleware", new SiloLinks(null, true), null, client.Grains, pairs, settings, report);
+        if (settings.Tls || settings.Middleware)
+            return;
 
         foreach (var callers in Callers)
             await Measure(client, [first, second], pairs[..callers], settings, report);
     }
 
-    /// <summary>The same calls between silos with TLS, each run beside one without.</summary>
-    private static async Task MeasureTls(IGrainFactory plain, (long, long)[] plainPairs, CallSettings settings, Action<Row> report)
+    /// <summary>The same calls between silos whose connections pass through something, each run beside one without.</summary>
+    /// <param name="what">What they pass through.</param>
+    /// <param name="links">The connections.</param>
+    /// <param name="mostLoss">What it may cost with 128 callers, in percent; null for no bar.</param>
+    private static async Task MeasureBeside(
+        string what, SiloLinks links, double? mostLoss, IGrainFactory plain, (long, long)[] plainPairs, CallSettings settings,
+        Action<Row> report)
     {
-        using var certificate = BenchCertificate.Create();
-        using var first = SiloProcess.Start(null, certificate.Path);
-        using var second = SiloProcess.Start(first.Port, certificate.Path);
-        await using var client = await BenchHost.StartClient(first.Gateway, certificate.Path);
+        using var first = SiloProcess.Start(null, links);
+        using var second = SiloProcess.Start(first.Port, links);
+        await using var client = await BenchHost.StartClient(first.Gateway, links.Tls);
         var pairs = await Split(client.Grains, Callers[^1]);
         foreach (var callers in Callers)
         {
@@ -56,10 +65,10 @@ internal static class RemoteCalls
             var name = callers + (callers == 1 ? " caller" : " callers");
             var loss = Spread.Of(losses);
             report(new Row("remote, " + name, "calls/s", Spread.Of(plainRates)));
-            report(new Row("remote over TLS, " + name, "calls/s", Spread.Of(rates)));
-            report(new Row(
-                "TLS costs, " + name, "%", loss, null, callers == 128
-                    ? "at most 35" : null, callers == 128 ? loss.Median <= MostLoss : null));
+            report(new Row("remote with " + what + ", " + name, "calls/s", Spread.Of(rates)));
+            var bar = callers == 128 ? mostLoss : null;
+            report(new Row(what + " costs, " + name, "%", loss, null, bar is { } most ? "at most " + most : null,
+                bar is null ? null : loss.Median <= bar));
         }
     }
 

@@ -4,6 +4,7 @@ using ActOp.Harness.Processes;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
+using Orleans.Configuration;
 
 namespace ActOp.Bench.Hosting;
 
@@ -20,7 +21,7 @@ internal sealed class BenchHost : IAsyncDisposable
     internal Node Node => _host.Services.GetRequiredService<Node>();
 
     internal static async Task<BenchHost> StartSilo(
-        int port, int gateway, int? primary, bool locality, Action<StageOptions>? stages = null, string? tls = null,
+        int port, int gateway, int? primary, bool locality, Action<StageOptions>? stages = null, SiloLinks links = default,
         Action<ISiloBuilder>? configure = null)
     {
         var builder = QuietHost.CreateBuilder();
@@ -29,8 +30,10 @@ internal sealed class BenchHost : IAsyncDisposable
             silo.UseLocalhostClustering(port, gateway, primary is { } other ? new IPEndPoint(IPAddress.Loopback, other) : null);
             silo.Configure<LocalityOptions>(options => options.Enabled = locality);
             silo.Configure(stages ?? (static _ => { }));
-            if (tls is not null)
+            if (links.Tls is { } tls)
                 silo.UseTls(options => BenchCertificate.Use(options, tls));
+            if (links.Middleware)
+                silo.Configure<SiloConnectionOptions>(Watch);
             configure?.Invoke(silo);
         });
         return await Start(builder);
@@ -40,7 +43,7 @@ internal sealed class BenchHost : IAsyncDisposable
         bool locality, Action<StageOptions>? stages = null, Action<ISiloBuilder>? configure = null)
     {
         var ports = Ports.FindFree(2);
-        return StartSilo(ports[0], ports[1], null, locality, stages, null, configure);
+        return StartSilo(ports[0], ports[1], null, locality, stages, default, configure);
     }
 
     internal static async Task<BenchHost> StartClient(int gateway, string? tls = null)
@@ -67,6 +70,12 @@ internal sealed class BenchHost : IAsyncDisposable
         using var limit = new CancellationTokenSource(longest);
         await _host.StopAsync(limit.Token);
         _host.Dispose();
+    }
+
+    private static void Watch(SiloConnectionOptions options)
+    {
+        options.ConfigureSiloInboundConnection(static builder => builder.Use(static next => connection => next(connection)));
+        options.ConfigureSiloOutboundConnection(static builder => builder.Use(static next => connection => next(connection)));
     }
 
     private static async Task<BenchHost> Start(HostApplicationBuilder builder)
