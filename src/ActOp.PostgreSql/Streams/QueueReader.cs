@@ -178,7 +178,7 @@ internal sealed class QueueReader(Database database, long queueId, AdoNetStreamO
         return new QueueRead(isOwner, last, expired, messages);
     }
 
-    /// <summary>The messages up to a number were delivered and leave the queue. False, and nothing is done, if another claim is newer.</summary>
+    /// <summary>The messages up to a number were delivered and leave the queue. False without effect if another claim is newer.</summary>
     internal async Task<bool> ConfirmAsync(long epoch, long upTo, CancellationToken cancellationToken)
     {
         await using var connection = await database.OpenAsync(cancellationToken).ConfigureAwait(false);

@@ -452,14 +452,27 @@ internal sealed class StreamAgent : IStreamAgent
         }
     }
 
+    /// <summary>The queue goes to the next agent also if the last acknowledgement fails: that agent gets again what it was about.</summary>
     private async Task CloseAsync()
     {
         OnProgress();
         await Task.WhenAll(_running).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing
             | ConfigureAwaitOptions.ContinueOnCapturedContext);
-        var wasRead = _receiver;
-        if (wasRead is not null && Cache.TryPurgeFromCache(out var purged) && purged is { Count: > 0 })
-            await wasRead.MessagesDeliveredAsync(purged, CancellationToken.None);
+        try
+        {
+            if (_receiver is not null && Cache.TryPurgeFromCache(out var purged) && purged is { Count: > 0 })
+                await _receiver.MessagesDeliveredAsync(purged, CancellationToken.None);
+        }
+        finally
+        {
+            await ForgetStreamsAsync();
+            if (_receiver is not null)
+                await _receiver.Shutdown(LongestStop);
+        }
+    }
+
+    private async Task ForgetStreamsAsync()
+    {
         foreach (var stream in _streams.Values)
         {
             stream.Hold?.Dispose();
@@ -469,7 +482,5 @@ internal sealed class StreamAgent : IStreamAgent
 
         await Task.WhenAll(_streams.Values.Take(1024).Select(stream => _setup.PubSub.UnregisterProducer(stream.Qualified, Id)))
             .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
-        if (wasRead is not null)
-            await wasRead.Shutdown(LongestStop);
     }
 }

@@ -83,6 +83,16 @@ public class StreamOptionTests
         Assert.Equal(0, queue.Acknowledged);
     }
 
+    [Fact]
+    public async Task An_agent_whose_last_acknowledgement_fails_gives_its_queue_to_the_next_one()
+    {
+        var queue = new Queue { RefusesAtStop = true };
+        await using var cluster = await DeployAsync(queue, new FakeClock());
+        await TestingUtils.WaitUntilAsync(_ => Task.FromResult(queue.Reads == 2), Gate.Patience);
+        await cluster.StopAllSilosAsync();
+        Assert.Equal((1, 1), (queue.Refused, queue.Shutdowns));
+    }
+
     private static async Task<InProcessTestCluster> DeployAsync(Queue queue, FakeClock clock)
     {
         var builder = new InProcessTestClusterBuilder(1);
@@ -148,12 +158,20 @@ public class StreamOptionTests
             new(new HashRingStreamQueueMapperOptions { TotalQueueCount = 1 }, "empty");
         private int _reads;
         private int _registrations;
+        private volatile bool _stops;
 
         public bool Opens { get; init; } = true;
 
         public bool AnswersAtStop { get; init; }
 
+        /// <summary>One batch can be acknowledged, which fails, only when the agent ends.</summary>
+        public bool RefusesAtStop { get; init; }
+
         public int Acknowledged { get; private set; }
+
+        public int Refused { get; private set; }
+
+        public int Shutdowns { get; private set; }
 
         public ConcurrentQueue<IBatchContainer> Messages { get; } = new();
 
@@ -174,6 +192,14 @@ public class StreamOptionTests
         public IQueueAdapterCache GetQueueAdapterCache() => this;
 
         public IQueueCache CreateQueueCache(QueueId queueId) => this;
+
+        public override bool TryPurgeFromCache(out IList<IBatchContainer> purgedItems)
+        {
+            if (!RefusesAtStop || _stops)
+                return base.TryPurgeFromCache(out purgedItems);
+            purgedItems = [];
+            return false;
+        }
 
         public override IQueueCacheCursor GetCacheCursor(StreamId streamId, StreamSequenceToken? token)
         {
@@ -206,21 +232,33 @@ public class StreamOptionTests
 
         public async Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount, CancellationToken cancellationToken)
         {
-            if (!AnswersAtStop)
+            if (!AnswersAtStop && !RefusesAtStop)
                 return await GetQueueMessagesAsync(maxCount);
-            Interlocked.Increment(ref _reads);
+            if (Interlocked.Increment(ref _reads) == 1 && RefusesAtStop)
+                return [new Batch(1)];
             var stopped = new TaskCompletionSource();
             await using (cancellationToken.Register(stopped.SetResult))
                 await stopped.Task;
-            return [new Batch(1)];
+            _stops = true;
+            return AnswersAtStop ? [new Batch(1)] : [];
         }
 
         public Task MessagesDeliveredAsync(IList<IBatchContainer> messages)
         {
+            if (RefusesAtStop)
+            {
+                Refused++;
+                throw new InvalidOperationException("on purpose");
+            }
+
             Acknowledged += messages.Count;
             return Task.CompletedTask;
         }
 
-        public Task Shutdown(TimeSpan timeout) => Task.CompletedTask;
+        public Task Shutdown(TimeSpan timeout)
+        {
+            Shutdowns++;
+            return Task.CompletedTask;
+        }
     }
 }
