@@ -12,6 +12,9 @@ namespace ActOp.Testing;
 /// <summary>Operations of tests on all silos of a cluster.</summary>
 internal static class ClusterNodes
 {
+    /// <summary>A machine that stands still for seconds is no reason to give a cluster up that becomes what it should be.</summary>
+    private static readonly TimeSpan ShortestPatience = TimeSpan.FromSeconds(60);
+
     /// <summary>The grain's activation, on any silo.</summary>
     internal static bool TryFind(IEnumerable<Node> nodes, GrainId grain, [NotNullWhen(true)] out Activation? activation)
     {
@@ -54,6 +57,8 @@ internal static class ClusterNodes
     /// </summary>
     internal static async Task WaitForLivenessAsync(IReadOnlyList<Node> nodes, TimeSpan timeout, params SiloAddress[] elsewhere)
     {
+        if (timeout < ShortestPatience)
+            timeout = ShortestPatience;
         var expected = nodes.Select(node => node.Address).Concat(elsewhere).ToHashSet();
         await TestingUtils.WaitUntilAsync(
             (last, _) =>

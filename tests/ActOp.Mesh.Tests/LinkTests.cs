@@ -13,7 +13,7 @@ public class LinkTests
     /// <summary>Of a twentieth of a second at most: what the system's network does takes its time.</summary>
     private const int Waits = 400;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void Frames_of_all_sizes_arrive_whole_and_in_order(Wire wire)
@@ -273,7 +273,13 @@ public class LinkTests
 
         Allocated();
         // A collection meanwhile, which tests beside this one cause, empties the pools of buffers: they are filled once more.
-        Assert.Equal(0, Enumerable.Range(0, 5).Min(_ => Allocated()));
+        var least = long.MaxValue;
+        for (var tries = 0; least > 0 && tries < 100; tries++)
+        {
+            least = Math.Min(least, Allocated());
+        }
+
+        Assert.Equal(0, least);
     }
 
     [Fact]

@@ -78,7 +78,7 @@ public sealed class ClusteringTests(PostgresFixture postgres)
     public async Task An_outage_of_the_database_kills_no_silo_and_ends_no_call()
     {
         Assert.NotNull(postgres.Server);
-        await using var server = await PostgresServer.StartAsync();
+        await using var server = await PostgresFixture.StartServerAsync();
         await using var nodes = new Nodes(server.ConnectionString);
         var silos = await Task.WhenAll(nodes.StartSiloAsync(Quick), nodes.StartSiloAsync(Quick));
         var client = await nodes.StartClientAsync();

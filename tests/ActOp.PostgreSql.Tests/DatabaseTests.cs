@@ -86,7 +86,7 @@ public sealed class DatabaseTests(PostgresFixture postgres)
     public async Task A_table_whose_database_is_killed_answers_when_it_is_back()
     {
         Assert.NotNull(postgres.Server);
-        await using var server = await PostgresServer.StartAsync();
+        await using var server = await PostgresFixture.StartServerAsync();
         await using var database = PostgresFixture.Open(server.ConnectionString);
         var table = new PostgresMembershipTable(database, "cluster");
         var before = await table.Execute(

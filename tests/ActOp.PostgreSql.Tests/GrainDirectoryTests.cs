@@ -92,7 +92,7 @@ public sealed class GrainDirectoryTests(PostgresFixture postgres)
     public async Task An_outage_of_the_database_delays_new_grains_and_no_others()
     {
         Assert.NotNull(postgres.Server);
-        await using var server = await PostgresServer.StartAsync();
+        await using var server = await PostgresFixture.StartServerAsync();
         await using var nodes = new Nodes(server.ConnectionString);
         var silo = await nodes.StartSiloAsync(Quick(server.ConnectionString));
         await Nodes.PlacesAsync(silo, 0, 10);

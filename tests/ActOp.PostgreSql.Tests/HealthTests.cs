@@ -10,7 +10,7 @@ public sealed class HealthTests(PostgresFixture postgres)
     public async Task A_silo_whose_database_is_away_is_alive_and_ready_and_degraded_until_it_is_back()
     {
         Assert.NotNull(postgres.Server);
-        await using var server = await PostgresServer.StartAsync();
+        await using var server = await PostgresFixture.StartServerAsync();
         await using var nodes = new Nodes(server.ConnectionString);
         var silo = await nodes.StartSiloAsync(static silo =>
         {

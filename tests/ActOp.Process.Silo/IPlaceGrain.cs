@@ -9,14 +9,18 @@ public interface IPlaceGrain : IGrainWithIntegerKey
     [AlwaysInterleave]
     ValueTask<int> Port();
 
-    /// <summary>Calls of <see cref="Hang"/> and <see cref="HangOn"/> that this activation has got.</summary>
+    /// <summary>Calls of <see cref="Hang"/>, <see cref="HangBeside"/> and <see cref="HangOn"/> that this activation has got.</summary>
     [AlwaysInterleave]
     ValueTask<int> Hanging();
 
     /// <summary>Never ends.</summary>
     Task Hang();
 
-    /// <summary>Waits for <see cref="Hang"/> of another grain.</summary>
+    /// <summary>As <see cref="Hang"/>, while others hang.</summary>
+    [AlwaysInterleave]
+    Task HangBeside();
+
+    /// <summary>Waits for <see cref="HangBeside"/> of another grain.</summary>
     Task HangOn(long other);
 
     /// <summary>A turn that gives up its thread in between, so that a stop meets calls under way.</summary>

@@ -1,9 +1,12 @@
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
+using Orleans.Placement;
 
 namespace ActOp.Process.Silo;
 
 /// <inheritdoc cref="IPlaceGrain"/>
+/// <remarks>Placed at random: by resources, all might be on one silo.</remarks>
+[RandomPlacement]
 public sealed class PlaceGrain(IOptions<EndpointOptions> endpoints) : Grain, IPlaceGrain
 {
     private int _hanging;
@@ -25,8 +28,11 @@ public sealed class PlaceGrain(IOptions<EndpointOptions> endpoints) : Grain, IPl
     public Task HangOn(long other)
     {
         _hanging++;
-        return GrainFactory.GetGrain<IPlaceGrain>(other).Hang();
+        return GrainFactory.GetGrain<IPlaceGrain>(other).HangBeside();
     }
+
+    /// <inheritdoc/>
+    public Task HangBeside() => Hang();
 
     /// <inheritdoc/>
     public async Task<int> Work()

@@ -56,8 +56,8 @@ public sealed class KilledWriterTests : IDisposable
             new ProcessStartInfo(command[0], command[1..]) { RedirectStandardOutput = true, RedirectStandardInput = true })!;
         try
         {
-            var said = await process.StandardOutput.ReadToEndAsync().WaitAsync(Limits.Step);
-            await process.WaitForExitAsync().WaitAsync(Limits.Step);
+            var said = await process.StandardOutput.ReadToEndAsync().WaitAsync(Limits.Patience);
+            await process.WaitForExitAsync().WaitAsync(Limits.Patience);
             return (process.ExitCode, said.Split('\n').Count(static line => line.StartsWith("WRITTEN", StringComparison.Ordinal)));
         }
         finally

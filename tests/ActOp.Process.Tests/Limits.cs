@@ -4,4 +4,7 @@ namespace ActOp.Process.Tests;
 internal static class Limits
 {
     public static readonly TimeSpan Step = TimeSpan.FromSeconds(25);
+
+    /// <summary>For what waits for no call: processes that start, tell and end, on a machine that may be slow.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 }

@@ -26,7 +26,7 @@ internal sealed class ProcessCluster : IAsyncDisposable
             foreach (var silo in cluster._silos)
                 await silo.Sees(silos);
             cluster._host = CreateClient("dev", [.. cluster._silos.Select(silo => silo.Gateway)]);
-            await cluster._host.StartAsync().WaitAsync(Limits.Step);
+            await cluster._host.StartAsync().WaitAsync(Limits.Patience);
             return cluster;
         }
         catch
@@ -69,7 +69,7 @@ internal sealed class ProcessCluster : IAsyncDisposable
     /// </summary>
     public async Task<int> PortSoon(long key)
     {
-        using var limit = new CancellationTokenSource(Limits.Step);
+        using var limit = new CancellationTokenSource(Limits.Patience);
         while (true)
         {
             try
@@ -85,12 +85,14 @@ internal sealed class ProcessCluster : IAsyncDisposable
     }
 
     /// <summary>
-    /// The first <paramref name="count"/> keys from <paramref name="first"/> on whose grains are on a silo; activates grains to find out.
+    /// The first <paramref name="count"/> keys from <paramref name="first"/> on whose grains are on a silo; activates grains to find out,
+    /// also while the others are about to hear of the silo.
     /// </summary>
     public async Task<long[]> KeysOn(SiloProcess silo, long first, int count)
     {
         var found = new List<long>();
-        for (var key = first; found.Count < count && key < first + 500; key++)
+        using var limit = new CancellationTokenSource(Limits.Patience);
+        for (var key = first; found.Count < count && !limit.IsCancellationRequested; key++)
         {
             if (await Grain(key).Port() == silo.Port)
                 found.Add(key);

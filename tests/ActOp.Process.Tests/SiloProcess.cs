@@ -55,18 +55,18 @@ internal sealed class SiloProcess : IAsyncDisposable
     /// <summary>Completes when the silo's view has this many active silos.</summary>
     public Task Sees(int active) => Says($": {active} active silos");
 
-    public Task Says(string text) => _said.WaitForAsync(line => line.Contains(text, StringComparison.Ordinal)).WaitAsync(Limits.Step);
+    public Task Says(string text) => _said.WaitForAsync(line => line.Contains(text, StringComparison.Ordinal)).WaitAsync(Limits.Patience);
 
     /// <summary>SIGKILL.</summary>
     public void Kill() => _process.Kill();
 
     /// <summary>SIGKILL; completes when the process is over.</summary>
-    public Task KillAsync() => _process.KillAsync(static () => { }).WaitAsync(Limits.Step);
+    public Task KillAsync() => _process.KillAsync(static () => { }).WaitAsync(Limits.Patience);
 
     /// <summary>Asks the silo to stop; completes when its process is over.</summary>
     public async Task StopAsync()
     {
-        using var limit = new CancellationTokenSource(Limits.Step);
+        using var limit = new CancellationTokenSource(Limits.Patience);
         await _process.StopAsync(limit.Token);
     }
 

@@ -15,6 +15,9 @@ public sealed class BrowserFixture : IAsyncLifetime
     private static readonly string? Chromium =
         Array.Find(["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"], File.Exists);
 
+    /// <summary>For a page to load, to show something, and for the browser to start: only a defect reaches this bound.</summary>
+    private const float Patience = 60_000;
+
     private IPlaywright? _playwright;
     private IBrowser? _browser;
 
@@ -22,9 +25,10 @@ public sealed class BrowserFixture : IAsyncLifetime
     {
         if (Chromium is null)
             return;
+        Assertions.SetDefaultExpectTimeout(Patience);
         _playwright = await Playwright.CreateAsync();
         _browser = await _playwright.Chromium.LaunchAsync(
-            new BrowserTypeLaunchOptions { ExecutablePath = Chromium, Args = ["--no-sandbox"] });
+            new BrowserTypeLaunchOptions { ExecutablePath = Chromium, Args = ["--no-sandbox"], Timeout = Patience });
     }
 
     /// <summary>A page with cookies and storage of its own, as another person would have it.</summary>
@@ -38,6 +42,7 @@ public sealed class BrowserFixture : IAsyncLifetime
         }
 
         var context = await _browser.NewContextAsync();
+        context.SetDefaultTimeout(Patience);
         var page = await context.NewPageAsync();
         await page.GotoAsync(address.ToString());
         return page;

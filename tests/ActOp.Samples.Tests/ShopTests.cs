@@ -31,7 +31,7 @@ public class ShopTests(BrowserFixture browser)
             Assert.Skip("POSTGRESQL IS NOT INSTALLED (apt-get install postgresql).");
         }
 
-        await using var server = await PostgresServer.StartAsync();
+        await using var server = await PostgresServer.StartAsync("fsync=off");
         await SurviveAsync("--Postgres", server.ConnectionString);
     }
 

@@ -61,6 +61,25 @@ internal static class Census
         return held;
     }
 
+    /// <summary>
+    /// What is held by nodes that run: what they hold for a moment, such as the timer of a request that is just ending, is none of it. So
+    /// it must stay the same for many looks in a row.
+    /// </summary>
+    internal static string[] Steady()
+    {
+        var (held, same) = (Take(), 0);
+        Assert.True(SpinWait.SpinUntil(
+            () =>
+            {
+                var now = Take();
+                same = now.SequenceEqual(held) ? same + 1 : 0;
+                held = now;
+                return same == 50;
+            },
+            Patience));
+        return held;
+    }
+
     /// <summary>Waits until exactly what <paramref name="before"/> lists is held.</summary>
     internal static void Is(string[] before)
     {

@@ -21,15 +21,22 @@ public class CollectionTests
     {
         for (var round = 0; round < 3; round++)
             await RunAsync();
-        Census.Collect();
-        var before = GC.GetTotalMemory(forceFullCollection: true);
-        var traces = new List<(string, WeakReference)>();
-        for (var round = 0; round < 20; round++)
-            traces.AddRange(await RunAsync(round + " "));
-        Census.Is(_before);
-        await Census.CollectedAsync([.. traces]);
-        // A silo has some hundred kilobytes; what the process keeps for each stop may be a few hundred bytes at most.
-        Assert.InRange(GC.GetTotalMemory(forceFullCollection: true) - before, long.MinValue, 20 * 20_000);
+        // A silo has some hundred kilobytes; what the process keeps for each stop may be a few hundred bytes at most. Pools of the
+        // framework grow with the most threads that ever ran at once, and then no more: what stops leave grows each time.
+        var grown = long.MaxValue;
+        for (var turn = 0; turn < 5 && grown > 20 * 20_000; turn++)
+        {
+            Census.Collect();
+            var before = GC.GetTotalMemory(forceFullCollection: true);
+            var traces = new List<(string, WeakReference)>();
+            for (var round = 0; round < 20; round++)
+                traces.AddRange(await RunAsync(round + " "));
+            Census.Is(_before);
+            await Census.CollectedAsync([.. traces]);
+            grown = GC.GetTotalMemory(forceFullCollection: true) - before;
+        }
+
+        Assert.InRange(grown, long.MinValue, 20 * 20_000);
     }
 
     [Fact]

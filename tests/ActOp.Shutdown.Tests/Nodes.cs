@@ -9,9 +9,8 @@ internal static class Nodes
 {
     internal static (int Silo, int Gateway) Ports()
     {
-        using var first = Listen();
-        using var second = Listen();
-        return (PortOf(first), PortOf(second));
+        var ports = ActOp.Harness.Processes.Ports.FindFree(2);
+        return (ports[0], ports[1]);
     }
 
     internal static TcpListener Listen()

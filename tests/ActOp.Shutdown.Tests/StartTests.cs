@@ -20,7 +20,7 @@ public class StartTests
         using (var first = Nodes.Silo(ports))
         {
             await first.StartAsync();
-            var before = Census.Take();
+            var before = Census.Steady();
             using var second = Nodes.Silo(ports);
             await Assert.ThrowsAnyAsync<Exception>(() => second.StartAsync().WaitAsync(Patience));
             Census.Is(before);

@@ -44,6 +44,9 @@ public sealed record KillResult
     /// <summary>Until every other silo's view had dropped it; negative when one never did.</summary>
     public double Detected { get; init; }
 
+    /// <summary>For how long the load, or the whole machine, stood still meanwhile.</summary>
+    public double StoodStill { get; init; }
+
     /// <summary>Until the last failure of a request.</summary>
     public double LastError { get; init; }
 
@@ -54,7 +57,8 @@ public sealed record KillResult
     public long Requests { get; init; }
 
     /// <summary>
-    /// Failures of requests that were sent before the kill's window was over (detection and a second), by type of exception.
+    /// Failures of requests that were sent before the kill's window was over (detection, a second, and what the load stood still), by type
+    /// of exception.
     /// </summary>
     public SortedDictionary<string, long> Errors { get; init; } = [];
 
@@ -114,7 +118,7 @@ public static class FaultVerdict
         }
         foreach ((var error, var count) in kill.LateErrors)
             faults.Add($"{which}{count} {error} after the silos knew; {kill.Examples[error]}");
-        if (kill.LongestWait > Math.Max(kill.Detected, 0) + Slack + (options.Mode == FaultMode.Pause ? options.Pause : 0))
+        if (kill.LongestWait > Math.Max(kill.Detected, 0) + Slack + kill.StoodStill + (options.Mode == FaultMode.Pause ? options.Pause : 0))
             faults.Add($"{which}a request waited {kill.LongestWait:0.0} s");
     }
 }

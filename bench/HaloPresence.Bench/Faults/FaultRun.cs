@@ -8,13 +8,17 @@ namespace HaloPresence.Bench.Faults;
 /// <summary>The fault experiment: load from this process on silo processes that are ended one after the other and started again.</summary>
 public sealed class FaultRun(FaultOptions options, Action<string> say)
 {
-    /// <summary>A client asks for the view every second, so requests sent this long after the silos know are no longer excused.</summary>
+    /// <summary>
+    /// A client asks for the view every second, so requests sent this long after the silos know are no longer excused, unless the client
+    /// stood still.
+    /// </summary>
     private static readonly TimeSpan Excused = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Quiet = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan DetectionLimit = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(40);
     private readonly MonotonicClock _clock = new();
     private readonly Random _victims = new(options.Halo.Seed);
+    private Standstills? _stills;
     private readonly FaultResult _result = new() { Options = options };
 
     /// <summary>Runs it, bounded in time.</summary>
@@ -42,6 +46,8 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
     {
         say($"starting {options.Halo.Silos} silos");
         await silos.StartAllAsync(cancellation).ConfigureAwait(false);
+        using var stills = new Standstills(_clock);
+        _stills = stills;
         await using var target = await LoadTarget.ConnectAsync(options.Halo, silos.Gateways, cancellation).ConfigureAwait(false);
         var load = new FaultLoad(options, target, _clock);
         await load.SetUpAsync(cancellation).ConfigureAwait(false);
@@ -172,11 +178,12 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         return dropped;
     }
 
-    private static KillResult Assess(int victim, TimeSpan began, double? dropped, List<Answer> answers)
+    private KillResult Assess(int victim, TimeSpan began, double? dropped, List<Answer> answers)
     {
         var detected = dropped is { } at ? at - began.TotalSeconds : -1;
-        var excused = began + TimeSpan.FromSeconds(Math.Max(detected, 0)) + Excused;
-        var result = new KillResult { Silo = victim, Detected = detected };
+        var stoodStill = _stills!.Since(began);
+        var excused = began + TimeSpan.FromSeconds(Math.Max(detected, 0)) + Excused + stoodStill;
+        var result = new KillResult { Silo = victim, Detected = detected, StoodStill = stoodStill.TotalSeconds };
         double lastError = 0;
         double longest = 0;
         long forgotten = 0;

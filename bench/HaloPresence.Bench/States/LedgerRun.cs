@@ -111,6 +111,7 @@ public sealed class LedgerRun(FaultOptions options, LedgerFault[] faults, Action
 
     private readonly MonotonicClock _clock = new();
     private readonly LedgerResult _result = new();
+    private Standstills? _stills;
 
     /// <summary>Runs it, bounded in time.</summary>
     public async Task<LedgerResult> ExecuteAsync(CancellationToken cancellation)
@@ -140,6 +141,8 @@ public sealed class LedgerRun(FaultOptions options, LedgerFault[] faults, Action
     {
         say($"starting {options.Halo.Silos} silos");
         await parts.Silos.StartAllAsync(cancellation).ConfigureAwait(false);
+        using var stills = new Standstills(_clock);
+        _stills = stills;
         await using var target = await ClusterLoad.ConnectAsync(parts.Silos.Gateways, cancellation).ConfigureAwait(false);
         var halo = new FaultLoad(options, target, _clock);
         var load = new LedgerLoad(
@@ -213,6 +216,8 @@ public sealed class LedgerRun(FaultOptions options, LedgerFault[] faults, Action
         var calm = (allowance.Until > _clock.Now ? allowance.Until - _clock.Now : TimeSpan.Zero) + Quiet;
         await Task.Delay(calm, cancellation).ConfigureAwait(false);
         var read = await load.ReloadAllAsync(cancellation).ConfigureAwait(false);
+        // News reaches a load that stood still later.
+        allowance = allowance with { Until = allowance.Until + _stills!.Since(began) };
         var step = Assess(name, began, allowance, halo.Take(), load.Take()) with { Read = read };
         _result.Steps.Add(step);
         say($"{name}: {step.Requests} requests; allowed: {LedgerReport.Text(step.Allowed)}; others: {LedgerReport.Text(step.Others)}; "

@@ -58,7 +58,15 @@ public static class TestingUtils
         [CallerArgumentExpression(nameof(predicate))] string? predicateExpression = null)
     {
         ArgumentNullException.ThrowIfNull(predicate);
-        if (!await PollAsync(predicate, timeout, delayOnFail ?? DefaultDelay, cancellationToken).ConfigureAwait(false))
+        await WaitUntilAsync(predicate, timeout, delayOnFail ?? DefaultDelay, TimeProvider.System, cancellationToken, predicateExpression)
+            .ConfigureAwait(false);
+    }
+
+    /// <summary>The same by another clock.</summary>
+    internal static async Task WaitUntilAsync(Func<bool, CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan delay,
+        TimeProvider time, CancellationToken cancellationToken = default, string? predicateExpression = null)
+    {
+        if (!await PollAsync(predicate, timeout, delay, time, cancellationToken).ConfigureAwait(false))
         {
             throw new TimeoutException(
                 "The condition was not met within " + timeout + " and was not invoked again after the deadline: " + predicateExpression);
@@ -73,7 +81,7 @@ public static class TestingUtils
         TimeSpan? delayOnFail = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(predicate);
-        return PollAsync((_, token) => predicate(token), timeout, delayOnFail ?? DefaultDelay, cancellationToken);
+        return PollAsync((_, token) => predicate(token), timeout, delayOnFail ?? DefaultDelay, TimeProvider.System, cancellationToken);
     }
 
     /// <summary>
@@ -81,11 +89,11 @@ public static class TestingUtils
     /// The token of a call ends at the deadline.
     /// </summary>
     private static async Task<bool> PollAsync(Func<bool, CancellationToken, Task<bool>> predicate, TimeSpan timeout, TimeSpan delay,
-        CancellationToken cancellationToken)
+        TimeProvider time, CancellationToken cancellationToken)
     {
-        var began = TimeProvider.System.GetTimestamp();
-        TimeSpan Left() => timeout - TimeProvider.System.GetElapsedTime(began);
-        using var deadline = new CancellationTokenSource(timeout < Longest ? timeout : Longest, TimeProvider.System);
+        var began = time.GetTimestamp();
+        TimeSpan Left() => timeout - time.GetElapsedTime(began);
+        using var deadline = new CancellationTokenSource(timeout < Longest ? timeout : Longest, time);
         using var linked = CancellationTokenSource.CreateLinkedTokenSource(deadline.Token, cancellationToken);
         for (var isLast = false; Left() > TimeSpan.Zero;)
         {
@@ -105,7 +113,7 @@ public static class TestingUtils
             isLast = Left() - delay <= margin;
             var pause = isLast ? Left() - margin : delay;
             if (pause > TimeSpan.Zero)
-                await Task.Delay(pause, TimeProvider.System, cancellationToken).ConfigureAwait(false);
+                await Task.Delay(pause, time, cancellationToken).ConfigureAwait(false);
         }
 
         return false;

@@ -192,11 +192,43 @@ public sealed class StreamClusterTests(PostgresFixture postgres)
         }
     }
 
+    /// <summary>The claim of an agent that does not want its queue any more would stand in the way until its time is over.</summary>
+    [Fact]
+    public async Task An_agent_that_stops_while_it_claims_its_queue_leaves_it_to_the_next_one()
+    {
+        var connectionString = await postgres.CreateAsync();
+        await using (await DeployAsync(connectionString, 1, static silo => silo.Services.Configure<StreamLifecycleOptions>(
+            Provider, static options => options.StartupState = StreamLifecycleOptions.RunState.Initialized)))
+        {
+            // It makes the queues.
+        }
+
+        await using var source = NpgsqlDataSource.Create(connectionString);
+        await using var holder = await source.OpenConnectionAsync();
+        await using var transaction = await holder.BeginTransactionAsync();
+        await using (var hold = new NpgsqlCommand("select queue_id from actop_stream_reader for update", holder))
+            await hold.ExecuteNonQueryAsync();
+        await using var cluster = await DeployAsync(connectionString, 1, static silo => silo.Services.Configure<AdoNetStreamOptions>(
+            Provider, static options => options.VisibilityTimeout = TimeSpan.FromMinutes(10)));
+        await TestingUtils.WaitUntilAsync(
+            async _ => await ScalarAsync(connectionString, "select count(*) from pg_locks where not granted") is > 3L,
+            PostgresFixture.Limit, Received.Often);
+        await cluster.StartAdditionalSiloAsync();
+        await cluster.WaitForLivenessToStabilizeAsync();
+        await transaction.CommitAsync();
+        string[] keys = [.. Enumerable.Range(0, 16).Select(static i => "claimed" + i)];
+        foreach (var key in keys)
+            await StreamOf(cluster, StreamId.Create("implicit", key)).OnNextAsync(1);
+        foreach (var key in keys)
+            await Received.UntilAsync(key, 1);
+        await EmptyAsync(connectionString);
+    }
+
     [Fact]
     public async Task An_outage_of_the_database_delays_items_and_loses_none()
     {
         Assert.NotNull(postgres.Server);
-        await using var server = await PostgresServer.StartAsync();
+        await using var server = await PostgresFixture.StartServerAsync();
         await using var cluster = await DeployAsync(server.ConnectionString, 1);
         var stream = StreamOf(cluster, StreamId.Create("implicit", "outage"));
         await stream.OnNextAsync(1);

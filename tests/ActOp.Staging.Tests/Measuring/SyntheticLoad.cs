@@ -13,7 +13,7 @@ internal static class SyntheticLoad
     /// <summary>
     /// A virtual machine that stands still for a while spoils a run: its clocks count that as something else than it was.
     /// </summary>
-    private const int Attempts = 5;
+    private const int Attempts = 20;
 
     internal static string[] StageNames { get; } = ["computing", "blocking"];
 
@@ -36,7 +36,7 @@ internal static class SyntheticLoad
         return (Math.Max(0, seen), Math.Max(0, seen));
     }
 
-    /// <summary>Asserts that the source sees, in one of a few runs, what the items do, within a share of it.</summary>
+    /// <summary>Asserts that the source sees, in one of some runs, what the items do, within a share of it.</summary>
     /// <param name="create">Makes the source.</param>
     /// <param name="tolerance">The share.</param>
     /// <param name="blocked">What the source must say of the blocking stage in a run with these samples, in seconds per item, however busy

@@ -229,7 +229,10 @@ public class HostileClientTests : IAsyncLifetime
         // The bits that once meant read-only and always interleaving.
         Hostile.Peers.Send(Silo.Address, grain.GetGrainId(), Request(
             grain.GetGrainId(), MethodOf<IPrey>(nameof(IPrey.Add)), FrameFlags.OneWay | (FrameFlags)6, arguments: [2]));
-        await HostileClient.GetGrain<IPrey>(8).Add(1);
+        Assert.True(Silo.Activations.TryGet(grain.GetGrainId(), out var activation));
+        // No call over another link tells that it has come.
+        await TestingUtils.WaitUntilAsync(
+            _ => Task.FromResult(activation.Admission.HasWaiting), Gate.Patience, TimeSpan.FromMilliseconds(1));
         gate.Open();
         Assert.Equal(0, await held.WaitAsync(Gate.Patience));
         Assert.Equal(1, await grain.Add(0).WaitAsync(Gate.Patience));
@@ -311,8 +314,13 @@ public class HostileClientTests : IAsyncLifetime
             counted[reason] = counted.GetValueOrDefault(reason) + value;
         });
         listener.Start();
-        for (var round = 0; round < 50; round++)
-            await RefusedFrame([9, 9, 9], Refusal.Frame);
+        // All at once: a second line would follow after some seconds.
+        var before = Silo.Refusals[Refusal.Frame];
+        for (var frame = 0; frame < 50; frame++)
+            Assert.Null(Hostile.Peers.Send(Silo.Address, default, [9, 9, 9]));
+        await TestingUtils.WaitUntilAsync(
+            _ => Task.FromResult(Silo.Refusals[Refusal.Frame] == before + 50), Gate.Patience, TimeSpan.FromMilliseconds(1));
+        await AssertLoggedAsync(Refusal.Frame);
         listener.RecordObservableInstruments();
         Assert.True(counted["frame"] >= 50);
         Assert.Single(_cluster.GetLog().Split(Environment.NewLine), line => line.Contains("(frame)", StringComparison.Ordinal));

@@ -15,31 +15,33 @@ namespace ActOp.Tests.Faults;
 /// Those who try to get in, or to keep others out: each is refused, counted and logged, while calls of an honest client go on without an
 /// error and over the same connections.
 /// </summary>
-public sealed class HostileMeshTests : IAsyncLifetime
+/// <param name="firstByte">How long a silo waits for the first byte of a connection.</param>
+/// <param name="handshake">How long it waits for the end of a handshake.</param>
+public abstract class HostileMesh(TimeSpan firstByte, TimeSpan handshake) : IAsyncLifetime
 {
-    private const string SiloSecret = "the secret of the silos, random";
-    private const string ClientSecret = "the secret of the clients, random";
-    private const string OtherSecret = "the secret of another cluster";
-    private const int MaxOfAddress = 40;
-    private const int MaxClientBytes = 64 << 10;
+    private protected const string SiloSecret = "the secret of the silos, random";
+    private protected const string ClientSecret = "the secret of the clients, random";
+    private protected const string OtherSecret = "the secret of another cluster";
+    private protected const int MaxOfAddress = 40;
+    private protected const int MaxClientBytes = 64 << 10;
 
     private readonly CancellationTokenSource _enough = new();
-    private readonly Counts _counts = new();
+    private protected readonly Counts _counts = new();
     private readonly List<Stranger> _strangers = [];
-    private InProcessTestCluster _cluster = null!;
+    private protected InProcessTestCluster _cluster = null!;
     private Task<int> _load = null!;
 
-    private InProcessSiloHandle Silo => (InProcessSiloHandle)_cluster.Silos[0];
+    private protected InProcessSiloHandle Silo => (InProcessSiloHandle)_cluster.Silos[0];
 
-    private SiloAddress Other => _cluster.Silos[1].SiloAddress;
+    private protected SiloAddress Other => _cluster.Silos[1].SiloAddress;
 
-    private Node HonestClient => _cluster.Client.ServiceProvider.GetRequiredService<Node>();
+    private protected Node HonestClient => _cluster.Client.ServiceProvider.GetRequiredService<Node>();
 
-    private Transport Network => _cluster.Client.ServiceProvider.GetRequiredService<Transport>();
+    private protected Transport Network => _cluster.Client.ServiceProvider.GetRequiredService<Transport>();
 
-    private EndPoint SiloPort => Silo.SiloAddress.Endpoint;
+    private protected EndPoint SiloPort => Silo.SiloAddress.Endpoint;
 
-    private EndPoint Gateway => Silo.GatewayAddress.Endpoint;
+    private protected EndPoint Gateway => Silo.GatewayAddress.Endpoint;
 
     public async ValueTask InitializeAsync()
     {
@@ -49,9 +51,9 @@ public sealed class HostileMeshTests : IAsyncLifetime
             {
                 options.MaxConnectionsPerAddress = MaxOfAddress;
                 options.MaxClientMessageBodySize = MaxClientBytes;
-                options.FirstByteTimeout = TimeSpan.FromMilliseconds(500);
+                options.FirstByteTimeout = firstByte;
             })
-            .Configure<ConnectionOptions>(options => options.OpenConnectionTimeout = TimeSpan.FromSeconds(1)));
+            .Configure<ConnectionOptions>(options => options.OpenConnectionTimeout = handshake));
         builder.ConfigureClient(client => client.UseClusterSecret(ClientSecret));
         _cluster = builder.Build();
         await _cluster.DeployAsync();
@@ -70,6 +72,206 @@ public sealed class HostileMeshTests : IAsyncLifetime
         await _cluster.DisposeAsync();
     }
 
+    private protected static SiloAddress Unlisted => SiloAddress.New(IPAddress.Loopback, 9, 1);
+
+    /// <summary>Clients have negative generations.</summary>
+    private protected static string ClientName(int number) => SiloAddress.New(IPAddress.Loopback, 0, -number).ToParsableString();
+
+    /// <summary>A refusal is counted, logged, and costs nobody else anything.</summary>
+    private protected async Task RefusedAsync(DisconnectReason reason, int times = 1, bool isLogged = true)
+    {
+        await Until(() => _counts.Of(reason) >= times);
+        if (isLogged)
+        {
+            await Until(
+                () => _cluster.GetLog().Split(Environment.NewLine).Count(line => line.Contains("Handshake with", StringComparison.Ordinal)
+                && line.Contains("refused: " + reason, StringComparison.Ordinal)) >= times);
+        }
+
+        Assert.False(_load.IsCompleted);
+    }
+
+    private protected Stranger Dial(string name, NodeKind kind, string? secret, EndPoint target, Action<MeshOptions>? configure = null)
+    {
+        var cluster = _cluster.Client.ServiceProvider.GetRequiredService<Microsoft.Extensions.Options.IOptions<ClusterOptions>>().Value;
+        var options = new MeshOptions { ClusterId = cluster.ClusterId, ServiceId = cluster.ServiceId, HandshakeTimeout = handshake };
+        options.SiloSecrets = options.ClientSecrets = secret is null ? [] : [Encoding.UTF8.GetBytes(secret)];
+        configure?.Invoke(options);
+        var stranger = new Stranger(new NodeId(name, kind), options, Network);
+        _strangers.Add(stranger);
+        stranger.Connect(target);
+        return stranger;
+    }
+
+    private async Task<int> LoadAsync()
+    {
+        var calls = 0;
+        do
+            await _cluster.Client.GetGrain<IEchoGrain>("load" + (calls++ % 50)).Echo("hello");
+        while (!_enough.IsCancellationRequested);
+        return calls;
+    }
+
+    private protected static void SendAll(ByteStream stream, byte[] bytes) => Assert.Equal(bytes.Length, stream.Send(bytes));
+
+    /// <summary>Whether the other end has closed the connection. What it has said before is dropped.</summary>
+    private protected static bool IsOver(ByteStream stream)
+    {
+        int read;
+        do
+            read = stream.Receive(new byte[4096]);
+        while (read > 0);
+        return read != ByteStream.WouldBlock;
+    }
+
+    private protected static async Task Until(Func<bool> so)
+    {
+        await TestingUtils.WaitUntilAsync(_ => Task.FromResult(so()), Gate.Patience, TimeSpan.FromMilliseconds(1));
+        Assert.True(so());
+    }
+
+    /// <summary>A node that is no part of the cluster, with a thread of its own.</summary>
+    private protected sealed class Stranger : MeshEvents, IDisposable
+    {
+        private readonly MeshNode _mesh;
+        private readonly Thread _thread;
+
+        internal Stranger(NodeId id, MeshOptions options, Transport transport)
+        {
+            _mesh = new MeshNode(id, options, transport, this, TimeProvider.System);
+            _thread = new Thread(() =>
+            {
+                while (_mesh.ControlPoller.Poll(1) >= 0 && _mesh.GetPoller(0).Poll(0) >= 0)
+                {
+                }
+            });
+        }
+
+        internal string Name => _mesh.Id.Name;
+
+        internal ConcurrentBag<Peer> Connected { get; } = [];
+
+        public override void PeerConnected(Peer peer) => Connected.Add(peer);
+
+        public override void PeerDisconnected(Peer peer, DisconnectReason reason)
+        {
+        }
+
+        public override void FramesReceived(Link link, FrameBatch frames)
+        {
+        }
+
+        public override void SendPending(Link link)
+        {
+            while (link.Flush() == FlushResult.More)
+            {
+            }
+        }
+
+        /// <summary>Each test counts its refusals, so nobody dials twice.</summary>
+        public override void DialFailed(Peer peer, DisconnectReason reason, int failures) => peer.Keep = false;
+
+        public void Dispose()
+        {
+            _mesh.Dispose();
+            _thread.Join();
+        }
+
+        internal void Connect(EndPoint target)
+        {
+            _mesh.Connect(target);
+            _thread.Start();
+        }
+    }
+
+    /// <summary>Stands between a client and a silo, and keeps what each connection of the client has sent.</summary>
+    private protected sealed class Relay : IDisposable
+    {
+        private readonly ConcurrentBag<(ByteStream From, ByteStream To, List<byte> Kept)> _ways = [];
+        private readonly Listener _listener;
+        private readonly Thread _thread;
+        private volatile bool _isOver;
+
+        internal Relay(Transport network, EndPoint target)
+        {
+            _listener = network.Listen(
+                new IPEndPoint(IPAddress.Loopback, 0),
+                stream =>
+                {
+                    var onward = network.Dial(target);
+                    var kept = new List<byte>();
+                    lock (Recorded)
+                        Recorded.Add(kept);
+                    _ways.Add((stream, onward, kept));
+                    _ways.Add((onward, stream, []));
+                },
+                static error => throw error);
+            _thread = new Thread(Pump);
+            _thread.Start();
+        }
+
+        internal EndPoint EndPoint => _listener.EndPoint;
+
+        internal List<List<byte>> Recorded { get; } = [];
+
+        public void Dispose()
+        {
+            _isOver = true;
+            _thread.Join();
+            _listener.Dispose();
+            foreach (var (from, _, _) in _ways)
+                from.Dispose();
+        }
+
+        private void Pump()
+        {
+            var buffer = new byte[4096];
+            while (!_isOver)
+            {
+                foreach (var (from, to, kept) in _ways)
+                {
+                    while (from.Receive(buffer) is > 0 and var read)
+                    {
+                        kept.AddRange(buffer.AsSpan(0, read));
+                        to.Send(buffer.AsSpan(0, read));
+                    }
+                }
+
+                Thread.Yield();
+            }
+        }
+    }
+
+    /// <summary>The refused handshakes and the broken links of one node, by reason.</summary>
+    private protected sealed class Counts : IDisposable
+    {
+        private readonly MeterListener _listener = new();
+        private readonly ConcurrentDictionary<string, long> _counts = new();
+
+        internal void Follow(string node)
+        {
+            _listener.InstrumentPublished = (instrument, listener) =>
+            {
+                if (instrument.Name is "actop.mesh.handshake.failures" or "actop.mesh.links.broken"
+                    && instrument.Meter.Tags!.Any(tag => tag.Value!.Equals(node)))
+                {
+                    listener.EnableMeasurementEvents(instrument);
+                }
+            };
+            _listener.SetMeasurementEventCallback<long>((_, count, tags, _) =>
+                _counts.AddOrUpdate((string)tags[0].Value!, count, (_, before) => before + count));
+            _listener.Start();
+        }
+
+        internal long Of(DisconnectReason reason) => _counts.GetValueOrDefault(reason.ToString());
+
+        public void Dispose() => _listener.Dispose();
+    }
+}
+
+/// <summary>Strangers that are refused for what they say: the silo waits for it however slow the machine is.</summary>
+public sealed class HostileMeshTests() : HostileMesh(TimeSpan.FromMinutes(1), TimeSpan.FromMinutes(1))
+{
     [Theory]
     [InlineData(null)]
     [InlineData(OtherSecret)]
@@ -168,6 +370,20 @@ public sealed class HostileMeshTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task A_client_that_sends_a_frame_beyond_its_limit_loses_its_own_link()
+    {
+        var insider = Dial(ClientName(1), NodeKind.Client, ClientSecret, Gateway);
+        await Until(() => !insider.Connected.IsEmpty);
+        insider.Connected.First().GetLink(0)!.TryAppend(new byte[MaxClientBytes + 1]);
+        await Until(() => _counts.Of(DisconnectReason.FrameTooLarge) > 0);
+        await Until(() => _cluster.GetLog().Contains("of " + insider.Name + " broke: FrameTooLarge", StringComparison.Ordinal));
+    }
+}
+
+/// <summary>Strangers that are refused for what they do not say. The limits are longer than a machine stands still.</summary>
+public sealed class SilentStrangerTests() : HostileMesh(TimeSpan.FromSeconds(4), TimeSpan.FromSeconds(5))
+{
+    [Fact]
     public async Task An_address_gets_no_more_connections_than_its_limit_and_those_that_say_nothing_are_closed()
     {
         var idle = Enumerable.Range(0, MaxOfAddress + 6).Select(_ => Network.Dial(Gateway)).ToArray();
@@ -187,211 +403,5 @@ public sealed class HostileMeshTests : IAsyncLifetime
         SendAll(stranger, [40, 0, 0, 0, 1, 2, 3]);
         await RefusedAsync(DisconnectReason.HandshakeTimeout);
         await Until(() => IsOver(stranger));
-    }
-
-    [Fact]
-    public async Task A_client_that_sends_a_frame_beyond_its_limit_loses_its_own_link()
-    {
-        var insider = Dial(ClientName(1), NodeKind.Client, ClientSecret, Gateway);
-        await Until(() => !insider.Connected.IsEmpty);
-        insider.Connected.First().GetLink(0)!.TryAppend(new byte[MaxClientBytes + 1]);
-        await Until(() => _counts.Of(DisconnectReason.FrameTooLarge) > 0);
-        await Until(() => _cluster.GetLog().Contains("of " + insider.Name + " broke: FrameTooLarge", StringComparison.Ordinal));
-    }
-
-    private static SiloAddress Unlisted => SiloAddress.New(IPAddress.Loopback, 9, 1);
-
-    /// <summary>Clients have negative generations.</summary>
-    private static string ClientName(int number) => SiloAddress.New(IPAddress.Loopback, 0, -number).ToParsableString();
-
-    /// <summary>A refusal is counted, logged, and costs nobody else anything.</summary>
-    private async Task RefusedAsync(DisconnectReason reason, int times = 1, bool isLogged = true)
-    {
-        await Until(() => _counts.Of(reason) >= times);
-        if (isLogged)
-        {
-            await Until(
-                () => _cluster.GetLog().Split(Environment.NewLine).Count(line => line.Contains("Handshake with", StringComparison.Ordinal)
-                && line.Contains("refused: " + reason, StringComparison.Ordinal)) >= times);
-        }
-
-        Assert.False(_load.IsCompleted);
-    }
-
-    private Stranger Dial(string name, NodeKind kind, string? secret, EndPoint target, Action<MeshOptions>? configure = null)
-    {
-        var cluster = _cluster.Client.ServiceProvider.GetRequiredService<Microsoft.Extensions.Options.IOptions<ClusterOptions>>().Value;
-        var options = new MeshOptions { ClusterId = cluster.ClusterId, ServiceId = cluster.ServiceId };
-        options.SiloSecrets = options.ClientSecrets = secret is null ? [] : [Encoding.UTF8.GetBytes(secret)];
-        configure?.Invoke(options);
-        var stranger = new Stranger(new NodeId(name, kind), options, Network);
-        _strangers.Add(stranger);
-        stranger.Connect(target);
-        return stranger;
-    }
-
-    private async Task<int> LoadAsync()
-    {
-        var calls = 0;
-        do
-            await _cluster.Client.GetGrain<IEchoGrain>("load" + (calls++ % 50)).Echo("hello");
-        while (!_enough.IsCancellationRequested);
-        return calls;
-    }
-
-    private static void SendAll(ByteStream stream, byte[] bytes) => Assert.Equal(bytes.Length, stream.Send(bytes));
-
-    /// <summary>Whether the other end has closed the connection. What it has said before is dropped.</summary>
-    private static bool IsOver(ByteStream stream)
-    {
-        int read;
-        do
-            read = stream.Receive(new byte[4096]);
-        while (read > 0);
-        return read != ByteStream.WouldBlock;
-    }
-
-    private static async Task Until(Func<bool> so)
-    {
-        await TestingUtils.WaitUntilAsync(_ => Task.FromResult(so()), Gate.Patience, TimeSpan.FromMilliseconds(1));
-        Assert.True(so());
-    }
-
-    /// <summary>A node that is no part of the cluster, with a thread of its own.</summary>
-    private sealed class Stranger : MeshEvents, IDisposable
-    {
-        private readonly MeshNode _mesh;
-        private readonly Thread _thread;
-
-        internal Stranger(NodeId id, MeshOptions options, Transport transport)
-        {
-            _mesh = new MeshNode(id, options, transport, this, TimeProvider.System);
-            _thread = new Thread(() =>
-            {
-                while (_mesh.ControlPoller.Poll(1) >= 0 && _mesh.GetPoller(0).Poll(0) >= 0)
-                {
-                }
-            });
-        }
-
-        internal string Name => _mesh.Id.Name;
-
-        internal ConcurrentBag<Peer> Connected { get; } = [];
-
-        public override void PeerConnected(Peer peer) => Connected.Add(peer);
-
-        public override void PeerDisconnected(Peer peer, DisconnectReason reason)
-        {
-        }
-
-        public override void FramesReceived(Link link, FrameBatch frames)
-        {
-        }
-
-        public override void SendPending(Link link)
-        {
-            while (link.Flush() == FlushResult.More)
-            {
-            }
-        }
-
-        /// <summary>Each test counts its refusals, so nobody dials twice.</summary>
-        public override void DialFailed(Peer peer, DisconnectReason reason, int failures) => peer.Keep = false;
-
-        public void Dispose()
-        {
-            _mesh.Dispose();
-            _thread.Join();
-        }
-
-        internal void Connect(EndPoint target)
-        {
-            _mesh.Connect(target);
-            _thread.Start();
-        }
-    }
-
-    /// <summary>Stands between a client and a silo, and keeps what each connection of the client has sent.</summary>
-    private sealed class Relay : IDisposable
-    {
-        private readonly ConcurrentBag<(ByteStream From, ByteStream To, List<byte> Kept)> _ways = [];
-        private readonly Listener _listener;
-        private readonly Thread _thread;
-        private volatile bool _isOver;
-
-        internal Relay(Transport network, EndPoint target)
-        {
-            _listener = network.Listen(
-                new IPEndPoint(IPAddress.Loopback, 0),
-                stream =>
-                {
-                    var onward = network.Dial(target);
-                    var kept = new List<byte>();
-                    lock (Recorded)
-                        Recorded.Add(kept);
-                    _ways.Add((stream, onward, kept));
-                    _ways.Add((onward, stream, []));
-                },
-                static error => throw error);
-            _thread = new Thread(Pump);
-            _thread.Start();
-        }
-
-        internal EndPoint EndPoint => _listener.EndPoint;
-
-        internal List<List<byte>> Recorded { get; } = [];
-
-        public void Dispose()
-        {
-            _isOver = true;
-            _thread.Join();
-            _listener.Dispose();
-            foreach (var (from, _, _) in _ways)
-                from.Dispose();
-        }
-
-        private void Pump()
-        {
-            var buffer = new byte[4096];
-            while (!_isOver)
-            {
-                foreach (var (from, to, kept) in _ways)
-                {
-                    while (from.Receive(buffer) is > 0 and var read)
-                    {
-                        kept.AddRange(buffer.AsSpan(0, read));
-                        to.Send(buffer.AsSpan(0, read));
-                    }
-                }
-
-                Thread.Yield();
-            }
-        }
-    }
-
-    /// <summary>The refused handshakes and the broken links of one node, by reason.</summary>
-    private sealed class Counts : IDisposable
-    {
-        private readonly MeterListener _listener = new();
-        private readonly ConcurrentDictionary<string, long> _counts = new();
-
-        internal void Follow(string node)
-        {
-            _listener.InstrumentPublished = (instrument, listener) =>
-            {
-                if (instrument.Name is "actop.mesh.handshake.failures" or "actop.mesh.links.broken"
-                    && instrument.Meter.Tags!.Any(tag => tag.Value!.Equals(node)))
-                {
-                    listener.EnableMeasurementEvents(instrument);
-                }
-            };
-            _listener.SetMeasurementEventCallback<long>((_, count, tags, _) =>
-                _counts.AddOrUpdate((string)tags[0].Value!, count, (_, before) => before + count));
-            _listener.Start();
-        }
-
-        internal long Of(DisconnectReason reason) => _counts.GetValueOrDefault(reason.ToString());
-
-        public void Dispose() => _listener.Dispose();
     }
 }

@@ -35,6 +35,8 @@ public class RestartTests
             },
             Gate.Patience,
             TimeSpan.FromMilliseconds(5));
+        // Until a silo has heard that the old ones are dead, it may place a grain there.
+        await cluster.WaitForLivenessToStabilizeAsync(didKill: true);
         for (var key = 0; key < 20; key++)
         {
             Assert.Contains(

@@ -70,8 +70,9 @@ public class SiloLossTests
         foreach (var silo in cluster.Silos)
         {
             var node = silo.ServiceProvider.GetRequiredService<Node>();
-            while (!node.ClusterView.IsDead(victim.SiloAddress))
-                await node.ClusterView.Changed.WaitAsync(Gate.Patience);
+            // Asked for before the look at the view, so that no change is missed between the two.
+            for (var next = node.ClusterView.Changed; !node.ClusterView.IsDead(victim.SiloAddress); next = node.ClusterView.Changed)
+                await next.WaitAsync(Gate.Patience);
             var table = await node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, silo.SiloAddress).GetTable();
             Assert.True(View.From(table).IsDead(victim.SiloAddress));
         }

@@ -13,6 +13,7 @@ public class ClassAgeTests(ClassAgeTests.Aged cluster) : IClassFixture<ClassAgeT
         await ordinary.Echo("a");
         var (endOfAged, endOfOrdinary) =
             (cluster.Cluster.WaitForDeactivationAsync(aged), cluster.Cluster.WaitForDeactivationAsync(ordinary));
+        await cluster.Cluster.RestAsync(aged);
         cluster.Clock.Advance(TimeSpan.FromMinutes(3));
         await endOfAged.WaitAsync(Gate.Patience);
         Assert.False(endOfOrdinary.IsCompleted);

@@ -14,6 +14,7 @@ public class CollectionTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         await idle.Touch();
         await used.Touch();
         var ending = cluster.Cluster.WaitForDeactivationAsync(idle);
+        await cluster.Cluster.RestAsync(idle);
         Advance(minutes: 3);
         await used.Touch();
         Assert.False(ending.IsCompleted);
@@ -31,6 +32,7 @@ public class CollectionTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         await idle.Touch();
         await delayed.Delay(TimeSpan.FromMinutes(12));
         var endings = (cluster.Cluster.WaitForDeactivationAsync(idle), cluster.Cluster.WaitForDeactivationAsync(delayed));
+        await cluster.Cluster.RestAsync(idle, delayed);
         Advance(minutes: 7);
         await endings.Item1.WaitAsync(Gate.Patience);
         Assert.False(endings.Item2.IsCompleted);
@@ -48,6 +50,7 @@ public class CollectionTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         var endings =
             (cluster.Cluster.WaitForDeactivationAsync(idle), cluster.Cluster.WaitForDeactivationAsync(quick),
                 cluster.Cluster.WaitForDeactivationAsync(eternal));
+        await cluster.Cluster.RestAsync(idle, quick);
         Advance(minutes: 3);
         await endings.Item2.WaitAsync(Gate.Patience);
         Assert.False(endings.Item1.IsCompleted);

@@ -1,3 +1,4 @@
+using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
@@ -6,7 +7,7 @@ using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Lifecycle;
 
-public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
+public class MigrationTests(MigrationTests.WithoutRounds cluster) : IClassFixture<MigrationTests.WithoutRounds>
 {
     [Fact]
     public async Task A_grain_takes_its_state_along()
@@ -184,6 +185,13 @@ public class MigrationTests(TwoSilos cluster) : IClassFixture<TwoSilos>
     {
         Assert.True(cluster.Cluster.TryGetGrainContext(grain.GetGrainId(), out var context));
         return (Activation)context!;
+    }
+
+    /// <summary>Two silos that move no grain on their own, which they would after a second for a few messages.</summary>
+    public sealed class WithoutRounds() : ClusterFixture(2)
+    {
+        protected override void ConfigureSilo(ISiloBuilder silo) => silo.Configure<LocalityOptions>(
+            static options => options.MinRoundPeriod = options.MaxRoundPeriod = TimeSpan.FromHours(1));
     }
 
     public interface INomad : IGrainWithGuidKey

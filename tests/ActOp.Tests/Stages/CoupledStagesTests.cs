@@ -27,7 +27,7 @@ public class CoupledStagesTests
 
     [Fact]
     public void No_more_threads_read_than_there_are_processors() =>
-        Assert.Equal(StageOptions.DefaultThreads, Split(40, read: 10e-6, turn: 1e-6)[0]);
+        Assert.Equal(StageOptions.DefaultThreads, Split(40 * StageOptions.DefaultThreads, read: 10e-6, turn: 1e-6)[0]);
 
     [Fact]
     public void Somebody_reads_always() => Assert.Equal([1, 1, 1, 1], Split(1, read: 0, turn: 200e-6));

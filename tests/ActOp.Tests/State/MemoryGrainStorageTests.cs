@@ -1,4 +1,5 @@
 using ActOp.Tests.Clusters;
+using ActOp.Tests.Faults;
 using Microsoft.Extensions.Logging;
 using Orleans.Storage;
 
@@ -18,8 +19,10 @@ public class MemoryGrainStorageTests
         await Clusters.Place.On(cluster.Silos[1].SiloAddress, () => Read(storage, GrainId.Create("a", "b")));
         var grain = cluster.Client.GetGrain<IDefaultLedger>("kept");
         await Clusters.Place.On(cluster.Silos[2].SiloAddress, () => grain.Add(11));
+        var third = cluster.Silos[2].SiloAddress;
         await cluster.KillSiloAsync(cluster.Silos[2]);
         await cluster.WaitForLivenessToStabilizeAsync(didKill: true);
+        await cluster.LinkLostAsync(third);
         Assert.Equal(11, await grain.Total());
 
         var record = await Read(storage, grain.GetGrainId());
@@ -61,7 +64,8 @@ public class MemoryGrainStorageTests
         await cluster.DeployAsync();
         await cluster.Client.GetGrain<IDefaultLedger>("kept").Add(1);
         await cluster.StopAllSilosAsync();
-        Assert.Empty(log.Lines(LogLevel.Warning));
+        // How long a turn takes is up to the machine.
+        Assert.DoesNotContain(log.Lines(LogLevel.Warning), static line => !line.StartsWith("A turn of ", StringComparison.Ordinal));
     }
 
     [Fact]

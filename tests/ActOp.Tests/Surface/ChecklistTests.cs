@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using ActOp.Configuration;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Surface;
@@ -427,6 +428,8 @@ public class ChecklistTests(ChecklistTests.Watched cluster) : IClassFixture<Chec
             silo.Services.AddSingleton(_notes);
             silo.AddMemoryGrainStorageAsDefault();
             silo.AddIncomingGrainCallFilter(Watch);
+            // No grain moves on its own, as it would after a second for a few messages.
+            silo.Configure<LocalityOptions>(static options => options.MinRoundPeriod = options.MaxRoundPeriod = TimeSpan.FromHours(1));
         }
 
         protected override void ConfigureClient(IClientBuilder client) => client.AddIncomingGrainCallFilter(Watch);

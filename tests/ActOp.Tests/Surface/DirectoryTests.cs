@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Tests.Clusters;
+using ActOp.Tests.Faults;
 using Orleans.GrainDirectory;
 using Orleans.Runtime.Hosting;
 
@@ -32,6 +33,7 @@ public class DirectoryTests
         Assert.Equal(target, await Place.On(target, grain.Seat));
         await cluster.KillSiloAsync(cluster.Silos[1]);
         await cluster.WaitForLivenessToStabilizeAsync(didKill: true);
+        await cluster.LinkLostAsync(target);
         Assert.Equal(cluster.Silos[0].SiloAddress, await grain.Seat());
         Assert.Equal(cluster.Silos[0].SiloAddress, directory.Entries[grain.GetGrainId()].SiloAddress);
         Assert.Contains(target, directory.Removed);

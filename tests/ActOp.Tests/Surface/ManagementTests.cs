@@ -1,4 +1,5 @@
 using ActOp.Tests.Clusters;
+using ActOp.Tests.Lifecycle;
 using Orleans.Core.Internal;
 using Orleans.Metadata;
 using Orleans.Providers;
@@ -72,8 +73,9 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
         var grain = cluster.Client.GetGrain<IManaged>(300);
         await grain.Touch();
         Assert.True(cluster.Cluster.TryGetGrainContext(grain.GetGrainId(), out var context));
+        await cluster.Cluster.RestAsync(grain);
         await Management.ForceActivationCollection(TimeSpan.Zero);
-        await context!.Deactivated;
+        await context!.Deactivated.WaitAsync(Gate.Patience);
         Assert.Equal(0, await Management.GetGrainActivationCount((GrainReference)grain));
     }
 

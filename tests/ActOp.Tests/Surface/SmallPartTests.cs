@@ -43,11 +43,13 @@ public sealed class SmallPartTests
     public async Task Options_that_ask_for_it_are_logged_at_the_start_without_their_secrets()
     {
         using var log = new LogCapture();
+        using var ports = new TestClusterPortAllocator();
+        var (siloPort, gatewayPort) = ports.AllocateConsecutivePortPairs(1);
         var builder = Host.CreateApplicationBuilder();
         builder.Logging.ClearProviders().AddProvider(log);
         builder.UseOrleans(silo =>
         {
-            silo.UseLocalhostClustering();
+            silo.UseLocalhostClustering(siloPort, gatewayPort);
             silo.Services.Configure<StoreOptions>("green", static options => options.Connection = "Host=a;Password=secret1;User=b");
             silo.Services.ConfigureNamedOptionForLogging<StoreOptions>("green");
             silo.Services.ConfigureFormatter<StoreOptions, FailingFormatter>();
