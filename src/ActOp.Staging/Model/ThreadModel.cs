@@ -172,11 +172,15 @@ public sealed class ThreadModel(double processors, double penalty)
 
 /// <summary>
 /// From the optimum over real numbers to whole threads: rounds the optimum of each stage up or down, such that every stage is stable, the
-/// processors' limit holds and (*) is least. Tries 2^K combinations, for K stages up to <see cref="MaxStages"/>. Pure.
+/// processors' limit holds and (*) is least. Tries 2^K combinations, for K stages up to <see cref="MaxStages"/>, and then moves
+/// threads between stages while (*) falls. Pure.
 /// </summary>
 /// <remarks>
-/// On few processors no combination may satisfy the limit, because every stage needs a thread. Then the limit is replaced by a price, the
-/// multiplier of the real optimum: the least (*) + theta sum beta_i t_i is chosen.
+/// <para>Where the limit binds, the optimum of a stage may be so close to the threads that are busy that its neighbour is many times
+/// slower, and the next number needs a thread that the neighbours of the other stages do not give.</para>
+/// <para>On few processors no combination may satisfy the limit, because every stage needs a thread. Then the limit is replaced by a price, the
+/// multiplier of the real optimum: the least (*) + theta sum beta_i t_i is chosen. Its
+/// stages do not depend on each other, so no other whole numbers are better than the neighbours.</para>
 /// </remarks>
 /// <param name="model">The objective and its limit.</param>
 /// <param name="minimum">The fewest threads of a stage, at least 1.</param>
@@ -185,6 +189,9 @@ public sealed class ThreadRounding(ThreadModel model, int minimum, int maximum)
 {
     /// <summary>The most stages: a million combinations.</summary>
     public const int MaxStages = 20;
+
+    /// <summary>What is less is an error of rounding.</summary>
+    private const double Noticeable = 1e-9;
 
     private readonly int _minimum = minimum >= 1
         ? minimum : throw new ArgumentOutOfRangeException(nameof(minimum), minimum, "A stage has at least one thread.");
@@ -237,7 +244,54 @@ public sealed class ThreadRounding(ThreadModel model, int minimum, int maximum)
                 (best, bestValue) = (threads, value);
         }
 
-        return best;
+        return isPriced ? best : Exchange(stages, best);
+    }
+
+    /// <summary>A thread more for one stage, and fewer for others until the limit holds, as long as that is better.</summary>
+    private int[] Exchange(IReadOnlyList<StageDemand> stages, int[] threads)
+    {
+        while (true)
+        {
+            var best = threads;
+            var bestValue = Value(stages, threads, 0);
+            for (var more = 0; more < stages.Count; more++)
+            {
+                if (threads[more] < _maximum && MakeRoom(stages, [.. threads.Select((count, i) => i == more ? count + 1 : count)], more)
+                    is { } moved && Value(stages, moved, 0) is var value && value < bestValue * (1 - Noticeable))
+                {
+                    (best, bestValue) = (moved, value);
+                }
+            }
+
+            if (best == threads)
+                return threads;
+            threads = best;
+        }
+    }
+
+    /// <summary>Takes threads where that costs least for the processors that it frees, until the limit holds; null if it cannot.</summary>
+    private int[]? MakeRoom(IReadOnlyList<StageDemand> stages, int[] threads, int kept)
+    {
+        while (Used(stages, threads) > model.Processors)
+        {
+            var before = Value(stages, threads, 0);
+            int[]? best = null;
+            var bestCost = double.PositiveInfinity;
+            for (var less = 0; less < stages.Count; less++)
+            {
+                if (less == kept || threads[less] <= _minimum || stages[less].Arrivals == 0)
+                    continue;
+                int[] taken = [.. threads.Select((count, i) => i == less ? count - 1 : count)];
+                if ((Value(stages, taken, 0) - before) / stages[less].ProcessorShare is var cost && cost < bestCost)
+                    (best, bestCost) = (taken, cost);
+            }
+
+            if (best is null)
+                return null;
+            threads = best;
+        }
+
+        return threads;
     }
 
     private ThreadCounts Judge(IReadOnlyList<StageDemand> stages, int[] threads) =>

@@ -49,22 +49,19 @@ public class ThreadRoundingTests
         return true;
     }).QuickCheckThrowOnFailure();
 
-    /// <summary>
-    /// Oracle: all whole numbers of a small server. Neighbours of the real optimum are not always the best of all whole numbers, but close;
-    /// one server in some thousands, where a stage has hardly more threads than are busy, is far from it.
-    /// </summary>
+    /// <summary>Oracle: all whole numbers of a small server. The ones that are found are not always the best of all, but close.</summary>
     [Fact]
     public void Whole_numbers_are_close_to_the_best_of_all()
     {
-        var far = Demands.Feasible.Generator.Sample(2_000).Count(static demands =>
+        Assert.All(Demands.Feasible.Generator.Sample(20_000), static demands =>
         {
             var counts = Round(demands, out var model);
             if (counts.ExceedsProcessors || counts.Threads.Any(static count => count > 8))
-                return false;
+                return;
             var ours = model.Objective(demands.Stages, [.. counts.Threads.Select(static count => (double)count)]);
-            return ours > 1.5 * Best(demands, model, new int[demands.Stages.Length], 0);
+            var best = Best(demands, model, new int[demands.Stages.Length], 0);
+            Assert.True(ours <= 1.5 * best, demands + ": " + ours + ", and " + best + " is possible.");
         });
-        Assert.InRange(far, 0, 10);
     }
 
     [Fact]
