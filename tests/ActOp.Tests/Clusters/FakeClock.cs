@@ -5,7 +5,7 @@ public sealed class FakeClock : TimeProvider
 {
     private readonly Lock _gate = new();
     private readonly List<FakeTimer> _timers = [];
-    private readonly List<(long Due, TaskCompletionSource Set)> _awaited = [];
+    private readonly List<(long Due, TimeSpan Length, TaskCompletionSource Set)> _awaited = [];
     private long _now = TimeSpan.FromDays(1).Ticks;
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
@@ -35,7 +35,10 @@ public sealed class FakeClock : TimeProvider
         }
     }
 
-    /// <summary>Ends when there is a timer that is due so long from now: the code under test has come as far as waiting for it.</summary>
+    /// <summary>
+    /// Ends when there is a timer that is due so long from now, or one is set for so long: the code under test has come as far as waiting
+    /// for it. If time passes meanwhile, the latter happens at a time that nobody knows before.
+    /// </summary>
     public Task TimerSetAsync(TimeSpan dueTime)
     {
         lock (_gate)
@@ -44,7 +47,7 @@ public sealed class FakeClock : TimeProvider
             if (_timers.Exists(timer => timer.Due == due))
                 return Task.CompletedTask;
             var set = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
-            _awaited.Add((due, set));
+            _awaited.Add((due, dueTime, set));
             return set.Task;
         }
     }
@@ -89,9 +92,9 @@ public sealed class FakeClock : TimeProvider
                     return true;
                 Due = clock._now + dueTime.Ticks;
                 clock._timers.Add(this);
-                foreach (var awaited in clock._awaited.FindAll(awaited => awaited.Due == Due))
+                foreach (var awaited in clock._awaited.FindAll(awaited => awaited.Due == Due || awaited.Length == dueTime))
                     awaited.Set.TrySetResult();
-                clock._awaited.RemoveAll(awaited => awaited.Due == Due);
+                clock._awaited.RemoveAll(static awaited => awaited.Set.Task.IsCompleted);
                 return true;
             }
         }

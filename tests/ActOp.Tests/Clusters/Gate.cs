@@ -7,8 +7,8 @@ namespace ActOp.Tests.Clusters;
 /// </summary>
 public sealed class Gate : IDisposable
 {
-    /// <summary>Long enough for a slow machine; a test that waits so long has failed.</summary>
-    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(20);
+    /// <summary>Long enough for a slow machine that stands still at times; a test that waits so long has failed.</summary>
+    public static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private static readonly ConcurrentDictionary<string, Gate> Gates = new();
 

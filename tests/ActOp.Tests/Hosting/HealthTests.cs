@@ -10,7 +10,7 @@ namespace ActOp.Tests.Hosting;
 /// <summary>What the checks of <c>AddHealthChecks().AddActOp()</c> say.</summary>
 public class HealthTests
 {
-    private static readonly CancellationToken Cancellation = TestContext.Current.CancellationToken;
+    private static CancellationToken Cancellation => TestContext.Current.CancellationToken;
 
     [Fact]
     public async Task A_silo_that_runs_is_alive_and_ready()

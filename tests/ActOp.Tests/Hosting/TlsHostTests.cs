@@ -18,7 +18,6 @@ namespace ActOp.Tests.Hosting;
 /// <summary>UseTls on silos and clients: who is let in, which certificates are shown, and what fails at start.</summary>
 public sealed class TlsHostTests : IDisposable
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
     private static readonly DateTimeOffset Now = TimeProvider.System.GetUtcNow();
     private static readonly X509Certificate2 Root = NewRoot();
     private static int s_serial;
@@ -78,8 +77,8 @@ public sealed class TlsHostTests : IDisposable
         cluster.Options.InitializeClientOnDeploy = false;
         await cluster.DeployAsync();
         var connecting = cluster.InitializeClientAsync();
-        Assert.Contains("TLS handshake", await log.Line.WaitAsync(Patience), StringComparison.Ordinal);
-        Assert.NotNull(await Record.ExceptionAsync(() => connecting.WaitAsync(Patience)));
+        Assert.Contains("TLS handshake", await log.Line.WaitAsync(Gate.Patience), StringComparison.Ordinal);
+        Assert.NotNull(await Record.ExceptionAsync(() => connecting.WaitAsync(Gate.Patience)));
     }
 
     [Fact]
@@ -227,8 +226,8 @@ public sealed class TlsHostTests : IDisposable
         cluster.Options.InitializeClientOnDeploy = false;
         await cluster.DeployAsync();
         var connecting = cluster.InitializeClientAsync();
-        Assert.Contains("CN=named", await log.Line.WaitAsync(Patience), StringComparison.Ordinal);
-        Assert.NotNull(await Record.ExceptionAsync(() => connecting.WaitAsync(Patience)));
+        Assert.Contains("CN=named", await log.Line.WaitAsync(Gate.Patience), StringComparison.Ordinal);
+        Assert.NotNull(await Record.ExceptionAsync(() => connecting.WaitAsync(Gate.Patience)));
     }
 
     [Fact]

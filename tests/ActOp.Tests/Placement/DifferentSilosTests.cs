@@ -103,7 +103,7 @@ public class DifferentSilosTests(DifferentSilosTests.MixedSilos cluster) : IClas
         var nobody = GrainId.Create("nobodys", "1");
         foreach (var client in new[] { cluster.ClientOf(0), cluster.ClientOf(3), cluster.Client })
         {
-            // Far within the timeout of a call.
+            // Not that of a call that takes too long.
             var exception = await Assert.ThrowsAnyAsync<OrleansException>(
                 () => client.GetGrain<IAnywhere>(nobody).Where().WaitAsync(Gate.Patience));
             Assert.Contains("nobodys", exception.Message, StringComparison.Ordinal);

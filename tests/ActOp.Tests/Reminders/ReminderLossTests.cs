@@ -26,7 +26,10 @@ public class ReminderLossTests
         await TickAsync(grains);
         var joined = await cluster.StartAdditionalSiloAsync();
         await TickAsync(grains);
-        Assert.True(ServiceOf(joined).Count > 0);
+        // The others go on with its share until they hear of it.
+        await TestingUtils.WaitUntilAsync(
+            _ => Task.FromResult(ServiceOf(joined).Count > 0), 2 * Gate.Patience, TimeSpan.FromMilliseconds(20));
+        await TickAsync(grains);
         await cluster.StopSiloAsync(joined);
         await TickAsync(grains);
         Assert.Equal(["r"], await grains[0].Names());
