@@ -178,9 +178,9 @@ public sealed class ThreadModel(double processors, double penalty)
 /// <remarks>
 /// <para>Where the limit binds, the optimum of a stage may be so close to the threads that are busy that its neighbour is many times
 /// slower, and the next number needs a thread that the neighbours of the other stages do not give.</para>
-/// <para>On few processors no combination may satisfy the limit, because every stage needs a thread. Then the limit is replaced by a price, the
-/// multiplier of the real optimum: the least (*) + theta sum beta_i t_i is chosen. Its
-/// stages do not depend on each other, so no other whole numbers are better than the neighbours.</para>
+/// <para>On few processors no combination may satisfy the limit, because every stage needs a thread. Then the limit is replaced by a price,
+/// the multiplier of the real optimum: the least (*) + theta sum beta_i t_i is chosen. Its stages do not depend on each other, so no other
+/// whole numbers are better than the neighbours.</para>
 /// </remarks>
 /// <param name="model">The objective and its limit.</param>
 /// <param name="minimum">The fewest threads of a stage, at least 1.</param>
