@@ -83,7 +83,7 @@ internal static class RequestRun
         if (!call.TryClaim())
             return;
         call.Error = exception;
-        NameLostCaller(call);
+        NameLostCaller(call, exception);
         call.Publish();
     }
 
@@ -110,21 +110,27 @@ internal static class RequestRun
 
     private static void Answer(Activation activation, Call call)
     {
-        if (call.Origin == CallOrigin.Nobody && call.Error is { } error)
-            activation.Parts.Local.Log.OneWayFailed(call.Method.ActivityName, activation.GrainId, error);
-        NameLostCaller(call);
+        if (call.Error is { } error)
+            Report(activation, call, error);
         if (call.Origin == CallOrigin.Local)
             IsolateResult(call);
         if (call.TryClaim())
             call.Publish();
     }
 
+    private static void Report(Activation activation, Call call, Exception error)
+    {
+        if (call.Origin == CallOrigin.Nobody)
+            activation.Parts.Local.Log.OneWayFailed(call.Method.ActivityName, activation.GrainId, error);
+        NameLostCaller(call, error);
+    }
+
     /// <summary>
     /// The answer may reach a caller that only its link has lost. It has cancelled nothing, so it must not hear that it has.
     /// </summary>
-    private static void NameLostCaller(Call call)
+    private static void NameLostCaller(Call call, Exception error)
     {
-        if (call.Error is not OperationCanceledException cancelled || call.Cancellation is not { IsCallerLost: true })
+        if (error is not OperationCanceledException cancelled || call.Cancellation is not { IsCallerLost: true })
             return;
         call.Error = new SiloUnavailableException(
             "The call " + call.Method.ActivityName + " to " + call.TargetId + " was cancelled: the link to its caller was lost.",
