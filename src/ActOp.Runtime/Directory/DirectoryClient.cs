@@ -104,12 +104,20 @@ internal sealed class DirectoryClient(
             return;
         }
 
-        activation.Registered = false;
-        // The last silo ends the directory too.
-        if (local.IsStopping && cluster.Active.Length == 0)
-            return;
-        var registration = new Registration(activation.GrainId, activation.Location);
-        await RequestAsync(activation.GrainId, static (target, gone) => target.Unregister(gone), registration).ConfigureAwait(true);
+        try
+        {
+            // The last silo ends the directory too.
+            if (local.IsStopping && cluster.Active.Length == 0)
+                return;
+            var registration = new Registration(activation.GrainId, activation.Location);
+            await RequestAsync(activation.GrainId, static (target, gone) => target.Unregister(gone), registration).ConfigureAwait(true);
+        }
+        finally
+        {
+            // Not before: a slot that is rebuilt meanwhile would know nothing of it, and a silo that holds an older state would go on with
+            // that.
+            activation.Registered = false;
+        }
     }
 
     /// <summary>Removes the grain's registration if it names an ended activation of this silo.</summary>
