@@ -13,8 +13,6 @@ public class LinkTests
     /// <summary>Of a twentieth of a second at most: what the system's network does takes its time.</summary>
     private const int Waits = 400;
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
-
     [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void Frames_of_all_sizes_arrive_whole_and_in_order(Wire wire)
     {
@@ -67,7 +65,7 @@ public class LinkTests
         using var readiness = transport.CreateReadiness();
         using var stream = transport.Dial(listener.EndPoint);
         readiness.Add(stream);
-        Assert.True(accepted.TryTake(out var other, Patience));
+        Assert.True(accepted.TryTake(out var other, TestMesh.Patience));
         var reports = new Ready[4];
         bool BecomesWritable()
         {

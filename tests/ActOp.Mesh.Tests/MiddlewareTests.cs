@@ -13,7 +13,6 @@ namespace ActOp.Mesh.Tests;
 public sealed class MiddlewareTests : IDisposable
 {
     private static readonly TimeSpan Limit = new MeshOptions().HandshakeTimeout;
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
     private readonly TestMesh _mesh = new(Wire.Memory);
     private readonly List<TestMiddleware> _all = [];
 
@@ -409,7 +408,7 @@ public sealed class MiddlewareTests : IDisposable
                 mesh.Clock.Advance(TimeSpan.FromSeconds(2));
                 return both.All(one => one.IsEmpty);
             },
-            Patience);
+            TestMesh.Patience);
         Assert.All(both, one => Assert.Equal((0, 0, 0), (one.Transport.Running, one.Transport.Open, one.Pool.Rented)));
     }
 
@@ -444,7 +443,7 @@ public sealed class MiddlewareTests : IDisposable
     {
         _mesh.Rounds(3);
         // What a combinator or a delay of .NET continues goes over the thread pool.
-        SpinWait.SpinUntil(() => _all.All(static one => one.IsEmpty), Patience);
+        SpinWait.SpinUntil(() => _all.All(static one => one.IsEmpty), TestMesh.Patience);
         Assert.All(_all, one => Assert.Equal((0, 0, 0), (one.Transport.Running, one.Transport.Open, one.Pool.Rented)));
     }
 

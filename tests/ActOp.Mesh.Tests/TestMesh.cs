@@ -11,7 +11,7 @@ internal sealed class TestMesh(Wire wire, int pipeBytes = 64 << 10) : IDisposabl
     private const int MaxRounds = 3_000;
 
     /// <summary>The kernel, the thread pool and threads of a test must get their time, too, however fast the rounds are.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
+    internal static readonly TimeSpan Patience = TimeSpan.FromSeconds(60);
 
     private readonly List<TestNode> _nodes = [];
     private MemoryNetwork? _network;

@@ -132,9 +132,7 @@ internal sealed class QueueReceiver(
     private async Task<bool> ConfirmAsync(CancellationToken cancellationToken)
     {
         // Without a claim, what was delivered belongs to the next owner.
-        if (_epoch == 0)
-            _delivered = 0;
-        if (_delivered <= _confirmed)
+        if (_epoch == 0 || _delivered <= _confirmed)
             return true;
         var upTo = _delivered;
         if (!await reader.ConfirmAsync(_epoch, upTo, cancellationToken).ConfigureAwait(false))
@@ -154,7 +152,7 @@ internal sealed class QueueReceiver(
 
     private InvalidOperationException Taken()
     {
-        (_epoch, _delivered) = (0, 0);
+        _epoch = 0;
         log.QueueTaken(queue, provider);
         return new InvalidOperationException("Another agent reads the queue " + queue + " of " + provider + ".");
     }

@@ -109,11 +109,13 @@ internal sealed class ResourceOptimizedDirector(
         // What all have gained since the last reports is taken over whole: it changes none of the differences.
         var gained = (int)again.Average(pair => pair.Value.Activations - _counts[_places[pair.Key]]);
         var shares = Math.Min(again.Length, MaxShares);
-        var closed = 1 - Math.Pow(1 - (1.0 / shares), Math.Max(1, current.Number - _seen.Number));
+        var left = Math.Pow(1 - (1.0 / shares), Math.Max(1, current.Number - _seen.Number));
         return again.ToDictionary(static pair => pair.Key, pair =>
         {
             var followed = _counts[_places[pair.Key]] + gained;
-            var part = (pair.Value.Activations - followed) * closed;
+            double difference = pair.Value.Activations - followed;
+            // Not times the rest of 1: an error of rounding above a whole number would count as one more.
+            var part = difference - (difference * left);
             // Away from zero, so that it arrives.
             return Math.Max(0, followed + (int)(part < 0 ? Math.Floor(part) : Math.Ceiling(part)));
         });

@@ -256,11 +256,11 @@ public sealed class ThreadRounding(ThreadModel model, int minimum, int maximum)
             var bestValue = Value(stages, threads, 0);
             for (var more = 0; more < stages.Count; more++)
             {
-                if (threads[more] < _maximum && MakeRoom(stages, [.. threads.Select((count, i) => i == more ? count + 1 : count)], more)
-                    is { } moved && Value(stages, moved, 0) is var value && value < bestValue * (1 - Noticeable))
-                {
+                if (threads[more] >= _maximum || MakeRoom(stages, Changed(threads, more, 1), more) is not { } moved)
+                    continue;
+                var value = Value(stages, moved, 0);
+                if (value < bestValue * (1 - Noticeable))
                     (best, bestValue) = (moved, value);
-                }
             }
 
             if (best == threads)
@@ -281,8 +281,9 @@ public sealed class ThreadRounding(ThreadModel model, int minimum, int maximum)
             {
                 if (less == kept || threads[less] <= _minimum || stages[less].Arrivals == 0)
                     continue;
-                int[] taken = [.. threads.Select((count, i) => i == less ? count - 1 : count)];
-                if ((Value(stages, taken, 0) - before) / stages[less].ProcessorShare is var cost && cost < bestCost)
+                var taken = Changed(threads, less, -1);
+                var cost = (Value(stages, taken, 0) - before) / stages[less].ProcessorShare;
+                if (cost < bestCost)
                     (best, bestCost) = (taken, cost);
             }
 
@@ -293,6 +294,8 @@ public sealed class ThreadRounding(ThreadModel model, int minimum, int maximum)
 
         return threads;
     }
+
+    private static int[] Changed(int[] threads, int stage, int by) => [.. threads.Select((count, i) => i == stage ? count + by : count)];
 
     private ThreadCounts Judge(IReadOnlyList<StageDemand> stages, int[] threads) =>
         new(

@@ -1,4 +1,5 @@
 using ActOp.Runtime.Hosting;
+using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Faults;
 
@@ -12,6 +13,6 @@ internal static class ClientLinks
     {
         var client = cluster.Client.ServiceProvider.GetRequiredService<Node>();
         return TestingUtils.WaitUntilAsync(
-            _ => Task.FromResult(!client.Peers.IsConnected(silo)), TimeSpan.FromMinutes(1), TimeSpan.FromMilliseconds(1));
+            _ => Task.FromResult(!client.Peers.IsConnected(silo)), Gate.Patience, TimeSpan.FromMilliseconds(1));
     }
 }

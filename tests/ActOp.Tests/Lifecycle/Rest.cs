@@ -1,3 +1,5 @@
+using ActOp.Tests.Clusters;
+
 namespace ActOp.Tests.Lifecycle;
 
 /// <summary>Waits of tests for grains to be at rest.</summary>
@@ -13,7 +15,7 @@ internal static class Rest
         return TestingUtils.WaitUntilAsync(
             _ => Task.FromResult(cluster.Nodes.SelectMany(static node => node.Activations)
                 .Where(activation => ids.Contains(activation.GrainId)).All(static activation => activation.IsIdle)),
-            TimeSpan.FromMinutes(1),
+            Gate.Patience,
             TimeSpan.FromMilliseconds(1));
     }
 }
