@@ -134,4 +134,20 @@ public enum DisconnectReason : byte
     /// (<see cref="MeshOptions.MaxUnfinishedBytes"/>, <see cref="MeshOptions.MaxUnfinishedClientBytes"/>).
     /// </summary>
     TooManyUnfinishedBytes = 28,
+
+    /// <summary>TLS could not be agreed on: one end refuses the other's certificate, or does not use TLS.</summary>
+    TlsFailed = 29,
+}
+
+/// <summary>Why a dial failed.</summary>
+/// <param name="Reason">The reason.</param>
+/// <param name="Why">What the transport knows more; null if it knows no more.</param>
+public sealed record DialFailure(DisconnectReason Reason, string? Why)
+{
+    /// <summary>
+    /// Whether the other end was reached, and the two do not fit: another dial ends in the same way until the settings of one of them are
+    /// changed.
+    /// </summary>
+    public bool IsPermanent => Reason is DisconnectReason.WrongCluster or DisconnectReason.WrongService or DisconnectReason.WrongVersion
+        or DisconnectReason.WrongRole or DisconnectReason.NotAuthenticated or DisconnectReason.Garbage or DisconnectReason.TlsFailed;
 }

@@ -48,12 +48,17 @@ internal static partial class MeshLog
 /// <summary>
 /// Reports the sessions of one <see cref="MeshNode"/> to the runtime, the meter and the log. An event handler that throws is logged here,
 /// so that it does not interrupt the mesh. Control thread, except <see cref="ConnectionRefused"/> (any).
-/// <para>Refusals are counted all, and logged up to <see cref="RefusalLines"/> in a second: strangers must not fill the log.</para>
+/// <para>Refusals are counted all, and logged up to <see cref="RefusalLines"/> in a second: strangers must not fill the log. Of the failed
+/// dials of a peer, the first is logged, each with another reason than the one before, and then one in <see cref="DialPeriod"/>, with the
+/// number of all.</para>
 /// </summary>
 internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogger log, TimeProvider time)
 {
     /// <summary>Lines of refusals in a second; enough to see what happens.</summary>
     private const int RefusalLines = 20;
+
+    /// <summary>Time between two lines about dials of one peer that fail for the same reason.</summary>
+    private static readonly TimeSpan DialPeriod = TimeSpan.FromSeconds(10);
 
     private readonly Lock _refusals = new();
     private long _secondBegan = time.GetTimestamp();
@@ -81,7 +86,12 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
     /// <summary>A dial has failed; <paramref name="delay"/> is the wait until the next one.</summary>
     public void DialFailed(Peer peer, DisconnectReason reason, TimeSpan? delay)
     {
-        log.DialFailed(peer.Name, peer.Failures, reason, delay);
+        if (peer.Failures == 1 || peer.Logged.Reason != reason || time.GetElapsedTime(peer.Logged.At) >= DialPeriod)
+        {
+            peer.Logged = (reason, time.GetTimestamp());
+            log.DialFailed(peer.Name, peer.Failures, reason, delay);
+        }
+
         Raise(peer, nameof(MeshEvents.DialFailed), static (events, peer, reason) => events.DialFailed(peer, reason, peer.Failures), reason);
     }
 

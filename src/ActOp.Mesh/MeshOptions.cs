@@ -92,7 +92,7 @@ public sealed class MeshOptions
 
     /// <summary>
     /// Longest wait between dials of an endpoint whose node is not known yet. Default 200 ms: a process that starts is found quickly, and a
-    /// refused dial costs little.
+    /// refused dial costs little. A node whose settings do not fit is dialled again after <see cref="ReconnectMax"/>.
     /// </summary>
     public TimeSpan SearchMax { get; set; } = TimeSpan.FromMilliseconds(200);
 

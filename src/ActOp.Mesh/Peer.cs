@@ -22,6 +22,7 @@ public sealed class Peer
     private volatile NodeId? _id;
     private volatile Peer? _mergedInto;
     private volatile bool _closed;
+    private volatile DialFailure? _lastFailure;
 
     internal Peer(MeshNode node, EndPoint? endPoint, NodeId? id, bool identityIsExpected)
     {
@@ -66,6 +67,13 @@ public sealed class Peer
     /// <summary>Number of data links; 0 unless connected.</summary>
     public int DataLinks => _mergedInto is { } other ? other.DataLinks : _data?.Length ?? 0;
 
+    /// <summary>Why the last dial failed; null before the first failure, and after a dial that did not fail.</summary>
+    public DialFailure? LastFailure
+    {
+        get => _mergedInto is { } other ? other.LastFailure : _lastFailure;
+        internal set => _lastFailure = value;
+    }
+
     internal bool IdentityIsExpected { get; set; }
 
     /// <summary>The session that was announced by PeerConnected and whose end has not been announced.</summary>
@@ -80,6 +88,9 @@ public sealed class Peer
     internal ITimer? Redial { get; set; }
 
     internal int Failures { get; set; }
+
+    /// <summary>The failed dial that was logged last, and its time stamp.</summary>
+    internal (DisconnectReason Reason, long At) Logged { get; set; }
 
     /// <summary>The newest session that the peer dialled and that was connected here.</summary>
     internal ulong LastAccepted { get; set; }

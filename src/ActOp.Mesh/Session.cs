@@ -34,6 +34,9 @@ internal sealed class Session
 
     public bool IsEnding => Reason != DisconnectReason.None;
 
+    /// <summary>What the transport knows about the reason.</summary>
+    public string? Why { get; set; }
+
     /// <summary>Limits the handshake, and later the orderly close.</summary>
     public ITimer? Deadline { get; set; }
 
@@ -196,6 +199,7 @@ internal sealed class Sessions : IDisposable
         peer.Dial = peer.Dial == session ? null : peer.Dial;
         peer.Current = session;
         peer.Failures = 0;
+        peer.LastFailure = null;
         if (!session.IsDialled)
         {
             peer.LastAccepted = session.Number;
@@ -254,7 +258,7 @@ internal sealed class Sessions : IDisposable
         TryPromote(peer);
         if (session.IsDialled && !wasCurrent)
         {
-            Dials.Over(peer, session.Reason);
+            Dials.Over(peer, new DialFailure(session.Reason, session.Why));
         }
         else
         {
@@ -334,6 +338,12 @@ internal sealed class Sessions : IDisposable
     {
         var reason = link.AbortReason;
         var wasEnding = session.IsEnding;
+        if (session != session.Peer.Current && link.Stream.Refusal is { } refusal)
+        {
+            session.Why ??= refusal.Why;
+            reason = refusal.IsCertain ? DisconnectReason.TlsFailed : reason;
+        }
+
         if (!wasEnding && session == session.Peer.Current && reason is not (DisconnectReason.PeerClosed or DisconnectReason.ClosedLocally))
         {
             _reports.LinkBroke(link);
@@ -433,9 +443,9 @@ internal sealed class Dials(
     }
 
     /// <summary>A dial ended without an open session.</summary>
-    public void Over(Peer peer, DisconnectReason reason)
+    public void Over(Peer peer, DialFailure failure)
     {
-        if (reason == DisconnectReason.Duplicate || peer.MergedInto is not null)
+        if (failure.Reason == DisconnectReason.Duplicate || peer.MergedInto is not null)
         {
             // Not a failure: another session is open or in its handshake. The back-off covers the case that it does not arrive.
             Schedule(peer);
@@ -443,8 +453,9 @@ internal sealed class Dials(
         }
 
         peer.Failures++;
-        reports.HandshakeFailed(reason);
-        reports.DialFailed(peer, reason, Schedule(peer));
+        peer.LastFailure = failure;
+        reports.HandshakeFailed(failure.Reason);
+        reports.DialFailed(peer, failure.Reason, Schedule(peer));
     }
 
     /// <summary>Dials a peer again after the back-off. Returns the wait, or null if the peer is not to be dialled again.</summary>
@@ -456,8 +467,11 @@ internal sealed class Dials(
             return null;
         }
 
-        var longest = peer.Id is null ? options.SearchMax : options.ReconnectMax;
-        var whole = Math.Min(options.ReconnectMin.TotalMilliseconds * Math.Pow(2, Math.Min(peer.Failures, 30)), longest.TotalMilliseconds);
+        // Who was refused for his settings need not hurry.
+        var isRefused = peer.LastFailure is { IsPermanent: true };
+        var longest = peer.Id is null && !isRefused ? options.SearchMax : options.ReconnectMax;
+        var growth = Math.Pow(2, isRefused ? 30 : Math.Min(peer.Failures, 30));
+        var whole = Math.Min(options.ReconnectMin.TotalMilliseconds * growth, longest.TotalMilliseconds);
         var delay = TimeSpan.FromMilliseconds(whole * (0.5 + (0.5 * _jitter.NextDouble())));
         peer.Redial?.Dispose();
         peer.Redial = time.CreateTimer(_ => control.Post(() => Start(peer)), null, delay, Timeout.InfiniteTimeSpan);

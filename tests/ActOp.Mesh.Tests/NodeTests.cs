@@ -80,6 +80,41 @@ public class NodeTests
         Assert.Empty(a.Connected);
     }
 
+    [Fact]
+    public void A_node_whose_settings_do_not_fit_is_dialled_again_after_the_longest_pause_only()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a", options => options.ClusterId = "one");
+        var b = mesh.Add("b", options => options.ClusterId = "other");
+        var peer = a.Mesh.Connect(b.EndPoint);
+        mesh.Until(() => a.Events.Count == 1);
+        Assert.True(peer.LastFailure is { Reason: DisconnectReason.WrongCluster, IsPermanent: true });
+        mesh.Clock.Advance(a.Mesh.Options.SearchMax);
+        mesh.Rounds(10);
+        Assert.Single(a.Events);
+        mesh.Clock.Advance(a.Mesh.Options.ReconnectMax);
+        mesh.Until(() => a.Events.Count == 2);
+    }
+
+    [Fact]
+    public void Dials_that_fail_for_the_same_reason_are_logged_once_and_then_counted()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a");
+        a.Mesh.Connect(new IPEndPoint(IPAddress.Loopback, 99));
+        for (var dial = 1; dial <= 100; dial++)
+        {
+            mesh.Until(() => a.Events.Count == dial);
+            mesh.Clock.Advance(a.Mesh.Options.SearchMax);
+        }
+
+        // 100 dials in 20 s.
+        var lines = a.Log.Where(static line => line.StartsWith("1004", StringComparison.Ordinal)).ToArray();
+        Assert.Equal(2, lines.Length);
+        Assert.Contains("Dial 1 of", lines[0]);
+        Assert.Contains("Dial 51 of", lines[1]);
+    }
+
     [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void A_dial_that_finds_nobody_is_repeated_after_the_back_off(Wire wire)
     {

@@ -40,8 +40,9 @@ public sealed class TlsTests : IDisposable
     {
         var (a, b) = (Add("a", tls => Spoil(tls, fault, isRemote: true)), Add("b", tls => Spoil(tls, fault, isRemote: false)));
         a.Mesh.Connect(b.EndPoint);
-        _mesh.Until(() => a.Events.Contains("!ConnectFailed") && b.Mesh.LinkCount == 0 && Tells(a, 1030)
+        _mesh.Until(() => a.Events.Contains("!TlsFailed") && b.Mesh.LinkCount == 0 && Tells(a, 1030)
             && (Tells(b, 1030) || Tells(b, 1033)));
+        Assert.NotEmpty(Assert.Single(a.Mesh.Peers()).LastFailure!.Why!);
         Assert.Empty(a.Connected);
         Assert.Empty(b.Connected);
     }
@@ -53,6 +54,7 @@ public sealed class TlsTests : IDisposable
         a.Mesh.Connect(b.EndPoint);
         _mesh.Until(() => a.Events.Count > 0 && b.Mesh.LinkCount == 0 && Tells(b, 1030) && (Tells(a, 1030) || Tells(a, 1033)));
         Assert.DoesNotContain("+b", a.Events);
+        Assert.Contains("certificate", Assert.Single(a.Mesh.Peers()).LastFailure!.Why!);
         Assert.Empty(b.Events);
     }
 

@@ -24,6 +24,8 @@ internal abstract class LayeredStream : ByteStream
 
     internal override EndPoint? LocalEndPoint => Inner.LocalEndPoint;
 
+    internal override Refusal? Refusal => Inner.Refusal;
+
     internal ByteStream Inner { get; }
 
     /// <summary>The stream was added to a readiness set, or removed.</summary>

@@ -76,6 +76,12 @@ public abstract class ByteStream : IDisposable
     /// </summary>
     public virtual bool HasHeard => false;
 
+    /// <summary>
+    /// Why the two ends cannot talk over this stream, if the stream knows it; null otherwise. Known when the stream has failed, at the
+    /// latest after <see cref="Dispose"/>.
+    /// </summary>
+    internal virtual Refusal? Refusal => null;
+
     /// <summary>This end, if the stream knows it.</summary>
     internal virtual EndPoint? LocalEndPoint => null;
 
@@ -111,6 +117,11 @@ public abstract class ByteStream : IDisposable
     /// <summary>Closes the stream; it must have been removed from its readiness set.</summary>
     public abstract void Dispose();
 }
+
+/// <summary>Why two ends cannot talk over a stream: a certificate, or an end without TLS.</summary>
+/// <param name="Why">The cause, for logs.</param>
+/// <param name="IsCertain">False if the network may have been the cause.</param>
+internal sealed record Refusal(string Why, bool IsCertain);
 
 /// <summary>
 /// A set of streams that one thread waits on (edge-triggered).

@@ -56,6 +56,7 @@ internal sealed class TlsStream : LayeredStream
     private int _finishes;
     private int _stage;
     private int _drive;
+    private Refusal? _refusal;
 
     public TlsStream(ByteStream inner, TlsConnection connection, TlsSettings settings, ILogger log)
         : base(inner)
@@ -70,6 +71,8 @@ internal sealed class TlsStream : LayeredStream
     public override bool HasHeard => _wire.HasHeard;
 
     internal override bool? IsConnected => Volatile.Read(ref _stage) == Established;
+
+    internal override Refusal? Refusal => Volatile.Read(ref _refusal);
 
     internal override SslStream? Tls => Volatile.Read(ref _stage) == Established ? _ssl : null;
 
@@ -407,6 +410,15 @@ internal sealed class TlsStream : LayeredStream
         {
             // The alert, as far as there is one.
             _wire.Drain();
+            if (_wire.IsNotTls)
+            {
+                _refusal = new Refusal("its first bytes are not TLS, which this end requires", IsCertain: true);
+            }
+            else if (_connection.Refusal is not null || exception is AuthenticationException)
+            {
+                _refusal = new Refusal(_connection.Refusal ?? Text(exception), IsCertain: true);
+            }
+
             if (Volatile.Read(ref _drive) != Ended)
             {
                 Tell(static (stream, exception) => stream.LogHandshake(exception!), exception);
@@ -433,6 +445,14 @@ internal sealed class TlsStream : LayeredStream
         // What the network breaks is logged by the mesh. Without a byte of it, the other end may have refused the certificate.
         if (Interlocked.Exchange(ref _stage, Broken) != Broken && (_wire.Failure == 0 || !_hasRead))
         {
+            // In place of the first byte: an alert, or an end without one, after which the certificate of this end is suspected.
+            if (!_hasRead)
+            {
+                _refusal = exception.InnerException is not (null or System.Net.Sockets.SocketException)
+                    ? new Refusal(Text(exception), IsCertain: true)
+                    : new Refusal("it ended the connection after the TLS handshake; it may refuse the certificate of this end", false);
+            }
+
             Tell(
                 static (stream, exception) => stream._log.Broke(Unexpected(exception!), stream.RemoteEndPoint, Text(exception!)),
                 exception);
