@@ -38,7 +38,7 @@ internal static class NodeRegistrations
         AddGrainServices(services);
         Streams.StreamRegistrations.AddSilo(services);
         services.TryAddSingleton<PlacementStrategy, ResourceOptimizedPlacement>();
-        services.AddOptions<EndpointOptions>();
+        services.AddOptions<EndpointOptions>().PostConfigure(static options => options.AdvertisedIPAddress ??= HostAddress.Own());
         services.AddSingleton<SiloHost>();
         services.AddSingleton(static provider => provider.GetRequiredService<SiloHost>().Node);
         services.AddHostedService(static provider => provider.GetRequiredService<SiloHost>());

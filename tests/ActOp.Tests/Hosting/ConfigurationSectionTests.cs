@@ -27,6 +27,24 @@ public class ConfigurationSectionTests
     }
 
     [Fact]
+    public void A_silo_whose_address_is_not_set_takes_one_of_this_machine()
+    {
+        using var host = Silo(("Clustering:ProviderType", "Development"));
+        var chosen = SetupReader.Silo(host.Services).Address.Endpoint;
+        Assert.Equal((System.Net.Sockets.AddressFamily.InterNetwork, 11_111), (chosen.AddressFamily, chosen.Port));
+        var own = System.Net.NetworkInformation.NetworkInterface.GetAllNetworkInterfaces()
+            .SelectMany(static network => network.GetIPProperties().UnicastAddresses).Select(static unicast => unicast.Address);
+        Assert.Contains(chosen.Address, own.Append(IPAddress.Loopback));
+    }
+
+    [Fact]
+    public void A_silo_whose_primary_silo_is_at_loopback_is_at_loopback_too()
+    {
+        using var host = Silo(("Clustering:ProviderType", "Development"), ("Clustering:PrimarySiloEndpoint", "127.0.0.1:11111"));
+        Assert.Equal("127.0.0.1:11111", SetupReader.Silo(host.Services).Address.Endpoint.ToString());
+    }
+
+    [Fact]
     public void A_client_is_set_up_by_the_section()
     {
         using var host = Build(

@@ -20,7 +20,10 @@ public class EndpointOptions
 
     private IPAddress? _advertisedIPAddress;
 
-    /// <summary>The address under which others reach the silo; null until it is set or found out.</summary>
+    /// <summary>
+    /// The address under which others reach the silo. Default: null, and the silo takes its first IPv4 address that is not loopback, or
+    /// loopback if it has no other (also if the primary silo of development clustering is at loopback).
+    /// </summary>
     /// <exception cref="ArgumentException">The address stands for any or for none.</exception>
     public IPAddress AdvertisedIPAddress
     {

@@ -62,7 +62,7 @@ public static class EndpointOptionsExtensions
 }
 
 /// <summary>Finds the address under which others reach a machine.</summary>
-file static class HostAddress
+internal static class HostAddress
 {
     /// <summary>
     /// An address of <paramref name="host"/>, or of this machine when it is empty; one that only the machine itself reaches when there is
@@ -79,6 +79,11 @@ file static class HostAddress
                 "EndpointOptions.AdvertisedIPAddress is not set, and " +
                     (string.IsNullOrWhiteSpace(host) ? "this machine" : "'" + host + "'") + " has no address of the kind " + family + ".");
     }
+
+    /// <summary>
+    /// The first address of this machine that others may reach, of version 4 of the Internet protocol; loopback if there is none.
+    /// </summary>
+    internal static IPAddress Own() => Of(null, AddressFamily.InterNetwork);
 
     private static IPAddress[] OfThisMachine() =>
     [

@@ -64,6 +64,10 @@ public static class CoreHostingExtensions
         ArgumentNullException.ThrowIfNull(builder);
         ArgumentNullException.ThrowIfNull(configureOptions);
         configureOptions(builder.Services.AddOptions<DevelopmentClusterMembershipOptions>());
+        // All silos are on this machine if the primary one is at loopback.
+        builder.Services.AddOptions<EndpointOptions>().Configure<IOptions<DevelopmentClusterMembershipOptions>>(
+            static (options, clustering) => options.AdvertisedIPAddress ??=
+                clustering.Value.PrimarySiloEndpoint is { Address: var primary } && IPAddress.IsLoopback(primary) ? primary : null!);
         builder.Services.AddSingleton<ClusterTableFactory>(provider => parts =>
         {
             var primary = provider.GetRequiredService<IOptions<DevelopmentClusterMembershipOptions>>().Value.PrimarySiloEndpoint;
