@@ -3,7 +3,6 @@ using System.Diagnostics.Metrics;
 using System.Net;
 using System.Text;
 using ActOp.Configuration;
-using ActOp.Hosting;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
 using ActOp.Runtime.Hosting;

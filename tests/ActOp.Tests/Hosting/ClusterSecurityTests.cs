@@ -1,5 +1,4 @@
 using ActOp.Configuration;
-using ActOp.Hosting;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;

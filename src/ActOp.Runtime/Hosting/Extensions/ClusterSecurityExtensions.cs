@@ -1,7 +1,6 @@
 using ActOp.Configuration;
-using Orleans.Hosting;
 
-namespace ActOp.Hosting;
+namespace Orleans.Hosting;
 
 /// <summary>Who may connect to a cluster.</summary>
 public static class ClusterSecurityExtensions
