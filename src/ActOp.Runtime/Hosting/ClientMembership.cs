@@ -32,8 +32,9 @@ internal sealed class ClientMembership : IDisposable
 
     private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(10);
 
-    /// <summary>Time between two lists of a provider while no gateway is found.</summary>
-    private static readonly TimeSpan ListPause = TimeSpan.FromMilliseconds(100);
+    /// <summary>Time between two lists of a provider while no gateway is found: doubled each time, up to the second one.</summary>
+    private static readonly TimeSpan FirstListPause = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan LongestListPause = TimeSpan.FromSeconds(1);
 
     private readonly LocalNode _local;
     private readonly ClusterView _cluster;
@@ -110,49 +111,67 @@ internal sealed class ClientMembership : IDisposable
         _peers.LinkLost -= OnLinkLost;
     }
 
-    private async Task ConnectOnceAsync(CancellationToken cancellationToken)
-    {
-        SiloAddress silo;
-        try
-        {
-            silo = _gateways.IsProvided
-                ? await FindListedGatewayAsync(cancellationToken).ConfigureAwait(false)
-                : await FindGatewayAsync().WaitAsync(ConnectTimeout, _local.TaskTime, cancellationToken).ConfigureAwait(false);
-        }
-        catch (TimeoutException exception)
-        {
-            throw new ConnectionFailedException("No silo answered at " + _gateways + " within "
-                + ConnectTimeout
-                    + ". Check the addresses, the ids of the cluster and the service, and the secret.", exception);
-        }
-
-        Take(await FetchAsync(silo).ConfigureAwait(false));
-    }
+    private async Task ConnectOnceAsync(CancellationToken cancellationToken) =>
+        Take(await FetchAsync(await FindFirstGatewayAsync(cancellationToken).ConfigureAwait(false)).ConfigureAwait(false));
 
     /// <summary>
-    /// The list of a provider may be empty, or name silos that are gone, until the cluster has started: it is read again.
+    /// Searches until <see cref="ConnectTimeout"/>. The list of a provider may be empty, or name silos that are gone, until the cluster has
+    /// started: it is read again. What only other settings can change fails at once.
     /// </summary>
-    private async Task<SiloAddress> FindListedGatewayAsync(CancellationToken cancellationToken)
+    /// <exception cref="ConnectionFailedException">No silo was found; the text says why, as far as it is known.</exception>
+    private async Task<SiloAddress> FindFirstGatewayAsync(CancellationToken cancellationToken)
     {
-        for (var start = _local.Time.GetTimestamp(); ; await Task.Delay(ListPause, _local.TaskTime, cancellationToken)
-            .ConfigureAwait(false))
+        var start = _local.Time.GetTimestamp();
+        for (var pause = FirstListPause; ; pause = pause * 2 < LongestListPause ? pause * 2 : LongestListPause)
         {
+            EndPoint[] endPoints = [];
+            SiloAddress? found;
             try
             {
-                return await FindGatewayAsync().WaitAsync(RefreshPeriod, _local.TaskTime, cancellationToken).ConfigureAwait(false);
+                endPoints = await ResolveAsync(cancellationToken).WaitAsync(Left(), _local.TaskTime, cancellationToken)
+                    .ConfigureAwait(false);
+                var patience = _gateways.IsProvided && Left() > RefreshPeriod ? RefreshPeriod : Left();
+                found = await SearchAsync(endPoints).WaitAsync(patience, _local.TaskTime, cancellationToken).ConfigureAwait(false);
             }
-            catch (Exception exception) when (exception is TimeoutException or ConnectionFailedException
-                && _local.Time.GetElapsedTime(start) < ConnectTimeout)
+            catch (Exception exception) when (exception is TimeoutException or ConnectionFailedException)
             {
-                // The next list.
+                if (!_gateways.IsProvided || Left() <= pause || DialFailures.IsRefusedByDatabase(exception))
+                    throw NotFound(endPoints, exception);
+                await Task.Delay(pause, _local.TaskTime, cancellationToken).ConfigureAwait(false);
+                continue;
             }
+
+            return found ?? throw new ConnectionFailedException("The gateways do not let this client in. " + Causes(endPoints));
         }
+
+        TimeSpan Left() => ConnectTimeout - _local.Time.GetElapsedTime(start) is { Ticks: > 0 } left ? left : TimeSpan.Zero;
     }
+
+    /// <summary>The first silo that answers; null when the settings of this client fit none of the gateways.</summary>
+    private async Task<SiloAddress?> SearchAsync(EndPoint[] endPoints)
+    {
+        var refusals = Array.ConvertAll(
+            endPoints, static _ => new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously));
+        var searches = endPoints.Zip(refusals, _peers.FindAsync).ToArray();
+        var first = await Task.WhenAny(
+            [.. searches, Task.WhenAll(refusals.Select(static refused => refused.Task))]).ConfigureAwait(false);
+        return first is Task<SiloAddress> found ? await found.ConfigureAwait(false) : null;
+    }
+
+    private ConnectionFailedException NotFound(EndPoint[] endPoints, Exception exception) => new(
+        endPoints.Length > 0 ? "No silo answered at " + _gateways + " within " + ConnectTimeout + ". " + Causes(endPoints)
+            : exception is TimeoutException ? "The gateways could not be looked up within " + ConnectTimeout + "."
+            : exception.Message,
+        exception);
+
+    private string Causes(EndPoint[] endPoints) => string.Join(
+        "; ", endPoints.Select(endPoint => endPoint + ": " + DialFailures.Cause(_peers.LastFailureAt(endPoint)))) + ".";
 
     private async Task<SiloAddress> FindGatewayAsync()
     {
         var endPoints = await ResolveAsync(CancellationToken.None).ConfigureAwait(false);
-        return await (await Task.WhenAny(endPoints.Select(_peers.FindAsync)).ConfigureAwait(false)).ConfigureAwait(false);
+        var searches = endPoints.Select(endPoint => _peers.FindAsync(endPoint));
+        return await (await Task.WhenAny(searches).ConfigureAwait(false)).ConfigureAwait(false);
     }
 
     private Task<EndPoint[]> ResolveAsync(CancellationToken cancellationToken)

@@ -17,7 +17,8 @@ internal sealed record NameSeam(Func<string, CancellationToken, Task<IPAddress[]
 /// time, which runs on the thread pool and never on a stage. If the provider fails, its last list stays. If a name cannot be resolved, its
 /// last addresses stay; if it never could be, it is left out. A failure is thrown only if nothing else is known.
 /// </remarks>
-internal sealed class Gateways(EndPoint[] configured, int preferred, NameSeam names, IGatewayListProvider? provider = null)
+internal sealed class Gateways(
+    EndPoint[] configured, int preferred, NameSeam names, IGatewayListProvider? provider = null, string? clusterId = null)
 {
     private volatile Listed _listed = new(configured);
     private bool _isProviderReady;
@@ -61,10 +62,14 @@ internal sealed class Gateways(EndPoint[] configured, int preferred, NameSeam na
         }
 
         EndPoint[] all = [.. Enumerable.Range(0, listed.EndPoints.Length).SelectMany(listed.At)];
-        return all.Length > 0 ? all : throw new ConnectionFailedException(
-            IsProvided && listed.EndPoints.Length == 0 ? "The cluster has no gateway (" + provider!.GetType().Name + ")."
-                : "No gateway has an address: " + this + ".", failure!);
+        return all.Length > 0 ? all : throw new ConnectionFailedException(Missing(listed, failure), failure!);
     }
+
+    private string Missing(Listed listed, Exception? failure) =>
+        !IsProvided || listed.EndPoints.Length > 0 ? "No gateway has an address: " + this + "."
+        : failure is not null ? "The gateways of the cluster could not be read (" + provider!.GetType().Name + "): " + failure.Message
+        : "The cluster '" + clusterId + "' has no gateway: " + provider!.GetType().Name
+            + " knows no active silo of it that accepts clients. Check ClusterOptions.ClusterId, and that the silos use the same list.";
 
     public override string ToString() => _listed.EndPoints.Length == 0 && IsProvided ? "any gateway" : string.Join(
         ", ", _listed.EndPoints.Select(static endPoint => endPoint is DnsEndPoint name

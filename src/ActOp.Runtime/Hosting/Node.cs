@@ -310,7 +310,7 @@ internal sealed class Node : IDisposable
             new Management.ManagementTarget(Local, Activations, Manifests, Peers, Router));
         Locality.Host = Activations.AddSystemTarget(LocalityService.Name, Locality);
         foreach (var (endPoint, accepts) in _setup.Listens)
-            Peers.Mesh.Listen(endPoint, accepts);
+            Listening.Open(Peers.Mesh, endPoint, accepts);
     }
 
     private ClusterService NewClusterService()
@@ -329,7 +329,8 @@ internal sealed class Node : IDisposable
     internal ClientMembership NewClientMembership()
     {
         var gateways = new Gateways(_setup.Gateways, _setup.GatewayChoice.PreferredGatewayIndex,
-            Local.Services.GetService<NameSeam>() ?? new NameSeam(Dns.GetHostAddressesAsync), _setup.GatewayList);
+            Local.Services.GetService<NameSeam>() ?? new NameSeam(Dns.GetHostAddressesAsync), _setup.GatewayList,
+            _setup.Mesh.ClusterId);
         var membership = new ClientMembership(Local, ClusterView, Peers, Factory, Classes, Manifests, Stages.Control, gateways,
             _setup.GatewayChoice.GatewayListRefreshPeriod);
         Router.PreferredGateway = gateways.HasPreferred ? () => membership.PreferredGateway : null;

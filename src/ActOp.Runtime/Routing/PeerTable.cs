@@ -157,13 +157,20 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// The silo that is connected at an endpoint now, or else the next one that answers there; never one that has answered before and is
     /// gone.
     /// </summary>
-    internal Task<SiloAddress> FindAsync(EndPoint endPoint) =>
-        ConnectedAt(endPoint) is { } present ? Task.FromResult(present) : Search(endPoint).Task;
+    /// <param name="endPoint">The endpoint.</param>
+    /// <param name="refused">Set when a dial finds out that settings do not fit (<see cref="DialFailure.IsPermanent"/>).</param>
+    internal Task<SiloAddress> FindAsync(EndPoint endPoint, TaskCompletionSource? refused = null) =>
+        ConnectedAt(endPoint) is { } present ? Task.FromResult(present) : Search(endPoint, refused).Task;
+
+    /// <summary>Why the last dial of a search failed; null if none has, or if the endpoint is not searched.</summary>
+    internal DialFailure? LastFailureAt(EndPoint endPoint) =>
+        _searches.TryGetValue(endPoint, out var search) ? search.Dial?.LastFailure : null;
 
     /// <summary>Dials an endpoint until a silo answers there.</summary>
-    internal TaskCompletionSource<SiloAddress> Search(EndPoint endPoint)
+    internal TaskCompletionSource<SiloAddress> Search(EndPoint endPoint, TaskCompletionSource? refused = null)
     {
         var search = _searches.GetOrAdd(endPoint, static _ => new EndPointSearch());
+        search.Refused = refused ?? search.Refused;
         search.Dial = Mesh.Connect(endPoint);
         // It may have connected meanwhile, and there would be no further event.
         if (ConnectedAt(endPoint) is { } come)
@@ -286,6 +293,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     public override void DialFailed(Peer peer, DisconnectReason reason, int failures)
     {
+        if (peer is { LastFailure.IsPermanent: true, EndPoint: { } endPoint } && _searches.TryGetValue(endPoint, out var search))
+            search.Refused?.TrySetResult();
         if (peer.Id is not { } id || !SiloAddress.TryParse(id.Name, out var address) || !_entries.TryGetValue(address, out var entry))
             return;
         entry.DialFailed();
@@ -552,5 +561,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         internal readonly TaskCompletionSource<SiloAddress> Found = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
         internal volatile Peer? Dial;
+
+        /// <summary>Told when a dial shows that settings do not fit.</summary>
+        internal volatile TaskCompletionSource? Refused;
     }
 }

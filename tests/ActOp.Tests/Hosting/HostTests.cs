@@ -1,5 +1,6 @@
+using System.Net;
+using System.Net.Sockets;
 using ActOp.Configuration;
-using ActOp.Hosting;
 using ActOp.Staging.Measuring;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Hosting;
@@ -67,6 +68,20 @@ public class HostTests
         using var host = new HostBuilder().UseOrleans(_ => { }).Build();
         var exception = await Assert.ThrowsAsync<OrleansConfigurationException>(() => host.StartAsync());
         Assert.Contains("UseLocalhostClustering", exception.Message, StringComparison.Ordinal);
+    }
+
+    [Theory, InlineData(true), InlineData(false)]
+    public async Task A_port_in_use_fails_the_start_and_the_endpoint_and_its_option_are_named(bool ofSilos)
+    {
+        using var taken = new TcpListener(IPAddress.Loopback, 0);
+        taken.Start();
+        var port = ((IPEndPoint)taken.LocalEndpoint).Port;
+        using var host = new HostBuilder().UseOrleans(silo => silo.UseLocalhostClustering(ofSilos ? port : port - 1, ofSilos ? 0 : port)
+            .Configure<EndpointOptions>(options =>
+                options.SiloListeningEndpoint = ofSilos ? null : new IPEndPoint(IPAddress.Loopback, 0))).Build();
+        var exception = await Assert.ThrowsAsync<OrleansConfigurationException>(() => host.StartAsync());
+        Assert.Contains("127.0.0.1:" + port + ": another process uses this port", exception.Message, StringComparison.Ordinal);
+        Assert.Contains(ofSilos ? "EndpointOptions.SiloPort" : "EndpointOptions.GatewayPort", exception.Message, StringComparison.Ordinal);
     }
 
     [Fact]
