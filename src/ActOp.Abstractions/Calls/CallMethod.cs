@@ -41,8 +41,15 @@ public sealed class CallMethod(
     /// <summary>The method's own response timeout, or null for the configured one.</summary>
     public TimeSpan? ResponseTimeout { get; } = responseTimeout;
 
-    /// <summary>The interface is one of the runtime's own.</summary>
+    /// <summary>The interface is that of a system target.</summary>
     internal bool IsSystem { get; } = interfaceType.IsAssignableTo(typeof(Orleans.ISystemTarget));
+
+    /// <summary>
+    /// The call is the runtime's own: a system target, or an interface with <see cref="OfRuntimeAttribute"/>. No filter and no trace of the
+    /// application contains it.
+    /// </summary>
+    internal bool IsOfRuntime { get; } = interfaceType.IsAssignableTo(typeof(Orleans.ISystemTarget))
+        || interfaceType.IsDefined(typeof(OfRuntimeAttribute), inherit: false);
 
     /// <summary>Type arguments of a generic interface or method, in the manifest's notation, or null; travels with requests.</summary>
     public string? TypeArguments { get; init; }
@@ -54,3 +61,10 @@ public sealed class CallMethod(
     internal CallMethod With(TimeSpan? timeout) =>
         new(InterfaceType, InterfaceName, Name, Id, Options, timeout, () => Info) { TypeArguments = TypeArguments };
 }
+
+/// <summary>
+/// Marks an interface of grains, extensions or observers that only the runtime calls, on behalf of its own parts: queues of memory streams,
+/// subscriptions, deliveries, positions, leases. The application has not made these calls, so its filters and traces must not see them.
+/// </summary>
+[AttributeUsage(AttributeTargets.Interface, Inherited = false)]
+internal sealed class OfRuntimeAttribute : Attribute;

@@ -1,4 +1,5 @@
 using System.ComponentModel;
+using ActOp.Calls;
 using Orleans.Concurrency;
 using Orleans.Runtime;
 using Orleans.Serialization.Invocation;
@@ -116,6 +117,7 @@ public sealed class GrainCancellationTokenSource : IDisposable
 }
 
 /// <summary>The tokens that were passed to an activation.</summary>
+[OfRuntime]
 internal interface ICancellationSourcesExtension : IGrainExtension
 {
     /// <summary>Cancels a token, also one that has not arrived yet.</summary>

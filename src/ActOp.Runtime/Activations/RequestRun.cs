@@ -34,11 +34,11 @@ internal static class RequestRun
         activation.Admission.Started(activation, call);
         call.Callee = activation;
         // Before the request context is set: this replaces the execution context.
-        // Calls of system targets are not the application's: no filter sees them, and no trace contains them.
-        var activity = CallTrace.IsOn && !call.Method.IsSystem ? CallTrace.Enter(call) : null;
+        // The runtime's own calls are not the application's: no filter of a silo sees them, and no trace contains them.
+        var activity = CallTrace.IsOn && !call.Method.IsOfRuntime ? CallTrace.Enter(call) : null;
         RequestContext.Current = call.Context;
         activation.Parts.Edges.CountIncoming(activation, call);
-        if ((activation.Parts.Filters.HasIncoming || activation.Class.Filters) && !call.Method.IsSystem)
+        if ((activation.Parts.Filters.HasIncoming && !call.Method.IsOfRuntime) || (activation.Class.Filters && !call.Method.IsSystem))
         {
             RunFiltered(activation, call, activity);
             return;

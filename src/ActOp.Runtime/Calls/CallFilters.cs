@@ -33,7 +33,10 @@ internal sealed class CallFilters(CallSender calls)
         HasOutgoing = _outgoing.Length > 0;
     }
 
-    /// <summary>Runs the filters and the method on turns of the activation, and stores the outcome in the call.</summary>
+    /// <summary>
+    /// Runs the filters and the method on turns of the activation, and stores the outcome in the call. Only the filter of the grain itself
+    /// sees a call of the runtime, such as a delivery of a stream.
+    /// </summary>
     internal async Task RunIncoming(Activation activation, Call call, Activity? activity)
     {
         var request = (RequestBase)call;
@@ -41,7 +44,7 @@ internal sealed class CallFilters(CallSender calls)
         try
         {
             request.SetTarget(activation);
-            var context = new IncomingCallContext(activation, request, _incoming);
+            var context = new IncomingCallContext(activation, request, call.Method.IsOfRuntime ? [] : _incoming);
             await context.Invoke();
             context.Store(call);
         }

@@ -159,12 +159,12 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
     /// <summary>
     /// Filters and recorded traces need an asynchronous method around the call. A trace that is not recorded only travels with the call.
-    /// Calls to system targets are not the application's: no filter sees them, and no trace contains them.
+    /// The runtime's own calls are not the application's: no filter sees them, and no trace contains them.
     /// </summary>
     private void SendObserved(Call call, GrainReference reference)
     {
         var isFiltered = _filters.HasOutgoing || (call.Flags & Call.FiltersItself) != 0;
-        if (call.Method.IsSystem || !(isFiltered || CallTrace.IsOn))
+        if (call.Method.IsOfRuntime || !(isFiltered || CallTrace.IsOn))
         {
             Route(call, reference);
             return;

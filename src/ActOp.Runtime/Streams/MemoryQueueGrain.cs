@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Streams;
 using Orleans;
 using Orleans.Concurrency;
@@ -10,6 +11,7 @@ using Orleans.Streams;
 namespace ActOp.Runtime.Streams;
 
 /// <summary>A queue of memory streams as its agent uses it.</summary>
+[OfRuntime]
 internal interface IMemoryQueue : IMemoryStreamQueueGrain
 {
     /// <summary>From now on the receiver reads the queue, from the oldest message that was not acknowledged.</summary>

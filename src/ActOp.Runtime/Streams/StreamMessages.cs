@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using Orleans;
 using Orleans.Concurrency;
 using Orleans.Runtime;
@@ -6,6 +7,7 @@ using Orleans.Streams;
 namespace ActOp.Runtime.Streams;
 
 /// <summary>What agents call on consumers: grains (as an extension) and clients (as an observer).</summary>
+[OfRuntime]
 internal interface IStreamConsumerExtension : IGrainExtension
 {
     /// <summary>
@@ -22,6 +24,7 @@ internal interface IStreamConsumerExtension : IGrainExtension
 }
 
 /// <summary>What the rendezvous of a stream calls on the agents that read it.</summary>
+[OfRuntime]
 internal interface IStreamAgent : IGrainObserver
 {
     /// <summary>Adds a subscription, or renews one whose observer wants to begin elsewhere. Twice has no further effect.</summary>
@@ -32,6 +35,7 @@ internal interface IStreamAgent : IGrainObserver
 }
 
 /// <summary>Where the agents and the explicit subscriptions of one stream meet. The key is the qualified id of the stream.</summary>
+[OfRuntime]
 internal interface IPubSubRendezvousGrain : IGrainWithStringKey
 {
     /// <summary>Adds the agent; returns the subscriptions.</summary>

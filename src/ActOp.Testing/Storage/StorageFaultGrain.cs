@@ -1,9 +1,11 @@
+using ActOp.Calls;
 using Orleans.Runtime;
 using Orleans.Storage;
 
 namespace Orleans.TestingHost;
 
 /// <summary>The faults of the accesses to one kind of state, for <see cref="FaultInjectionGrainStorage"/>.</summary>
+[OfRuntime]
 public interface IStorageFaultGrain : IGrainWithStringKey
 {
     /// <summary>The next read of the state of a grain fails with that.</summary>

@@ -1,5 +1,6 @@
 using System.Globalization;
 using System.Text;
+using ActOp.Calls;
 using ActOp.Runtime.State;
 using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
@@ -14,6 +15,7 @@ using Orleans.Serialization.Serializers;
 namespace Orleans.Storage;
 
 /// <summary>Keeps a share of the states of <see cref="MemoryGrainStorage"/>.</summary>
+[OfRuntime]
 public interface IMemoryStorageGrain : IGrainWithIntegerKey
 {
     /// <summary>The record; null if there is none.</summary>

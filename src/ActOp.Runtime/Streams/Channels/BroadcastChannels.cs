@@ -8,6 +8,7 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Streams.Channels;
 
 /// <summary>What publishers call on the grains that are subscribed to a channel.</summary>
+[OfRuntime]
 internal interface IBroadcastChannelConsumerExtension : IGrainExtension
 {
     Task OnPublished(string providerName, ChannelId channel, object? item);

@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Streams;
 using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
@@ -85,6 +86,7 @@ public struct MemoryMessageData
 }
 
 /// <summary>One queue of memory streams.</summary>
+[OfRuntime]
 public interface IMemoryStreamQueueGrain : IGrainWithGuidKey
 {
     /// <summary>Adds a message. Waits while the queue is full.</summary>

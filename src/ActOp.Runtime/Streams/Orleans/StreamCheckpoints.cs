@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Streams;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -9,6 +10,7 @@ using Orleans.Storage;
 namespace Orleans.Streams;
 
 /// <summary>Keeps how far one partition of a queue was read.</summary>
+[OfRuntime]
 public interface IStreamCheckpointerGrain : IGrainWithStringKey
 {
     /// <summary>The position; empty when there is none.</summary>

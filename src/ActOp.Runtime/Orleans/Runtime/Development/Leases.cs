@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Concurrency;
 using Orleans.Hosting;
@@ -37,7 +38,7 @@ public static class DevelopmentSiloBuilderExtensions
 }
 
 /// <summary>The leases of one category.</summary>
-[GrainInterfaceType("actop.leases")]
+[OfRuntime, GrainInterfaceType("actop.leases")]
 internal interface ILeaseGrain : IGrainWithStringKey
 {
     Task<AcquireLeaseResult[]> Acquire(LeaseRequest[] requests);
