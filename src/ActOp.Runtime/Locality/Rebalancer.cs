@@ -383,6 +383,7 @@ internal sealed class Rebalancer(
         lock (_gate)
         {
             change(this);
+            ForgetLeft();
             _host = local.Address;
             return new RebalancerState
             {
@@ -424,6 +425,15 @@ internal sealed class Rebalancer(
         _numbers.Clear();
         for (var i = 0; i < state.Silos.Length; i++)
             _numbers[state.Silos[i]] = (state.Dispersed[i], state.Acquired[i], state.ChangedAt[i]);
+        ForgetLeft();
+    }
+
+    /// <summary>Under the lock. The numbers of silos that have left say nothing any more; kept, they would travel for ever.</summary>
+    private void ForgetLeft()
+    {
+        var view = cluster.View;
+        foreach (var silo in _numbers.Keys.Where(silo => view.StatusOf(silo) is SiloStatus.None or SiloStatus.Dead).ToArray())
+            _numbers.Remove(silo);
     }
 
     /// <summary>Under the lock.</summary>

@@ -136,6 +136,34 @@ public class RebalancerTests
     }
 
     [Fact]
+    public async Task A_silo_that_has_left_is_no_longer_in_reports_nor_told_to_others()
+    {
+        await using var cluster = await Start();
+        var leaves = cluster.Silos.MinBy(static silo => silo.SiloAddress)!;
+        var stays = cluster.Silos.Single(silo => silo != leaves);
+        var rebalancer = stays.ServiceProvider.GetRequiredService<IActivationRebalancer>();
+        await ((IRebalancerTarget)rebalancer).Tell(NumbersOf(leaves.SiloAddress, stays.SiloAddress, Silos[0]));
+        Assert.Equal([leaves.SiloAddress, stays.SiloAddress], StatisticsOf(await rebalancer.GetRebalancingReport()));
+        await cluster.StopSiloAsync(leaves);
+        var view = stays.ServiceProvider.GetRequiredService<Runtime.Hosting.Node>().ClusterView;
+        await TestingUtils.WaitUntilAsync(_ => Task.FromResult(view.Active.Length == 1), Gate.Patience, TimeSpan.FromMilliseconds(1));
+        Assert.Equal([stays.SiloAddress], StatisticsOf(await rebalancer.GetRebalancingReport(true)));
+        Assert.Equal([stays.SiloAddress], (await ((IRebalancerTarget)rebalancer).Get()).Silos);
+
+        static RebalancerState NumbersOf(params SiloAddress[] silos) => new()
+        {
+            Host = silos[0],
+            Version = 1_000_000,
+            Silos = silos,
+            Dispersed = new ulong[silos.Length],
+            Acquired = new ulong[silos.Length],
+            ChangedAt = new DateTime[silos.Length],
+        };
+
+        static SiloAddress[] StatisticsOf(RebalancingReport report) => [.. report.Statistics.Select(static one => one.SiloAddress).Order()];
+    }
+
+    [Fact]
     public async Task It_is_suspended_and_resumed_from_any_silo()
     {
         await using var cluster = await Start();
