@@ -6,9 +6,12 @@ using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
+using Orleans.BroadcastChannel;
 using Orleans.Providers;
 using Orleans.Runtime;
 using Orleans.Statistics;
+using Orleans.Storage;
+using Orleans.Streams;
 
 namespace ActOp.Runtime.Management;
 
@@ -48,6 +51,15 @@ internal sealed class ManagementTarget(
     LocalNode local, ActivationTable activations, ClusterManifests manifests, PeerTable peers, Router router) : IManagementTarget
 {
     internal const string Name = "management";
+
+    /// <summary>
+    /// As what providers are registered under their names. What takes commands comes first: applications of Orleans register it so.
+    /// </summary>
+    private static readonly Type[] Keys =
+    [
+        typeof(IControllable), typeof(IGrainStorage), typeof(IStreamProvider), typeof(IQueueAdapterFactory), typeof(IQueueAdapter),
+        typeof(IQueueAdapterCache), typeof(IBroadcastChannelProvider),
+    ];
 
     /// <summary>What counts as recently used.</summary>
     private const long Recently = 600_000;
@@ -111,10 +123,14 @@ internal sealed class ManagementTarget(
 
     public Task<object?> RunCommand(Type service, string provider, int command, object? argument)
     {
-        var found = local.Services.GetKeyedServices(service, provider).OfType<IControllable>().FirstOrDefault()
+        var found = Named(provider).FirstOrDefault(one => one.GetType() == service)
+            ?? Named(provider).FirstOrDefault(service.IsInstanceOfType)
             ?? throw new ArgumentException("The silo " + local.Address + " has no provider " + service + " with the name " + provider
                 + " that takes commands.");
         return found.ExecuteCommand(command, argument);
+
+        IEnumerable<IControllable> Named(string name) => Keys.Prepend(service)
+            .SelectMany(key => local.Services.GetKeyedServices(key, name)).OfType<IControllable>();
     }
 
     public Task SetVersions(VersionSetting setting)

@@ -3,6 +3,8 @@ using ActOp.Tests.Lifecycle;
 using Orleans.Core.Internal;
 using Orleans.Metadata;
 using Orleans.Providers;
+using Orleans.Providers.Streams.Common;
+using Orleans.Storage;
 using Orleans.Versions.Compatibility;
 using Orleans.Versions.Selector;
 
@@ -86,6 +88,27 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
         Assert.Equal([.. Silos.Select(static silo => silo + " 7 on").Order(StringComparer.Ordinal)],
             results.Select(static one => (string)one!).Order(StringComparer.Ordinal));
         await Assert.ThrowsAsync<ArgumentException>(() => Management.SendControlCommandToProvider<IControllable>("nobody", 7));
+    }
+
+    [Fact]
+    public async Task A_command_finds_its_provider_under_whatever_the_application_has_registered_it()
+    {
+        // As Orleans' own tests register storages: as what they are, and as what takes commands.
+        Assert.Equal([1, 1], await Management.SendControlCommandToProvider<Shelf>("shelf", 1));
+        Assert.Equal([2, 2], await Management.SendControlCommandToProvider<Drawer>("shelf", 2));
+        // Only as what it is.
+        Assert.Equal([3, 3], await Management.SendControlCommandToProvider<Drawer>("hidden", 3));
+        // By what it implements.
+        Assert.Equal([4, 4], await Management.SendControlCommandToProvider<IControllable>("drawer", 4));
+        // A provider of the runtime.
+        Assert.Equal([0, 0], (await Management.SendControlCommandToProvider<PersistentStreamProvider>(
+            "stream", (int)PersistentStreamProviderCommand.GetNumberRunningAgents)).Select(static one => (int)one! * 0));
+        Assert.All(
+            await Management.SendControlCommandToProvider<PersistentStreamProvider>(
+                "stream", (int)PersistentStreamProviderCommand.GetAgentsState),
+            static state => Assert.Equal(StreamLifecycleOptions.RunState.AgentsStarted, state));
+        var failure = await Assert.ThrowsAsync<ArgumentException>(() => Management.SendControlCommandToProvider<Shelf>("drawer", 7));
+        Assert.Contains(nameof(Shelf), failure.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -259,6 +282,20 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
             Task.FromResult<object?>(silo.SiloAddress + " " + command + " " + arg);
     }
 
+    public sealed class Shelf : Drawer;
+
+    /// <summary>A storage that says the number of the command.</summary>
+    public class Drawer : IGrainStorage, IControllable
+    {
+        public Task<object?> ExecuteCommand(int command, object? arg) => Task.FromResult<object?>(command);
+
+        public Task ReadStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) => Task.CompletedTask;
+
+        public Task WriteStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) => Task.CompletedTask;
+
+        public Task ClearStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState) => Task.CompletedTask;
+    }
+
     private sealed class Listener(SiloAddress watched) : ISiloStatusListener
     {
         public TaskCompletionSource Dead { get; } = new();
@@ -272,7 +309,16 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
 
     public sealed class Managed() : ClusterFixture(2)
     {
-        protected override void ConfigureSilo(ISiloBuilder silo) =>
+        protected override void ConfigureSilo(ISiloBuilder silo)
+        {
             silo.Services.AddKeyedSingleton<Lamp>("lamp");
+            silo.Services.AddKeyedSingleton<IGrainStorage, Shelf>("shelf");
+            silo.Services.AddKeyedSingleton("shelf", static (services, name) =>
+                (IControllable)services.GetRequiredKeyedService<IGrainStorage>(name));
+            silo.Services.AddKeyedSingleton<IControllable, Drawer>("shelf");
+            silo.Services.AddKeyedSingleton<IGrainStorage, Drawer>("hidden");
+            silo.Services.AddKeyedSingleton<IControllable, Drawer>("drawer");
+            silo.AddMemoryStreams("stream").AddMemoryGrainStorage("PubSubStore");
+        }
     }
 }
