@@ -24,34 +24,38 @@ internal sealed class GrainPlacement(
     /// <summary>What the silos use, as far as is known; set before the start.</summary>
     internal Func<SiloUses> Uses { get; set; } = static () => SiloUses.None;
 
-    private readonly ConcurrentDictionary<GrainId, Task<(SiloAddress Silo, bool IsNew)>> _lookups = new();
+    private readonly ConcurrentDictionary<Wanted, Task<(SiloAddress Silo, bool IsNew)>> _lookups = new();
+    private readonly ConcurrentDictionary<Type, OwnDirector?> _ownDirectors = new();
     private readonly ConcurrentDictionary<Type, IPlacementDirector> _directors = new();
+    private readonly ApplicationPlacement _application = new(local);
     private readonly BackgroundPart _answers = local.Background.Part("lookups of placement");
 
     /// <summary>
-    /// The silo of the grain, and whether it was chosen just now and does not have the grain yet. Concurrent callers share one lookup.
+    /// The silo of the grain, and whether it was chosen just now and does not have the grain yet. Concurrent callers share one lookup if
+    /// they call through the same interface and version with the same hint; else each gets an own choice, and the directory registers one.
     /// </summary>
     internal Task<(SiloAddress Silo, bool IsNew)> LocateAsync(GrainId grain, in CalledAs called, RequestContextData? context)
     {
-        if (_lookups.TryGetValue(grain, out var running))
+        var wanted = new Wanted(grain, called, HintOf(context));
+        if (_lookups.TryGetValue(wanted, out var running))
             return running;
         var source = new TaskCompletionSource<(SiloAddress, bool)>(TaskCreationOptions.RunContinuationsAsynchronously);
-        running = _lookups.GetOrAdd(grain, source.Task);
+        running = _lookups.GetOrAdd(wanted, source.Task);
         if (ReferenceEquals(running, source.Task))
-            _answers.Follow(AnswerAsync(grain, called, context, source));
+            _answers.Follow(AnswerAsync(wanted, context, source));
         return running;
     }
 
     /// <summary>
-    /// The synchronous result of <see cref="LocateAsync"/>, if no wait is needed: this silo serves the grain's slot, no lookup of the grain
-    /// is under way, and the director is built in. Two concurrent callers may choose different silos for a new grain; the directory then
-    /// registers one of them.
+    /// The synchronous result of <see cref="LocateAsync"/>, if no wait is needed: this silo serves the grain's slot, no such lookup of the
+    /// grain is under way, and the director is built in. Two concurrent callers may choose different silos for a new grain; the directory
+    /// then registers one of them.
     /// </summary>
     internal bool TryLocate(
         GrainId grain, in CalledAs called, RequestContextData? context, [NotNullWhen(true)] out SiloAddress? silo, out bool isNew)
     {
         (silo, isNew) = (null, false);
-        if (_lookups.ContainsKey(grain) || !directory.TryLookup(grain, out var location))
+        if (_lookups.ContainsKey(new Wanted(grain, called, HintOf(context))) || !directory.TryLookup(grain, out var location))
             return false;
         isNew = location.IsNone;
         if (isNew && !TryPlace(grain, called, context, out location))
@@ -67,7 +71,7 @@ internal sealed class GrainPlacement(
     {
         location = default;
         if (manifests.Known.HostsOf(grain.Type) is not { Placement: { } strategy, Filters: null } hosts
-            || DirectorOf(strategy) is not OwnDirector director)
+            || OwnDirectorOf(strategy) is not { } director)
         {
             return false;
         }
@@ -92,42 +96,68 @@ internal sealed class GrainPlacement(
         hints.TryTake(grain, out var hint) && Array.IndexOf(silos, hint) >= 0 ? hint : null;
 
     /// <summary>A silo for a grain, by the placement strategy of its class; a hint in the request context wins.</summary>
+    /// <remarks>
+    /// Code of the application runs by <see cref="ApplicationPlacement"/>, and the caller gets what it throws: the thread may be one that
+    /// reads what others send, or the turn of a grain.
+    /// </remarks>
     /// <returns>The silo, and whether it must activate the grain; otherwise it chooses a silo itself.</returns>
-    /// <exception cref="OrleansException">No silo hosts the class.</exception>
+    /// <exception cref="OrleansException">No silo hosts the class, or a director or filter of the application hangs or answers
+    /// wrongly.</exception>
     internal async Task<(SiloAddress Silo, bool IsChosen)> PlaceAsync(
         GrainId grain, CalledAs called, RequestContextData? context, SiloAddress? expected = null)
     {
         var hosts = await FindHostsAsync(grain, called).ConfigureAwait(false);
         var target = new PlacementTarget(
             grain, context?.Values ?? [], called.Interface is { } name ? GrainInterfaceType.Create(name) : default, called.Version);
-        var silos = Filtered(hosts, target, Compatible(hosts, called), called);
-        if (expected is not null && Array.IndexOf(silos, expected) >= 0)
-            return (expected, true);
-        if (IPlacementDirector.GetPlacementHint(target.RequestContextData, silos) is { } hint)
-            return (hint, true);
-
-        // A strategy of the application that only the silos of the class have: one of them chooses.
-        if (hosts.Placement is null && hosts.Contains(local.Address))
+        var own = hosts.Placement is { } strategy ? OwnDirectorOf(strategy) : null;
+        if (hosts.Filters is not (null or { AreBuiltIn: true }) || (own is null && hosts.Placement is not null))
         {
-            throw new OrleansException("A placement filter of the grain type " + grain.Type
-                + " is not registered: add it with AddPlacementFilter.");
+            return await _application.RunAsync(
+                hosts.Entry.GrainType, grain, () => ChooseAsync(hosts, target, called, expected)).ConfigureAwait(false);
         }
 
-        if (hosts.Placement is not { } strategy)
-            return (silos[local.Random.Next(silos.Length)], false);
-        var director = DirectorOf(strategy);
-        if (director is OwnDirector own)
-            return (own.Choose(grain, silos, local.Address), true);
-        // The caller gets what a director throws.
-        var chosen = await director.OnAddActivation(
-            strategy, target, new PlacementContext(cluster, local.Address, manifests.Known, this)).ConfigureAwait(false);
-        return Array.IndexOf(silos, chosen) >= 0 || !manifests.Known.Manifests.ContainsKey(chosen)
-            ? (chosen, true)
-            : throw new OrleansException("The placement director " + director.GetType() + " chose " + chosen + " for " + grain
-                + ", which cannot run it. " + Describe(grain, called));
+        var silos = Filtered(hosts, target, Compatible(hosts, called), called);
+        return Foreseen(target, silos, expected) is { } foreseen ? (foreseen, true)
+            : own is not null ? (own.Choose(grain, silos, local.Address), true)
+            : LetChoose(hosts, grain, silos);
     }
 
-    /// <exception cref="OrleansException">The filters leave no silo.</exception>
+    /// <summary>A choice with code of the application. On a thread of <see cref="ApplicationPlacement"/>.</summary>
+    private async Task<(SiloAddress Silo, bool IsChosen)> ChooseAsync(
+        GrainHosts hosts, PlacementTarget target, CalledAs called, SiloAddress? expected)
+    {
+        var silos = Filtered(hosts, target, Compatible(hosts, called), called);
+        if (Foreseen(target, silos, expected) is { } foreseen)
+            return (foreseen, true);
+        if (hosts.Placement is not { } strategy)
+            return LetChoose(hosts, target.GrainIdentity, silos);
+        var director = DirectorOf(strategy);
+        if (director is OwnDirector own)
+            return (own.Choose(target.GrainIdentity, silos, local.Address), true);
+        var choice = director.OnAddActivation(strategy, target, new PlacementContext(cluster, local.Address, manifests.Known, this));
+        var chosen = choice is null ? null : await choice.ConfigureAwait(false);
+        // While it chose, silos may have come.
+        return chosen is not null && (Array.IndexOf(silos, chosen) >= 0 || Array.IndexOf(FilteredSilos(target, called), chosen) >= 0)
+            ? (chosen, true)
+            : throw new OrleansException("The placement director " + director.GetType() + " chose " + (chosen?.ToString() ?? "nothing")
+                + " for " + target.GrainIdentity + ", which cannot run it. " + Describe(target.GrainIdentity, called));
+    }
+
+    /// <summary>The strategy or a filter is one of the application that only the silos of the class have: one of them chooses.</summary>
+    private (SiloAddress Silo, bool IsChosen) LetChoose(GrainHosts hosts, GrainId grain, SiloAddress[] silos) =>
+        !hosts.Contains(local.Address) ? (silos[local.Random.Next(silos.Length)], false)
+            : throw new OrleansException("A placement filter of the grain type " + grain.Type
+                + " is not registered: add it with AddPlacementFilter.");
+
+    /// <summary>The silo that a move or the request context names, if it is one of those that may get the grain.</summary>
+    private static SiloAddress? Foreseen(PlacementTarget target, SiloAddress[] silos, SiloAddress? expected) =>
+        expected is not null && Array.IndexOf(silos, expected) >= 0 ? expected
+            : IPlacementDirector.GetPlacementHint(target.RequestContextData, silos);
+
+    private static SiloAddress? HintOf(RequestContextData? context) =>
+        context?.Values is { } values && values.TryGetValue(IPlacementDirector.PlacementHintKey, out var hint) ? hint as SiloAddress : null;
+
+    /// <exception cref="OrleansException">The filters leave no silo, or one of them answers wrongly.</exception>
     /// <exception cref="InvalidOperationException">Two filters have the same order.</exception>
     private SiloAddress[] Filtered(GrainHosts hosts, PlacementTarget target, SiloAddress[] silos, in CalledAs called)
     {
@@ -182,8 +212,9 @@ internal sealed class GrainPlacement(
     private static string List(SiloAddress[] silos) => silos.Length == 0 ? "none" : string.Join(", ", silos.AsEnumerable());
 
     private async Task AnswerAsync(
-        GrainId grain, CalledAs called, RequestContextData? context, TaskCompletionSource<(SiloAddress, bool)> source)
+        Wanted wanted, RequestContextData? context, TaskCompletionSource<(SiloAddress, bool)> source)
     {
+        var grain = wanted.Grain;
         try
         {
             var location = await directory.LookupAsync(grain).ConfigureAwait(false);
@@ -191,17 +222,17 @@ internal sealed class GrainPlacement(
             if (isNew)
             {
                 hints.TryTake(grain, out var expected);
-                (var silo, isNew) = await PlaceAsync(grain, called, context, expected).ConfigureAwait(false);
+                (var silo, isNew) = await PlaceAsync(grain, wanted.Called, context, expected).ConfigureAwait(false);
                 location = new Location(silo, default, 0);
             }
 
             locations.Put(grain, location);
-            _lookups.TryRemove(grain, out _);
+            _lookups.TryRemove(wanted, out _);
             source.SetResult((location.Silo, isNew));
         }
         catch (Exception exception)
         {
-            _lookups.TryRemove(grain, out _);
+            _lookups.TryRemove(wanted, out _);
             source.SetException(exception);
         }
     }
@@ -209,19 +240,38 @@ internal sealed class GrainPlacement(
     private ResourceOptimizedDirector NewResourceOptimizedDirector() => new(
         local.Random, () => Uses(), local.Services.GetRequiredService<IOptions<ResourceOptimizedPlacementOptions>>().Value, balance);
 
+    /// <summary>The director of a strategy, if it is a built-in one that the application has not replaced. Runs no code of it.</summary>
+    private OwnDirector? OwnDirectorOf(PlacementStrategy strategy) =>
+        _ownDirectors.TryGetValue(strategy.GetType(), out var known) ? known : _ownDirectors.GetOrAdd(strategy.GetType(), FindOwnDirector);
+
+    private OwnDirector? FindOwnDirector(Type strategy) =>
+        local.Services.GetService<IServiceProviderIsKeyedService>() is { } services
+            && !services.IsKeyedService(typeof(IPlacementDirector), strategy) ? NewOwnDirector(strategy) : null;
+
+    private OwnDirector? NewOwnDirector(Type strategy) =>
+        strategy == typeof(RandomPlacement) ? new RandomDirector(local.Random)
+        : strategy == typeof(PreferLocalPlacement) ? new PreferLocalDirector(local.Random)
+        : strategy == typeof(HashBasedPlacement) ? new HashBasedDirector()
+        : strategy == typeof(ActivationCountBasedPlacement) ? new ActivationCountDirector(local, cluster, factory)
+        : strategy == typeof(SiloRoleBasedPlacement) ? new SiloRoleDirector(local.Random, cluster)
+        : strategy == typeof(ResourceOptimizedPlacement) ? NewResourceOptimizedDirector()
+        : null;
+
     private IPlacementDirector DirectorOf(PlacementStrategy strategy) =>
-        _directors.TryGetValue(strategy.GetType(), out var known) ? known : _directors.GetOrAdd(strategy.GetType(), FindDirector);
+        OwnDirectorOf(strategy)
+            ?? (_directors.TryGetValue(strategy.GetType(), out var known) ? known : _directors.GetOrAdd(strategy.GetType(), FindDirector));
 
     private IPlacementDirector FindDirector(Type strategy) =>
-        local.Services.GetKeyedService<IPlacementDirector>(strategy)
-        ?? (strategy == typeof(RandomPlacement) ? new RandomDirector(local.Random)
-            : strategy == typeof(PreferLocalPlacement) ? new PreferLocalDirector(local.Random)
-            : strategy == typeof(HashBasedPlacement) ? new HashBasedDirector()
-            : strategy == typeof(ActivationCountBasedPlacement) ? new ActivationCountDirector(local, cluster, factory)
-            : strategy == typeof(SiloRoleBasedPlacement) ? new SiloRoleDirector(local.Random, cluster)
-            : strategy == typeof(ResourceOptimizedPlacement) ? NewResourceOptimizedDirector()
-            : throw new OrleansConfigurationException("No placement director is registered for the strategy " + strategy
-                + "; add one with AddPlacementDirector."));
+        local.Services.GetKeyedService<IPlacementDirector>(strategy) ?? NewOwnDirector(strategy)
+            ?? throw new OrleansConfigurationException("No placement director is registered for the strategy " + strategy
+                + "; add one with AddPlacementDirector.");
+
+    /// <summary>What a caller wants to know: the silo of a grain that can serve its call.</summary>
+    private readonly record struct Wanted(GrainId Grain, CalledAs Called, SiloAddress? Hint)
+    {
+        /// <summary>Who looks for the same grain mostly wants the same.</summary>
+        public override int GetHashCode() => Grain.GetHashCode();
+    }
 }
 
 /// <summary>Through which interface a grain is called.</summary>

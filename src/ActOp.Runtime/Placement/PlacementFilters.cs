@@ -16,7 +16,11 @@ internal sealed class PlacementFilters
 {
     private readonly (PlacementFilterStrategy Strategy, IPlacementFilterDirector Director)[] _filters;
 
-    private PlacementFilters((PlacementFilterStrategy Strategy, IPlacementFilterDirector Director)[] filters) => _filters = filters;
+    private PlacementFilters((PlacementFilterStrategy Strategy, IPlacementFilterDirector Director)[] filters)
+    {
+        _filters = filters;
+        AreBuiltIn = Array.TrueForAll(filters, static one => one.Director is RequiredMatchDirector or PreferredMatchDirector);
+    }
 
     /// <summary>
     /// Reads the filters from the properties of a grain type. Null if it has none, or if this process does not have one of them or cannot
@@ -71,13 +75,27 @@ internal sealed class PlacementFilters
         }
     }
 
+    /// <summary>None is code of the application.</summary>
+    internal bool AreBuiltIn { get; }
+
     /// <summary>The silos that all filters leave.</summary>
+    /// <exception cref="OrleansException">A filter returns null, or silos that it was not given.</exception>
     internal SiloAddress[] Apply(PlacementTarget target, SiloAddress[] silos)
     {
-        IEnumerable<SiloAddress> left = silos;
         foreach (var (strategy, director) in _filters)
-            left = director.Filter(strategy, target, left);
-        return [.. left];
+        {
+            // One more than there are shows a filter that returns too many, or does not end.
+            SiloAddress[]? left = director.Filter(strategy, target, silos) is { } filtered ? [.. filtered.Take(silos.Length + 1)] : null;
+            if (left is null || left.Length > silos.Length || !Array.TrueForAll(left, one => Array.IndexOf(silos, one) >= 0))
+            {
+                throw new OrleansException("The placement filter " + director.GetType() + " returned "
+                    + (left is null ? "null" : "other silos than it was given") + " for " + target.GrainIdentity + ".");
+            }
+
+            silos = left;
+        }
+
+        return silos;
     }
 }
 
