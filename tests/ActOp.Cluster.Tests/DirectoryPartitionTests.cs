@@ -115,6 +115,35 @@ public sealed class DirectoryPartitionTests
         Assert.Equal(DirectoryStatus.Ok, partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(3))).Status);
     }
 
+    /// <summary>Whoever names the registered activation knows that it runs no more, so it matters neither that it is dead nor how long.
+    /// </summary>
+    [Fact]
+    public void The_successor_of_a_grain_whose_silo_has_crashed_registers_although_the_entry_would_be_removed()
+    {
+        var partition = Alone(peers: 2);
+        partition.Register(new RegisterRequest(Grain, Views.Silo(2), Activation(1)));
+        partition.OnView(new View(9, [Views.Active(1), Views.Dead(2, DeathCause.Refused)]), 1_000);
+
+        Assert.Equal(
+            DirectoryStatus.Ok, partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(2), Activation(1))).Status);
+    }
+
+    [Fact]
+    public void A_registration_that_is_given_back_is_that_of_the_one_before_again()
+    {
+        var partition = Alone(peers: 2);
+        partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(1)));
+        partition.Register(new RegisterRequest(Grain, Views.Silo(2), Activation(2), Activation(1)));
+        var back = new RegisterRequest(Grain, Views.Silo(1), Activation(1), Activation(2));
+
+        Assert.Equal(DirectoryStatus.Ok, partition.Register(back).Status);
+        Assert.Equal(DirectoryStatus.Ok, partition.Register(back).Status);
+        Assert.Equal(Activation(1), partition.Lookup(Grain).Location.Activation);
+        // Once another one has the grain, it stays there.
+        partition.Register(new RegisterRequest(Grain, Views.Silo(1), Activation(3), Activation(1)));
+        Assert.Equal(DirectoryStatus.Conflict, partition.Register(back).Status);
+    }
+
     /// <summary>
     /// A migration under way is reported from both ends: the one that arrived has the state, and the one that leaves serves nothing any
     /// more.

@@ -48,13 +48,13 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     private Mailbox _mailbox = new();
     private EdgeCount _edges;
 
-    internal Activation(ActivationParts parts, GrainId id, GrainClass grainClass, Stage stage)
+    internal Activation(ActivationParts parts, GrainId id, GrainClass grainClass, Stage stage, ActivationId activationId = default)
     {
         // The type of the id is that of the class, whose bytes are shared.
         _home = grainClass.HomeOn(parts, stage);
         _key = IdSpan.UnsafeGetArray(id.Key);
         _keyHash = id.Key.GetHashCode();
-        ActivationId = new ActivationId(parts.Local.NewId());
+        ActivationId = activationId.IsDefault ? new ActivationId(parts.Local.NewId()) : activationId;
         LastUsed = parts.Local.Clock.Now;
     }
 
@@ -70,11 +70,11 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     /// <summary>Where the activation is in its life. Any thread; written on its turns.</summary>
     internal ActivationState State => Life.State;
 
-    /// <inheritdoc cref="ActivationLife.IsRegistered"/>
+    /// <summary>The directory lists the activation, as far as is known. Any thread; read when a slot is rebuilt.</summary>
     internal bool Registered
     {
-        get => Life.IsRegistered;
-        set => Life.IsRegistered = value;
+        get => Life.Registration == RegistrationState.Registered;
+        set => Life.Registration = value ? RegistrationState.Registered : RegistrationState.None;
     }
 
     /// <summary>The epoch of the registration in the directory; it tells which of two addresses is newer.</summary>

@@ -25,6 +25,19 @@ internal enum ActivationState : byte
     Gone,
 }
 
+/// <summary>What is known of the entry of an activation in the directory.</summary>
+internal enum RegistrationState : byte
+{
+    /// <summary>There is none.</summary>
+    None,
+
+    /// <summary>It was asked for, and the answer has not come, or was lost. It must be removed at the end.</summary>
+    Unknown,
+
+    /// <summary>The directory lists the activation.</summary>
+    Registered,
+}
+
 /// <summary>
 /// Where one activation is in its life, and what was requested of it: its start (<see cref="Beginning"/>), its end or its migration
 /// (<see cref="Departure"/>).
@@ -49,7 +62,7 @@ internal struct ActivationLife
     private volatile bool _usesServices;
     private volatile bool _isStopped;
     private volatile bool _hasLateTimer;
-    private volatile bool _isRegistered;
+    private volatile RegistrationState _registration;
     private bool _isWatched;
 
     /// <summary>Any thread; written on the turns.</summary>
@@ -59,11 +72,11 @@ internal struct ActivationLife
         set => _state = value;
     }
 
-    /// <summary>True while the directory lists the activation. Any thread; read when a slot is rebuilt.</summary>
-    internal bool IsRegistered
+    /// <summary>What is known of the entry in the directory. Any thread; read when a slot is rebuilt.</summary>
+    internal RegistrationState Registration
     {
-        get => _isRegistered;
-        set => _isRegistered = value;
+        get => _registration;
+        set => _registration = value;
     }
 
     /// <summary><see cref="Workload"/> has an entry of the activation. Any thread.</summary>
@@ -108,7 +121,8 @@ internal struct ActivationLife
     /// </summary>
     internal Location RegisteredAs(Activation activation) =>
         activation.Parts.Directory.IsCustom(activation.Class.GrainType) ? default
-            : _isRegistered ? activation.Location : (Volatile.Read(ref _process) as Beginning)?.Kept ?? default;
+            : _registration == RegistrationState.Registered ? activation.Location
+            : (Volatile.Read(ref _process) as Beginning)?.Kept ?? default;
 
     /// <summary>True for the one that makes the entry. Any thread.</summary>
     internal bool TryWatch() => !Interlocked.Exchange(ref _isWatched, true);
@@ -245,10 +259,13 @@ internal struct ActivationLife
     /// <param name="activation">The activation.</param>
     /// <param name="reason">Why it ends.</param>
     /// <param name="refusal">With what the calls of the next seconds are refused; null if they go to the next activation.</param>
-    internal void Unbegin(Activation activation, DeactivationReason reason, Exception? refusal = null)
+    /// <param name="previous">The activation that gets its registration back, if this one has run no turn.</param>
+    internal void Unbegin(
+        Activation activation, DeactivationReason reason, Exception? refusal = null, Registration? previous = null)
     {
         var departure = Departing ?? new Departure(activation);
         _process = departure;
+        departure.GivesBackTo = previous;
         if (refusal is not null)
             departure.Refuse(refusal);
         if (!departure.IsDecided)

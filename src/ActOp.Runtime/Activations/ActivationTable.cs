@@ -56,16 +56,17 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
 
     /// <summary>
     /// The activation of the grain, a new one if there is none. A <paramref name="created"/> one starts with its first request, or the
-    /// caller must start it.
+    /// caller must start it. It has the <paramref name="activationId"/>, unless that is the default.
     /// </summary>
-    internal Activation GetOrCreate(GrainId id, GrainClass grainClass, bool withFirstRequest, out bool created)
+    internal Activation GetOrCreate(
+        GrainId id, GrainClass grainClass, bool withFirstRequest, out bool created, ActivationId activationId = default)
     {
         created = false;
         while (true)
         {
             if (_activations.TryGet(id, out var existing))
                 return existing;
-            var activation = New(id, grainClass);
+            var activation = New(id, grainClass, activationId);
             if (withFirstRequest)
                 activation.Life.BeginWithFirstRequest();
             if (!_activations.TryAdd(activation))
@@ -157,7 +158,8 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
     }
 
     /// <summary>An activation of a grain that is in no table yet.</summary>
-    internal Activation New(GrainId id, GrainClass grainClass) => new(parts, id, grainClass, parts.Stages.Work);
+    internal Activation New(GrainId id, GrainClass grainClass, ActivationId activationId = default) =>
+        new(parts, id, grainClass, parts.Stages.Work, activationId);
 
     public IEnumerator<Activation> GetEnumerator()
     {

@@ -16,11 +16,14 @@ namespace ActOp.Runtime.Activations;
 /// <remarks>
 /// Runs on the turns of the activation. Failures by step:
 /// <list type="table">
-/// <item><term>register</term><description> Throws: the waiting requests fail with the exception, and the activation ends; but one that
-/// holds state which could not leave its silo tries again as long as the silo runs. Hangs: the directory client throws after the response
-/// timeout. Twice: registering the same activation again changes nothing. Another one is registered: the requests are forwarded to it. The
-/// activation that it takes over from is not registered any more: the state is outdated, and the requests start a new activation.
-/// </description></item>
+/// <item><term>register</term><description> Throws: it is not known whether the activation is registered. The waiting requests fail with
+/// the exception, and the activation ends and removes what may be there; but one that carries state tries again as long as the silo runs.
+/// Hangs: the directory client throws after the response timeout. Twice: registering the same activation again changes nothing. Another one
+/// is registered: the requests are forwarded to it. The activation that it takes over from is not registered any more: the state is
+/// outdated, and the requests start a new activation. </description></item>
+/// <item><term>ask the source for the grain</term><description> Only one that has come from another silo. Refused: it gives the
+/// registration back and ends; the requests are forwarded. No answer: asks again until the source answers or is dead, or this silo stops.
+/// Twice: the source gives the same answer. </description></item>
 /// <item><term>construct</term><description> Throws: as above; the service scope is disposed. Blocks: it holds its thread, which is logged
 /// as a long turn; it cannot be ended. </description></item>
 /// <item><term>OnRehydrate</term><description>Throws: logged; the other participants still get their state.</description></item>
@@ -46,15 +49,15 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     /// </summary>
     internal static readonly object WithFirstRequest = new();
 
-    /// <summary>Between two attempts of <see cref="RegisterAsync"/>. Each attempt has the timeout of the directory client.</summary>
-    private static readonly TimeSpan RegistrationPause = TimeSpan.FromMilliseconds(200);
+    /// <summary>Between two attempts to register, or to ask the source. Each has the timeout of its request.</summary>
+    private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(200);
 
     [ThreadStatic]
     private static Beginning? t_spare;
 
     private CancellationTokenSource? _cancellation;
     private bool _isCancelled;
-    private bool _isRegistered;
+    private bool _mayRun;
 
     /// <summary>The end or the migration that was requested during the start, or null.</summary>
     internal Departure? Departure { get; set; }
@@ -92,7 +95,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     {
         (activation, context, trace) = (next, itsContext, itsTrace);
         _isCancelled = false;
-        _isRegistered = false;
+        _mayRun = false;
         Departure = null;
     }
 
@@ -120,7 +123,13 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
                 }
             }
 
-            _isRegistered = activation.Class.UsesDirectory;
+            if (state is { MustAsk: true } && !await AskAsync())
+            {
+                GiveBack();
+                return;
+            }
+
+            _mayRun = activation.Class.UsesDirectory;
             if (_isCancelled)
                 throw new OperationCanceledException();
             CallTrace.Enter(trace);
@@ -143,23 +152,52 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     }
 
     /// <summary>
-    /// Registers the activation. If the directory does not answer, the start fails, unless it holds the only copy of the state of a grain:
-    /// then it tries again until its silo stops.
+    /// Registers the activation. If the directory does not answer, the start fails, unless the activation carries the state of a grain:
+    /// then it tries again until its silo stops. It may be registered, and its silo may hold the only copy.
     /// </summary>
     private async ValueTask<Location> RegisterAsync()
     {
+        var previous = state is { HasReturned: true, HandOver: { } handOver } ? handOver.Next
+            : state?.Previous.Location.Activation ?? default;
         while (true)
         {
             try
             {
-                return await activation.Parts.Directory.RegisterAsync(activation, state?.Previous.Location.Activation ?? default);
+                var winner = await activation.Parts.Directory.RegisterAsync(activation, previous);
+                if (!IsOlder(winner) || winner.Activation.Equals(previous))
+                    return winner;
+                previous = winner.Activation;
             }
-            catch (Exception exception) when (state is { HasReturned: true } && activation.Parts.Local.AcceptsActivations)
+            catch (Exception exception) when (TriesAgain())
             {
                 activation.Parts.Local.Log.RegistrationRepeated(activation.GrainId, exception);
-                await Task.Delay(RegistrationPause, activation.Parts.Local.Time);
+                await Task.Delay(Pause, activation.Parts.Local.Time);
             }
         }
+    }
+
+    /// <summary>
+    /// The registered activation is one that the state was taken back from: the one that has left, or the one on the target, which has run
+    /// no turn and never will.
+    /// </summary>
+    private bool IsOlder(Location winner) => state is { HasReturned: true, HandOver: { } handOver }
+        && (winner.Activation.Equals(handOver.Next) || winner.Activation.Equals(state.Previous.Location.Activation));
+
+    /// <summary>A directory of the application gets no second request.</summary>
+    private bool TriesAgain() => state is not null && activation.Parts.Local.AcceptsActivations
+        && (state.HasReturned || !activation.Parts.Directory.IsCustom(activation.Class.GrainType));
+
+    /// <summary>Asks the source for the grain until there is an answer. False if this activation must not run.</summary>
+    private async ValueTask<bool> AskAsync()
+    {
+        while (!_isCancelled && activation.Parts.Local.AcceptsActivations)
+        {
+            if (await activation.Parts.Migrations.AskAsync(state!.Previous, activation.Location) is { } answer)
+                return answer;
+            await Task.Delay(Pause, activation.Parts.Local.Time);
+        }
+
+        return false;
     }
 
     /// <summary>Hands over the state, in the request context of the migration request.</summary>
@@ -218,6 +256,16 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             winner.IsNone ? "The grain has ended since its state was taken." : "Another activation of the grain is registered."));
     }
 
+    /// <summary>The source goes on with the grain.</summary>
+    private void GiveBack()
+    {
+        state!.Refused(default);
+        activation.Life.Unbegin(
+            activation,
+            new DeactivationReason(DeactivationReasonCode.DuplicateActivation, "The silo that the grain comes from goes on with it."),
+            previous: state.Previous);
+    }
+
     private void Fail(Exception exception)
     {
         Exception? refusal = null;
@@ -229,11 +277,12 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         {
             activation.Parts.Local.Log.ActivationFailed(activation.GrainId, exception);
             activation.FailWaiting(exception);
-            if (_isRegistered)
+            if (_mayRun)
                 refusal = exception;
         }
 
         activation.Life.Unbegin(
-            activation, new DeactivationReason(DeactivationReasonCode.ActivationFailed, exception, "The activation failed."), refusal);
+            activation, new DeactivationReason(DeactivationReasonCode.ActivationFailed, exception, "The activation failed."), refusal,
+            state is { MustAsk: true } && !_mayRun ? state.Previous : null);
     }
 }

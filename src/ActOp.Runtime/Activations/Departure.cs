@@ -21,11 +21,13 @@ namespace ActOp.Runtime.Activations;
 /// </description></item>
 /// <item><term>OnDeactivateAsync, lifecycle stages</term><description> Throw: logged. Hang: no longer awaited when the time is over, with a
 /// log line; their token is cancelled then. </description></item>
-/// <item><term>choose a target, OnDehydrate, send</term><description> Throw or hang: logged. The response timeout limits the send. On
-/// failure a new activation of this silo gets the state. It asks the directory to replace this one, as the target does: one of them is
-/// registered, and the other one ends. A silo that stops creates no new one. </description></item>
+/// <item><term>choose a target, OnDehydrate, send</term><description> Throw or hang: logged. The response timeout limits the send. If the
+/// target has not asked for the grain by then (<see cref="HandOver"/>), a new activation of this silo gets the state, and the target
+/// ends. If it has asked, the grain has moved, with or without the answer. A silo that stops creates no new one. </description></item>
 /// <item><term>unregister</term><description> Throws: logged; a new activation of this silo takes over the entry, and other silos clear
-/// it. Hangs: the timeout of the directory client ends it. </description></item>
+/// it. Hangs: the timeout of the directory client ends it. An activation that has arrived and has run no turn gives the registration back
+/// instead. If it is not known whether there is one, it is removed last, so that no request waits for a directory that does not answer.
+/// </description></item>
 /// <item><term>leave</term><description> Cannot fail. From here on requests are forwarded, including those that waited; ticks of its timers
 /// are dropped. </description></item>
 /// <item><term>dispose instance, dispose scope</term><description> Throw: logged. Hang: no longer awaited when the time is over, with a log
@@ -70,6 +72,9 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
 
     /// <summary>The exception of a start that has failed: calls are refused with it until the activation has left.</summary>
     internal Exception? RefusesWith { get; private set; }
+
+    /// <summary>The activation has arrived and has run no turn: this one gets the registration back. Null otherwise.</summary>
+    internal Registration? GivesBackTo { get; set; }
 
     /// <summary>The start has failed.</summary>
     internal void Refuse(Exception failure) => RefusesWith = failure;
@@ -178,7 +183,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         var moved = _hasBegun && await TryMoveAsync(limit);
         if (!moved && !TryReturn())
         {
-            await UnregisterAsync();
+            if (activation.Registered || GivesBackTo is not null)
+                await UnregisterAsync();
             if (_hasBegun)
                 parts.Locality.Forget(activation.GrainId);
         }
@@ -190,6 +196,8 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         request?.Report(moved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
         if (RefusesWith is null)
             await DisposeAsync(limit);
+        if (activation.Life.Registration == RegistrationState.Unknown)
+            await UnregisterAsync();
         Forget();
         activation.HasEnded();
         if (_hasBegun)
@@ -244,6 +252,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         _context = null;
         _state = null;
         _reason = default;
+        GivesBackTo = null;
         request = null;
     }
 
@@ -286,8 +295,9 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         try
         {
             RequestContext.Current = _context;
-            _state = Dehydrate(new Registration(activation.GrainId, activation.Location));
-            MovedTo = await activation.Parts.Migrations.SendAsync(target, _state);
+            var handOver = new HandOver(activation, target, new ActivationId(activation.Parts.Local.NewId()));
+            _state = Dehydrate(new Registration(activation.GrainId, activation.Location), handOver);
+            MovedTo = await activation.Parts.Migrations.SendAsync(_state);
             return !MovedTo.IsNone;
         }
         catch (Exception exception)
@@ -297,16 +307,32 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         }
     }
 
-    /// <summary>Continues on this silo if no silo has confirmed that it took the state.</summary>
-    private bool TryReturn() =>
-        _state is not null && activation.Registered && activation.Parts.Local.AcceptsActivations
-            && activation.Parts.Activations.TryReplace(activation, _state.Return(_context));
+    /// <summary>
+    /// Continues on this silo if the state was not released to another one. An activation that was declared a duplicate meanwhile leaves
+    /// the state to its target.
+    /// </summary>
+    private bool TryReturn()
+    {
+        if (_state is not { HandOver: { } handOver })
+            return false;
+        if (!activation.Registered || !activation.Parts.Local.AcceptsActivations || !handOver.TryTakeBack())
+        {
+            MovedTo = handOver.ReleasedTo;
+            return false;
+        }
+
+        activation.Parts.Migrations.Forget(_state.Previous);
+        return activation.Parts.Activations.TryReplace(activation, _state.Return(_context));
+    }
 
     private async Task UnregisterAsync()
     {
         try
         {
-            await activation.Parts.Directory.UnregisterAsync(activation);
+            if (GivesBackTo is { } previous)
+                await activation.Parts.Directory.GiveBackAsync(activation, previous);
+            else
+                await activation.Parts.Directory.UnregisterAsync(activation);
         }
         catch (Exception exception)
         {
@@ -315,9 +341,9 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         }
     }
 
-    private MigrationState Dehydrate(Registration previous)
+    private MigrationState Dehydrate(Registration previous, HandOver handOver)
     {
-        var state = new MigrationState(activation.Parts.Calls, previous);
+        var state = new MigrationState(activation.Parts.Calls, previous) { HandOver = handOver };
         foreach (var participant in activation.MigrationParticipants)
         {
             try

@@ -82,6 +82,9 @@ internal sealed class CustomDirectories
     internal async Task<Location> RegisterAsync(IGrainDirectory directory, Activation activation, ActivationId previous)
     {
         var address = activation.Address;
+        // It may register the activation and then throw.
+        if (!activation.Registered)
+            activation.Life.Registration = RegistrationState.Unknown;
         var now = await directory.Register(address).ConfigureAwait(true);
         if (now is not null && !now.Matches(address) && (now.ActivationId.Equals(previous) || Living(now) is null || IsLeftHere(now)))
             now = await directory.Register(address, now).ConfigureAwait(true);

@@ -64,6 +64,8 @@ internal sealed class DirectoryClient(
 
     private async Task<Location> RequestRegistrationAsync(Activation activation, ActivationId previous, RegisterRequest request)
     {
+        if (!activation.Registered)
+            activation.Life.Registration = RegistrationState.Unknown;
         while (true)
         {
             var reply = await RequestAsync(activation.GrainId, static (target, request) => target.Register(request),
@@ -94,9 +96,10 @@ internal sealed class DirectoryClient(
         }
     }
 
+    /// <summary>Removes the registration of the activation, also if it is not known whether there is one.</summary>
     internal async Task UnregisterAsync(Activation activation)
     {
-        if (!activation.Registered)
+        if (activation.Life.Registration == RegistrationState.None)
             return;
         if (Custom?.Find(activation.Class.GrainType) is { } custom)
         {
@@ -116,6 +119,32 @@ internal sealed class DirectoryClient(
         {
             // Not before: a slot that is rebuilt meanwhile would know nothing of it, and a silo that holds an older state would go on with
             // that.
+            activation.Registered = false;
+        }
+    }
+
+    /// <summary>
+    /// Undoes what <see cref="RegisterAsync"/> did with a previous activation: that one is registered again. Without any effect if the
+    /// activation is not registered any more.
+    /// </summary>
+    internal async Task GiveBackAsync(Activation activation, Registration previous)
+    {
+        if (Custom?.Find(activation.Class.GrainType) is not null)
+        {
+            await UnregisterAsync(activation).ConfigureAwait(true);
+            return;
+        }
+
+        if (activation.Life.Registration == RegistrationState.None)
+            return;
+        try
+        {
+            var request = new RegisterRequest(
+                activation.GrainId, previous.Location.Silo, previous.Location.Activation, activation.ActivationId);
+            await RequestAsync(activation.GrainId, static (target, request) => target.Register(request), request).ConfigureAwait(true);
+        }
+        finally
+        {
             activation.Registered = false;
         }
     }
@@ -140,8 +169,12 @@ internal sealed class DirectoryClient(
         GrainId grain, Func<IDirectoryTarget, TArgument, ValueTask<DirectoryReply>> ask, TArgument argument)
     {
         var asked = local.Clock.Update();
+        var stopping = local.Background.Stopping;
         for (var delay = FirstDelay; ; delay = delay * 2 < LongestDelay ? delay * 2 : LongestDelay)
         {
+            // No timer ends a wait on a node that has stopped.
+            if (stopping.IsCancellationRequested)
+                throw new SiloUnavailableException("The silo " + local.Address + " has stopped.");
             var wait = delay;
             var changed = service.Changed;
             if (service.Map.OwnerOf(grain) is { } owner)
@@ -170,8 +203,8 @@ internal sealed class DirectoryClient(
                     + ": the slot has no ready owner.");
             }
 
-            await changed.WaitAsync(wait,
-                local.Time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+            await changed.WaitAsync(wait, local.Time, stopping).ConfigureAwait(
+                ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
 

@@ -131,9 +131,9 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
             var changed = Changed;
             var reply = serve(_partition, request);
             var left = until - Now;
-            if (reply.Status != DirectoryStatus.NotReady || left <= 0)
+            if (reply.Status != DirectoryStatus.NotReady || left <= 0 || _local.Background.Stopping.IsCancellationRequested)
                 return reply;
-            await changed.WaitAsync(TimeSpan.FromMilliseconds(left), _local.Time)
+            await changed.WaitAsync(TimeSpan.FromMilliseconds(left), _local.Time, _local.Background.Stopping)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }

@@ -98,7 +98,6 @@ internal sealed class OwnedSlots
                 return new DirectoryReply(DirectoryStatus.UnknownSilo, default, _map.View.Number);
             }
 
-            var found = Find(slot, request.Grain);
             var entry = default(Location);
             var known = slot.Entries is not null && slot.Entries.TryGet(request.Grain, out entry);
             if (known && entry.Activation.Equals(request.Activation) && entry.Silo.Equals(request.Silo))
@@ -106,8 +105,10 @@ internal sealed class OwnedSlots
                 return new DirectoryReply(DirectoryStatus.Ok, entry, slot.ServedView);
             }
 
-            // A request that names the registered activation got the grain from it, even if its silo has died since.
+            // A request that names the registered activation got the grain from it, even if its silo has died since. So it comes before the
+            // search, which removes the entries of dead silos.
             var takesOver = known && !request.Previous.IsDefault && entry.Activation.Equals(request.Previous);
+            var found = takesOver ? default : Find(slot, request.Grain);
             if (!takesOver && found.Status != DirectoryStatus.NotFound)
             {
                 return found.Status == DirectoryStatus.Ok ? found with { Status = DirectoryStatus.Conflict } : found;

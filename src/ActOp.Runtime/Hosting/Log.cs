@@ -87,8 +87,12 @@ internal sealed partial class Log(ILogger logger)
     private static partial void CancellationFailed(ILogger logger, GrainId grain, Exception exception);
 
     [LoggerMessage(212, LogLevel.Warning,
-        "The directory did not answer for {grain}, whose state could not be moved; the request is repeated.")]
+        "The directory did not answer for {grain}, which carries its state; the request is repeated.")]
     private static partial void RegistrationRepeated(ILogger logger, GrainId grain, Exception exception);
+
+    [LoggerMessage(1440, LogLevel.Warning,
+        "{grain} has come from {source}, which has not said that it may begin here; the question is repeated.")]
+    private static partial void ReleaseUnknown(ILogger logger, GrainId grain, SiloAddress source, Exception exception);
 
     [LoggerMessage(300, LogLevel.Warning, "{grain} could not be moved to {target}; it continues on this silo unless the silo stops.")]
     private static partial void MigrationFailed(ILogger logger, GrainId grain, SiloAddress target, Exception exception);
@@ -260,6 +264,9 @@ internal sealed partial class Log(ILogger logger)
     internal void UnregistrationFailed(GrainId grain, Exception exception) => UnregistrationFailed(logger, grain, exception);
 
     internal void RegistrationRepeated(GrainId grain, Exception exception) => RegistrationRepeated(logger, grain, exception);
+
+    internal void ReleaseUnknown(GrainId grain, SiloAddress source, Exception exception) =>
+        ReleaseUnknown(logger, grain, source, exception);
 
     internal void TimerFailed(GrainId grain, Exception exception) => TimerFailed(logger, grain, exception);
 

@@ -131,7 +131,7 @@ internal sealed class Node : IDisposable
                 Upkeep = NewUpkeep(siloMessaging, parts);
             Locality = new LocalityService(Local, ClusterView, Activations, Edges, Manifests, Locations, Hints, Factory, Metrics.Meter,
                 setup.Locality);
-            Migrations = new Migrations(Local, Activations, Classes, Factory, Calls, Locality);
+            Migrations = new Migrations(Local, ClusterView, DirectoryService, Activations, Classes, Factory, Calls, Locality);
             TieCycles(parts);
         }
         catch
@@ -480,6 +480,7 @@ internal sealed class Node : IDisposable
         {
             Manifests.OnView(view);
             DirectoryService.OnView(view);
+            Migrations.OnView(view);
             if (_setup.Locality.Enabled)
                 Locality.OnView();
         }

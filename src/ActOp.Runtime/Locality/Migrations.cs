@@ -1,7 +1,9 @@
 using System.Buffers;
+using System.Collections.Concurrent;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
+using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
@@ -16,36 +18,123 @@ internal interface IMigrationTarget : ISystemTarget
 {
     /// <summary>Starts the activation with its transferred state. Returns the location of the grain.</summary>
     ValueTask<Location> Accept(Registration previous, Dictionary<string, byte[]> values);
+
+    /// <summary>
+    /// Asked at the silo that the grain leaves, by the activation on the target, when it is registered and before its first turn. False if
+    /// the silo has taken the state back: then the activation ends. May be repeated. See <see cref="HandOver"/>.
+    /// </summary>
+    /// <param name="previous">The activation that leaves.</param>
+    /// <param name="next">The one that asks.</param>
+    ValueTask<bool> Release(Registration previous, Location next);
 }
 
 /// <summary>
 /// Sends activations to other silos and accepts theirs. The sending half runs on the turns of the activations that leave.
 /// </summary>
 internal sealed class Migrations(
-    LocalNode local, ActivationTable activations, GrainClasses classes, GrainFactory factory, CallSender calls, LocalityService locality)
-        : IMigrationTarget
+    LocalNode local, ClusterView cluster, DirectoryService directory, ActivationTable activations, GrainClasses classes,
+    GrainFactory factory, CallSender calls, LocalityService locality) : IMigrationTarget
 {
     internal const string Name = "migration";
 
     /// <summary>
-    /// Sends the state to the target in the request context of this turn. Returns the location of the grain, or none if the target did not
+    /// Among the values: the id that the activation on the target must have. It says that the source decides who goes on. A target of an
+    /// older build has another id and does not ask; a source of an older build does not send it.
+    /// </summary>
+    private const string NextKey = "\0next";
+
+    /// <summary>The length of an id.</summary>
+    private const int IdBytes = 16;
+
+    /// <summary>
+    /// By the activation that leaves, from the sending until nobody asks any more: the target has answered, or is gone, or the state was
+    /// taken back. An activation that is not here is not released.
+    /// </summary>
+    private readonly ConcurrentDictionary<ActivationId, HandOver> _handOvers = new();
+
+    /// <summary>Activations whose target may still ask. For tests.</summary>
+    internal int Undecided => _handOvers.Count;
+
+    /// <summary>
+    /// Sends the state to its target in the request context of this turn. Returns the location of the grain, or none if the target did not
     /// accept it.
     /// </summary>
-    internal async Task<Location> SendAsync(SiloAddress target, MigrationState state) =>
-        await factory.GetSystemTarget<IMigrationTarget>(Name, target).Accept(state.Previous, state.Values);
+    /// <exception cref="SiloUnavailableException">The target did not answer, and has not begun.</exception>
+    internal async Task<Location> SendAsync(MigrationState state)
+    {
+        var (previous, handOver) = (state.Previous, state.HandOver!);
+        var values = new Dictionary<string, byte[]>(state.Values) { [NextKey] = handOver.Next.Key.ToByteArray() };
+        _handOvers[previous.Location.Activation] = handOver;
+        try
+        {
+            var location = await factory.GetSystemTarget<IMigrationTarget>(Name, handOver.Target).Accept(previous, values);
+            Forget(previous);
+            return location;
+        }
+        catch (Exception) when (handOver.ReleasedTo is { IsNone: false })
+        {
+            // It may not have got the answer to its question, and asks again.
+            return handOver.ReleasedTo;
+        }
+    }
+
+    /// <summary>The state was taken back: the target is refused when it asks.</summary>
+    internal void Forget(Registration previous) => _handOvers.TryRemove(previous.Location.Activation, out _);
+
+    /// <summary>Silos that are gone ask nothing.</summary>
+    internal void OnView(View view)
+    {
+        foreach (var (leaving, handOver) in _handOvers)
+        {
+            if (!view.MayHost(handOver.Target))
+                _handOvers.TryRemove(leaving, out _);
+        }
+    }
+
+    public ValueTask<bool> Release(Registration previous, Location next) => new(
+        _handOvers.TryGetValue(previous.Location.Activation, out var handOver) && handOver.Next.Equals(next.Activation)
+            && handOver.TryRelease(next, silo => !directory.Map.View.MayHost(silo)));
+
+    /// <summary>
+    /// Asks the source for the grain. Null if it has not answered: the question must be repeated.
+    /// </summary>
+    internal async Task<bool?> AskAsync(Registration previous, Location next)
+    {
+        var source = previous.Location.Silo;
+        try
+        {
+            return await factory.GetSystemTarget<IMigrationTarget>(Name, source).Release(previous, next);
+        }
+        catch (Exception exception)
+        {
+            // A view that is older than the registration of the source may not know it yet.
+            if (IsGone(previous.Location))
+                return true;
+            local.Log.ReleaseUnknown(previous.Grain, source, exception);
+            return null;
+        }
+    }
+
+    private bool IsGone(Location location)
+    {
+        var view = cluster.View;
+        return view.IsDead(location.Silo)
+            || (view.StatusOf(location.Silo) == SiloStatus.None && view.Number >= Slot.ViewOf(location.Epoch) && location.Epoch > 0);
+    }
 
     public async ValueTask<Location> Accept(Registration previous, Dictionary<string, byte[]> values)
     {
         // A silo that does not host the class keeps nothing: the grain continues where it is.
         if (!local.AcceptsActivations || !classes.TryGet(previous.Grain.Type, out var grainClass))
             return default;
-        var state = new MigrationState(calls, previous, values) { Context = RequestContext.Current };
+        var next = values.Remove(NextKey, out var id) && id.Length == IdBytes ? new ActivationId(new Guid(id)) : default;
+        var state = new MigrationState(calls, previous, values) { Context = RequestContext.Current, MustAsk = !next.IsDefault };
         // If the sender has given up meanwhile, the grain may have been activated elsewhere.
         var patience = local.ResponseTimeout / 2;
         var asked = local.Clock.Update();
         while (true)
         {
-            var activation = activations.GetOrCreate(previous.Grain, grainClass, withFirstRequest: false, out var created);
+            var activation = activations.GetOrCreate(previous.Grain, grainClass, withFirstRequest: false, out var created, next);
             if (created)
             {
                 activation.Begin(state);
@@ -120,12 +209,18 @@ internal sealed class MigrationState : IDehydrationContext, IRehydrationContext
     /// <summary>The request context of the caller that requested the move.</summary>
     internal RequestContextData? Context { get; init; }
 
-    /// <summary>True if the state was returned to its silo, because no other silo is known to have accepted it.</summary>
+    /// <summary>At the source: who goes on with the state; null on the target.</summary>
+    internal HandOver? HandOver { get; init; }
+
+    /// <summary>On the target: the source decides who goes on with the state.</summary>
+    internal bool MustAsk { get; init; }
+
+    /// <summary>True if the source has taken the state back, because no other silo goes on with it.</summary>
     internal bool HasReturned { get; private init; }
 
     /// <summary>The same values for a new activation on the silo that they came from.</summary>
     internal MigrationState Return(RequestContextData? context) =>
-        new(_runtime, Previous, _values) { Context = context, HasReturned = true };
+        new(_runtime, Previous, _values) { Context = context, HandOver = HandOver, HasReturned = true };
 
     /// <summary>The location of the grain after the move; none if it could not start here.</summary>
     internal Task<Location> Arrival => _arrival.Task;

@@ -63,6 +63,17 @@ public class DirectoryTests
         Assert.Contains(await cluster.Client.GetGrain<IMapped>("e").Seat(), cluster.Silos.Select(static silo => silo.SiloAddress));
     }
 
+    /// <summary>Nobody would remove the entry of a start whose registration was done and not confirmed.</summary>
+    [Fact]
+    public async Task A_registration_whose_answer_was_lost_is_removed()
+    {
+        var directory = new MapDirectory { LosesAnswers = true };
+        await using var cluster = await Start(directory);
+        var exception = await Assert.ThrowsAnyAsync<Exception>(() => cluster.Client.GetGrain<IMapped>("f").Seat());
+        Assert.Contains("lost on purpose", exception.ToString(), StringComparison.Ordinal);
+        await TestingUtils.WaitUntilAsync(_ => Task.FromResult(directory.Entries.IsEmpty), Gate.Patience);
+    }
+
     [Fact]
     public async Task A_directory_that_is_not_registered_fails_the_calls_of_its_grains_and_is_named()
     {
@@ -110,9 +121,17 @@ public class DirectoryTests
 
         public bool Fails { get; set; }
 
-        public Task<GrainAddress?> Register(GrainAddress address) => Fails
-            ? throw new InvalidOperationException("broken on purpose")
-            : Task.FromResult<GrainAddress?>(Entries.GetOrAdd(address.GrainId, address));
+        public bool LosesAnswers { get; set; }
+
+        public Task<GrainAddress?> Register(GrainAddress address)
+        {
+            if (Fails)
+                throw new InvalidOperationException("broken on purpose");
+            var registered = Entries.GetOrAdd(address.GrainId, address);
+            return LosesAnswers
+                ? throw new InvalidOperationException("lost on purpose")
+                : Task.FromResult<GrainAddress?>(registered);
+        }
 
         public Task Unregister(GrainAddress address)
         {
