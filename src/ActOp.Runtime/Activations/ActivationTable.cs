@@ -114,6 +114,9 @@ internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activ
             workers.EndIdle(now, options);
     }
 
+    /// <summary>Workers of the grain of which idle periods are counted. For tests.</summary>
+    internal int CountedIdleWorkers(GrainId id) => _workers.TryGetValue(id, out var workers) ? workers.CountedIdle : 0;
+
     /// <summary>Whether this silo has an entry for the workers of the grain.</summary>
     internal bool HasWorkers(GrainId id) => _workers.ContainsKey(id);
 

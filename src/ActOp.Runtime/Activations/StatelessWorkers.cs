@@ -13,10 +13,16 @@ internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainC
     private volatile Activation[] _workers = [];
     private bool _isClosed;
 
-    /// <summary>For how many inspections in a row a worker was idle; null while none is. On the control stage.</summary>
+    /// <summary>
+    /// For how many inspections in a row a worker was idle; null while none is. Made anew by each inspection, so that it holds no worker
+    /// that has ended. On the control stage.
+    /// </summary>
     private Dictionary<Activation, int>? _idle;
 
     internal Activation[] Snapshot() => _workers;
+
+    /// <summary>Workers of which idle periods are counted. For tests.</summary>
+    internal int CountedIdle => _idle?.Count ?? 0;
 
     /// <summary>
     /// The first idle worker in order of creation; otherwise a new one if the limit allows; otherwise the one with the shortest queue. Null
@@ -42,6 +48,8 @@ internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainC
     internal void EndIdle(long now, StatelessWorkerOptions options)
     {
         var workers = _workers;
+        var before = _idle;
+        _idle = null;
         if (workers.Length < 2 || !grainClass.Worker!.RemoveIdleWorkers)
             return;
         var left = workers.Count(static worker => worker.State < ActivationState.Deactivating);
@@ -50,16 +58,17 @@ internal sealed class StatelessWorkers(ActivationParts parts, GrainId id, GrainC
         {
             if (!worker.MayCollect(now, (long)options.IdleWorkersInspectionPeriod.TotalMilliseconds))
             {
-                _idle?.Remove(worker);
                 continue;
             }
 
-            var cycles = (_idle ??= []).GetValueOrDefault(worker) + 1;
-            _idle[worker] = cycles;
+            var cycles = (before?.GetValueOrDefault(worker) ?? 0) + 1;
             if (cycles < options.MinIdleCyclesBeforeRemoval || left < 2)
+            {
+                (_idle ??= [])[worker] = cycles;
                 continue;
+            }
+
             left--;
-            _idle.Remove(worker);
             worker.Deactivate(new DeactivationReason(DeactivationReasonCode.ActivationIdle, "The other workers are enough."));
         }
     }

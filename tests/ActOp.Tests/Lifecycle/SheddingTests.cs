@@ -81,6 +81,22 @@ public class SheddingTests(SheddingTests.Shedding cluster) : IClassFixture<Shedd
     }
 
     [Fact]
+    public async Task A_worker_that_has_ended_is_not_counted_as_idle_any_more()
+    {
+        var worker = cluster.ClientOf(0).GetGrain<IShed>(Guid.NewGuid(), typeof(ShedWorker).FullName);
+        await UseAsync(worker);
+        await PassUntilAsync(() => Node.Activations.CountedIdleWorkers(worker.GetGrainId()) == 3);
+        foreach (var activation in Node.Activations.Where(one => one.GrainId == worker.GetGrainId()).Skip(1).ToArray())
+        {
+            activation.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested, "The test ends it."));
+            await activation.Deactivated.WaitAsync(Gate.Patience);
+        }
+
+        await PassAsync();
+        Assert.InRange(Node.Activations.CountedIdleWorkers(worker.GetGrainId()), 0, 1);
+    }
+
+    [Fact]
     public async Task Workers_of_a_class_that_forbids_it_do_not_end_when_idle()
     {
         var worker = cluster.ClientOf(0).GetGrain<IShed>(Guid.NewGuid(), typeof(StayingWorker).FullName);
