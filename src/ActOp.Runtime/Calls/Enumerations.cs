@@ -16,6 +16,12 @@ namespace ActOp.Runtime.Calls;
 /// </remarks>
 internal sealed class Enumerations : IAsyncEnumerableGrainExtension, IDisposable
 {
+    /// <summary>
+    /// The most items of one answer, whatever the consumer wants: a producer that never waits would otherwise fill the memory of its silo,
+    /// and keep its turn for as long. About ten times the default, so that larger answers would save little.
+    /// </summary>
+    internal const int MaxBatch = 1_024;
+
     /// <summary>Of one activation; further ones are refused.</summary>
     private const int MaxOpen = 10_000;
 
@@ -239,7 +245,7 @@ internal sealed class Enumeration<T> : Enumeration
     internal Enumeration(Activation activation, IAsyncEnumerableRequest<T> request)
         : base(activation)
     {
-        _maxBatch = Math.Max(request.MaxBatchSize, 1);
+        _maxBatch = Math.Clamp(request.MaxBatchSize, 1, Enumerations.MaxBatch);
         try
         {
             (request as AsyncEnumerableRequest<T>)?.SetCancellationToken(Token);

@@ -66,6 +66,15 @@ public sealed class Behaviour3EnumerableTests(TwoSilos cluster) : IClassFixture<
     }
 
     [Fact]
+    public async Task A_grain_sends_at_most_a_fixed_number_of_items_at_once_whatever_the_consumer_wants()
+    {
+        const int count = 10_000;
+        var feed = NewFeed();
+        Assert.Equal(count, await feed.Numbers(count).WithBatchSize(int.MaxValue).CountAsync());
+        Assert.InRange((await feed.IncomingCalls()).Count(static call => call == Next), count / ActOp.Runtime.Calls.Enumerations.MaxBatch, int.MaxValue);
+    }
+
+    [Fact]
     public async Task An_error_comes_with_its_type_after_the_items_before_it()
     {
         var items = new List<int>();
@@ -97,8 +106,21 @@ public sealed class Behaviour3EnumerableTests(TwoSilos cluster) : IClassFixture<
         });
         await begun.ArrivedAsync();
         source.Cancel();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => consumer.WaitAsync(Gate.Patience));
+        var exception = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => consumer.WaitAsync(Gate.Patience));
+        Assert.Equal(new OperationCanceledException().Message, exception.Message);
+        Assert.Equal(source.Token, exception.CancellationToken);
         await ended.ArrivedAsync();
+    }
+
+    [Fact]
+    public async Task Items_that_have_come_already_are_not_handed_out_after_a_cancellation()
+    {
+        using var source = new CancellationTokenSource();
+        await using var items = NewFeed().Numbers(100).GetAsyncEnumerator(source.Token);
+        Assert.True(await items.MoveNextAsync());
+        source.Cancel();
+        var exception = await Assert.ThrowsAnyAsync<OperationCanceledException>(() => items.MoveNextAsync().AsTask());
+        Assert.Equal(new OperationCanceledException().Message, exception.Message);
     }
 
     [Fact]

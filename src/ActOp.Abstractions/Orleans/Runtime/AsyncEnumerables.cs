@@ -72,7 +72,7 @@ public interface IAsyncEnumerableGrainExtension : IGrainExtension
 /// <summary>A call of a grain method that returns <see cref="IAsyncEnumerable{T}"/>.</summary>
 public interface IAsyncEnumerableRequest<T> : IRequest
 {
-    /// <summary>The most items that are fetched at once. Default: 100.</summary>
+    /// <summary>The most items that are fetched at once. Default: 100. A grain sends at most 1,024 at once.</summary>
     int MaxBatchSize { get; set; }
 
     /// <summary>Calls the method on the target.</summary>
@@ -83,7 +83,8 @@ public interface IAsyncEnumerableRequest<T> : IRequest
 public static class AsyncEnumerableExtensions
 {
     /// <summary>
-    /// Sets the most items that are fetched at once. Has no effect if <paramref name="self"/> is no result of a grain call.
+    /// Sets the most items that are fetched at once. A grain sends at most 1,024 at once, and the rest with its next answers. Has no
+    /// effect if <paramref name="self"/> is no result of a grain call.
     /// </summary>
     public static IAsyncEnumerable<T> WithBatchSize<T>(this IAsyncEnumerable<T> self, int maxBatchSize)
     {
@@ -198,7 +199,7 @@ internal sealed class RemoteEnumerator<T> : IAsyncEnumerator<T>
         if (_next == _batch.Length)
             return FetchAsync();
         if (_token.IsCancellationRequested)
-            return ValueTask.FromCanceled<bool>(_token);
+            return ValueTask.FromException<bool>(new OperationCanceledException(_token));
         Current = _batch[_next++];
         return new ValueTask<bool>(true);
     }
@@ -253,6 +254,12 @@ internal sealed class RemoteEnumerator<T> : IAsyncEnumerator<T>
             _isStarted = true;
             return await _grain.StartEnumeration(_id, _request, _token);
         }
+        catch (OperationCanceledException) when (_token.IsCancellationRequested)
+        {
+            // However the consumer's cancellation comes back, it is its own, and says what any enumeration would say.
+            _isCompleted = true;
+            throw new OperationCanceledException(_token);
+        }
         catch
         {
             _isCompleted = true;
@@ -270,7 +277,7 @@ internal sealed class RemoteEnumerator<T> : IAsyncEnumerator<T>
         else if (status == EnumerationResult.Error)
             System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw((Exception)value!);
         else if (status == EnumerationResult.Canceled)
-            throw new OperationCanceledException("The enumeration of " + _request.Method.ActivityName + " was cancelled.", _token);
+            throw new OperationCanceledException(_token);
         else if (status == EnumerationResult.MissingEnumeratorError)
             throw Aborted();
     }
