@@ -9,6 +9,7 @@ using Orleans;
 using Orleans.BroadcastChannel;
 using Orleans.Providers;
 using Orleans.Runtime;
+using Orleans.Serialization.TypeSystem;
 using Orleans.Statistics;
 using Orleans.Storage;
 using Orleans.Streams;
@@ -23,13 +24,14 @@ internal interface IManagementTarget : ISystemTarget
     /// <summary>Every activation, of some classes if names are given.</summary>
     Task<DetailedGrainStatistic[]> GetActivations(string[]? classes);
 
-    /// <summary>The number of activations by the full name of the class.</summary>
+    /// <summary>The number of activations by the name of the class, with its assembly.</summary>
     Task<Dictionary<string, int>> CountActivations();
 
     Task<int> CountActivationsOf(GrainId grain);
 
     Task<GrainId[]> GetActiveGrains(GrainType type);
 
+    /// <summary>Ends the activations that were idle for so long, and waits for their ends.</summary>
     Task CollectActivations(TimeSpan age);
 
     Task CollectGarbage();
@@ -44,8 +46,9 @@ internal interface IManagementTarget : ISystemTarget
 
 /// <summary>One silo's answers to the management grain.</summary>
 /// <remarks>
-/// On the control stage; holds nothing. Each answer is computed at once, from racy snapshots. A command of a provider runs beside the other
-/// work of the stage; if it throws, the caller gets its exception. What comes twice is done twice.
+/// On the control stage; holds nothing. Each answer is computed at once, from racy snapshots, except that of a collection, which waits for
+/// the ends that it has asked for. A command of a provider runs beside the other work of the stage; if it throws, the caller gets its
+/// exception. What comes twice is done twice.
 /// </remarks>
 internal sealed class ManagementTarget(
     LocalNode local, ActivationTable activations, ClusterManifests manifests, PeerTable peers, Router router) : IManagementTarget
@@ -82,7 +85,8 @@ internal sealed class ManagementTarget(
     }
 
     public Task<DetailedGrainStatistic[]> GetActivations(string[]? classes) => Task.FromResult(Grains()
-        .Where(activation => classes is not { Length: > 0 } || classes.Contains(NameOf(activation)))
+        .Where(activation => classes is not { Length: > 0 } || classes.Contains(NameOf(activation))
+            || classes.Contains(activation.Class.Type.FullName))
         .Select(activation => new DetailedGrainStatistic
         {
             GrainType = NameOf(activation),
@@ -103,16 +107,17 @@ internal sealed class ManagementTarget(
     public Task CollectActivations(TimeSpan age)
     {
         var now = local.Clock.Update();
+        var ends = new List<Task>();
         foreach (var activation in Grains())
         {
-            if (activation.MayCollect(now, (long)age.TotalMilliseconds) && !activation.Class.KeepAlive)
-            {
-                activation.Deactivate(new DeactivationReason(
-                    DeactivationReasonCode.ActivationIdle, "Idle for " + age + ", which the management grain has asked for."));
-            }
+            if (!activation.MayCollect(now, (long)age.TotalMilliseconds) || activation.Class.KeepAlive)
+                continue;
+            activation.Deactivate(new DeactivationReason(
+                DeactivationReasonCode.ActivationIdle, "Idle for " + age + ", which the management grain has asked for."));
+            ends.Add(activation.Deactivated);
         }
 
-        return Task.CompletedTask;
+        return Task.WhenAll(ends);
     }
 
     public Task CollectGarbage()
@@ -142,7 +147,8 @@ internal sealed class ManagementTarget(
 
     public Task<VersionSetting[]> GetVersions() => Task.FromResult(manifests.Versions.Settings);
 
-    private static string NameOf(Activation activation) => activation.Class.Type.FullName ?? activation.Class.Type.Name;
+    /// <summary>As Orleans writes it: applications compare it with what the same formatter says.</summary>
+    private static string NameOf(Activation activation) => RuntimeTypeNameFormatter.Format(activation.Class.Type);
 
     private IEnumerable<Activation> Grains() => activations.Where(static activation =>
         activation.Class.IsOrdinary && activation.State < ActivationState.Gone);

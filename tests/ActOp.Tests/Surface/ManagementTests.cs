@@ -4,6 +4,7 @@ using Orleans.Core.Internal;
 using Orleans.Metadata;
 using Orleans.Providers;
 using Orleans.Providers.Streams.Common;
+using Orleans.Serialization.TypeSystem;
 using Orleans.Storage;
 using Orleans.Versions.Compatibility;
 using Orleans.Versions.Selector;
@@ -14,6 +15,9 @@ namespace ActOp.Tests.Surface;
 public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<ManagementTests.Managed>
 {
     private IManagementGrain Management => cluster.Client.GetGrain<IManagementGrain>(0);
+
+    /// <summary>Of a class in statistics: with its assembly, as Orleans writes it.</summary>
+    private static string Name => RuntimeTypeNameFormatter.Format(typeof(ManagedGrain));
 
     private SiloAddress[] Silos => [.. cluster.Cluster.Silos.Select(static silo => silo.SiloAddress)];
 
@@ -35,8 +39,9 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
             await cluster.Client.GetGrain<IManaged>(key).Touch();
         var simple = await Management.GetSimpleGrainStatistics();
         Assert.True(
-            simple.Where(static one => one.GrainType == typeof(ManagedGrain).FullName).Sum(static one => one.ActivationCount) >= 10);
-        var detailed = await Management.GetDetailedGrainStatistics([typeof(ManagedGrain).FullName!]);
+            simple.Where(static one => one.GrainType == Name).Sum(static one => one.ActivationCount) >= 10);
+        var detailed = await Management.GetDetailedGrainStatistics([Name]);
+        Assert.All(detailed, static one => Assert.Equal(Name, one.GrainType));
         Assert.Subset(detailed.Select(static one => one.GrainId.Key).ToHashSet(),
             Enumerable.Range(0, 10).Select(static key => GrainIdKeyExtensions.CreateIntegerKey(key)).ToHashSet());
         var type = cluster.Client.GetGrain<IManaged>(0).GetGrainId().Type;
@@ -79,6 +84,23 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
         await Management.ForceActivationCollection(TimeSpan.Zero);
         await context!.Deactivated.WaitAsync(Gate.Patience);
         Assert.Equal(0, await Management.GetGrainActivationCount((GrainReference)grain));
+    }
+
+    [Fact]
+    public async Task Idle_activations_have_ended_when_the_management_grain_answers()
+    {
+        await using var own = new InProcessTestClusterBuilder(1).Build();
+        await own.DeployAsync();
+        var grains = Enumerable.Range(0, 1_000).Select(key => own.Client.GetGrain<IManaged>(key)).ToArray();
+        await Task.WhenAll(grains.Select(static grain => grain.Touch()));
+        await own.RestAsync(grains);
+        var management = own.Client.GetGrain<IManagementGrain>(0);
+        Assert.Equal(1_000, await CountAsync());
+        await management.ForceActivationCollection(TimeSpan.Zero);
+        Assert.Equal(0, await CountAsync());
+
+        async Task<int> CountAsync() => (await management.GetSimpleGrainStatistics())
+            .Where(static one => one.GrainType == Name).Sum(static one => one.ActivationCount);
     }
 
     [Fact]
