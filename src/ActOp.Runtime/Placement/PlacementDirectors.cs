@@ -35,11 +35,18 @@ internal sealed class PreferLocalDirector(SeededRandom random) : OwnDirector
         silos.Contains(requester) ? requester : silos[random.Next(silos.Length)];
 }
 
-/// <summary>The silo that the grain's hash names among the active ones.</summary>
+/// <summary>
+/// The silo that the grain's hash names among the active ones in the order of their addresses, as in Orleans: all silos choose the same
+/// one, in whatever order a filter or the view gives them.
+/// </summary>
 internal sealed class HashBasedDirector : OwnDirector
 {
-    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester) =>
-        silos[(int)(grain.GetUniformHashCode() % (uint)silos.Length)];
+    internal override SiloAddress Choose(GrainId grain, SiloAddress[] silos, SiloAddress requester)
+    {
+        SiloAddress[] ordered = [.. silos];
+        Array.Sort(ordered);
+        return ordered[(int)(grain.GetUniformHashCode() & int.MaxValue) % ordered.Length];
+    }
 }
 
 /// <summary>Any silo whose name is the key of the grain.</summary>
