@@ -2,6 +2,7 @@ using ActOp.Wire;
 using Orleans.BroadcastChannel;
 using Orleans.Runtime;
 using Orleans.Serialization;
+using Orleans.Streams;
 using Orleans.Streams.Core;
 
 namespace ActOp.Serialization.Codecs;
@@ -16,6 +17,7 @@ internal static class StreamCodecs
         add(typeof(GuidId), static () => new GuidIdCodec());
         add(typeof(ChannelId), static () => new ChannelIdCodec());
         add(typeof(StreamSubscription), static () => new StreamSubscriptionCodec());
+        add(typeof(QueueId), static () => new QueueIdCodec());
     }
 
     internal static ushort NamespaceLength(uint length, int full) =>
@@ -83,6 +85,24 @@ internal sealed class ChannelIdCodec() : PlainCodec<ChannelId>(WireKind.Block)
         var length = reader.ReadVarUInt32();
         var full = reader.ReadBytes();
         return full.IsEmpty ? default : new ChannelId(full.ToArray(), StreamCodecs.NamespaceLength(length, full.Length));
+    }
+}
+
+/// <summary>Prefix, which the default value has not, number and place on the ring.</summary>
+internal sealed class QueueIdCodec() : PlainCodec<QueueId>(WireKind.Block)
+{
+    public override void Write(ref WireWriter writer, QueueId value)
+    {
+        writer.WriteNullableString(value.IsDefault ? null : value.GetStringNamePrefix());
+        writer.WriteVarUInt32(value.GetNumericId());
+        writer.WriteVarUInt32(value.GetUniformHashCode());
+    }
+
+    public override QueueId Read(ref WireReader reader)
+    {
+        var prefix = reader.ReadNullableString();
+        var (number, hash) = (reader.ReadVarUInt32(), reader.ReadVarUInt32());
+        return prefix is null ? default : QueueId.GetQueueId(prefix, number, hash);
     }
 }
 

@@ -66,15 +66,18 @@ public class StaticClusterDeploymentOptions : IDeploymentConfiguration
 }
 
 /// <summary>The settings of a generator that makes one stream up per queue.</summary>
+[GenerateSerializer]
 public sealed class SimpleGeneratorOptions : IStreamGeneratorConfig
 {
     /// <summary>The default of <see cref="EventsInStream"/>.</summary>
     public const int DEFAULT_EVENTS_IN_STREAM = 100;
 
     /// <summary>The number of items of a stream. Default: 100.</summary>
+    [Id(0)]
     public int EventsInStream { get; set; } = DEFAULT_EVENTS_IN_STREAM;
 
     /// <summary>The namespace of the streams.</summary>
+    [Id(1)]
     public string? StreamNamespace { get; set; }
 
     /// <summary>The class that makes the items up.</summary>
