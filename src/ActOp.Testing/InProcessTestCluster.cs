@@ -312,7 +312,14 @@ public sealed class InProcessTestCluster : IDisposable, IAsyncDisposable
     {
         ArgumentNullException.ThrowIfNull(siloName);
         if (!_stopped.Remove(siloName, out var number))
-            throw new ArgumentException("No stopped silo has the name " + siloName + ".", nameof(siloName));
+        {
+            // Its handle may have stopped it, or it has ended itself.
+            var ended = _silos.Find(silo => silo.Name == siloName && !silo.IsActive)
+                ?? throw new ArgumentException("No stopped silo has the name " + siloName + ".", nameof(siloName));
+            _silos.Remove(ended);
+            number = ended.InstanceNumber;
+        }
+
         var handle = await StartSiloAsync(number, Options).ConfigureAwait(false);
         _silos.Add(handle);
         return handle;

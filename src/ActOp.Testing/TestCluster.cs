@@ -362,9 +362,13 @@ public class TestCluster : IDisposable, IAsyncDisposable
     public Task<SiloHandle> RestartStoppedSecondarySiloAsync(string siloName)
     {
         ArgumentNullException.ThrowIfNull(siloName);
-        return _stoppedSecondaries.TryGetValue(siloName, out var number)
-            ? StartAgainAsync(number)
-            : throw new ArgumentException("No stopped silo has the name " + siloName + ".", nameof(siloName));
+        if (_stoppedSecondaries.TryGetValue(siloName, out var number))
+            return StartAgainAsync(number);
+        // Its handle may have stopped it, or it has ended itself.
+        var ended = _silos.Find(silo => silo.Name == siloName && !silo.IsActive)
+            ?? throw new ArgumentException("No stopped silo has the name " + siloName + ".", nameof(siloName));
+        _silos.Remove(ended);
+        return StartAgainAsync(ended.InstanceNumber);
     }
 
     /// <summary>Stops the client and the first silo in order.</summary>

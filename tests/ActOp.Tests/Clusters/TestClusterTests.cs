@@ -40,6 +40,36 @@ public class TestClusterTests
         Assert.Empty(cluster.Silos);
     }
 
+    [Theory]
+    [InlineData(true)]
+    [InlineData(false)]
+    public async Task A_silo_that_was_stopped_by_its_handle_is_started_again_by_its_name(bool gracefully)
+    {
+        await using var cluster = new TestClusterBuilder(2).Build();
+        await cluster.DeployAsync();
+        var second = cluster.SecondarySilos[0];
+        await second.StopSiloAsync(gracefully);
+        await cluster.WaitForLivenessToStabilizeAsync(didKill: !gracefully);
+        var oracle = cluster.GetSiloServiceProvider(cluster.Primary!.SiloAddress).GetRequiredService<ISiloStatusOracle>();
+        Assert.True(oracle.TryGetSiloName(second.SiloAddress, out var name));
+        Assert.Equal(second.Name, name);
+        var again = await cluster.RestartStoppedSecondarySiloAsync(second.Name);
+        Assert.Equal(second.Name, again.Name);
+        Assert.Equal([cluster.Primary, again], cluster.Silos);
+    }
+
+    [Fact]
+    public async Task A_silo_in_the_process_that_was_stopped_by_its_handle_is_started_again_by_its_name()
+    {
+        await using var cluster = new InProcessTestClusterBuilder(2).Build();
+        await cluster.DeployAsync();
+        var second = cluster.Silos[1];
+        await second.StopSiloAsync(stopGracefully: true);
+        var again = await cluster.RestartStoppedSecondarySiloAsync(second.Name);
+        Assert.Equal(second.Name, again.Name);
+        Assert.Equal([cluster.Silos[0], again], cluster.Silos);
+    }
+
     [Fact]
     public async Task Silos_can_talk_over_sockets()
     {
