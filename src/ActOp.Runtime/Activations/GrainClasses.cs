@@ -86,7 +86,8 @@ internal sealed class GrainClasses(IServiceProvider services, PlacementStrategy 
 
     /// <summary>The grain type that a call through <paramref name="interfaceType"/> means.</summary>
     /// <exception cref="ArgumentException">No class or several classes implement the interface.</exception>
-    internal GrainType Resolve(Type interfaceType, string? classNamePrefix) => _known.Resolve(interfaceType, classNamePrefix);
+    internal GrainType Resolve(Type interfaceType, string? classNamePrefix) =>
+        _known.Resolve(interfaceType, string.IsNullOrWhiteSpace(classNamePrefix) ? null : classNamePrefix);
 
     /// <summary>The interfaces of a grain type, by their names; none if the type is not known.</summary>
     internal string[] InterfacesOf(GrainType grainType)
@@ -364,7 +365,11 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
         var byName = candidates.Where(candidate => candidate.ClassName == className
             || candidate.ClassName.EndsWith("." + className, StringComparison.Ordinal)
                 || candidate.ClassName.EndsWith("+" + className, StringComparison.Ordinal)).ToArray();
-        return byName.Length == 1 ? byName[0] : throw Ambiguous(candidates, interfaceType);
+        if (byName.Length == 1)
+            return byName[0];
+        // Of classes of the same name the one that stands where the interface stands.
+        var space = interfaceType.FullName is { } full ? full[..full.IndexOf(interfaceType.Name, StringComparison.Ordinal)] : "";
+        return Array.Find(byName, candidate => candidate.ClassName == space + className) ?? throw Ambiguous(candidates, interfaceType);
     }
 
     private static ArgumentException Ambiguous(GrainTypeEntry[] candidates, Type interfaceType) =>

@@ -61,6 +61,52 @@ public class GenericGrainTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         Assert.Equal("String Int32", await ((ISwapped<int, string>)swapped).Name());
     }
 
+    [Fact]
+    public async Task A_type_argument_that_the_class_does_not_permit_fails_the_call_and_is_named()
+    {
+        Assert.Equal("Int32", await cluster.Client.GetGrain<IConstrained<int>>("a").Name());
+        var exception = await Assert.ThrowsAnyAsync<Exception>(
+            () => cluster.Client.GetGrain<IConstrained<string>>("a").Name().WaitAsync(Gate.Patience));
+        Assert.Contains(nameof(ConstrainedGrain<int>), exception.ToString(), StringComparison.Ordinal);
+        Assert.IsNotType<TimeoutException>(exception);
+    }
+
+    [Fact]
+    public async Task A_grain_that_is_cast_to_an_interface_with_another_type_argument_fails_the_call()
+    {
+        var grain = cluster.Client.GetGrain<IShelf<string>>("cast");
+        await grain.Name();
+        await Assert.ThrowsAsync<InvalidCastException>(() => grain.AsReference<IShelf<long>>().Name().WaitAsync(Gate.Patience));
+        await Assert.ThrowsAsync<InvalidCastException>(
+            () => cluster.ClientOf(0).GetGrain<IShelf<string>>("cast").AsReference<IShelf<long>>().Name().WaitAsync(Gate.Patience));
+        await Assert.ThrowsAsync<InvalidCastException>(
+            () => cluster.Client.GetGrain<IShelf<string>>("cast first").AsReference<IShelf<long>>().Name().WaitAsync(Gate.Patience));
+    }
+
+    [Fact]
+    public void A_repeated_type_argument_that_differs_has_no_class()
+    {
+        cluster.Client.GetGrain<IRepeated<int, int>>("a");
+        Assert.Throws<ArgumentException>(() => cluster.Client.GetGrain<IRepeated<int, string>>("a"));
+        Assert.Throws<ArgumentException>(() => cluster.Client.GetGrain(typeof(IShelf<>), "a"));
+        Assert.Throws<ArgumentException>(() => cluster.Client.GetGrain(typeof(List<int>), "a"));
+    }
+
+    public interface IConstrained<T> : IGrainWithStringKey
+    {
+        Task<string> Name();
+    }
+
+    public sealed class ConstrainedGrain<T> : Grain, IConstrained<T>
+        where T : struct
+    {
+        public Task<string> Name() => Task.FromResult(typeof(T).Name);
+    }
+
+    public interface IRepeated<TOne, TOther> : IGrainWithStringKey;
+
+    public sealed class RepeatedGrain<T> : Grain, IRepeated<T, T>;
+
     public interface IShelf<T> : IGrainWithStringKey
     {
         Task<string> Name();
