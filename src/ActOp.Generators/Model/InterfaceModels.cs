@@ -30,7 +30,10 @@ internal sealed record InterfaceModel(
 /// <param name="Constructors">The parameters of each constructor.</param>
 internal sealed record ProxyModel(string Base, bool IsReference, EquatableArray<string> Constructors);
 
-/// <summary>One call class: a method of the interface that declares it.</summary>
+/// <summary>
+/// One call class: a method of the interface that declares it, or of an extension that inherits it from an interface that is none.
+/// </summary>
+/// <param name="Component">The interface of the extension that is called, in source text; empty if it is none.</param>
 internal sealed record CallModel(
     string ClassName,
     string Accessibility,
@@ -48,7 +51,7 @@ internal sealed record CallModel(
     long TimeoutTicks,
     ReturnKind Return,
     string ResultType,
-    bool IsExtension,
+    string Component,
     EquatableArray<ArgumentModel> Arguments,
     CustomModel? Custom)
 {

@@ -28,12 +28,13 @@ internal sealed class InterfaceReader(Compilation compilation)
 
     /// <summary>
     /// The method's id on the wire: FNV-1a of <c>interface.method`arity(parameter types)</c>, of <c>interface.alias</c> when
-    /// the method has an alias, or of <c>interface.#id</c> when it has an id.
+    /// the method has an alias, or of <c>interface.#id</c> when it has an id. Before it stands <c>extension/</c> for a method that an
+    /// extension inherits.
     /// </summary>
-    public static ulong MethodId(IMethodSymbol method)
+    private static ulong MethodId(IMethodSymbol method, INamedTypeSymbol? extension)
     {
         method = method.OriginalDefinition;
-        var prefix = WireName(method.ContainingType) + ".";
+        var prefix = (extension is null ? "" : WireName(extension.OriginalDefinition) + "/") + WireName(method.ContainingType) + ".";
         if (Attributes.Text(method, Attributes.Alias) is { } alias)
             return StableHash.Of(prefix + alias);
         if (Attributes.Number(method) is { } id)
@@ -90,9 +91,9 @@ internal sealed class InterfaceReader(Compilation compilation)
         }
 
         var mine = methods.Where(m => SymbolEqualityComparer.Default.Equals(m.ContainingType, type))
-            .Select(m => ReadCall(m, proxy, isExtension));
+            .Select(m => ReadCall(m, null, proxy, isExtension));
         var foreign = methods.Where(m => !SymbolEqualityComparer.Default.Equals(m.ContainingType, type)
-            && MustGenerate(m, type)).Select(m => ReadCall(m, proxy, isExtension));
+            && MustGenerate(m, type)).Select(m => ReadCall(m, Extension(m, type), proxy, isExtension));
         var parameters = TypeText.AllParameters(type);
         var fullName = TypeText.FullName(type);
         var mangled = TypeText.Mangle(fullName);
@@ -108,7 +109,7 @@ internal sealed class InterfaceReader(Compilation compilation)
             WireName(type),
             new(mine.ToArray()),
             new(foreign.Distinct().ToArray()),
-            new(methods.Select(m => ReadMethod(m, proxy)).ToArray()),
+            new(methods.Select(m => ReadMethod(m, Extension(m, type), proxy)).ToArray()),
             ReadProxy(proxy));
     }
 
@@ -154,36 +155,54 @@ internal sealed class InterfaceReader(Compilation compilation)
     /// </summary>
     private bool MustGenerate(IMethodSymbol method, INamedTypeSymbol user)
     {
-        var owner = method.ContainingType.OriginalDefinition;
+        var extension = Extension(method, user);
+        var owner = (extension ?? method.ContainingType).OriginalDefinition;
+        if (SymbolEqualityComparer.Default.Equals(owner, user.OriginalDefinition))
+            return true;
         if (SymbolEqualityComparer.Default.Equals(owner.ContainingAssembly, user.ContainingAssembly))
             return !IsGrainInterface(owner);
-        return compilation.GetTypeByMetadataName("ActOpGenerated." + ClassName(method) + Suffix(method)) is not { } generated
-            || !compilation.IsSymbolAccessibleWithin(generated, compilation.Assembly);
+        return compilation.GetTypeByMetadataName("ActOpGenerated." + ClassName(method, extension) + Suffix(method, owner)) is not { }
+            generated || !compilation.IsSymbolAccessibleWithin(generated, compilation.Assembly);
     }
 
-    private static string Suffix(IMethodSymbol method)
+    /// <summary>
+    /// The extension through which the method is called: it inherits it from an interface that is no extension, so that the method itself
+    /// does not say whose it is. Null for all other methods.
+    /// </summary>
+    private static INamedTypeSymbol? Extension(IMethodSymbol method, INamedTypeSymbol user) => IsGrainInterface(method.ContainingType)
+        ? null
+        : user.AllInterfaces.Reverse().Append(user).FirstOrDefault(one => IsExtension(one)
+            && one.AllInterfaces.Contains(method.ContainingType, SymbolEqualityComparer.Default));
+
+    private static bool IsExtension(INamedTypeSymbol type) =>
+        type.AllInterfaces.Any(static i => i.ToDisplayString() == "Orleans.Runtime.IGrainExtension");
+
+    private static string Suffix(IMethodSymbol method, INamedTypeSymbol owner)
     {
-        var arity = TypeText.AllParameters(method.ContainingType.OriginalDefinition).Count + method.Arity;
+        var arity = TypeText.AllParameters(owner).Count + method.Arity;
         return arity == 0 ? "" : "`" + arity;
     }
 
-    private static string ClassName(IMethodSymbol method) =>
-        "Call_" + TypeText.Mangle(TypeText.FullName(method.ContainingType.OriginalDefinition)) + "_" + method.Name + "_" +
-            MethodId(method).ToString("x16");
+    private static string ClassName(IMethodSymbol method, INamedTypeSymbol? extension) =>
+        "Call_" + (extension is null ? "" : TypeText.Mangle(TypeText.FullName(extension.OriginalDefinition)) + "_")
+            + TypeText.Mangle(TypeText.FullName(method.ContainingType.OriginalDefinition)) + "_" + method.Name + "_"
+            + MethodId(method, extension).ToString("x16");
 
     private static ITypeSymbol? Result(IMethodSymbol method) =>
         method.ReturnType is INamedTypeSymbol { TypeArguments.Length: 1 } named ? named.TypeArguments[0] : null;
 
-    private CallModel ReadCall(IMethodSymbol constructed, INamedTypeSymbol proxy, bool isExtension)
+    private CallModel ReadCall(IMethodSymbol constructed, INamedTypeSymbol? extension, INamedTypeSymbol proxy, bool isExtension)
     {
-        var method = constructed.OriginalDefinition;
+        // A method that an extension inherits is read as the extension sees it: its class has the type parameters of the extension.
+        var method = extension is null ? constructed.OriginalDefinition : constructed;
         var type = method.ContainingType;
-        var typeParameters = TypeText.AllParameters(type);
+        var typeParameters = TypeText.AllParameters(extension ?? type);
         var parameters = typeParameters.Concat(method.TypeParameters).ToList();
         var custom = CustomRequests.Find(method, proxy, compilation);
         return new CallModel(
-            ClassName(method),
-            method.DeclaredAccessibility == Accessibility.Public ? TypeText.Accessibility(type) ?? "internal" : "internal",
+            ClassName(method, extension),
+            method.DeclaredAccessibility == Accessibility.Public && (extension is null || TypeText.Accessibility(extension) == "public")
+                ? TypeText.Accessibility(type) ?? "internal" : "internal",
             TypeText.List(parameters.Select(TypeText.NameOf)),
             parameters.Count,
             TypeText.Constraints(parameters),
@@ -193,12 +212,12 @@ internal sealed class InterfaceReader(Compilation compilation)
             method.Name,
             new(parameters.Select(TypeText.NameOf).ToArray()),
             new(method.TypeParameters.Select(TypeText.NameOf).ToArray()),
-            MethodId(method),
+            MethodId(method, extension),
             Options(method) | (custom is not null && CustomRequests.IsOutgoingFilter(custom.Base) ? 0x400 : 0),
             Timeout(method),
             Return(method.ReturnType),
             Result(method) is { } result ? TypeText.Of(result) : "",
-            type.AllInterfaces.Any(static i => i.ToDisplayString() == "Orleans.Runtime.IGrainExtension"),
+            extension is not null ? TypeText.Of(extension) : IsExtension(type) ? TypeText.Of(type) : "",
             new(method.Parameters.Select(ReadArgument).ToArray()),
             custom is null ? null : CustomRequests.Read(method, proxy, isExtension, custom, compilation));
     }
@@ -207,10 +226,10 @@ internal sealed class InterfaceReader(Compilation compilation)
         new(TypeText.Of(parameter.Type), Primitives.Inline(parameter.Type), Primitives.IsImmutable(parameter.Type)
             || Attributes.Has(parameter, Attributes.Immutable));
 
-    private ReferenceMethodModel ReadMethod(IMethodSymbol method, INamedTypeSymbol proxy)
+    private ReferenceMethodModel ReadMethod(IMethodSymbol method, INamedTypeSymbol? extension, INamedTypeSymbol proxy)
     {
         var custom = CustomRequests.Find(method, proxy, compilation);
-        var arguments = TypeText.AllArguments(method.ContainingType).Concat(method.TypeParameters).Select(TypeText.Of);
+        var arguments = TypeText.AllArguments(extension ?? method.ContainingType).Concat(method.TypeParameters).Select(TypeText.Of);
         return new ReferenceMethodModel(
             TypeText.Of(method.ContainingType),
             method.Name,
@@ -219,7 +238,7 @@ internal sealed class InterfaceReader(Compilation compilation)
             Return(method.ReturnType),
             Result(method) is { } result ? TypeText.Of(result) : "",
             Attributes.Has(method, Attributes.OneWay),
-            "global::ActOpGenerated." + (custom is null ? "" : RequestPrefix) + ClassName(method) + TypeText.List(arguments),
+            "global::ActOpGenerated." + (custom is null ? "" : RequestPrefix) + ClassName(method, extension) + TypeText.List(arguments),
             new(method.Parameters.Select(static p => TypeText.Of(p.Type)).ToArray()),
             custom is null ? "" : CustomRequests.Send(method, proxy, custom),
             custom is not null && !CustomRequests.IsReference(proxy) && CustomRequests.Lookup(proxy, "GetInvokable", 0) is not null);

@@ -26,7 +26,7 @@ internal static class CallSource
             text.Line("public " + call.Arguments[i].Type + " Arg" + i + ";");
         text.Line("public override global::ActOp.Calls.CallMethod Method => s_method;");
         text.Line("public override object GetTarget() => _target;");
-        WriteSetTarget(text, call, "public override ", call.IsExtension);
+        WriteSetTarget(text, call, "public override ", call.Component);
         var arguments = string.Join(", ", Enumerable.Range(0, call.Arguments.Length).Select(static i => "Arg" + i));
         var typeArguments = call.MethodTypeParameterNames.Length == 0 ? "" : "<" + string.Join(", ", call.MethodTypeParameterNames) + ">";
         text.Line(
@@ -64,13 +64,17 @@ internal static class CallSource
         _ => "global::System.Threading.Tasks.ValueTask<" + call.ResultType + ">",
     };
 
-    private static string Target(CallModel call, bool isExtension) =>
-        isExtension ? "holder.GetComponent(typeof(" + call.InterfaceType + "))" : "holder.GetTarget()";
+    private static string Target(string component) =>
+        component.Length > 0 ? "holder.GetComponent(typeof(" + component + "))" : "holder.GetTarget()";
 
-    public static void WriteSetTarget(SourceText text, CallModel call, string modifiers, bool isExtension)
+    /// <param name="text">Where it is written.</param>
+    /// <param name="call">The call.</param>
+    /// <param name="modifiers">Those of the method.</param>
+    /// <param name="component">The interface of the extension that is called; empty for the grain.</param>
+    public static void WriteSetTarget(SourceText text, CallModel call, string modifiers, string component)
     {
         text.Open(modifiers + "void SetTarget(global::Orleans.Serialization.Invocation.ITargetHolder holder)");
-        text.Line("_target = (" + call.InterfaceType + ")" + Target(call, isExtension) + ";");
+        text.Line("_target = (" + call.InterfaceType + ")" + Target(component) + ";");
         for (var i = 0; i < call.Arguments.Length; i++)
         {
             if (call.Arguments[i].IsGrainToken)

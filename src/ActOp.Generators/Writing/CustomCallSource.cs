@@ -81,7 +81,11 @@ internal static class CustomCallSource
 
         Line(text, custom, "GetTarget", "object GetTarget() => _target;");
         if (custom.Modifier("SetTarget") is { Length: > 0 } set)
-            CallSource.WriteSetTarget(text, call, set, call.IsExtension || custom.IsExtension);
+        {
+            CallSource.WriteSetTarget(text, call, set,
+                call.Component.Length == 0 && custom.IsExtension ? call.InterfaceType : call.Component);
+        }
+
         if (custom.Modifier("Dispose") is not { Length: > 0 } dispose)
             return;
         text.Open(dispose + "void Dispose()");

@@ -18,6 +18,11 @@ public class FilteredExtensionTests(FilteredExtensionTests.Filtered cluster) : I
             Assert.Equal("grain", await grain.Own());
             Assert.Equal("extension", await grain.AsReference<ISimpleExtension>().Text());
             Assert.Equal("12", await grain.AsReference<ISimpleExtension>().Generic(12));
+            var parts = grain.AsReference<IPartsExtension>();
+            await parts.SetShared(5);
+            Assert.Equal(-5, await ((IFirstPart)parts).Get());
+            Assert.Equal(95, await ((ISecondPart)parts).Get());
+            Assert.Equal("Int32 String", await grain.AsReference<IGenericParts<int>>().Name("a"));
             Assert.Equal("Int32", await grain.AsReference<IGenericExtension<int>>().Argument());
             Assert.Equal("of the grain", await grain.AsReference<IOwnSimpleExtension>().OfGrain());
             Assert.Equal("extension", await grain.AskExtension(factory.GetGrain<IExtendedGrain>(key + 10)));
@@ -43,6 +48,50 @@ public class FilteredExtensionTests(FilteredExtensionTests.Filtered cluster) : I
         Task<string> Text();
 
         Task<string> Generic<T>(T value);
+    }
+
+    internal interface IFirstPart
+    {
+        [Alias("Get")]
+        ValueTask<int> Get();
+
+        ValueTask SetShared(int value);
+    }
+
+    internal interface ISecondPart
+    {
+        [Alias("Get")]
+        ValueTask<int> Get();
+    }
+
+    internal interface IPartsExtension : IGrainExtension, IFirstPart, ISecondPart;
+
+    public interface IGenericPart<TPart>
+    {
+        Task<string> Name<TValue>(TValue value, TPart? part = default);
+    }
+
+    public interface IGenericParts<T> : IGrainExtension, IGenericPart<T>;
+
+    internal sealed class PartsExtension : IPartsExtension
+    {
+        private int _value;
+
+        public ValueTask SetShared(int value)
+        {
+            _value = value;
+            return default;
+        }
+
+        ValueTask<int> IFirstPart.Get() => new(_value);
+
+        ValueTask<int> ISecondPart.Get() => new(100 + _value);
+    }
+
+    public sealed class GenericParts : IGenericParts<int>
+    {
+        public Task<string> Name<TValue>(TValue value, int part = default) =>
+            Task.FromResult(part.GetType().Name + " " + value!.GetType().Name);
     }
 
     public interface IGenericExtension<T> : IGrainExtension
@@ -85,10 +134,14 @@ public class FilteredExtensionTests(FilteredExtensionTests.Filtered cluster) : I
         protected override void ConfigureSilo(ISiloBuilder silo)
         {
             silo.AddGrainExtension<ISimpleExtension, SimpleExtension>();
+            silo.AddGrainExtension<IPartsExtension, PartsExtension>();
+            silo.AddGrainExtension<IGenericParts<int>, GenericParts>();
             silo.Services.AddTransient<IGenericExtension<int>, GenericExtension<int>>();
             silo.AddIncomingGrainCallFilter(context =>
             {
                 Implementations.Enqueue(context.ImplementationMethod);
+                if (context.MethodName == nameof(IFirstPart.SetShared))
+                    context.Request.SetArgument(0, -(int)context.Request.GetArgument(0)!);
                 return context.Invoke();
             });
             silo.AddOutgoingGrainCallFilter(Pass);
