@@ -318,6 +318,8 @@ internal sealed class Resolutions(GrainTypeEntry[] entries)
 
     private GrainType Find(Type interfaceType, string? prefix)
     {
+        if (interfaceType.ContainsGenericParameters)
+            throw new ArgumentException("The interface " + interfaceType + " is generic: a grain is got through one with type arguments.");
         if (!TypeManifest.TryGetInterface(interfaceType.IsGenericType ? interfaceType.GetGenericTypeDefinition() : interfaceType,
             out var entry))
         {
