@@ -77,17 +77,25 @@ public partial class DisciplineTests
                            where assignment.Left is IdentifierNameSyntax { Identifier.Text: "_" }
                            && assignment.Right is InvocationExpressionSyntax
                            select assignment;
-            var voids = from node in file.Syntax.DescendantNodes()
-                        where (node is MethodDeclarationSyntax method && IsAsyncVoid(method.ReturnType, method.Modifiers))
-                            || (node is LocalFunctionStatementSyntax local && IsAsyncVoid(local.ReturnType, local.Modifiers))
-                        select node;
-            if (discards.Any() || voids.Any())
+            if (discards.Any())
                 found.Add(file.Path);
         }
 
         // Both ways: a place that has gone leaves the list, too.
         Assert.Equal(allowed.Keys.Order(StringComparer.Ordinal), found.Order(StringComparer.Ordinal));
         Assert.DoesNotContain("", allowed.Values);
+    }
+
+    /// <summary>What escapes such a method ends the process, and it tells the context of its caller that it begins.</summary>
+    [Fact]
+    public void No_method_is_async_void()
+    {
+        var found = from file in Repository.Sources("src")
+                    from node in file.Syntax.DescendantNodes()
+                    where (node is MethodDeclarationSyntax method && IsAsyncVoid(method.ReturnType, method.Modifiers))
+                        || (node is LocalFunctionStatementSyntax local && IsAsyncVoid(local.ReturnType, local.Modifiers))
+                    select $"{file.Path}: {node.ToString().Split('\n')[0].Trim()}";
+        Findings.None(found);
     }
 
     private static bool IsAsyncVoid(TypeSyntax type, SyntaxTokenList modifiers) =>

@@ -48,6 +48,8 @@ internal sealed class DirectRuntime(object target) : CallRuntime, ITargetHolder
 
     internal override void SendReply(Call call) => throw new NotSupportedException();
 
+    internal override void ContextFailed(Exception exception) => throw new NotSupportedException();
+
     internal override void Resume(Call call) => call.ResumeCaller();
 
     internal override GrainReference CreateReference(GrainId grainId, Type interfaceType)

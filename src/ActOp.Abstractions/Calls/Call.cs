@@ -266,7 +266,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     }
 
     /// <inheritdoc/>
-    void IThreadPoolWorkItem.Execute() => ResumeCaller();
+    void IThreadPoolWorkItem.Execute() => ResumeOutside();
 
     internal override void Run(CallHost host) => ResumeCaller();
 
@@ -282,6 +282,17 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
         var continuation = _continuation!;
         var state = _continuationState;
         continuation(state);
+    }
+
+    /// <summary>
+    /// As <see cref="ResumeCaller"/>, for a caller that is no grain: on this thread of the thread pool, or where the caller wants to go on.
+    /// </summary>
+    internal void ResumeOutside()
+    {
+        if (AnswersTask || _continuationContext is not { } context)
+            ResumeCaller();
+        else
+            new CallerResumption(this, Runtime!).PassTo(context);
     }
 
     internal bool HasCompleted(short token)
@@ -370,19 +381,42 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
             case CallHost host:
                 host.Enqueue(Unpooled ? new AbandonedCall(this) : this);
                 break;
-            case SynchronizationContext synchronizationContext:
-                synchronizationContext.Post(static state => ((Call)state!).ResumeCaller(), this);
-                break;
-            case TaskScheduler scheduler:
-                Task.Factory.StartNew(
-                    static state =>
-                        ((Call)state!).ResumeCaller(), this, CancellationToken.None, TaskCreationOptions.DenyChildAttach, scheduler);
-                break;
             default:
+                // Also if the caller has a context: it is code of the application, and must not run on the thread that brings the answer.
                 Runtime!.Resume(this);
                 break;
         }
     }
+}
+
+/// <summary>Resumes one caller in its own context: once, even if the context runs it twice, or throws after it has taken it.</summary>
+/// <remarks>Created and passed on by a thread of the thread pool; a context runs it on any thread.</remarks>
+internal sealed class CallerResumption(Call call, CallRuntime runtime)
+{
+    private Call? _call = call;
+
+    /// <summary>If the context refuses it, the caller goes on on this thread: an answer that has come must not be lost.</summary>
+    internal void PassTo(object context)
+    {
+        try
+        {
+            if (context is SynchronizationContext synchronization)
+            {
+                synchronization.Post(static state => ((CallerResumption)state!).Run(), this);
+                return;
+            }
+
+            Task.Factory.StartNew(static state => ((CallerResumption)state!).Run(), this, CancellationToken.None,
+                TaskCreationOptions.DenyChildAttach, (TaskScheduler)context);
+        }
+        catch (Exception exception)
+        {
+            runtime.ContextFailed(exception);
+            Run();
+        }
+    }
+
+    private void Run() => Interlocked.Exchange(ref _call, null)?.ResumeCaller();
 }
 
 /// <summary>The interface through which a grain is called.</summary>

@@ -56,6 +56,9 @@ public abstract class CallRuntime
     /// <summary>Runs the continuation of a caller that is not an activation (an application thread), outside of the stages.</summary>
     internal abstract void Resume(Call call);
 
+    /// <summary>The context of a caller has not taken its continuation. Any thread.</summary>
+    internal abstract void ContextFailed(Exception exception);
+
     /// <summary>A reference that was read from the wire, bound to this runtime.</summary>
     /// <param name="grainId">The grain.</param>
     /// <param name="interfaceType">A registered grain interface; constructed if it is generic.</param>

@@ -29,12 +29,12 @@ internal sealed class EventFeed<TEvent>(string listenerName) : IObservable<TEven
 
     internal void Write(TEvent happened)
     {
-        var name = happened.GetType().Name;
-        if (!_listener.IsEnabled(name))
-            return;
         try
         {
-            _listener.Write(name, happened);
+            // Asks the predicates of the subscribers.
+            var name = happened.GetType().Name;
+            if (_listener.IsEnabled(name))
+                _listener.Write(name, happened);
         }
         catch (Exception)
         {

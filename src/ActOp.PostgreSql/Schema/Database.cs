@@ -101,7 +101,7 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     /// <summary>Makes the database of a part with the application's time and log.</summary>
     internal static Database Of(IServiceProvider services, DatabaseChoice choice, int connections) => new(
         choice, connections, services.GetRequiredService<TimeProvider>(),
-        new PostgresLog(services.GetRequiredService<ILoggerFactory>().CreateLogger(typeof(Database).Namespace!)),
+        new PostgresLog(GuardedLoggers.Of(services).CreateLogger(typeof(Database).Namespace!)),
         Guid.NewGuid().GetHashCode());
 
     /// <summary>Who uses it, for log lines and errors.</summary>

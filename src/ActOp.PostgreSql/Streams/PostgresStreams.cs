@@ -76,7 +76,7 @@ internal sealed class PostgresStreams
         _format = new BatchFormat(
             parts.Calls, ActivatorUtilities.GetServiceOrCreateInstance<DefaultMemoryMessageBodySerializer>(services), typed: true);
         _owner = OwnerOf(parts, cluster.ClusterId);
-        _log = new StreamsLog(services.GetRequiredService<ILoggerFactory>().CreateLogger("ActOp.PostgreSql.Streams"));
+        _log = new StreamsLog(GuardedLoggers.Of(services).CreateLogger("ActOp.PostgreSql.Streams"));
         _database = Database.Of(services, _options.Choice(name), MessageWriter.Connections + ReaderConnections);
         _meter.CreateObservableUpDownCounter(
             "actop.streams.waiting", () => new Measurement<int>(_writer?.Waiting ?? 0, new KeyValuePair<string, object?>("provider", name)),

@@ -232,7 +232,8 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
 
     internal void RunTask(Task task)
     {
-        if (State == ActivationState.Gone)
+        // Its own end may take several turns after it is gone: the instance is disposed then.
+        if (State == ActivationState.Gone && Instance is null)
             Parts.LateWork.Ran(GrainId);
         TryExecuteTask(task);
     }
@@ -281,21 +282,11 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     {
         if (Life.IsStopped || (Parts.Lease.IsClosed && Class.IsOrdinary && Parts.Lease.TryPark(this)))
             return;
-        var outer = Current;
-        ref var currentTask = ref Turn.CurrentTask();
-        var outerTask = currentTask;
-        var task = Turn.TaskOfThread;
-        ref var scheduler = ref Turn.SchedulerOf(task);
-        var outerScheduler = scheduler;
-        Current = this;
-        currentTask = task;
-        scheduler = this;
         var began = Parts.Local.Clock.Now;
         var end = began + Parts.QuantumMs;
-        var more = RunItems(end);
-        scheduler = outerScheduler;
-        currentTask = outerTask;
-        Current = outer;
+        bool more;
+        using (new TurnScope(this))
+            more = RunItems(end);
         var took = Parts.Local.Clock.Now - began;
         if (took > Parts.LongTurnMs)
             Parts.Local.Log.LongTurn(GrainId, took);

@@ -132,6 +132,20 @@ internal struct Admission
     {
         if (!activation.Life.StartsWaiting)
             return;
+        try
+        {
+            StartWaiting(activation);
+        }
+        catch (Exception exception)
+        {
+            // Those that still wait are visited again after the next item.
+            activation.Parts.Local.Log.TurnFailed(activation.GrainId, exception);
+            Turn.CleanContext();
+        }
+    }
+
+    private void StartWaiting(Activation activation)
+    {
         MailboxItem? before = null;
         var item = _waiting;
         while (item is Call call)

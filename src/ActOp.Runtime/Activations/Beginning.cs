@@ -171,7 +171,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             catch (Exception exception) when (TriesAgain())
             {
                 activation.Parts.Local.Log.RegistrationRepeated(activation.GrainId, exception);
-                await Task.Delay(Pause, activation.Parts.Local.Time);
+                await Task.Delay(Pause, activation.Parts.Local.TaskTime);
             }
         }
     }
@@ -194,7 +194,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         {
             if (await activation.Parts.Migrations.AskAsync(state!.Previous, activation.Location) is { } answer)
                 return answer;
-            await Task.Delay(Pause, activation.Parts.Local.Time);
+            await Task.Delay(Pause, activation.Parts.Local.TaskTime);
         }
 
         return false;
@@ -221,7 +221,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
 
     private async Task RunHooksAsync()
     {
-        var limit = new TimeLimit(activation.Parts.Local.Time, activation.Parts.Collection.ActivationTimeout);
+        var limit = new TimeLimit(activation.Parts.Local.TaskTime, activation.Parts.Collection.ActivationTimeout);
         _cancellation = new CancellationTokenSource();
         var hooks = CallHooksAsync(_cancellation.Token);
         if (hooks.IsCompleted || await limit.EndsAsync(hooks))

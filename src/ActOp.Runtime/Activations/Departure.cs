@@ -1,4 +1,5 @@
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
 using Orleans;
 using Orleans.Runtime;
@@ -170,7 +171,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         var isWatched = GrainLifecycleEvents.Feed.IsWatched && activation.Instance is not null;
         if (isWatched)
             GrainLifecycleEvents.Feed.Write(new GrainLifecycleEvents.Deactivating(activation, reason));
-        var limit = new TimeLimit(parts.Local.Time, parts.Collection.DeactivationTimeout);
+        var limit = new TimeLimit(parts.Local.TaskTime, parts.Collection.DeactivationTimeout);
         activation.StopTimers();
         if (activation.HasEndHooks)
             await RunHooksAsync(limit);
@@ -224,7 +225,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         _refusalEnds = end;
         if (!activation.Parts.Local.IsStopping)
         {
-            await Task.Delay(RefusalAfterFailure, activation.Parts.Local.Time, end.Token).ConfigureAwait(
+            await Task.Delay(RefusalAfterFailure, activation.Parts.Local.TaskTime, end.Token).ConfigureAwait(
                 ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
 
@@ -361,7 +362,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
 }
 
 /// <summary>A time limit that starts now, for steps of grain code. Steps that have not ended by then are not awaited any longer.</summary>
-internal sealed class TimeLimit(TimeProvider time, TimeSpan length)
+internal sealed class TimeLimit(TaskTime time, TimeSpan length)
 {
     private readonly long _began = time.GetTimestamp();
 

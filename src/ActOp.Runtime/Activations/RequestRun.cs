@@ -33,6 +33,27 @@ internal static class RequestRun
         Use(activation, call);
         activation.Admission.Started(activation, call);
         call.Callee = activation;
+        bool hasEnded;
+        try
+        {
+            hasEnded = Invoke(activation, call);
+        }
+        catch (Exception exception)
+        {
+            // The method did not run: whatever has failed before it, the caller gets its answer and the activation its next request.
+            call.Error = NotImplemented(activation, call, exception);
+            hasEnded = true;
+        }
+
+        if (hasEnded)
+            Finish(activation, call);
+        else
+            activation.Watch();
+    }
+
+    /// <summary>Invokes filters and method. True if the method has ended; otherwise its end is another item of the mailbox.</summary>
+    private static bool Invoke(Activation activation, Call call)
+    {
         // Before the request context is set: this replaces the execution context.
         // The runtime's own calls are not the application's: no filter of a silo sees them, and no trace contains them.
         var activity = CallTrace.IsOn && !call.Method.IsOfRuntime ? CallTrace.Enter(call) : null;
@@ -40,28 +61,14 @@ internal static class RequestRun
         activation.Parts.Edges.CountIncoming(activation, call);
         if ((activation.Parts.Filters.HasIncoming && !call.Method.IsOfRuntime) || (activation.Class.Filters && !call.Method.IsSystem))
         {
-            RunFiltered(activation, call, activity);
-            return;
+            _ = RunFiltered(activation, call, activity);
+            return false;
         }
 
         if (activity is not null)
             call.Trace = new RunningSpan(activity);
-
-        try
-        {
-            ((RequestBase)call).SetTarget(activation);
-        }
-        catch (Exception exception)
-        {
-            call.Error = NotImplemented(activation, call, exception);
-            Finish(activation, call);
-            return;
-        }
-
-        if (call.Start())
-            Finish(activation, call);
-        else
-            activation.Watch();
+        ((RequestBase)call).SetTarget(activation);
+        return call.Start();
     }
 
     /// <summary>The method has ended: answers the call and lets the activation go on.</summary>
@@ -87,11 +94,18 @@ internal static class RequestRun
         call.Publish();
     }
 
-    private static async void RunFiltered(Activation activation, Call call, Activity? activity)
+    /// <summary>Runs the filters of the application around the method. The task does not fail, so nobody needs it.</summary>
+    private static async Task RunFiltered(Activation activation, Call call, Activity? activity)
     {
-        activation.Watch();
-        await activation.Parts.Filters.RunIncoming(activation, call, activity);
-        Finish(activation, call);
+        try
+        {
+            await activation.Parts.Filters.RunIncoming(activation, call, activity);
+            Finish(activation, call);
+        }
+        catch (Exception exception)
+        {
+            activation.Parts.Local.Log.TurnFailed(activation.GrainId, exception);
+        }
     }
 
     private static Exception NotImplemented(Activation activation, Call call, Exception exception) => exception is InvalidCastException

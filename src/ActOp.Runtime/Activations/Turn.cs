@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using ActOp.Calls;
 
 namespace ActOp.Runtime.Activations;
 
@@ -85,5 +86,43 @@ internal static class Turn
         thread.Join();
 #pragma warning restore RS0030
         return context;
+    }
+}
+
+/// <summary>
+/// The turns of one visit of the stage: from here to the end, the thread is that of the activation. At the end it is as it was, whatever
+/// code of the grain has done or thrown.
+/// </summary>
+internal readonly ref struct TurnScope
+{
+    private readonly ref Task? _currentTask;
+    private readonly ref TaskScheduler? _scheduler;
+    private readonly Task? _outerTask;
+    private readonly TaskScheduler? _outerScheduler;
+    private readonly CallHost? _outerHost;
+    private readonly SynchronizationContext? _outerContext;
+
+    internal TurnScope(Activation activation)
+    {
+        _currentTask = ref Turn.CurrentTask();
+        _outerTask = _currentTask;
+        var task = Turn.TaskOfThread;
+        _scheduler = ref Turn.SchedulerOf(task);
+        _outerScheduler = _scheduler;
+        _outerHost = CallHost.Current;
+        _outerContext = SynchronizationContext.Current;
+        CallHost.Current = activation;
+        _currentTask = task;
+        _scheduler = activation;
+    }
+
+    public void Dispose()
+    {
+        _scheduler = _outerScheduler;
+        _currentTask = _outerTask;
+        CallHost.Current = _outerHost;
+        // With a context that code of the grain has set, the awaits of other grains of this thread would leave their turns.
+        if (!ReferenceEquals(SynchronizationContext.Current, _outerContext))
+            SynchronizationContext.SetSynchronizationContext(_outerContext);
     }
 }

@@ -40,7 +40,6 @@ internal sealed class CallFilters(CallSender calls)
     internal async Task RunIncoming(Activation activation, Call call, Activity? activity)
     {
         var request = (RequestBase)call;
-        using var span = activity;
         try
         {
             request.SetTarget(activation);
@@ -53,18 +52,22 @@ internal sealed class CallFilters(CallSender calls)
             CallTrace.Fail(activity, exception);
             call.Error = exception;
         }
+
+        CallTrace.End(activity);
     }
 
-    /// <summary>Runs the filters of the caller, which send a copy of the call.</summary>
-    internal async void RunOutgoing(Call call, Activity? activity)
+    /// <summary>Runs the filters of the caller, which send a copy of the call. The task does not fail, so nobody needs it.</summary>
+    internal async Task RunOutgoing(Call call, Activity? activity)
     {
+        // A context of the application may refuse the continuation; the caller itself goes on where it wants.
+        var onTurn = CallHost.Current is not null;
         var request = (RequestBase)call;
         var context = new OutgoingCallContext(calls, request, _outgoing);
         var ticket = call.Ticket;
         Exception? failure = null;
         try
         {
-            await context.Invoke();
+            await context.Invoke().ConfigureAwait(onTurn);
         }
         catch (Exception exception)
         {
@@ -73,7 +76,7 @@ internal sealed class CallFilters(CallSender calls)
         }
 
         // Before the caller resumes, so that the span has ended when the caller has the answer.
-        activity?.Dispose();
+        CallTrace.End(activity);
         if (!call.TryClaim(ticket))
             return;
         if (failure is null)

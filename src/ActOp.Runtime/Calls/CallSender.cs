@@ -142,6 +142,8 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 #pragma warning restore RS0030
     }
 
+    internal override void ContextFailed(Exception exception) => Border.Failed(BorderKind.CallerContext, exception);
+
     internal override object Cast(GrainReference reference, Type interfaceType) => _factory.Cast(reference, interfaceType);
 
     internal override GrainReference CreateReference(GrainId id, Type interfaceType) => _factory.Create(id, interfaceType);
@@ -178,7 +180,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             return;
         }
 
-        _filters.RunOutgoing(call, activity);
+        _ = _filters.RunOutgoing(call, activity);
         if (activity is not null)
             Activity.Current = current;
     }

@@ -189,7 +189,10 @@ internal abstract class Enumeration
     }
 
     /// <summary>Ends it without waiting. Comes twice if a call waited.</summary>
-    internal async void End()
+    internal void End() => _ = EndAsync();
+
+    /// <summary>The task does not fail, so nobody needs it.</summary>
+    private async Task EndAsync()
     {
         if (_isEnded)
             return;

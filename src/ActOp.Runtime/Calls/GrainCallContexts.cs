@@ -40,7 +40,7 @@ internal abstract class GrainCallContext(RequestBase request) : IGrainCallContex
 
     /// <summary>
     /// Stores the outcome in the call: the response; or an <see cref="InvalidOperationException"/> if no filter has set one and the method
-    /// was not invoked; or an <see cref="InvalidCastException"/> if a filter has set one of another type.
+    /// was not invoked; or an <see cref="InvalidCastException"/> if a filter has set one of another type. Does not throw.
     /// </summary>
     internal void Store(Call call)
     {
@@ -57,7 +57,7 @@ internal abstract class GrainCallContext(RequestBase request) : IGrainCallContex
             if (call.Error is null)
                 call.BoxedResult = response.Result;
         }
-        catch (Exception exception) when (exception is InvalidOperationException or InvalidCastException)
+        catch (Exception exception)
         {
             call.Error = exception;
         }
@@ -145,7 +145,7 @@ internal sealed class OutgoingCallContext(CallSender calls, RequestBase request,
             _stage = stage + 1;
             try
             {
-                await (own ?? filters[stage]).Invoke(this);
+                await (own ?? filters[stage]).Invoke(this).ConfigureAwait(CallHost.Current is not null);
             }
             finally
             {

@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Mesh;
+using ActOp.Runtime.Hosting;
 
 namespace ActOp.Runtime.Calls;
 
@@ -62,7 +63,7 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
             {
                 if (index + 1 < calls.Length)
                     QueueOnce();
-                calls[index].ResumeCaller();
+                calls[index].ResumeOutside();
                 if ((index + 1) % CallersPerWrite == 0)
                     Flush(close: false);
             }
@@ -131,7 +132,7 @@ internal sealed class PoolBatch(PoolBatches owner, Call[] calls) : IThreadPoolWo
 /// <remarks>
 /// The receive stage creates and checks the batches; any thread closes one. The gate guards the list and the time of the last check.
 /// </remarks>
-internal sealed class PoolBatches(TimeProvider time)
+internal sealed class PoolBatches(NodeTime time)
 {
     /// <summary>Between two checks, in milliseconds: a frame is deferred for about this time at most.</summary>
     private const int LookMilliseconds = 1;

@@ -104,7 +104,7 @@ internal sealed class EmbeddedTable(ClusterTableParts parts) : IClusterTable
     private async Task RecoverAsync()
     {
         for (var start = parts.Local.Time.GetTimestamp(); parts.Local.Time.GetElapsedTime(start) < Grace
-            && !HasHeardAll; await Task.Delay(LookPeriod, parts.Local.Time))
+            && !HasHeardAll; await Task.Delay(LookPeriod, parts.Local.TaskTime))
         {
             foreach (var silo in parts.Peers.ConnectedSilos)
             {
@@ -128,7 +128,7 @@ internal sealed class EmbeddedTable(ClusterTableParts parts) : IClusterTable
         try
         {
             var table = await parts.Factory.GetSystemTarget<IClusterTarget>(
-                ClusterService.Name, silo).GetTable().AsTask().WaitAsync(AnswerLimit, parts.Local.Time);
+                ClusterService.Name, silo).GetTable().AsTask().WaitAsync(AnswerLimit, parts.Local.TaskTime);
             _answered.Add(silo);
             if (table.TableId != 0 && table.Version > _newest.Version)
                 _newest = table;

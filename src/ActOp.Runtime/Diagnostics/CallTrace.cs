@@ -1,11 +1,12 @@
 using System.Diagnostics;
 using ActOp.Calls;
+using ActOp.Runtime.Hosting;
 
 namespace ActOp.Runtime.Diagnostics;
 
 /// <summary>
 /// Traces of calls on the activity source <c>ActOp.Runtime</c>, only while there is a listener. The decision whether a trace is recorded is
-/// made where the trace starts, and travels with it.
+/// made where the trace starts, and travels with it. Listeners are code of the application: what they throw costs at most the span.
 /// </summary>
 /// <remarks>
 /// Stateless; any thread. A recorded call has a span of its own on either side. An unrecorded call has none: its trace
@@ -50,11 +51,11 @@ internal static class CallTrace
             return null;
         }
 
-        var activity = Source.CreateActivity(call.Method.ActivityName, ActivityKind.Client, passed?.Origin ?? default);
+        var activity = Create(call, ActivityKind.Client, passed?.Origin ?? default);
         if (activity is { IsAllDataRequested: true })
         {
             call.Trace = activity;
-            return Describe(activity.Start(), call);
+            return Begin(activity, call);
         }
 
         call.Trace = Drop(activity, current?.Context ?? default);
@@ -75,9 +76,9 @@ internal static class CallTrace
         }
 
         var parent = ContextOf(trace);
-        var activity = Source.CreateActivity(call.Method.ActivityName, ActivityKind.Server, parent);
+        var activity = Create(call, ActivityKind.Server, parent);
         if (activity is { IsAllDataRequested: true })
-            return Describe(activity.Start(), call);
+            return Begin(activity, call);
         Enter(Drop(activity, parent));
         return null;
     }
@@ -114,8 +115,29 @@ internal static class CallTrace
 
     internal static void Fail(Activity? activity, Exception exception)
     {
-        activity?.SetStatus(ActivityStatusCode.Error, exception.Message);
-        activity?.AddException(exception);
+        if (activity is null)
+            return;
+        try
+        {
+            activity.SetStatus(ActivityStatusCode.Error, exception.Message);
+            activity.AddException(exception);
+        }
+        catch (Exception failure)
+        {
+            Border.Failed(BorderKind.TraceListener, failure);
+        }
+    }
+
+    internal static void End(Activity? activity)
+    {
+        try
+        {
+            activity?.Dispose();
+        }
+        catch (Exception failure)
+        {
+            Border.Failed(BorderKind.TraceListener, failure);
+        }
     }
 
     /// <summary>The decision that the trace that starts here is not recorded.</summary>
@@ -141,6 +163,32 @@ internal static class CallTrace
         _ => default,
     };
 
-    private static Activity Describe(Activity activity, Call call) =>
-        activity.SetTag("rpc.system", "actop").SetTag("actop.grain", call.TargetId.ToString());
+    /// <summary>The activity for which a listener asks; null if none does. A listener that throws asks for nothing.</summary>
+    private static Activity? Create(Call call, ActivityKind kind, ActivityContext parent)
+    {
+        try
+        {
+            return Source.CreateActivity(call.Method.ActivityName, kind, parent);
+        }
+        catch (Exception exception)
+        {
+            Border.Failed(BorderKind.TraceListener, exception);
+            return null;
+        }
+    }
+
+    /// <summary>Starts the activity. It has started even if a listener throws.</summary>
+    private static Activity Begin(Activity activity, Call call)
+    {
+        try
+        {
+            activity.Start();
+        }
+        catch (Exception exception)
+        {
+            Border.Failed(BorderKind.TraceListener, exception);
+        }
+
+        return activity.SetTag("rpc.system", "actop").SetTag("actop.grain", call.TargetId.ToString());
+    }
 }

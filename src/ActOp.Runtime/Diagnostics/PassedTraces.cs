@@ -66,7 +66,7 @@ internal sealed class RunningSpan(Activity span)
     {
         if (error is not null)
             CallTrace.Fail(span, error);
-        span.Dispose();
+        CallTrace.End(span);
     }
 }
 

@@ -1,4 +1,5 @@
 using System.Diagnostics.Metrics;
+using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Stages;
 using ActOp.Staging;
@@ -43,6 +44,8 @@ internal sealed class RuntimeMetrics : IDisposable
             description: "Frames of peers that were refused: not allowed to the peer, unknown, damaged, or beyond a limit.");
         _meter.CreateObservableCounter("actop.calls.refused", () => Interlocked.Read(ref _refused),
             description: "Requests of clients that were refused because the silo was overloaded.");
+        _meter.CreateObservableCounter("actop.border.failures", BorderFailures,
+            description: "Calls of loggers, activity listeners and contexts of the application that have thrown, in this process.");
         foreach (var stage in sized)
             Add(stage);
         foreach (var stage in stages)
@@ -58,6 +61,12 @@ internal sealed class RuntimeMetrics : IDisposable
     {
         for (var reason = (Refusal)0; (int)reason < Refusals.Reasons; reason++)
             yield return new Measurement<long>(refusals[reason], new KeyValuePair<string, object?>("reason", Refusals.NameOf(reason)));
+    }
+
+    private static IEnumerable<Measurement<long>> BorderFailures()
+    {
+        foreach (var kind in Enum.GetValues<BorderKind>())
+            yield return new Measurement<long>(Border.FailuresOf(kind), new KeyValuePair<string, object?>("kind", Border.NameOf(kind)));
     }
 
     private void Add(SizedStage stage)

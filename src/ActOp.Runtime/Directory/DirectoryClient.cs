@@ -203,7 +203,7 @@ internal sealed class DirectoryClient(
                     + ": the slot has no ready owner.");
             }
 
-            await changed.WaitAsync(wait, local.Time, stopping).ConfigureAwait(
+            await changed.WaitAsync(wait, local.TaskTime, stopping).ConfigureAwait(
                 ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }

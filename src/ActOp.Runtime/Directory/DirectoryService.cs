@@ -133,7 +133,7 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
             var left = until - Now;
             if (reply.Status != DirectoryStatus.NotReady || left <= 0 || _local.Background.Stopping.IsCancellationRequested)
                 return reply;
-            await changed.WaitAsync(TimeSpan.FromMilliseconds(left), _local.Time, _local.Background.Stopping)
+            await changed.WaitAsync(TimeSpan.FromMilliseconds(left), _local.TaskTime, _local.Background.Stopping)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }
@@ -156,8 +156,19 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
 
     private ValueTask Pump()
     {
+        // One that fails takes no other with it, and none is done again.
         for (var next = 0; next < _partition.Actions.Count; next++)
-            Act(_partition.Actions[next]);
+        {
+            try
+            {
+                Act(_partition.Actions[next]);
+            }
+            catch (Exception exception)
+            {
+                BorderLog.DirectoryActionFailed(_local.Log.Logger, _partition.Actions[next].GetType().Name, exception);
+            }
+        }
+
         _partition.Actions.Clear();
         return default;
     }

@@ -114,10 +114,11 @@ internal sealed class GrainServiceHost(
     private void OnView()
     {
         foreach (var (service, activation) in _services)
-            activation.Enqueue(new ActionItem(state => ChangeRange((GrainService)state!), service));
+            activation.Enqueue(new ActionItem(state => _ = ChangeRangeAsync((GrainService)state!), service));
     }
 
-    private async void ChangeRange(GrainService service)
+    /// <summary>The task does not fail, so nobody needs it.</summary>
+    private async Task ChangeRangeAsync(GrainService service)
     {
         try
         {

@@ -12,7 +12,7 @@ namespace ActOp.Runtime.Hosting;
 /// <param name="time">For steps that only post: <see cref="LocalNode.Time"/>.</param>
 /// <param name="taskTime">For pauses, and steps that do more: <see cref="LocalNode.TaskTime"/>.</param>
 /// <param name="log">Gets the failures.</param>
-internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log log)
+internal sealed class Background(NodeTime time, TaskTime taskTime, Log log)
 {
     private readonly CancellationTokenSource _stopping = new();
     private readonly List<BackgroundPart> _parts = [];
@@ -22,9 +22,9 @@ internal sealed class Background(TimeProvider time, TimeProvider taskTime, Log l
     /// <summary>Cancelled when the node stops.</summary>
     internal CancellationToken Stopping => _stopping.Token;
 
-    internal TimeProvider Time => time;
+    internal NodeTime Time => time;
 
-    internal TimeProvider TaskTime => taskTime;
+    internal TaskTime TaskTime => taskTime;
 
     internal Log Log => log;
 
@@ -162,7 +162,7 @@ internal sealed class BackgroundPart(Background background, string name)
     /// Calls <paramref name="step"/> every <paramref name="period"/> on the thread of all timers, so it must only post. Its exceptions are
     /// logged, and the timer continues. Ends when the result is disposed or the node stops.
     /// </summary>
-    internal ITimer Every(TimeSpan period, Action step) => new Tick(this, _background.Time, period, step);
+    internal ITimer Every(TimeSpan period, Action step) => new Tick(this, _background.Time.CreateTimer, period, step);
 
     /// <summary>
     /// As <see cref="Every(TimeSpan,Action)"/>, on the thread pool and with an asynchronous step. Periods that elapse while the step runs
@@ -171,7 +171,7 @@ internal sealed class BackgroundPart(Background background, string name)
     internal ITimer Every(TimeSpan period, Func<CancellationToken, Task> step)
     {
         var busy = 0;
-        return new Tick(this, _background.TaskTime, period, () =>
+        return new Tick(this, _background.TaskTime.CreateTimer, period, () =>
         {
             if (Interlocked.Exchange(ref busy, 1) == 0)
                 Run(StepAsync);
@@ -248,11 +248,12 @@ internal sealed class BackgroundPart(Background background, string name)
         private readonly Action _step;
         private readonly ITimer _timer;
 
-        internal Tick(BackgroundPart part, TimeProvider time, TimeSpan period, Action step)
+        internal Tick(
+            BackgroundPart part, Func<TimerCallback, object?, TimeSpan, TimeSpan, ITimer> create, TimeSpan period, Action step)
         {
             _part = part;
             _step = step;
-            _timer = time.CreateTimer(static tick => ((Tick)tick!).Run(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            _timer = create(static tick => ((Tick)tick!).Run(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
             lock (part._ticks)
             {
                 if (part._stopped)

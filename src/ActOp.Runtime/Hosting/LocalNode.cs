@@ -23,15 +23,14 @@ internal sealed class LocalNode
     /// <summary>The application's services.</summary>
     internal required IServiceProvider Services { get; init; }
 
-    /// <summary>
-    /// The runtime's own time: callbacks of its timers may run on one thread for all, so they must only post. Its timers end with the node.
-    /// </summary>
+    /// <summary>The runtime's own time, for timers that only post, and for measuring. It cannot be awaited.</summary>
     internal required NodeTime Time { get; init; }
 
     /// <summary>
-    /// For delays, task timeouts and tokens: their continuations may be application code, which must not run on the shared timer thread.
+    /// For delays, task timeouts and tokens: their continuations may be code of the application, which must not run on the shared timer
+    /// thread.
     /// </summary>
-    internal required NodeTime TaskTime { get; init; }
+    internal required TaskTime TaskTime { get; init; }
 
     /// <summary>For timers of grains; <see cref="Time"/> unless grains have a clock of their own.</summary>
     internal required NodeTime GrainTime { get; init; }

@@ -49,6 +49,10 @@ internal sealed class Node : IDisposable
 {
     private readonly NodeSetup _setup;
     private readonly BackgroundPart _clockPart;
+    private readonly BorderReport _border;
+
+    /// <summary>The timers of <see cref="LocalNode.TaskTime"/>.</summary>
+    private readonly NodeTime _waits;
 
     internal Node(NodeSetup setup)
     {
@@ -58,7 +62,8 @@ internal sealed class Node : IDisposable
         Action<Exception> onTimerFailed = exception => log.BackgroundFailed("timers", exception);
         var isSystemTime = ReferenceEquals(setup.Time, TimeProvider.System);
         var time = new NodeTime(isSystemTime ? TimerThread.Shared : setup.Time, onTimerFailed);
-        var taskTime = isSystemTime ? new NodeTime(setup.Time, onTimerFailed) : time;
+        _waits = isSystemTime ? new NodeTime(setup.Time, onTimerFailed) : time;
+        var taskTime = new TaskTime(_waits);
         var grainTime = setup.GrainTime is { } own && !ReferenceEquals(own, setup.Time) ? new NodeTime(own, onTimerFailed) : time;
         Local = new LocalNode
         {
@@ -78,6 +83,7 @@ internal sealed class Node : IDisposable
             MaxFrameBytes = setup.Messaging.MaxMessageBodySize,
         };
         _clockPart = Local.Background.Part("clock");
+        _border = new BorderReport(log);
         try
         {
             Stages = new NodeStages(setup.Stages, setup.Driver, log);
@@ -455,7 +461,7 @@ internal sealed class Node : IDisposable
         Close("clock", Local.Clock);
         Close("metrics", Metrics);
         Close("time", Local.Time);
-        Close("time", Local.TaskTime);
+        Close("time", _waits);
         Close("time", Local.GrainTime);
     }
 
@@ -558,6 +564,7 @@ internal sealed class Node : IDisposable
     {
         _clockPart.Do(() => EndExpiredCalls(now));
         _clockPart.Do(Sweep.Report);
+        _clockPart.Do(_border.Report);
         // A dial may reach a silo that is already connected by another endpoint, for which there is no event.
         _clockPart.Do(Peers.EndSearches);
         _clockPart.Do(Peers.ReadHeld);

@@ -259,7 +259,7 @@ internal static class SetupReader
             Services = services,
             Time = time,
             GrainTime = services.GetKeyedService<TimeProvider>(TimeProviderNames.Grains) ?? common,
-            Loggers = services.GetRequiredService<ILoggerFactory>(),
+            Loggers = GuardedLoggers.Of(services),
             Messaging = messaging,
             ResponseTimeout = (services.GetService<DebuggerSeam>()?.IsAttached ?? System.Diagnostics.Debugger.IsAttached)
                 ? messaging.ResponseTimeoutWithDebugger

@@ -1,38 +1,47 @@
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>
-/// The time provider of a node. Its timers end with the node, and exceptions of callbacks are logged instead of ending the process.
+/// The runtime's own time. Its timers end with the node, and exceptions of callbacks are logged instead of ending the process. Callbacks
+/// may run on one thread for all nodes of the process, so they must only post.
 /// </summary>
 /// <remarks>
-/// Any thread. Tracks the timers that may still fire; a one-shot timer is removed when it fires. After <see cref="Dispose"/> no timer
-/// fires.
+/// <para>Any thread. Tracks the timers that may still fire; a one-shot timer is removed when it fires. After <see cref="Dispose"/> no timer
+/// fires.</para>
+/// <para>Not a <see cref="TimeProvider"/>, so that nobody can wait with it: what follows a wait may be code of the application. Waits use
+/// <see cref="TaskTime"/>.</para>
 /// </remarks>
 /// <param name="source">The source of time and timers.</param>
 /// <param name="onError">Called with exceptions of callbacks.</param>
-internal sealed class NodeTime(TimeProvider source, Action<Exception> onError) : TimeProvider, IDisposable
+internal sealed class NodeTime(TimeProvider source, Action<Exception> onError) : IDisposable
 {
     private readonly Lock _gate = new();
     private NodeTimer? _first;
     private volatile bool _ended;
 
+    internal long TimestampFrequency => source.TimestampFrequency;
+
     private TimeProvider Source => source;
 
     private Action<Exception> OnError => onError;
 
-    public override TimeZoneInfo LocalTimeZone => source.LocalTimeZone;
+    internal DateTimeOffset GetUtcNow() => source.GetUtcNow();
 
-    public override long TimestampFrequency => source.TimestampFrequency;
+    internal long GetTimestamp() => source.GetTimestamp();
 
-    public override DateTimeOffset GetUtcNow() => source.GetUtcNow();
+    internal TimeSpan GetElapsedTime(long began) => source.GetElapsedTime(began);
 
-    public override long GetTimestamp() => source.GetTimestamp();
+    internal TimeSpan GetElapsedTime(long began, long ended) => source.GetElapsedTime(began, ended);
 
-    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
+    /// <summary>Creates a timer, as <see cref="TimeProvider.CreateTimer"/> does.</summary>
+    internal ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {
         var timer = new NodeTimer(this, callback, state);
         timer.Change(dueTime, period);
         return timer;
     }
+
+    /// <summary>For a library that takes a provider, and whose callbacks only post: the mesh.</summary>
+    internal TimeProvider ForPosting() => new TaskTime(this);
 
     public void Dispose()
     {
@@ -150,6 +159,24 @@ internal sealed class NodeTime(TimeProvider source, Action<Exception> onError) :
 }
 
 /// <summary>
+/// The time of the node for waits: delays, timeouts of tasks, and tokens. What follows them may be code of the application, so the timers
+/// fire on the thread pool, or where a virtual clock is moved on.
+/// </summary>
+/// <remarks>Any thread. Does not own <paramref name="timers"/>.</remarks>
+/// <param name="timers">Not those of the shared timer thread.</param>
+internal sealed class TaskTime(NodeTime timers) : TimeProvider
+{
+    public override long TimestampFrequency => timers.TimestampFrequency;
+
+    public override DateTimeOffset GetUtcNow() => timers.GetUtcNow();
+
+    public override long GetTimestamp() => timers.GetTimestamp();
+
+    public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
+        timers.CreateTimer(callback, state, dueTime, period);
+}
+
+/// <summary>
 /// The coarse clock of the runtime: milliseconds since its creation, updated by one timer, so that the path of a call reads a field instead
 /// of a clock.
 /// </summary>
@@ -158,13 +185,13 @@ internal sealed class Clock : IDisposable
     /// <summary>Resolution of timeouts.</summary>
     internal static readonly TimeSpan Period = TimeSpan.FromMilliseconds(50);
 
-    private readonly TimeProvider _time;
+    private readonly NodeTime _time;
     private readonly long _start;
     private readonly Action<long> _onTick;
     private ITimer? _timer;
     private long _now;
 
-    internal Clock(TimeProvider time, Action<long> onTick)
+    internal Clock(NodeTime time, Action<long> onTick)
     {
         _time = time;
         _start = time.GetTimestamp();
@@ -177,7 +204,7 @@ internal sealed class Clock : IDisposable
     /// <summary>Milliseconds since the start, as of the last tick or <see cref="Update"/>.</summary>
     internal long Now => Volatile.Read(ref _now);
 
-    /// <summary>Reads the time provider and updates <see cref="Now"/>.</summary>
+    /// <summary>Reads the time and updates <see cref="Now"/>.</summary>
     internal long Update()
     {
         var now = (long)_time.GetElapsedTime(_start).TotalMilliseconds;

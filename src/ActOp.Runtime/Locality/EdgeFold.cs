@@ -2,6 +2,7 @@ using System.Collections.Concurrent;
 using ActOp.Partitioning;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Hosting;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
@@ -16,7 +17,7 @@ namespace ActOp.Runtime.Locality;
 /// </remarks>
 internal sealed class EdgeFold(
     HeavyEdgeTable<GrainId> table, EdgeCounters edges, ActivationTable activations, LocationCache locations, SiloNumbers silos,
-    GrainTraits traits, LocalityMetrics metrics, TimeProvider time)
+    GrainTraits traits, LocalityMetrics metrics, NodeTime time)
 {
     /// <summary>Free sketches that are kept for activations that begin to count, at most.</summary>
     private const int MaxSketches = 65_536;

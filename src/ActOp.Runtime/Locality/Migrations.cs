@@ -150,7 +150,7 @@ internal sealed class Migrations(
             var left = patience - TimeSpan.FromMilliseconds(local.Clock.Update() - asked);
             if (left <= TimeSpan.Zero)
                 return default;
-            await activation.Deactivated.WaitAsync(left, local.Time)
+            await activation.Deactivated.WaitAsync(left, local.TaskTime)
                 .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
     }

@@ -285,7 +285,7 @@ internal sealed class Rebalancer(
             batch[i].TryMigrate(requests[i]);
         var all = Task.WhenAll(requests.Select(static request => request.Outcome));
         Task rest = all;
-        await rest.WaitAsync(RestTime, local.Time)
+        await rest.WaitAsync(RestTime, local.TaskTime)
             .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         for (var i = 0; i < batch.Length; i++)
         {

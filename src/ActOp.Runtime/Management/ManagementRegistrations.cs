@@ -39,7 +39,7 @@ internal static class ManagementRegistrations
         services.AddTransient<IGrainManagementExtension>(static provider =>
             new GrainManagementExtension(provider.GetRequiredService<IGrainContextAccessor>().GrainContext));
         services.AddSingleton<ILifecycleParticipant<ISiloLifecycle>>(static provider =>
-            new LateVersions(provider.GetRequiredService<ManagementParts>, provider.GetRequiredService<ILoggerFactory>()));
+            new LateVersions(provider.GetRequiredService<ManagementParts>, GuardedLoggers.Of(provider)));
         services.AddSingleton(static provider => new GrainClassMap(Of(provider).Classes));
         services.AddSingleton(static provider => Of(provider).Classes);
         services.AddSingleton<IGrainLocator>(static provider => Of(provider) is var node
@@ -85,7 +85,7 @@ internal static class ManagementRegistrations
     {
         services.AddSingleton(static provider => new ServiceMoments<TLifecycle>(
             new Lazy<BackgroundPart>(() => Of(provider).Local.Background.Part("lifecycle callbacks")),
-            provider.GetRequiredService<ILoggerFactory>().CreateLogger("ActOp.Runtime")));
+            GuardedLoggers.Of(provider).CreateLogger("ActOp.Runtime")));
         services.AddSingleton<IServiceLifecycle>(static provider => provider.GetRequiredService<ServiceMoments<TLifecycle>>());
         services.AddSingleton<ILifecycleParticipant<TLifecycle>>(
             static provider => provider.GetRequiredService<ServiceMoments<TLifecycle>>());

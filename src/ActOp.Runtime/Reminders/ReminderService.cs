@@ -52,8 +52,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     private readonly ReminderOptions _options;
     private readonly ReminderLog _log;
     private readonly ReminderMetrics _metrics;
-    private readonly TimeProvider _time;
-    private readonly TimeProvider _taskTime;
+    private readonly NodeTime _time;
+    private readonly TaskTime _taskTime;
     private readonly BackgroundPart _work;
     private readonly ReminderSlots _slots;
     private readonly ReminderSchedule _schedule;
@@ -71,7 +71,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
 
     internal ReminderService(
         LocalNode local, GrainFactory factory, IReminderTable table, ReminderOptions options, ReminderLog log, ReminderMetrics metrics,
-        (TimeProvider Timers, TimeProvider Tasks) time)
+        (NodeTime Timers, TaskTime Tasks) time)
     {
         (_local, _factory, _table, _options, _log, _metrics) = (local, factory, table, options, log, metrics);
         (_time, _taskTime) = time;

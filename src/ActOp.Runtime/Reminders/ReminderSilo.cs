@@ -126,7 +126,7 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
                     + ").", exception);
         }
 
-        var log = new ReminderLog(services.GetRequiredService<ILoggerFactory>().CreateLogger("ActOp.Runtime.Reminders"));
+        var log = new ReminderLog(GuardedLoggers.Of(services).CreateLogger("ActOp.Runtime.Reminders"));
         var service = Service = new ReminderService(
             node.Local, node.Factory, _table, _options, log, new ReminderMetrics(node.Metrics.Meter), TimeOf(node.Local));
         service.Host = node.Activations.AddSystemTarget(ReminderService.Name, service);
@@ -144,11 +144,11 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
     }
 
     /// <summary>The clock for timers and the one for tasks.</summary>
-    private (TimeProvider Timers, TimeProvider Tasks) TimeOf(LocalNode local)
+    private (NodeTime Timers, TaskTime Tasks) TimeOf(LocalNode local)
     {
         if (services.GetKeyedService<TimeProvider>(ReminderTimeProviderNames.Reminders) is not { } own)
             return (local.Time, local.TaskTime);
         _ownTime = new NodeTime(own, exception => local.Log.BackgroundFailed("reminders", exception));
-        return (_ownTime, _ownTime);
+        return (_ownTime, new TaskTime(_ownTime));
     }
 }

@@ -1,5 +1,6 @@
 using ActOp.Mesh;
 using ActOp.Runtime.Calls;
+using ActOp.Runtime.Hosting;
 using ActOp.Staging;
 
 namespace ActOp.Runtime.Routing;
@@ -10,7 +11,7 @@ namespace ActOp.Runtime.Routing;
 /// calls one of them at a time. The next call may start while the last one returns; this may only make a decision of
 /// <see cref="WriteBurst"/> wrong.
 /// </remarks>
-internal sealed class LinkFlusher(Link link, Stage stage, TimeProvider time) : IStageItem
+internal sealed class LinkFlusher(Link link, Stage stage, NodeTime time) : IStageItem
 {
     /// <summary>Writes of an appending thread before the stage takes over, because other threads append faster than it writes.</summary>
     private const int OwnFlushes = 3;

@@ -97,7 +97,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         setup.Meter.CreateObservableUpDownCounter("actop.peers.waiting", () => Volatile.Read(ref _waitingBytes), "By");
         _notWaiting = setup.Meter.CreateCounter<long>("actop.peers.overflows", "{frame}");
         _longestClose = setup.LongestClose;
-        Mesh = new MeshNode(IdOf(local.Address), setup.Mesh, setup.Transport, this, local.Time, setup.Logger);
+        Mesh = new MeshNode(IdOf(local.Address), setup.Mesh, setup.Transport, this, local.Time.ForPosting(), setup.Logger);
         Action woken = () => _receive!.EndWait();
         _receive = new PollStage("receive", index => Receive(Mesh.GetPoller(index), woken), index => Mesh.GetPoller(index).Wake(),
             exception => local.Log.StageFailed("receive", exception))

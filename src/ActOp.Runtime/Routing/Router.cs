@@ -69,7 +69,7 @@ internal sealed class Router(
 
     private AbandonedRequests Abandoned => abandoned;
 
-    private TimeProvider Time => local.Time;
+    private NodeTime Time => local.Time;
 
     private Stage WorkStage => workStage;
 

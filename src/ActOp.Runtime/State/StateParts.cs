@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Diagnostics.Metrics;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -45,7 +46,7 @@ internal sealed class StateParts : IDisposable
     {
         Activators = activators;
         _time = time;
-        Log = new StateLog(loggers.CreateLogger("ActOp.Runtime"));
+        Log = new StateLog(GuardedLoggers.Of(loggers).CreateLogger("ActOp.Runtime"));
         _counts =
         [
             _meter.CreateCounter<long>("actop.storage.reads", null, "States that were read."),

@@ -43,7 +43,7 @@ internal static class StreamRegistrations
         {
             var node = provider.GetRequiredService<Node>();
             return new StreamParts(node.Local, node.ClusterView, node.Activations, node.Classes, node.Factory, node.Calls,
-                new StreamLog(provider.GetRequiredService<ILoggerFactory>().CreateLogger("ActOp.Streams")));
+                new StreamLog(GuardedLoggers.Of(provider).CreateLogger("ActOp.Streams")));
         });
         services.TryAddSingleton<IProviderRuntime>(static provider => provider.GetRequiredService<StreamParts>());
         services.TryAddSingleton(static provider => new ImplicitSubscriptions(provider.GetRequiredService<StreamParts>()));

@@ -11,7 +11,11 @@ public sealed class BackgroundTests
     private readonly LogCapture _log = new();
     private readonly Background _background;
 
-    public BackgroundTests() => _background = new Background(_clock, _clock, new Log(_log));
+    public BackgroundTests()
+    {
+        var time = new NodeTime(_clock, static _ => { });
+        _background = new Background(time, new TaskTime(time), new Log(_log));
+    }
 
     [Fact]
     public async Task A_followed_task_that_fails_is_logged_with_the_name_of_its_part()

@@ -181,7 +181,7 @@ public abstract class GrainService : SystemTarget, IGrainService
     /// <summary>Called at the stage Active of the silo's start.</summary>
     public virtual Task Start()
     {
-        ObserveStart();
+        _ = ObserveStartAsync();
         return Task.CompletedTask;
     }
 
@@ -216,7 +216,8 @@ public abstract class GrainService : SystemTarget, IGrainService
 
     private static ulong SizeOf(ISingleRange range) => range.Begin == range.End ? 1UL << 32 : unchecked(range.End - range.Begin);
 
-    private async void ObserveStart()
+    /// <summary>The task does not fail, so nobody needs it.</summary>
+    private async Task ObserveStartAsync()
     {
         try
         {

@@ -73,7 +73,7 @@ internal sealed class TlsAuthentication(TlsOptions options, TimeProvider time, L
     internal static TlsAuthentication Of(TlsOptions options, IServiceProvider services) => new(
         options,
         services?.GetService<TimeProvider>() ?? TimeProvider.System,
-        new Log((services?.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance).CreateLogger("ActOp.Runtime")));
+        new Log(GuardedLoggers.Of(services).CreateLogger("ActOp.Runtime")));
 
     /// <summary>The options of an accepted connection.</summary>
     /// <param name="context">For the callbacks.</param>

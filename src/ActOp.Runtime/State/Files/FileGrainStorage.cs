@@ -1,4 +1,5 @@
 using ActOp.Configuration;
+using ActOp.Runtime.Hosting;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -42,7 +43,7 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         _name = name;
         _options = options;
         _time = time;
-        _logger = loggers.CreateLogger("ActOp.Runtime");
+        _logger = GuardedLoggers.Of(loggers).CreateLogger("ActOp.Runtime");
         Root = Path.Combine(Path.GetFullPath(options.RootDirectory), Uri.EscapeDataString(name));
         _folder = new StateFolder(RealDisk.Instance, Root, static () => Guid.NewGuid().ToString("N"));
         _activators = activators;

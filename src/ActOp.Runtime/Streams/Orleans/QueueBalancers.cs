@@ -227,7 +227,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
                 longest = due;
         }
 
-        await changed.WaitAsync(longest, _parts.Local.Time, ended).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await changed.WaitAsync(longest, _parts.Local.TaskTime, ended).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
     private static TaskCompletionSource NewSignal() => new(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -331,7 +331,7 @@ public class DeploymentBasedQueueBalancer : QueueBalancerBase
     private void Wake(TimeSpan after) => _parts.Background.Run(async stopping =>
     {
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(stopping, Cancellation);
-        await Task.Delay(after, _parts.Local.Time, ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Task.Delay(after, _parts.Local.TaskTime, ended.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (!ended.IsCancellationRequested)
             await NotifyListeners().ConfigureAwait(false);
     });

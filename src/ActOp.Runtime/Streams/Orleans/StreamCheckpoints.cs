@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Streams;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -185,7 +186,7 @@ public sealed class GrainStreamQueueCheckpointer : IStreamQueueCheckpointer<stri
     private sealed class BackgroundWrites(IServiceProvider services)
     {
         private readonly QueueBalancerLog _log =
-            new(services.GetRequiredService<ILoggerFactory>().CreateLogger<GrainStreamQueueCheckpointer>());
+            new(GuardedLoggers.Of(services).CreateLogger<GrainStreamQueueCheckpointer>());
 
         internal async Task Follow(Task write)
         {
