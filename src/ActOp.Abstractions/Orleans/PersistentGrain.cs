@@ -82,6 +82,12 @@ internal interface IStateSource
     /// <summary>True after a read, or after values from another silo were taken over.</summary>
     bool IsLoaded { get; }
 
+    /// <summary>
+    /// The last change has found another version in the storage, and nothing was read or written since: what is in memory is outdated.
+    /// False while an operation runs, which may mend it.
+    /// </summary>
+    bool IsOutdated { get; }
+
     /// <summary>Completes, without a failure, when no operation runs.</summary>
     Task EndAsync(CancellationToken cancellationToken);
 }

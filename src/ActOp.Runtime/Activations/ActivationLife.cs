@@ -163,6 +163,28 @@ internal struct ActivationLife
     }
 
     /// <summary>
+    /// A change of a state has failed. In a conflict the state in memory is outdated: the activation ends with the request that runs,
+    /// whatever entry it came by and whatever the grain does with the exception, unless the state is read or written before. After any
+    /// other failure nobody knows what the storage has: until that is known, the runtime does not move the grain.
+    /// </summary>
+    internal void Doubt(Activation activation, IStateSource state)
+    {
+        if (!activation.Class.IsOrdinary || _state >= ActivationState.Deactivating)
+            return;
+        DepartureOf(activation).Doubt(state);
+        // On a later turn: the grain may handle the failure first.
+        if (!activation.Admission.HasRunning)
+            activation.Enqueue(new ActionItem(static state => ((Activation)state!).Life.OnAtRest((Activation)state), activation));
+    }
+
+    /// <summary>An operation of the state has succeeded after a <see cref="Doubt"/>.</summary>
+    internal void Trust(IStateSource state)
+    {
+        Departing?.Trust(state);
+        ForgetDeparture();
+    }
+
+    /// <summary>
     /// Requests the end. An active activation ends as soon as no request runs, a starting one as soon as its start has ended.
     /// </summary>
     internal void RequestEnd(Activation activation, DeactivationReason reason)
@@ -224,10 +246,10 @@ internal struct ActivationLife
             SetDeparture(null);
     }
 
-    /// <summary>No silo was found to migrate to. Drops the departure if nothing else was requested.</summary>
+    /// <summary>No silo was found to migrate to. Drops the departure if nothing else needs it.</summary>
     internal void ForgetDeparture()
     {
-        if (Departing is { IsDecided: false, IsRequested: false })
+        if (Departing is { IsDecided: false, IsNeeded: false })
             SetDeparture(null);
     }
 
@@ -248,6 +270,7 @@ internal struct ActivationLife
             Leave(activation, Departing!);
         else
             activation.Accepts = true;
+        OnAtRest(activation);
         if (state is null)
             activation.Parts.Locality.Began(activation.GrainId);
         activation.Parts.Metrics.Activated(state is not null);
@@ -355,9 +378,11 @@ internal struct ActivationLife
     /// </summary>
     private void OnAtRest(Activation activation)
     {
-        if (Departing is not { } departure || _state != ActivationState.Active || activation.Admission.HasRunning)
+        if (Departing is not { } departure || _state != ActivationState.Active)
             return;
-        if (departure.DecideAtRest())
+        if (!departure.IsDecided && departure.IsOutdated)
+            TryDecideToEnd(activation, new DeactivationReason(DeactivationReasonCode.ApplicationError, "Its state is outdated."));
+        if (!activation.Admission.HasRunning && departure.DecideAtRest())
             Leave(activation, departure);
     }
 

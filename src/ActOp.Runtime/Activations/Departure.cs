@@ -55,6 +55,9 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     private bool _isPastMoving;
     private bool _hasBegun;
 
+    /// <summary>See <see cref="ActivationLife.Doubt"/>. A grain has few states.</summary>
+    private IStateSource[] _doubtful = [];
+
     /// <summary>The activation ends, as soon as no request runs.</summary>
     internal bool IsDecided { get; private set; }
 
@@ -65,8 +68,11 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     internal bool MayJoin => !IsDecided || activation.Parts.Collection.DeactivationTimeout is { Ticks: < 0 }
         || activation.Parts.Local.Clock.Now - _decidedAt < (long)activation.Parts.Collection.DeactivationTimeout.TotalMilliseconds;
 
-    /// <summary>A migration was requested.</summary>
-    internal bool IsRequested => request is not null || _chosen is not null;
+    /// <summary>A migration was requested, or a state is in doubt.</summary>
+    internal bool IsNeeded => request is not null || _chosen is not null || _doubtful.Length > 0;
+
+    /// <summary>A state of the grain is known to be outdated, and nothing is under way that may mend it.</summary>
+    internal bool IsOutdated => Array.Exists(_doubtful, static state => state.IsOutdated);
 
     /// <summary>The location of the grain after its migration.</summary>
     internal Location MovedTo { get; private set; }
@@ -86,6 +92,14 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     /// <summary>The silo stops: nothing waits any longer than it must.</summary>
     internal void Hurry() => _refusalEnds?.Cancel();
 
+    internal void Doubt(IStateSource state)
+    {
+        if (!_doubtful.Contains(state))
+            _doubtful = [.. _doubtful, state];
+    }
+
+    internal void Trust(IStateSource state) => _doubtful = [.. _doubtful.Where(one => !ReferenceEquals(one, state))];
+
     internal void Decide(DeactivationReason reason)
     {
         IsDecided = true;
@@ -95,12 +109,14 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
 
     /// <summary>
     /// No request runs, so a migration request of the runtime is decided now. False if a target is still being chosen and nothing else
-    /// was requested.
+    /// was requested. A grain whose state is in doubt is not moved: what it has not written may be lost.
     /// </summary>
     internal bool DecideAtRest()
     {
         if (IsDecided)
             return true;
+        if (request is not null && _doubtful.Length > 0)
+            Withdraw(request);
         if (request is null)
             return false;
         _chosen = new TaskCompletionSource<SiloAddress?>();
@@ -116,7 +132,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             return false;
         withdrawn.Report(MigrationOutcome.Busy);
         request = null;
-        return !IsRequested;
+        return !IsNeeded;
     }
 
     /// <summary>Chooses a silo, with the request context of the request (a placement hint in it has precedence). If it is another one, the

@@ -2,6 +2,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;
+using Orleans.Storage;
 
 namespace ActOp.Runtime.Calls;
 
@@ -85,6 +86,8 @@ internal sealed class Enumerations : IAsyncEnumerableGrainExtension, IDisposable
         if (_open.TryGetValue(id, out var open) && ReferenceEquals(open, enumeration))
             _open.Remove(id);
         enumeration.End();
+        if (answer.Value is InconsistentStateException conflict && answer.Status == EnumerationResult.Error)
+            _activation.Life.EndInconsistent(_activation, conflict);
         return answer;
     }
 

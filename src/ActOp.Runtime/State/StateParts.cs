@@ -26,6 +26,12 @@ internal enum StateOperation
 }
 
 /// <summary>
+/// A storage whose ETag after a change of unknown outcome names all versions that the record may have, so that the next change from it
+/// succeeds in each case, on any silo.
+/// </summary>
+internal interface IDoubtfulETags;
+
+/// <summary>
 /// What the states of all grains of a silo share: the log, the counts and times of operations, and their spans.
 /// </summary>
 /// <remarks>Any thread. Owned by the container of the silo, which disposes of the meter. Nothing here throws or waits.</remarks>

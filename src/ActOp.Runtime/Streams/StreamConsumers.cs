@@ -1,6 +1,7 @@
 using ActOp.Runtime.Activations;
 using Orleans.Providers.Streams.Common;
 using Orleans.Runtime;
+using Orleans.Storage;
 using Orleans.Streams;
 using Orleans.Streams.Core;
 
@@ -38,7 +39,11 @@ internal sealed class StreamConsumers(StreamParts parts, Activation? grain) : IS
     {
         if (await FindOrAnnounceAsync(subscription, stream) is not { } attachment)
             return new DeliveryReport(batches.Items.Length, HasNobody: true);
-        return await attachment.TakeAsync(parts, stream, batches.Items, agreedStart);
+        var report = await attachment.TakeAsync(parts, stream, batches.Items, agreedStart);
+        // A report is an answer like others, so the call does not show that an exception has left the grain.
+        if (report.Error is InconsistentStateException conflict)
+            grain?.Life.EndInconsistent(grain, conflict);
+        return report;
     }
 
     public async Task Fail(Guid subscription, QualifiedStreamId stream, Exception reason)

@@ -1,4 +1,5 @@
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Locality;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.State;
@@ -51,6 +52,74 @@ public class CarriedStateTests(StateCluster cluster) : IClassFixture<StateCluste
         Assert.True(await MayMove(cluster.Client.GetGrain<ILedger>(Guid.NewGuid().ToString(), typeof(LedgerGrain).FullName)));
         Assert.False(await MayMove(cluster.Client.GetGrain<IHeavyCarrier>(Guid.NewGuid())));
         Assert.False(await MayMove(cluster.Client.GetGrain<IStiffCarrier>(Guid.NewGuid())));
+    }
+
+    [Theory]
+    [InlineData("write", ShelfFault.LostAnswer)]
+    [InlineData("write", ShelfFault.OtherException)]
+    [InlineData("clear", ShelfFault.LostAnswer)]
+    public async Task A_state_whose_last_change_has_an_unknown_outcome_is_read_on_the_next_silo(string operation, ShelfFault fault)
+    {
+        var grain = cluster.Client.GetGrain<IKeeper>(Guid.NewGuid());
+        await Clusters.Place.On(cluster.AddressOf(0), () => grain.Set(1));
+        await grain.Write();
+        await grain.Set(2);
+        ShelfStorage.Fail(grain.GetGrainId(), operation, fault);
+        await Assert.ThrowsAsync<OrleansException>(operation == "write" ? grain.Write : grain.Clear);
+        await Clusters.Place.On(cluster.AddressOf(1), grain.Leave);
+        Assert.Equal(cluster.AddressOf(1), await grain.Place());
+        Assert.Equal(operation == "clear" ? 0 : fault == ShelfFault.LostAnswer ? 2 : 1, await grain.Balance());
+        await grain.Set(3);
+        await grain.Write();
+    }
+
+    [Fact]
+    public async Task A_state_in_doubt_goes_along_if_its_storage_tells_so_in_the_ETag()
+    {
+        var grain = cluster.Client.GetGrain<IDoubtfulCarrier>(Guid.NewGuid());
+        await Clusters.Place.On(cluster.AddressOf(0), () => grain.Set(1));
+        ShelfStorage.Fail(grain.GetGrainId(), "write", ShelfFault.OtherException);
+        await Assert.ThrowsAsync<OrleansException>(grain.Write);
+        await Clusters.Place.On(cluster.AddressOf(1), grain.Leave);
+        Assert.Equal(1, await grain.Get());
+        Assert.Equal(["read n", "write n"], ShelfStorage.Journal(grain.GetGrainId()));
+    }
+
+    [Fact]
+    public async Task The_runtime_does_not_move_a_grain_whose_state_is_in_doubt_until_an_operation_succeeds()
+    {
+        var grain = cluster.Client.GetGrain<ICarrier>(Guid.NewGuid(), typeof(CarrierGrain).FullName);
+        await Clusters.Place.On(cluster.AddressOf(0), () => grain.Set(1));
+        ShelfStorage.Fail(grain.GetGrainId(), "write", ShelfFault.OtherException);
+        await Assert.ThrowsAsync<OrleansException>(grain.Write);
+        Assert.Equal(MigrationOutcome.Busy, await MoveAsync(grain));
+        await grain.Write();
+        Assert.Equal(MigrationOutcome.Moved, await MoveAsync(grain));
+    }
+
+    [Fact]
+    public async Task A_move_that_waits_for_a_request_is_given_up_if_that_leaves_a_state_in_doubt()
+    {
+        var grain = cluster.Client.GetGrain<ICarrier>(Guid.NewGuid(), typeof(CarrierGrain).FullName);
+        await Clusters.Place.On(cluster.AddressOf(0), () => grain.Set(1));
+        using var gate = new Gate();
+        ShelfStorage.Stop(grain.GetGrainId(), gate);
+        ShelfStorage.Fail(grain.GetGrainId(), "write", ShelfFault.OtherException);
+        var written = grain.Write();
+        await gate.ArrivedAsync();
+        var moved = MoveAsync(grain);
+        gate.Open();
+        await Assert.ThrowsAsync<OrleansException>(() => written);
+        Assert.Equal(MigrationOutcome.Busy, await moved);
+        Assert.Equal(1, await grain.Get());
+    }
+
+    private Task<MigrationOutcome> MoveAsync(IGrain grain)
+    {
+        Assert.True(cluster.Cluster.TryGetGrainContext(grain.GetGrainId(), out var context));
+        var request = new MigrationRequest(cluster.AddressOf(1));
+        ((Activation)context!).TryMigrate(request);
+        return request.Outcome.WaitAsync(Gate.Patience);
     }
 
     private async Task<bool> MayMove(IGrain grain)

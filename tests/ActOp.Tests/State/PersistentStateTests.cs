@@ -11,6 +11,7 @@ public sealed class StateCluster() : ClusterFixture(2)
     {
         silo.AddMemoryGrainStorageAsDefault();
         silo.Services.AddGrainStorage("shelf", static (_, name) => new ShelfStorage(name));
+        silo.Services.AddGrainStorage("doubtful", static (_, name) => new DoubtfulShelf(name));
         silo.Services.AddSingleton(typeof(IAttributeToFactoryMapper<GreetingAttribute>), typeof(GreetingMapper));
     }
 }

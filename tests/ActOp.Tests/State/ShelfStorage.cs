@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Text.Json;
+using ActOp.Runtime.State;
 using ActOp.Tests.Clusters;
 using Orleans.Storage;
 
@@ -11,13 +12,16 @@ public enum ShelfFault
     None,
     OtherException,
     OrleansException,
+
+    /// <summary>The operation is done, and fails.</summary>
+    LostAnswer,
 }
 
 /// <summary>
 /// A storage as an application writes one: records as JSON by key, ETags that count, faults and gates on request. All silos of a process
 /// share the records of one shelf.
 /// </summary>
-public sealed class ShelfStorage(string shelf) : IGrainStorage, ILifecycleParticipant<ISiloLifecycle>
+public class ShelfStorage(string shelf) : IGrainStorage, ILifecycleParticipant<ISiloLifecycle>
 {
     private static readonly ConcurrentDictionary<string, (string Json, int ETag)> Records = new();
     private static readonly ConcurrentDictionary<string, ConcurrentQueue<string>> Journals = new();
@@ -69,6 +73,7 @@ public sealed class ShelfStorage(string shelf) : IGrainStorage, ILifecyclePartic
         await EnterAsync("write " + stateName, grainId);
         var next = Check(stateName, grainId, grainState.ETag) + 1;
         Records[KeyOf(stateName, grainId)] = (json, next);
+        ThrowIfAnswerIsLost("write", grainId);
         grainState.ETag = next.ToString(System.Globalization.CultureInfo.InvariantCulture);
         grainState.RecordExists = true;
     }
@@ -78,6 +83,7 @@ public sealed class ShelfStorage(string shelf) : IGrainStorage, ILifecyclePartic
         await EnterAsync("clear " + stateName, grainId);
         Check(stateName, grainId, grainState.ETag);
         Records.TryRemove(KeyOf(stateName, grainId), out _);
+        ThrowIfAnswerIsLost("clear", grainId);
         grainState.State = Activator.CreateInstance<T>();
         grainState.ETag = null;
         grainState.RecordExists = false;
@@ -90,12 +96,22 @@ public sealed class ShelfStorage(string shelf) : IGrainStorage, ILifecyclePartic
             await Gate.PassAsync(gate);
         else
             await Task.Yield();
-        if (!Faults.TryGetValue(grain.ToString(), out var fault) || !operation.StartsWith(fault.Operation, StringComparison.Ordinal))
+        if (!Faults.TryGetValue(grain.ToString(), out var fault) || !operation.StartsWith(fault.Operation, StringComparison.Ordinal)
+            || fault.Fault == ShelfFault.LostAnswer)
+        {
             return;
+        }
+
         Faults.TryRemove(grain.ToString(), out _);
         throw fault.Fault == ShelfFault.OrleansException
             ? new ShelfException("The shelf is full.")
             : new IOException("The shelf is broken.");
+    }
+
+    private static void ThrowIfAnswerIsLost(string operation, GrainId grain)
+    {
+        if (Faults.TryRemove(KeyValuePair.Create(grain.ToString(), (operation, ShelfFault.LostAnswer))))
+            throw new IOException("The shelf does not answer.");
     }
 
     private string KeyOf(string state, GrainId grain) => shelf + "/" + state + "/" + grain;
@@ -107,5 +123,8 @@ public sealed class ShelfStorage(string shelf) : IGrainStorage, ILifecyclePartic
         return etag == text ? stored : throw new InconsistentStateException("The shelf has another version.", text, etag);
     }
 }
+
+/// <summary>A shelf that says of itself that its ETags tell what a record may be.</summary>
+public sealed class DoubtfulShelf(string shelf) : ShelfStorage(shelf), IDoubtfulETags;
 
 public sealed class ShelfException(string message) : OrleansException(message);

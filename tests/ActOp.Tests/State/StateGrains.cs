@@ -256,6 +256,8 @@ public interface ICarrier : IGrainWithGuidKey
 
     Task<int> Get();
 
+    Task Write();
+
     Task Leave();
 }
 
@@ -270,6 +272,31 @@ public sealed class CarrierGrain([PersistentState("n", "shelf")] IPersistentStat
     }
 
     public Task<int> Get() => Task.FromResult(state.State.Balance);
+
+    public Task Write() => state.WriteStateAsync();
+
+    public Task Leave()
+    {
+        MigrateOnIdle();
+        return Task.CompletedTask;
+    }
+}
+
+public interface IDoubtfulCarrier : ICarrier;
+
+/// <summary>A state whose storage tells in the ETag what it is not sure of.</summary>
+public sealed class DoubtfulCarrierGrain([PersistentState("n", "doubtful")] IPersistentState<Account> state, ILocalSiloDetails silo)
+    : Grain, IDoubtfulCarrier
+{
+    public Task<SiloAddress> Set(int number)
+    {
+        state.State.Balance = number;
+        return Task.FromResult(silo.SiloAddress);
+    }
+
+    public Task<int> Get() => Task.FromResult(state.State.Balance);
+
+    public Task Write() => state.WriteStateAsync();
 
     public Task Leave()
     {
@@ -295,6 +322,8 @@ public sealed class HeavyCarrierGrain([PersistentState("n", "shelf")] IPersisten
 
     public Task<int> Get() => Task.FromResult(state.State.Balance + _calls - _calls);
 
+    public Task Write() => state.WriteStateAsync();
+
     public Task Leave()
     {
         MigrateOnIdle();
@@ -315,6 +344,8 @@ public sealed class StiffCarrierGrain([PersistentState("n", "shelf")] IPersisten
     }
 
     public Task<int> Get() => Task.FromResult(state.State.Number);
+
+    public Task Write() => state.WriteStateAsync();
 
     public Task Leave()
     {

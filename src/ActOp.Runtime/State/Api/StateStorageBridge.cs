@@ -12,7 +12,10 @@ namespace Orleans.Core;
 /// <para>Used on the turns of the activation only; an operation from elsewhere is refused. Operations run one at a time, in the order of
 /// the calls. A write that waits for an operation before it takes along the writes that are asked for until it starts.</para>
 /// <para>Failures: an exception of the provider that is an <see cref="OrleansException"/> reaches the caller as it is, any other one
-/// wrapped. The state in memory stays as it is, and the next operation runs. A provider that never answers holds the caller and all later
+/// wrapped. The state in memory stays as it is, and the next operation runs. After a change that has failed, the state is in doubt until
+/// an operation succeeds (<see cref="ActivationLife.Doubt"/>): in a conflict the activation ends, otherwise the runtime does not move it.
+/// If it must leave in doubt, the next silo reads the storage, unless the ETag says all that the record may be (<see
+/// cref="IDoubtfulETags"/>). A provider that never answers holds the caller and all later
 /// operations of this state, until the call is given up by its timeout and the activation by its limits. When the activation ends, its end
 /// waits for the operation that runs, within DeactivationTimeout; one that outlasts it leaves the version unknown, so the state is not
 /// carried to another silo but read there.</para>
@@ -31,6 +34,7 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
     private WaitingWrite? _waiting;
     private bool _hasNew;
     private bool _isLoaded;
+    private Doubt _doubt;
 
     /// <summary>Creates a state that is not read yet.</summary>
     /// <param name="name">The name of the state.</param>
@@ -72,6 +76,8 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
 
     bool IStateSource.IsLoaded => _isLoaded;
 
+    bool IStateSource.IsOutdated => _doubt == Doubt.Outdated && _last.IsCompleted;
+
     bool IStateCarrier.CarriesState => IsSerializable;
 
     private string ValueKey => "state/" + _name;
@@ -98,15 +104,17 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
     /// <inheritdoc cref="IStorage.ClearStateAsync(CancellationToken)"/>
     public Task ClearStateAsync(CancellationToken cancellationToken) => Run(StateOperation.Clear, cancellationToken);
 
-    /// <summary>Takes the state and its version along, if its type is serializable and no operation runs.</summary>
+    /// <summary>
+    /// Takes the state and its version along, if its type is serializable, no operation runs, and the version is not in doubt.
+    /// </summary>
     public void OnDehydrate(IDehydrationContext dehydrationContext)
     {
         ArgumentNullException.ThrowIfNull(dehydrationContext);
         if (!_isLoaded)
             return;
-        if (!_last.IsCompleted)
+        if (ReasonToStay() is { } reason)
         {
-            _parts.Log.NotCarried(_name, _context.GrainId, "an operation of its storage has not ended");
+            _parts.Log.NotCarried(_name, _context.GrainId, reason);
             return;
         }
 
@@ -147,6 +155,12 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
         }
     }
 
+    private string? ReasonToStay() =>
+        !_last.IsCompleted ? "an operation of its storage has not ended"
+        : _doubt == Doubt.Outdated ? "the storage has another version"
+        : _doubt == Doubt.Unknown && _store is not IDoubtfulETags ? "it is unknown whether its last change was stored"
+        : null;
+
     private Task Run(StateOperation operation, CancellationToken cancellationToken)
     {
         CheckContext();
@@ -185,8 +199,13 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
         {
             span?.SetStatus(System.Diagnostics.ActivityStatusCode.Error, exception.Message);
             if (exception is OperationCanceledException && cancellationToken.IsCancellationRequested)
+            {
+                DoubtAfter(operation, exception);
                 throw;
+            }
+
             _parts.Failed(operation, _name, _context.GrainId, _store, exception);
+            DoubtAfter(operation, exception);
             if (exception is OrleansException)
                 throw;
             throw new OrleansException("The storage provider " + _store.GetType().Name + " has failed to " + NameOf(operation)
@@ -194,7 +213,29 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
         }
 
         _isLoaded = true;
+        if (_doubt != Doubt.None)
+            SetDoubt(Doubt.None);
         _parts.Succeeded(operation, _store, began);
+    }
+
+    /// <summary>A read that fails changes no doubt, but what may have mended it is over.</summary>
+    private void DoubtAfter(StateOperation operation, Exception failure)
+    {
+        if (operation != StateOperation.Read)
+            SetDoubt(failure is InconsistentStateException ? Doubt.Outdated : Doubt.Unknown);
+        else if (_doubt != Doubt.None)
+            SetDoubt(_doubt);
+    }
+
+    private void SetDoubt(Doubt doubt)
+    {
+        _doubt = doubt;
+        if (_context is not Activation activation)
+            return;
+        if (doubt == Doubt.None)
+            activation.Life.Trust(this);
+        else
+            activation.Life.Doubt(activation, this);
     }
 
     /// <summary>A provider gets a state that it can fill, and need not replace when there is no record.</summary>
@@ -244,6 +285,18 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
         StateOperation.Write => "write",
         _ => "clear",
     };
+
+    /// <summary>Whether the version that is known is the one of the record.</summary>
+    private enum Doubt : byte
+    {
+        None,
+
+        /// <summary>A change has failed, and may have been done.</summary>
+        Unknown,
+
+        /// <summary>A change has found another version.</summary>
+        Outdated,
+    }
 
     /// <summary>A write that has not started: later ones join it.</summary>
     private sealed class WaitingWrite(CancellationToken cancellation)
