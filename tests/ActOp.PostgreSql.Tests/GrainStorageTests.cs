@@ -320,22 +320,22 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         await using var database = PostgresFixture.Open(_connectionString);
         await using var connection = await database.OpenAsync(CancellationToken.None);
         var statements = new StateStatements("service");
-        long? expected = null;
+        var expected = RecordVersions.None;
         if (!isNew)
         {
-            var first = new StoreOperation(StateWork.Write, new StateKey("s", "g"), null, [1], 5, null);
+            var first = new StoreOperation(StateWork.Write, new StateKey("s", "g"), RecordVersions.None, [1], 5);
             await statements.ExecuteAsync(connection, [first], CancellationToken.None);
-            expected = (await first.Ended).Version;
+            expected = RecordVersions.Of((await first.Ended).Version!.Value);
         }
 
         StoreOperation[] attempts =
-            [.. Enumerable.Range(0, 3).Select(_ => new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected, [2], 7, null))];
+            [.. Enumerable.Range(0, 3).Select(_ => new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected, [2], 7))];
         foreach (var attempt in attempts)
             Assert.Empty(await statements.ExecuteAsync(connection, [attempt], CancellationToken.None));
 
         foreach (var attempt in attempts)
             Assert.Equal(new StateOutcome(false, 7), await attempt.Ended);
-        var next = new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected, [3], 9, doubt: 7);
+        var next = new StoreOperation(StateWork.Write, new StateKey("s", "g"), expected.Or(7, []), [3], 9);
         for (var again = new List<StoreOperation> { next }; again.Count > 0;)
             again = await statements.ExecuteAsync(connection, again, CancellationToken.None);
         Assert.Equal(new StateOutcome(false, 9), await next.Ended);
@@ -388,15 +388,15 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
             List<StoreOperation> operations = [];
             for (var lane = 1; lane <= StateStore.Connections; lane++)
             {
-                operations.Add(store.Write(new StateKey("s", "lane" + lane), null, [1]));
+                operations.Add(store.Write(new StateKey("s", "lane" + lane), RecordVersions.None, [1]));
                 while (store.Sent < lane)
                     await Task.Yield();
             }
 
-            operations.Add(store.Write(new StateKey("s", "a"), null, [1]));
-            operations.Add(store.Write(new StateKey("s", "b"), null, [1]));
+            operations.Add(store.Write(new StateKey("s", "a"), RecordVersions.None, [1]));
+            operations.Add(store.Write(new StateKey("s", "b"), RecordVersions.None, [1]));
             Assert.Equal(2, store.Waiting);
-            var refused = Assert.Throws<OrleansException>(() => store.Write(new StateKey("s", "c"), null, [1]));
+            var refused = Assert.Throws<OrleansException>(() => store.Write(new StateKey("s", "c"), RecordVersions.None, [1]));
             Assert.Contains("PostgresOptions.MaxWaitingOperations", refused.Message, StringComparison.Ordinal);
             await transaction.CommitAsync();
             await Task.WhenAll(operations.Select(static operation => operation.Ended)).WaitAsync(PostgresFixture.Limit);

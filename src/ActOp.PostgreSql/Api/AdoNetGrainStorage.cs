@@ -22,12 +22,12 @@ namespace Orleans.Storage;
 /// </para>
 /// <para>
 /// While the database cannot be reached, operations wait and are repeated for 20 s; then they fail with an
-/// <see cref="OrleansException"/>, which says if it is unknown whether the state was changed. The next write of the same activation
-/// succeeds in both cases.
+/// <see cref="OrleansException"/>, which says if it is unknown whether the state was changed. The ETag then names all versions that the
+/// record may have, so the next write from it succeeds in each case, also if the grain has moved meanwhile.
 /// </para>
 /// Owns its connections until disposed with the container. Any thread; see the type StateStore for what runs where.
 /// </remarks>
-public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<ISiloLifecycle>, IAsyncDisposable, IDisposable
+public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<ISiloLifecycle>, IAsyncDisposable, IDisposable, IDoubtfulETags
 {
     /// <summary>The start of the silo fails if the database does not answer within this time.</summary>
     private static readonly TimeSpan StartLimit = TimeSpan.FromSeconds(60);
@@ -63,7 +63,7 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     public async Task ReadStateAsync<T>(string stateName, GrainId grainId, IGrainState<T> grainState, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(grainState);
-        var read = await EndAsync(_store.Read(Key(stateName, grainId)), cancellationToken);
+        var read = await EndAsync(_store.Read(Key(stateName, grainId)), grainState, cancellationToken);
         grainState.ETag = Text(read.Version);
         grainState.RecordExists = read.Data is not null;
         grainState.State = read.Data is { } data
@@ -80,8 +80,8 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     {
         ArgumentNullException.ThrowIfNull(grainState);
         var data = Bytes(_options.GrainStorageSerializer.Serialize(grainState.State));
-        var operation = _store.Write(Key(stateName, grainId), Version(grainState.ETag, stateName, grainId), data);
-        var written = await EndAsync(operation, cancellationToken);
+        var operation = _store.Write(Key(stateName, grainId), Expected(grainState.ETag, stateName, grainId), data);
+        var written = await EndAsync(operation, grainState, cancellationToken);
         ThrowIfConflict(written, "written", stateName, grainId, grainState.ETag);
         grainState.ETag = Text(written.Version);
         grainState.RecordExists = true;
@@ -96,9 +96,9 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     {
         ArgumentNullException.ThrowIfNull(grainState);
         var key = Key(stateName, grainId);
-        var version = Version(grainState.ETag, stateName, grainId);
-        var operation = _options.DeleteStateOnClear ? _store.Delete(key, version) : _store.Clear(key, version);
-        var cleared = await EndAsync(operation, cancellationToken);
+        var expected = Expected(grainState.ETag, stateName, grainId);
+        var operation = _options.DeleteStateOnClear ? _store.Delete(key, expected) : _store.Clear(key, expected);
+        var cleared = await EndAsync(operation, grainState, cancellationToken);
         ThrowIfConflict(cleared, "cleared", stateName, grainId, grainState.ETag);
         grainState.ETag = Text(cleared.Version);
         grainState.RecordExists = false;
@@ -129,17 +129,18 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
 
     private static StateKey Key(string stateName, GrainId grainId) => new(stateName, GrainKeys.TextOf(grainId));
 
-    private async Task<StateOutcome> EndAsync(StoreOperation operation, CancellationToken cancellationToken)
+    /// <summary>Waits for the end of an operation. If its outcome is unknown then, the ETag says so.</summary>
+    private async Task<StateOutcome> EndAsync<T>(StoreOperation operation, IGrainState<T> grainState, CancellationToken cancellationToken)
     {
-        if (!cancellationToken.CanBeCanceled)
-            return await operation.Ended.ConfigureAwait(false);
         try
         {
             return await operation.Ended.WaitAsync(cancellationToken).ConfigureAwait(false);
         }
-        catch (OperationCanceledException)
+        catch (Exception exception)
         {
-            _store.Abandon(operation);
+            var isInDoubt = exception is OperationCanceledException ? !_store.TryGiveUp(operation) : operation.MayBeDone;
+            if (isInDoubt && operation.Work != StateWork.Read)
+                grainState.ETag = operation.InDoubt.Text();
             throw;
         }
     }
@@ -156,15 +157,9 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     private static string? Text(long? version) => version?.ToString(CultureInfo.InvariantCulture);
 
     /// <summary>An ETag that this provider has not made is no version of the record.</summary>
-    private static long? Version(string? etag, string stateName, GrainId grainId)
-    {
-        if (string.IsNullOrEmpty(etag))
-            return null;
-        if (long.TryParse(etag, NumberStyles.None, CultureInfo.InvariantCulture, out var version))
-            return version;
-        throw new InconsistentStateException(
+    private static RecordVersions Expected(string? etag, string stateName, GrainId grainId) =>
+        RecordVersions.Parse(etag) ?? throw new InconsistentStateException(
             "The ETag of the state " + stateName + " of " + grainId + " is \"" + etag + "\", which is none of this storage.", null, etag);
-    }
 
     private static void ThrowIfConflict(StateOutcome outcome, string what, string stateName, GrainId grainId, string? etag)
     {

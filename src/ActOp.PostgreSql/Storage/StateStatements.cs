@@ -11,12 +11,13 @@ internal sealed class StateStatements(string serviceId)
 {
     private const string UpdateSql = """
         update actop_state s set version = i.version, data = i.data, changed = now()
-        from unnest($2, $3, $4, $5, $6, $7) as i (name, grain, expected, doubt, version, data)
-        where s.service_id = $1 and s.state_name = i.name and s.grain_id = i.grain and s.version in (i.expected, i.doubt, i.version)
+        from unnest($2, $3, $4, $5, $6) as i (name, grain, accepted, version, data)
+        where s.service_id = $1 and s.state_name = i.name and s.grain_id = i.grain and s.version = any(i.accepted::bigint[])
         returning i.version
         """;
 
-    // An insert that comes again after it was done changes nothing and counts as done.
+    // An insert that comes again after it was done changes nothing and counts as done. So does one after the update of the same operation,
+    // if that was not sure whether there is a record.
     private const string InsertSql = """
         insert into actop_state as s (service_id, state_name, grain_id, version, data)
         select $1, i.name, i.grain, i.version, i.data from unnest($2, $3, $4, $5) as i (name, grain, version, data)
@@ -25,8 +26,8 @@ internal sealed class StateStatements(string serviceId)
         """;
 
     private const string DeleteSql = """
-        delete from actop_state s using unnest($2, $3, $4, $5, $6) as i (name, grain, expected, doubt, version)
-        where s.service_id = $1 and s.state_name = i.name and s.grain_id = i.grain and s.version in (i.expected, i.doubt)
+        delete from actop_state s using unnest($2, $3, $4, $5) as i (name, grain, accepted, version)
+        where s.service_id = $1 and s.state_name = i.name and s.grain_id = i.grain and s.version = any(i.accepted::bigint[])
         returning i.version
         """;
 
@@ -72,16 +73,17 @@ internal sealed class StateStatements(string serviceId)
     {
         if (Some(together, static operation => operation.IsUpdate) is { Length: > 0 } updates)
         {
-            batch.BatchCommands.Add(Command(
-                UpdateSql, updates, Longs(updates, static one => one.Expected!.Value), Doubts(updates), Versions(updates), Data(updates)));
+            // Its own version too: it may have been done before.
+            var accepted = Accepted(updates, static one => [.. one.Expected.Versions, one.Version]);
+            batch.BatchCommands.Add(Command(UpdateSql, updates, accepted, Versions(updates), Data(updates)));
         }
 
         if (Some(together, static operation => operation.IsInsert) is { Length: > 0 } inserts)
             batch.BatchCommands.Add(Command(InsertSql, inserts, Versions(inserts), Data(inserts)));
         if (Some(together, static operation => operation.IsDelete) is { Length: > 0 } deletes)
         {
-            batch.BatchCommands.Add(Command(
-                DeleteSql, deletes, Longs(deletes, static one => one.Expected!.Value), Doubts(deletes), Versions(deletes)));
+            var accepted = Accepted(deletes, static one => one.Expected.Versions);
+            batch.BatchCommands.Add(Command(DeleteSql, deletes, accepted, Versions(deletes)));
         }
 
         var changes = batch.BatchCommands.Count;
@@ -142,14 +144,13 @@ internal sealed class StateStatements(string serviceId)
         foreach (var operation in unmatched)
         {
             long? found = stored.TryGetValue(operation.Version, out var version) ? version : null;
-            if (operation.IsInsert && found is not null && found == operation.Doubt)
+            if (found is { } now && operation.Expected.Versions.Contains(now))
             {
-                // The record is that of an earlier attempt to make it, whose outcome was unknown.
-                operation.Expected = found;
+                // An earlier change, whose outcome was unknown, was done only now.
                 again.Add(operation);
             }
             else if (found is null && operation.Data is null
-                && (operation.Expected is null || (operation.Work == StateWork.Delete && operation.MayBeDone)))
+                && (operation.Expected.MayBeNone || (operation.Work == StateWork.Delete && operation.MayBeDone)))
             {
                 operation.Done(null);
             }
@@ -175,13 +176,15 @@ internal sealed class StateStatements(string serviceId)
         return command;
     }
 
-    private static NpgsqlParameter Versions(StoreOperation[] operations) => Longs(operations, static one => one.Version);
+    private static NpgsqlParameter Versions(StoreOperation[] operations) =>
+        new NpgsqlParameter<long[]> { TypedValue = Array.ConvertAll(operations, static one => one.Version) };
 
-    /// <summary>No version is 0.</summary>
-    private static NpgsqlParameter Doubts(StoreOperation[] operations) => Longs(operations, static one => one.Doubt ?? 0);
-
-    private static NpgsqlParameter Longs(StoreOperation[] operations, Converter<StoreOperation, long> number) =>
-        new NpgsqlParameter<long[]> { TypedValue = Array.ConvertAll(operations, number) };
+    /// <summary>Several versions for each operation. An array of arrays must be a rectangle, so each is a text.</summary>
+    private static NpgsqlParameter Accepted(StoreOperation[] operations, Converter<StoreOperation, long[]> accepted) =>
+        new NpgsqlParameter<string[]>
+        {
+            TypedValue = Array.ConvertAll(operations, one => "{" + string.Join(',', accepted(one)) + "}"),
+        };
 
     private static NpgsqlParameter Data(StoreOperation[] operations) => new NpgsqlParameter
     {

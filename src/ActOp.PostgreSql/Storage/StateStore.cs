@@ -1,3 +1,4 @@
+using System.Runtime.CompilerServices;
 using ActOp.PostgreSql.Schema;
 using Npgsql;
 using Orleans.Runtime;
@@ -16,7 +17,8 @@ namespace ActOp.PostgreSql.Storage;
 /// Each write compares the version of its own row and is answered alone: a conflict does not touch the others. If the database refuses the
 /// transaction because of one operation, all are repeated one by one. If the connection breaks, nobody knows whether it was committed; the
 /// operations are then sent again, which is safe (<see cref="StoreOperation"/>), until <see cref="RetryTime"/> has passed. Then they fail
-/// with an exception that says that the outcome is unknown, and the next write of such a state accepts both versions.
+/// with an exception that says that the outcome is unknown, and the operation says what the record may be (<see cref="RecordVersions"/>).
+/// An operation that nobody waits for any more is not begun, and not repeated.
 /// </para>
 /// Any thread calls; callers are answered on the thread pool. No operation is lost: a lane answers all that it has taken, whatever it
 /// throws, and begins again (<see cref="Lanes{T}"/>).
@@ -34,11 +36,6 @@ internal sealed class StateStore
     /// <summary>Bytes of one transaction, or one operation if that is larger.</summary>
     private const int MostBytes = 4 * 1024 * 1024;
 
-    /// <summary>
-    /// States whose last write has an unknown outcome and that are remembered. A forgotten one ends in a conflict, not in a loss.
-    /// </summary>
-    private const int MostDoubts = 10_000;
-
     /// <summary>For how long operations are repeated while the database cannot be reached: less than the usual response timeout.</summary>
     internal static readonly TimeSpan RetryTime = TimeSpan.FromSeconds(20);
 
@@ -47,7 +44,7 @@ internal sealed class StateStore
 
     private readonly Lock _gate = new();
     private readonly Queue<StoreOperation> _waiting = [];
-    private readonly Dictionary<StateKey, (long? Expected, long Version, int Session)> _doubts = [];
+    private readonly ServerSessions _sessions = new();
     private readonly StateStatements _statements;
     private long _lastVersion;
     private readonly Database _database;
@@ -85,27 +82,28 @@ internal sealed class StateStore
     /// <summary>Transactions so far.</summary>
     internal int Sent => Volatile.Read(ref _sent);
 
-    internal StoreOperation Read(StateKey key) => Add(StateWork.Read, key, null, null);
+    internal StoreOperation Read(StateKey key) => Add(StateWork.Read, key, RecordVersions.None, null);
 
-    /// <summary>Writes if the record has the expected version, or if there is none and null is expected.</summary>
-    internal StoreOperation Write(StateKey key, long? expected, byte[] data) => Add(StateWork.Write, key, expected, data);
+    /// <summary>Writes if the record is as expected.</summary>
+    internal StoreOperation Write(StateKey key, RecordVersions expected, byte[] data) => Add(StateWork.Write, key, expected, data);
 
     /// <summary>Empties the record and keeps it, under the same condition. No record is no conflict if none is expected.</summary>
-    internal StoreOperation Clear(StateKey key, long? expected) => Add(StateWork.Write, key, expected, null);
+    internal StoreOperation Clear(StateKey key, RecordVersions expected) => Add(StateWork.Write, key, expected, null);
 
     /// <summary>Removes the record, under the same condition.</summary>
-    internal StoreOperation Delete(StateKey key, long? expected) => Add(StateWork.Delete, key, expected, null);
+    internal StoreOperation Delete(StateKey key, RecordVersions expected) => Add(StateWork.Delete, key, expected, null);
 
-    /// <summary>The caller of a write no longer waits: the next one from the same version must accept both outcomes.</summary>
-    internal void Abandon(StoreOperation operation)
+    /// <summary>The caller no longer waits. True if nothing was begun, so that nothing is changed.</summary>
+    internal bool TryGiveUp(StoreOperation operation)
     {
-        if (operation.Work != StateWork.Write)
-            return;
         lock (_gate)
-            Doubt(operation);
+        {
+            operation.IsGivenUp = true;
+            return !operation.IsTaken;
+        }
     }
 
-    private StoreOperation Add(StateWork work, StateKey key, long? expected, byte[]? data)
+    private StoreOperation Add(StateWork work, StateKey key, RecordVersions expected, byte[]? data)
     {
         StoreOperation operation;
         lock (_gate)
@@ -116,15 +114,10 @@ internal sealed class StateStore
                     + " waiting operations (PostgresOptions.MaxWaitingOperations): the database is too slow or gone.");
             }
 
-            long? doubt = null;
-            var session = 0;
-            if (_doubts.Count > 0 && work != StateWork.Read && _doubts.Remove(key, out var last) && last.Expected == expected)
-                (doubt, session) = (last.Version, last.Session);
             // Not zero, which stands for none in arrays.
             _lastVersion = (_lastVersion & long.MaxValue) == long.MaxValue ? 1 : _lastVersion + 1;
-            operation = new StoreOperation(work, key, expected, data, _lastVersion, doubt)
+            operation = new StoreOperation(work, key, expected, data, _lastVersion)
             {
-                LostSession = session,
                 GivenUpAt = _database.Time.GetTimestamp() + (long)(RetryTime.TotalSeconds * _database.Time.TimestampFrequency),
             };
             _waiting.Enqueue(operation);
@@ -136,33 +129,27 @@ internal sealed class StateStore
         return operation;
     }
 
-    private void Doubt(StoreOperation operation)
-    {
-        if (_doubts.Count >= MostDoubts)
-            _doubts.Clear();
-        _doubts[operation.Key] = (operation.Expected, operation.Version, operation.LostSession);
-    }
-
     /// <summary>The operations of the next transaction; null if nothing waits: then the lane has ended.</summary>
     private List<StoreOperation>? Take()
     {
         lock (_gate)
         {
-            if (_waiting.Count == 0)
-            {
-                _lanes.Leave();
-                return null;
-            }
-
             List<StoreOperation> together = new(Math.Min(MostTogether, _waiting.Count));
-            for (long bytes = 0; together.Count < MostTogether && _waiting.TryPeek(out var next); together.Add(_waiting.Dequeue()))
+            for (long bytes = 0; together.Count < MostTogether && _waiting.TryPeek(out var next); _waiting.Dequeue())
             {
+                if (next.IsGivenUp)
+                    continue;
                 bytes += next.Data?.Length ?? 0;
                 if (bytes > MostBytes && together.Count > 0)
                     break;
+                next.IsTaken = true;
+                together.Add(next);
             }
 
-            return together;
+            if (together.Count > 0)
+                return together;
+            _lanes.Leave();
+            return null;
         }
     }
 
@@ -171,14 +158,17 @@ internal sealed class StateStore
     {
         for (var failures = 0; together.Count > 0; failures++)
         {
-            var session = 0;
+            ServerSession? session = null;
             try
             {
                 using var limit = new CancellationTokenSource(
                     _database.Remaining(together.Max(static operation => operation.GivenUpAt)), _database.Time);
                 connection ??= await _database.OpenAsync(limit.Token).ConfigureAwait(false);
                 await EndLostSessionsAsync(connection, together, limit.Token).ConfigureAwait(false);
-                session = connection.ProcessID;
+                if (failures > 0)
+                    together.RemoveAll(static operation => operation.IsGivenUp);
+                if (together.Exists(static operation => operation.IsInsert))
+                    session = await _sessions.OfAsync(connection, limit.Token).ConfigureAwait(false);
                 Interlocked.Increment(ref _sent);
                 together = await _statements.ExecuteAsync(connection, together, limit.Token).ConfigureAwait(false);
                 _database.NoteReached();
@@ -214,26 +204,13 @@ internal sealed class StateStore
     /// </summary>
     private async Task EndLostSessionsAsync(NpgsqlConnection connection, List<StoreOperation> together, CancellationToken cancellationToken)
     {
-        const string endSql = """
-            select coalesce(bool_or(pg_terminate_backend(pid)), false) from pg_stat_activity
-            where pid = any($1) and pid <> pg_backend_pid() and usename = current_user
-            """;
-        int[] lost =
-            [.. together.Where(static operation => operation.LostSession != 0).Select(static operation => operation.LostSession)
-                .Distinct()];
+        ServerSession[] lost = [.. together.SelectMany(static operation => operation.Lost).Distinct()];
         if (lost.Length == 0)
             return;
-        while (true)
-        {
-            await using var end = new NpgsqlCommand(endSql, connection);
-            end.Parameters.Add(new NpgsqlParameter<int[]> { TypedValue = lost });
-            if (await end.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false) is not true)
-                break;
+        while (await ServerSessions.EndAsync(connection, lost, cancellationToken).ConfigureAwait(false))
             await Task.Delay(PauseOfEnd, _database.Time, cancellationToken).ConfigureAwait(false);
-        }
-
         foreach (var operation in together)
-            operation.LostSession = 0;
+            operation.Lost = [];
     }
 
     /// <summary>One of them was refused, and with it all: each alone.</summary>
@@ -248,7 +225,7 @@ internal sealed class StateStore
     }
 
     /// <summary>The operations that are tried again after a failure; the others have failed.</summary>
-    private List<StoreOperation> Repeatable(List<StoreOperation> together, Exception exception, Failure failure, int session)
+    private List<StoreOperation> Repeatable(List<StoreOperation> together, Exception exception, Failure failure, ServerSession? session)
     {
         var isLost = failure == Failure.Unknown;
         var now = _database.Time.GetTimestamp();
@@ -256,8 +233,8 @@ internal sealed class StateStore
         foreach (var operation in together)
         {
             operation.MayBeDone |= isLost;
-            if (isLost && session != 0 && operation.IsInsert)
-                operation.LostSession = session;
+            if (isLost && session is { } lost && operation.IsInsert)
+                operation.Lost = [.. operation.Lost, lost];
             if (failure != Failure.Refused && now < operation.GivenUpAt)
                 again.Add(operation);
             else
@@ -272,14 +249,58 @@ internal sealed class StateStore
     private void Fail(StoreOperation operation, Exception exception)
     {
         var isUnknown = operation.MayBeDone && operation.Work != StateWork.Read;
-        if (isUnknown && operation.Work == StateWork.Write)
-        {
-            lock (_gate)
-                Doubt(operation);
-        }
-
         operation.Fail(new OrleansException("The state " + operation.Key.Name + " of " + operation.Key.Grain + (isUnknown
             ? " may have been changed or not: the connection to the database was lost and did not come back in time. "
             : " could not be used: ") + exception.Message, exception));
+    }
+}
+
+/// <summary>The server's processes behind connections, and their end.</summary>
+/// <remarks>
+/// The number of a process is used again by the server, so a process is known by its number and its beginning. That is asked for once for
+/// each physical connection. Any thread.
+/// </remarks>
+internal sealed class ServerSessions
+{
+    private const string OwnSql = """
+        select pid, (extract(epoch from backend_start) * 1000000)::bigint from pg_stat_activity where pid = pg_backend_pid()
+        """;
+
+    private const string EndSql = """
+        select coalesce(bool_or(pg_terminate_backend(a.pid)), false)
+        from pg_stat_activity a join unnest($1, $2) as l (pid, began)
+          on a.pid = l.pid and (extract(epoch from a.backend_start) * 1000000)::bigint = l.began
+        where a.pid <> pg_backend_pid() and a.usename = current_user
+        """;
+
+    /// <summary>By an object that Npgsql has for each physical connection. Another one would be asked for again.</summary>
+    private readonly ConditionalWeakTable<object, object> _known = [];
+
+    /// <summary>The session of an open connection; null if the server does not say.</summary>
+    internal async ValueTask<ServerSession?> OfAsync(NpgsqlConnection connection, CancellationToken cancellationToken)
+    {
+        object physical = connection.PostgresParameters;
+        if (_known.TryGetValue(physical, out var known))
+            return (ServerSession)known;
+        await using var command = new NpgsqlCommand(OwnSql, connection);
+        await using var reader = await command.ExecuteReaderAsync(cancellationToken).ConfigureAwait(false);
+        if (!await reader.ReadAsync(cancellationToken).ConfigureAwait(false)
+            || await reader.IsDBNullAsync(1, cancellationToken).ConfigureAwait(false))
+        {
+            return null;
+        }
+
+        var session = new ServerSession(reader.GetInt32(0), reader.GetInt64(1));
+        _known.AddOrUpdate(physical, session);
+        return session;
+    }
+
+    /// <summary>Ends sessions. False when none of them is there any more.</summary>
+    internal static async Task<bool> EndAsync(NpgsqlConnection connection, ServerSession[] lost, CancellationToken cancellationToken)
+    {
+        await using var end = new NpgsqlCommand(EndSql, connection);
+        end.Parameters.Add(new NpgsqlParameter<int[]> { TypedValue = Array.ConvertAll(lost, static one => one.Process) });
+        end.Parameters.Add(new NpgsqlParameter<long[]> { TypedValue = Array.ConvertAll(lost, static one => one.Began) });
+        return await end.ExecuteScalarAsync(cancellationToken).ConfigureAwait(false) is true;
     }
 }

@@ -1,3 +1,6 @@
+using System.Globalization;
+using System.Text;
+
 namespace ActOp.PostgreSql.Storage;
 
 /// <summary>What is done with one state.</summary>
@@ -25,10 +28,10 @@ internal readonly record struct StateOutcome(bool IsConflict, long? Version, byt
 /// <summary>One read, write or removal of a state, from the caller to the lane that does it.</summary>
 /// <remarks>
 /// Owned by the queue, then by one lane, then by nobody. Completed exactly once, on the thread pool. A write chooses its version itself, a
-/// number that no other write has. So if the connection breaks in the middle, the same write may be sent again: the record has the version
-/// from before, or the one of this write, or another one, and each says what has happened.
+/// number that no other write has. So if the connection breaks in the middle, the same write may be sent again: the record has one of the
+/// versions from before, or the one of this write, or another one, and each says what has happened.
 /// </remarks>
-internal sealed class StoreOperation(StateWork work, StateKey key, long? expected, byte[]? data, long version, long? doubt)
+internal sealed class StoreOperation(StateWork work, StateKey key, RecordVersions expected, byte[]? data, long version)
 {
     private readonly TaskCompletionSource<StateOutcome> _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
@@ -36,40 +39,44 @@ internal sealed class StoreOperation(StateWork work, StateKey key, long? expecte
 
     internal StateKey Key => key;
 
-    /// <summary>The version that the record must have; null if there must be none.</summary>
-    internal long? Expected { get; set; } = expected;
-
-    /// <summary>
-    /// Another version that it may have: of an earlier write from the same version, of which nobody knows whether it was done.
-    /// </summary>
-    internal long? Doubt => doubt;
+    /// <summary>What the record must be.</summary>
+    internal RecordVersions Expected => expected;
 
     internal byte[]? Data => data;
 
     /// <summary>The version of the record after this write.</summary>
     internal long Version => version;
 
+    /// <summary>A lane has it. Guarded by the lock of the queue, as <see cref="IsGivenUp"/> is until then.</summary>
+    internal bool IsTaken { get; set; }
+
+    /// <summary>Its caller no longer waits: it is not begun, and not repeated.</summary>
+    internal bool IsGivenUp { get; set; }
+
     /// <summary>Whether the connection broke at least once while this was under way.</summary>
     internal bool MayBeDone { get; set; }
 
     /// <summary>
-    /// The process of the server that may still do an earlier attempt to make the record; 0 if there is none. It must have ended before the
-    /// record is written again: otherwise the attempt could make the record anew after it was removed.
+    /// The sessions of the server that may still do an earlier attempt to make the record. They must have ended before the record is
+    /// changed again: otherwise the attempt could make the record anew after it was removed.
     /// </summary>
-    internal int LostSession { get; set; }
+    internal ServerSession[] Lost { get; set; } = expected.Lost;
 
     /// <summary>When to give up repeating it; timestamp of the database's time.</summary>
     internal long GivenUpAt { get; init; }
 
     internal Task<StateOutcome> Ended => _ended.Task;
 
-    /// <summary>Whether it writes rows: what must have a version.</summary>
-    internal bool IsInsert => Work == StateWork.Write && Expected is null && data is not null;
+    /// <summary>Whether it may make a record.</summary>
+    internal bool IsInsert => Work == StateWork.Write && data is not null && expected.MayBeNone;
 
-    /// <summary>Whether it changes a row that is there.</summary>
-    internal bool IsUpdate => Work == StateWork.Write && Expected is not null;
+    /// <summary>Whether it may change a row that is there.</summary>
+    internal bool IsUpdate => Work == StateWork.Write && expected.Versions.Length > 0;
 
-    internal bool IsDelete => Work == StateWork.Delete && Expected is not null;
+    internal bool IsDelete => Work == StateWork.Delete && expected.Versions.Length > 0;
+
+    /// <summary>What the record may be if the outcome of this change is unknown.</summary>
+    internal RecordVersions InDoubt => Work == StateWork.Delete ? expected.OrNone() : expected.Or(version, Lost);
 
     internal void Done(long? newVersion) => _ended.TrySetResult(new StateOutcome(false, newVersion));
 
@@ -78,4 +85,87 @@ internal sealed class StoreOperation(StateWork work, StateKey key, long? expecte
     internal void Conflict(long? stored) => _ended.TrySetResult(new StateOutcome(true, stored));
 
     internal void Fail(Exception exception) => _ended.TrySetException(exception);
+}
+
+/// <summary>A process of the server.</summary>
+/// <param name="Process">Its number, which a later process may have too.</param>
+/// <param name="Began">When it began, in µs since 1970 by the server.</param>
+internal readonly record struct ServerSession(int Process, long Began);
+
+/// <summary>
+/// What a record may be: one version, or none, if that is known; more after changes of unknown outcome. Immutable.
+/// </summary>
+/// <remarks>
+/// It is the ETag of the state, so it goes wherever the state goes. As text, the versions are joined by question marks, no record is 0, and
+/// a session that may still make the record is <c>process@began</c>: <c>17</c>, <c>17?29</c>, <c>0?29?4711@1700000000000000</c>.
+/// </remarks>
+/// <param name="Versions">The versions that it may have.</param>
+/// <param name="MayBeNone">Whether there may be no record.</param>
+/// <param name="Lost">The sessions that may still make it.</param>
+internal sealed record RecordVersions(long[] Versions, bool MayBeNone, ServerSession[] Lost)
+{
+    /// <summary>
+    /// Versions after failures one after the other, each of unknown outcome. Beyond that the oldest one is forgotten, which ends in a
+    /// conflict and not in a loss.
+    /// </summary>
+    private const int Most = 16;
+
+    /// <summary>No record.</summary>
+    internal static readonly RecordVersions None = new([], MayBeNone: true, []);
+
+    internal static RecordVersions Of(long version) => new([version], MayBeNone: false, []);
+
+    /// <summary>Null if the text is none of this storage.</summary>
+    internal static RecordVersions? Parse(string? etag)
+    {
+        if (string.IsNullOrEmpty(etag))
+            return None;
+        List<long> versions = [];
+        List<ServerSession> lost = [];
+        var mayBeNone = false;
+        foreach (var part in etag.Split('?'))
+        {
+            var at = part.IndexOf('@', StringComparison.Ordinal);
+            if (!TryNumber(part.AsSpan(at + 1), out var number))
+                return null;
+            if (at >= 0 && TryNumber(part.AsSpan(0, at), out var process) && process is > 0 and <= int.MaxValue)
+                lost.Add(new ServerSession((int)process, number));
+            else if (at >= 0)
+                return null;
+            else if (number == 0)
+                mayBeNone = true;
+            else
+                versions.Add(number);
+        }
+
+        return mayBeNone || versions.Count > 0 ? new RecordVersions([.. versions], mayBeNone, [.. lost]) : null;
+    }
+
+    /// <summary>Null if there is no record.</summary>
+    internal string? Text()
+    {
+        if (Versions.Length == 0 && Lost.Length == 0)
+            return null;
+        var text = new StringBuilder();
+        if (MayBeNone)
+            text.Append('0');
+        foreach (var version in Versions)
+            text.Append(text.Length > 0 ? "?" : "").Append(version.ToString(CultureInfo.InvariantCulture));
+        foreach (var (process, began) in Lost)
+            text.Append(CultureInfo.InvariantCulture, $"?{process}@{began}");
+        return text.ToString();
+    }
+
+    /// <summary>Or this version.</summary>
+    internal RecordVersions Or(long version, ServerSession[] lost) => this with
+    {
+        Versions = [.. Versions.Skip(Math.Max(0, Versions.Length + 1 - Most)), version],
+        Lost = lost,
+    };
+
+    /// <summary>Or no record.</summary>
+    internal RecordVersions OrNone() => this with { MayBeNone = true };
+
+    private static bool TryNumber(ReadOnlySpan<char> text, out long number) =>
+        long.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out number);
 }
