@@ -94,8 +94,10 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
         }
         catch when (known is null)
         {
-            // The caller has no subscription, so none must stay.
+            // The caller has no subscription, so none must stay: neither here, nor at an agent that was told, or that hears of it late.
             await ChangeAsync(state => state.Consumers.Remove(subscription));
+            await TellAgentsAsync(stream, agent => agent.RemoveSubscriber(subscription.Id, stream.StreamId)).ConfigureAwait(
+                ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
             throw;
         }
 
