@@ -8,16 +8,25 @@ namespace ActOp.Runtime.Streams;
 /// <summary>Delivers the batches of one stream to one subscription, in order.</summary>
 /// <remarks>
 /// <para>Belongs to its agent and runs on the agent's turns. Owns a cursor in the agent's cache, which holds the batches that were not
-/// delivered yet, and one delivery at a time. The consumer owns nothing of it.</para>
+/// delivered yet, and one delivery at a time. The consumer owns nothing of it. What a consumer says is checked: how many batches it has
+/// taken, and how often it wants to begin elsewhere.</para>
+/// <para>A cursor that stands still holds the whole queue. So no failure may keep it where it is for longer than MaxEventDeliveryTime:
+/// whatever fails besides a delivery (a cursor or a position of the application, for example) is repeated until then; after that the
+/// subscription goes on behind the newest batch. If there is no cursor to be had, it gives its own back and ends at this agent, until the
+/// consumer resumes it or an agent asks for the subscriptions of the stream again.</para>
 /// <para>Failures. The delivery throws, or the consumer's silo dies: it is repeated after a pause, until the time limit of the batch; then
 /// the observer's <c>OnErrorAsync</c> is called, the failure handler is told, and the batch is skipped. It hangs: its call times out. The
 /// client that consumes is gone: the subscription ends. The report is lost: the batches are delivered twice. The position that the consumer
-/// wants has left the cache: its observer is told, and it begins with the oldest batch.</para>
+/// wants has left the cache: its observer is told, and it begins with the oldest batch. The position cannot be compared with those of the
+/// batches: its observer is told, and it goes on where it is.</para>
 /// </remarks>
 internal sealed class AgentSubscription : IDisposable
 {
     /// <summary>Batches in one delivery.</summary>
     private const int MostInDelivery = 128;
+
+    /// <summary>A consumer that has not taken anything may want to begin elsewhere so many times.</summary>
+    private const int MostRestarts = 3;
 
     private readonly StreamAgent _agent;
     private readonly AgentStream _stream;
@@ -26,6 +35,7 @@ internal sealed class AgentSubscription : IDisposable
     private IQueueCacheCursor _cursor;
     private StreamSequenceToken? _agreedStart;
     private bool _mustAsk = true;
+    private int _restarts;
     private bool _isRunning;
     private bool _hasEnded;
 
@@ -74,15 +84,20 @@ internal sealed class AgentSubscription : IDisposable
         var hasDelivered = false;
         try
         {
-            while (!_hasEnded && !_agent.IsStopping)
+            var began = _agent.Parts.Now;
+            for (var failures = 0; !_hasEnded && !_agent.IsStopping;)
             {
-                if (_mustAsk)
-                    await AskAsync();
-                if (_hasEnded || !await ReadAsync())
-                    break;
-                await DeliverAsync();
-                hasDelivered = true;
-                _agent.OnProgress();
+                try
+                {
+                    if (!await StepAsync())
+                        break;
+                    hasDelivered = true;
+                    (began, failures) = (_agent.Parts.Now, 0);
+                }
+                catch (Exception exception)
+                {
+                    await RecoverAsync(exception, began, failures++);
+                }
             }
         }
         finally
@@ -93,6 +108,53 @@ internal sealed class AgentSubscription : IDisposable
                 _agent.Reports.Drained(_stream.Id, Entry.Id);
             _agent.OnIdle();
         }
+    }
+
+    /// <summary>Delivers what can be read now. False if there is nothing.</summary>
+    private async ValueTask<bool> StepAsync()
+    {
+        if (_mustAsk)
+            await AskAsync();
+        if (_hasEnded)
+            return false;
+        // What came while the consumer was being asked must be asked about too: nobody may wake a quiet stream.
+        if (!await ReadAsync())
+            return _mustAsk;
+        await DeliverAsync();
+        _agent.OnProgress();
+        return true;
+    }
+
+    /// <summary>Something else than a delivery has failed. It must not hold the queue for longer than a delivery may.</summary>
+    private async Task RecoverAsync(Exception failure, long began, int failures)
+    {
+        if (_hasEnded || _agent.IsStopping)
+            return;
+        if (failures == 0)
+            _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, failure);
+        if (_agent.Parts.Now - began < (long)_agent.Options.MaxEventDeliveryTime.TotalMilliseconds)
+        {
+            await _agent.PauseAsync(_agent.DeliveryBackoff.Next(failures));
+            return;
+        }
+
+        _agent.Parts.Log.ItemSkipped(_stream.Id, Entry.Consumer, failure);
+        var held = _cursor;
+        try
+        {
+            _cursor = _agent.Cache.GetCacheCursor(_stream.Id, null);
+            held.Dispose();
+        }
+        catch (Exception exception)
+        {
+            _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
+            Dispose();
+            _agent.Drop(_stream, Entry);
+            return;
+        }
+
+        _agent.OnProgress();
+        await TellAsync(failure);
     }
 
     /// <summary>Asks the consumer where to begin. A new observer is in no hurry, so a failure is found by the first delivery.</summary>
@@ -156,13 +218,14 @@ internal sealed class AgentSubscription : IDisposable
                 return;
             if (report.Restart is { } start)
             {
+                _restarts++;
                 await RestartAsync(start);
                 return;
             }
 
             if (report.Taken > 0)
             {
-                _agreedStart = null;
+                (_agreedStart, _restarts) = (null, 0);
                 if (!report.HasNobody)
                     _agent.Reports.Delivered(_stream.Id, Entry, _consumer, _pending, report.Taken);
                 Passed(report.Taken);
@@ -197,7 +260,8 @@ internal sealed class AgentSubscription : IDisposable
             : [.. _pending];
         try
         {
-            return await _consumer.Deliver(Entry.Id, _stream.Qualified, new DeliveryBatch(wanted), _agreedStart);
+            var report = await _consumer.Deliver(Entry.Id, _stream.Qualified, new DeliveryBatch(wanted), _agreedStart);
+            return Checked(report, wanted.Length);
         }
         catch (ClientNotAvailableException)
         {
@@ -209,6 +273,16 @@ internal sealed class AgentSubscription : IDisposable
             return new DeliveryReport(0, null, exception);
         }
     }
+
+    /// <summary>What a consumer may say about a delivery of so many batches; anything else is a failure of the delivery.</summary>
+    private DeliveryReport Checked(DeliveryReport report, int sent) =>
+        report.Taken < 0 || report.Taken > sent
+            ? Failed("The consumer says that it has taken " + report.Taken + " of " + sent + " batches.")
+        : report.Restart is not null && report.Taken > 0 ? Failed("The consumer has taken batches and wants to begin elsewhere.")
+        : report.Restart is not null && _restarts >= MostRestarts ? Failed("The consumer wants to begin elsewhere again and again.")
+        : report;
+
+    private static DeliveryReport Failed(string reason) => new(0, null, new InvalidOperationException(reason));
 
     /// <summary>The first batches are done with.</summary>
     private void Passed(int count)
@@ -259,23 +333,28 @@ internal sealed class AgentSubscription : IDisposable
     {
         _pending.Clear();
         _agreedStart = start;
-        IQueueCacheCursor cursor;
-        Exception? missed = null;
+        Exception? failure = null;
+        var cursor = _cursor;
         try
         {
             cursor = _agent.Cache.GetCacheCursor(_stream.Id, start);
         }
         catch (DataNotAvailableException exception)
         {
-            missed = exception;
+            failure = exception;
             cursor = _agent.Cache is SimpleQueueCache own ? own.GetCursorAtOldest(_stream.Id) : _agent.Cache.GetCacheCursor(_stream.Id,
                 null);
         }
+        catch (Exception exception)
+        {
+            failure = exception;
+        }
 
-        _cursor.Dispose();
+        if (!ReferenceEquals(cursor, _cursor))
+            _cursor.Dispose();
         _cursor = cursor;
-        if (missed is not null)
-            await TellAsync(missed);
+        if (failure is not null)
+            await TellAsync(failure);
     }
 
     /// <summary>The consumer was a client that is gone for ever.</summary>

@@ -176,12 +176,18 @@ internal sealed class StreamAgent : IStreamAgent
         Follow(AcknowledgeSoonAsync());
     }
 
-    internal void OnConsumerGone(AgentStream stream, SubscriptionEntry entry)
+    /// <summary>A subscription has ended at this agent.</summary>
+    internal void Drop(AgentStream stream, SubscriptionEntry entry)
     {
         stream.Subscriptions.Remove(entry.Id);
         Reports.Detached(stream.Id, entry.Id);
-        Parts.Log.ConsumerGone(stream.Id, entry.Consumer);
         OnProgress();
+    }
+
+    internal void OnConsumerGone(AgentStream stream, SubscriptionEntry entry)
+    {
+        Drop(stream, entry);
+        Parts.Log.ConsumerGone(stream.Id, entry.Consumer);
         Follow(_setup.PubSub.UnregisterConsumer(GuidId.GetGuidId(entry.Id), stream.Qualified));
     }
 
@@ -214,8 +220,11 @@ internal sealed class StreamAgent : IStreamAgent
     {
         try
         {
-            _failureHandler ??= await _setup.Factory.GetDeliveryFailureHandler(_queue);
-            await _failureHandler.OnDeliveryFailure(GuidId.GetGuidId(entry.Id), _setup.Provider, stream.Id, token);
+            // Code of the application: one that hangs must not hold the queue.
+            _failureHandler ??= await _setup.Factory.GetDeliveryFailureHandler(_queue)
+                .WaitAsync(Options.MaxEventDeliveryTime, Parts.Local.TaskTime, _stopping.Token);
+            await _failureHandler.OnDeliveryFailure(GuidId.GetGuidId(entry.Id), _setup.Provider, stream.Id, token)
+                .WaitAsync(Options.MaxEventDeliveryTime, Parts.Local.TaskTime, _stopping.Token);
             if (!_failureHandler.ShouldFaultSubsriptionOnError
                 || !await _setup.PubSub.FaultSubscription(stream.Qualified, GuidId.GetGuidId(entry.Id)))
             {
@@ -228,8 +237,7 @@ internal sealed class StreamAgent : IStreamAgent
             return false;
         }
 
-        stream.Subscriptions.Remove(entry.Id);
-        Reports.Detached(stream.Id, entry.Id);
+        Drop(stream, entry);
         return true;
     }
 
@@ -373,7 +381,7 @@ internal sealed class StreamAgent : IStreamAgent
                 stream = new AgentStream(batch.StreamId, new QualifiedStreamId(_setup.Provider, batch.StreamId))
                 {
                     First = batch.SequenceToken,
-                    Hold = Cache.GetCacheCursor(batch.StreamId, batch.SequenceToken),
+                    Hold = CursorAt(batch.StreamId, batch.SequenceToken),
                 };
                 _streams.Add(batch.StreamId, stream);
                 Follow(RegisterAsync(stream));
@@ -423,10 +431,27 @@ internal sealed class StreamAgent : IStreamAgent
 
     private void Add(AgentStream stream, SubscriptionEntry entry, StreamSequenceToken? first)
     {
-        var subscription = new AgentSubscription(this, stream, entry, Cache.GetCacheCursor(stream.Id, first));
+        var subscription = new AgentSubscription(this, stream, entry, CursorAt(stream.Id, first));
         stream.Subscriptions.Add(entry.Id, subscription);
         Reports.Attached(stream.Id, entry);
         subscription.Wake();
+    }
+
+    /// <summary>
+    /// A cursor at a batch of the stream, or behind the newest one. Positions of other batches may be of classes that cannot be compared;
+    /// then it begins with the oldest batch, so that nothing is lost.
+    /// </summary>
+    private IQueueCacheCursor CursorAt(StreamId stream, StreamSequenceToken? first)
+    {
+        try
+        {
+            return Cache.GetCacheCursor(stream, first);
+        }
+        catch (Exception exception) when (first is not null)
+        {
+            Parts.Log.RegistrationFailed(_setup.Provider, stream, 1, exception);
+            return Cache is SimpleQueueCache own ? own.GetCursorAtOldest(stream) : Cache.GetCacheCursor(stream, null);
+        }
     }
 
     /// <summary>Forgets streams without items: those that are due, and more if there are too many.</summary>

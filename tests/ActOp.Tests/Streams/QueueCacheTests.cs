@@ -80,6 +80,42 @@ public class QueueCacheTests
     }
 
     [Fact]
+    public void Positions_of_both_classes_are_in_one_order()
+    {
+        StreamSequenceToken[] firsts = [new EventSequenceToken(1, 2), new EventSequenceTokenV2(1, 2)];
+        StreamSequenceToken[] seconds = [new EventSequenceToken(1, 3), new EventSequenceTokenV2(2)];
+        foreach (var first in firsts)
+        {
+            Assert.All(firsts, same => Assert.Equal((0, true, first.GetHashCode()),
+                (first.CompareTo(same), first.Equals(same), same.GetHashCode())));
+            Assert.All(seconds, second => Assert.Equal((-1, 1, false),
+                (first.CompareTo(second), second.CompareTo(first), first.Equals(second))));
+            Assert.Throws<ArgumentOutOfRangeException>(() => first.CompareTo(new OtherPosition()));
+        }
+    }
+
+    [Fact]
+    public void A_cursor_begins_at_a_position_of_the_other_class()
+    {
+        var cache = new SimpleQueueCache(3, NullLogger.Instance);
+        using (cache.GetCacheCursor(One, null))
+            cache.AddToCache([Batch(One, 1), Batch(One, 2), Batch(One, 3)]);
+        using var cursor = cache.GetCacheCursor(One, new EventSequenceToken(2));
+        Assert.Equal([2L, 3L], Read(cursor));
+    }
+
+    [Fact]
+    public void A_position_that_cannot_be_compared_leaves_no_cursor_behind()
+    {
+        var cache = new SimpleQueueCache(3, NullLogger.Instance);
+        cache.AddToCache([Batch(One, 1)]);
+        Assert.Throws<ArgumentOutOfRangeException>(() => cache.GetCacheCursor(One, new OtherPosition()));
+        cache.AddToCache([Batch(One, 2)]);
+        Assert.True(cache.TryPurgeFromCache(out var purged));
+        Assert.Equal(2, purged.Count);
+    }
+
+    [Fact]
     public void Delivered_batches_leave_by_their_age_and_are_remembered_for_a_time()
     {
         var clock = new FakeClock();
@@ -191,5 +227,17 @@ public class QueueCacheTests
         public IEnumerable<Tuple<T, StreamSequenceToken>> GetEvents<T>() => [];
 
         public bool ImportRequestContext() => false;
+    }
+
+    /// <summary>A position of an application's queue.</summary>
+    private sealed class OtherPosition : StreamSequenceToken
+    {
+        public override long SequenceNumber { get; protected set; }
+
+        public override int EventIndex { get; protected set; }
+
+        public override bool Equals(StreamSequenceToken? other) => other is OtherPosition;
+
+        public override int CompareTo(StreamSequenceToken? other) => throw new ArgumentOutOfRangeException(nameof(other));
     }
 }

@@ -3,7 +3,8 @@ using Orleans.Streams;
 
 namespace Orleans.Providers.Streams.Common;
 
-/// <summary>A position: the number of a batch, and of an item in it.</summary>
+/// <summary>A position: the number of a batch, and of an item in it. Equal to an <see cref="EventSequenceTokenV2"/> with the same
+/// numbers.</summary>
 [GenerateSerializer]
 public class EventSequenceToken : StreamSequenceToken
 {
@@ -37,7 +38,7 @@ public class EventSequenceToken : StreamSequenceToken
     public EventSequenceToken CreateSequenceTokenForEvent(int eventInd) => new(SequenceNumber, eventInd);
 
     /// <inheritdoc/>
-    public override bool Equals(StreamSequenceToken? other) => other is EventSequenceToken token && SequenceTokens.Equal(this, token);
+    public override bool Equals(StreamSequenceToken? other) => SequenceTokens.Equal(this, other);
 
     /// <inheritdoc/>
     public override bool Equals(object? obj) => Equals(obj as StreamSequenceToken);
@@ -47,13 +48,16 @@ public class EventSequenceToken : StreamSequenceToken
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentOutOfRangeException">The other position is of another kind.</exception>
-    public override int CompareTo(StreamSequenceToken? other) => SequenceTokens.Compare<EventSequenceToken>(this, other);
+    public override int CompareTo(StreamSequenceToken? other) => SequenceTokens.Compare(this, other);
 
     /// <inheritdoc/>
     public override string ToString() => SequenceTokens.Text(this);
 }
 
-/// <summary>A position: the number of a batch, and of an item in it. The positions of memory streams.</summary>
+/// <summary>
+/// A position: the number of a batch, and of an item in it. The positions of memory streams. Equal to an <see cref="EventSequenceToken"/>
+/// with the same numbers, so code may begin at either.
+/// </summary>
 [GenerateSerializer]
 public class EventSequenceTokenV2 : StreamSequenceToken
 {
@@ -87,7 +91,7 @@ public class EventSequenceTokenV2 : StreamSequenceToken
     public EventSequenceTokenV2 CreateSequenceTokenForEvent(int eventInd) => new(SequenceNumber, eventInd);
 
     /// <inheritdoc/>
-    public override bool Equals(StreamSequenceToken? other) => other is EventSequenceTokenV2 token && SequenceTokens.Equal(this, token);
+    public override bool Equals(StreamSequenceToken? other) => SequenceTokens.Equal(this, other);
 
     /// <inheritdoc/>
     public override bool Equals(object? obj) => Equals(obj as StreamSequenceToken);
@@ -97,7 +101,7 @@ public class EventSequenceTokenV2 : StreamSequenceToken
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentOutOfRangeException">The other position is of another kind.</exception>
-    public override int CompareTo(StreamSequenceToken? other) => SequenceTokens.Compare<EventSequenceTokenV2>(this, other);
+    public override int CompareTo(StreamSequenceToken? other) => SequenceTokens.Compare(this, other);
 
     /// <inheritdoc/>
     public override string ToString() => SequenceTokens.Text(this);
@@ -106,17 +110,17 @@ public class EventSequenceTokenV2 : StreamSequenceToken
 /// <summary>What both kinds of positions have in common.</summary>
 file static class SequenceTokens
 {
-    internal static bool Equal(StreamSequenceToken left, StreamSequenceToken right) =>
-        left.SequenceNumber == right.SequenceNumber && left.EventIndex == right.EventIndex;
+    internal static bool Equal(StreamSequenceToken left, StreamSequenceToken? right) =>
+        right is EventSequenceToken or EventSequenceTokenV2
+        && left.SequenceNumber == right.SequenceNumber && left.EventIndex == right.EventIndex;
 
-    internal static int Compare<T>(T left, StreamSequenceToken? right)
-        where T : StreamSequenceToken
+    internal static int Compare(StreamSequenceToken left, StreamSequenceToken? right)
     {
         if (right is null)
             return 1;
-        if (right is not T)
+        if (right is not (EventSequenceToken or EventSequenceTokenV2))
         {
-            throw new ArgumentOutOfRangeException(nameof(right), right, "A " + typeof(T).Name + " cannot be compared with a "
+            throw new ArgumentOutOfRangeException(nameof(right), right, "A " + left.GetType().Name + " cannot be compared with a "
                 + right.GetType() + ".");
         }
 

@@ -34,7 +34,8 @@ public class SimpleQueueAdapterCache : IQueueAdapterCache
 /// <para>One thread at a time. Owns the batches and the places of its cursors. Every batch is linked to the next one of the queue and to
 /// the next one of its stream, so a cursor never visits batches of other streams.</para>
 /// <para>A cursor that is not disposed holds the batches behind it: the cache fills, and its agent stops reading. So whoever takes a cursor
-/// must dispose it. A cursor disposed twice has no effect.</para>
+/// must dispose it. A cursor disposed twice has no effect. If a position is of a class that cannot be compared with those of the batches,
+/// asking for a cursor there throws and leaves none behind.</para>
 /// </remarks>
 public class SimpleQueueCache : IQueueCache
 {
@@ -124,9 +125,17 @@ public class SimpleQueueCache : IQueueCache
     public virtual IQueueCacheCursor GetCacheCursor(StreamId streamId, StreamSequenceToken? token)
     {
         var cursor = new SimpleQueueCacheCursor(this, streamId, Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance);
-        if (token is not null)
-            Seek(cursor, token);
-        return cursor;
+        try
+        {
+            if (token is not null)
+                Seek(cursor, token);
+            return cursor;
+        }
+        catch
+        {
+            cursor.Dispose();
+            throw;
+        }
     }
 
     /// <summary>A cursor at the oldest batch of the stream.</summary>
@@ -157,14 +166,12 @@ public class SimpleQueueCache : IQueueCache
     {
         if (_first is null && _evicted is not null && token.CompareTo(_evicted) <= 0 && RemembersEvicted)
         {
-            cursor.Dispose();
             throw new QueueCacheMissException(token, _evicted, _evicted);
         }
 
         if (_first is not null && token.CompareTo(_first.Batch.SequenceToken) < 0
             && token.SequenceNumber != _first.Batch.SequenceToken.SequenceNumber)
         {
-            cursor.Dispose();
             throw new QueueCacheMissException(token, _first.Batch.SequenceToken, _last!.Batch.SequenceToken);
         }
 

@@ -1,0 +1,248 @@
+using System.Collections.Concurrent;
+using ActOp.Runtime.Streams;
+using ActOp.Tests.Clusters;
+using Orleans.Providers.Streams.Common;
+using Orleans.Streams;
+using Orleans.Streams.Core;
+
+namespace ActOp.Tests.Streams;
+
+/// <summary>What a <see cref="BadConsumerGrain"/> answers to a delivery.</summary>
+public enum BadAnswer
+{
+    TakesLessThanNothing,
+    TakesMoreThanItGot,
+    WantsToBeginElsewhere,
+    WantsToBeginNowhere,
+    WantsBoth,
+    Throws,
+    TakesAll,
+}
+
+/// <summary>A position of an application, which cannot be compared with those of memory streams.</summary>
+[GenerateSerializer]
+public sealed class Nowhere : StreamSequenceToken
+{
+    [Id(0)]
+    public override long SequenceNumber { get; protected set; }
+
+    [Id(1)]
+    public override int EventIndex { get; protected set; }
+
+    public override bool Equals(StreamSequenceToken? other) => other is Nowhere;
+
+    public override int CompareTo(StreamSequenceToken? other) => throw new ArgumentOutOfRangeException(nameof(other));
+}
+
+public interface IBadConsumer : IGrainWithStringKey
+{
+    Task Answer(BadAnswer answer, string? gate = null);
+}
+
+/// <summary>A consumer that speaks the protocol of the agents itself, and badly.</summary>
+internal sealed class BadConsumerGrain : Grain, IBadConsumer, IStreamConsumerExtension
+{
+    private BadAnswer _answer;
+    private string? _gate;
+
+    public Task Answer(BadAnswer answer, string? gate)
+    {
+        (_answer, _gate) = (answer, gate);
+        return Task.CompletedTask;
+    }
+
+    public Task<DeliveryReport> Deliver(
+        Guid subscription, QualifiedStreamId stream, DeliveryBatch batches, StreamSequenceToken? agreedStart) =>
+            Task.FromResult(AnswerTo(batches));
+
+    private DeliveryReport AnswerTo(DeliveryBatch batches) => _answer switch
+    {
+        BadAnswer.TakesLessThanNothing => new DeliveryReport(-1),
+        BadAnswer.TakesMoreThanItGot => new DeliveryReport(1_000_000),
+        BadAnswer.WantsToBeginElsewhere => new DeliveryReport(0, batches.Items[0].SequenceToken),
+        BadAnswer.WantsToBeginNowhere => new DeliveryReport(0, new Nowhere()),
+        BadAnswer.WantsBoth => new DeliveryReport(1, batches.Items[0].SequenceToken),
+        BadAnswer.Throws => throw new InvalidOperationException("The consumer wants nothing."),
+        _ => new DeliveryReport(batches.Items.Length),
+    };
+
+    public Task Fail(Guid subscription, QualifiedStreamId stream, Exception reason)
+    {
+        Box.Put(this.GetPrimaryKeyString(), reason.GetType().Name);
+        return Task.CompletedTask;
+    }
+
+    public async Task<StreamSequenceToken?> GetStart(Guid subscription)
+    {
+        await Gate.PassAsync(_gate);
+        return null;
+    }
+}
+
+/// <summary>A silo with one queue of memory streams, whose cache is small and whose agent is impatient.</summary>
+public sealed class NarrowStreams() : ClusterFixture(1)
+{
+    protected override void ConfigureSilo(ISiloBuilder silo) => silo
+        .AddMemoryGrainStorage("PubSubStore")
+        .AddMemoryStreams<Orleans.Providers.DefaultMemoryMessageBodySerializer>("narrow", static streams =>
+        {
+            streams.ConfigurePartitioning(1);
+            streams.Configure<SimpleQueueCacheOptions>(static cache => cache.Configure(static options => options.CacheSize = 4));
+            streams.ConfigurePullingAgent(static agent => agent.Configure(static options =>
+                options.MaxEventDeliveryTime = TimeSpan.FromMilliseconds(20)));
+        });
+
+    protected override void ConfigureClient(IClientBuilder client) => client
+        .AddMemoryStreams<Orleans.Providers.DefaultMemoryMessageBodySerializer>(
+            "narrow", static streams => streams.ConfigurePartitioning(1));
+}
+
+/// <summary>No subscription holds the queue that it shares with others, whatever its consumer does.</summary>
+public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStreams>
+{
+    private const string Provider = "narrow";
+
+    [Theory]
+    [InlineData(BadAnswer.TakesLessThanNothing)]
+    [InlineData(BadAnswer.TakesMoreThanItGot)]
+    [InlineData(BadAnswer.WantsToBeginElsewhere)]
+    [InlineData(BadAnswer.WantsToBeginNowhere)]
+    [InlineData(BadAnswer.WantsBoth)]
+    [InlineData(BadAnswer.Throws)]
+    public async Task A_consumer_that_answers_badly_does_not_hold_the_queue(BadAnswer answer)
+    {
+        var (good, box) = await NewConsumerAsync();
+        var (bad, badBox) = await NewBadConsumerAsync(answer);
+        for (var i = 0; i < 12; i++)
+        {
+            await good.OnNextAsync(i);
+            await bad.OnNextAsync(i);
+        }
+
+        Assert.Equal(Numbers(0, 12), await box.ReceivedAsync(12));
+        Assert.Contains(nameof(StreamEventDeliveryFailureException), await badBox.ReceivedAsync(2));
+    }
+
+    [Fact]
+    public async Task A_consumer_may_begin_at_a_position_of_the_other_class()
+    {
+        var stream = NewStream();
+        var (first, second) = (Box.New(), Box.New());
+        var tokens = new ConcurrentQueue<StreamSequenceToken>();
+        await stream.SubscribeAsync((item, token) =>
+        {
+            tokens.Enqueue(token!);
+            Box.Put(first.Name, item.ToString());
+            return Task.CompletedTask;
+        });
+        for (var i = 0; i < 3; i++)
+            await stream.OnNextAsync(i);
+        await first.ReceivedAsync(3);
+        var grain = cluster.Client.GetGrain<IConsumer>(Guid.NewGuid());
+        await grain.Subscribe(Provider, stream.StreamId, second.Name, new EventSequenceToken(tokens.ElementAt(1).SequenceNumber));
+        Assert.Equal(Numbers(1, 2), await second.ReceivedAsync(2));
+        for (var i = 3; i < 20; i++)
+            await stream.OnNextAsync(i);
+        Assert.Equal(Numbers(1, 19), await second.ReceivedAsync(17));
+    }
+
+    [Fact]
+    public async Task A_position_of_an_unknown_class_is_told_to_the_observer_which_gets_the_next_items()
+    {
+        var stream = NewStream();
+        var (first, second) = (Box.New(), Box.New());
+        await cluster.Client.GetGrain<IConsumer>(Guid.NewGuid()).Subscribe(Provider, stream.StreamId, first.Name);
+        await stream.OnNextAsync(0);
+        await first.ReceivedAsync(1);
+        await cluster.Client.GetGrain<IConsumer>(Guid.NewGuid()).Subscribe(Provider, stream.StreamId, second.Name, new Nowhere());
+        Assert.Equal([nameof(ArgumentOutOfRangeException)], await second.ReceivedAsync(1));
+        for (var i = 1; i < 20; i++)
+            await stream.OnNextAsync(i);
+        Assert.Equal(Numbers(0, 20), await first.ReceivedAsync(19));
+    }
+
+    [Fact]
+    public async Task A_rewind_asked_for_while_the_consumer_is_being_asked_is_asked_about_too()
+    {
+        using var gate = new Gate();
+        var (stream, _) = await NewBadConsumerAsync(BadAnswer.TakesAll);
+        var subscription = Assert.Single(await Manager.GetSubscriptions(Provider, stream.StreamId));
+        await stream.OnNextAsync(1);
+        var grain = cluster.Client.GetGrain<IBadConsumer>(subscription.GrainId.Key.ToString());
+        await grain.Answer(BadAnswer.TakesAll, gate.Name);
+        await RegisterAgainAsync(stream, subscription);
+        await gate.ArrivedAsync();
+        await RegisterAgainAsync(stream, subscription);
+        gate.Open();
+        await gate.ArrivedAsync();
+    }
+
+    [Fact]
+    public async Task A_subscription_that_is_taken_back_stays_at_no_agent()
+    {
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var (kind, cross) = (new Agent(false), new Agent(true));
+        var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
+        var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
+        foreach (var agent in new[] { kind, cross })
+            await rendezvous.RegisterProducer(stream, parts.AddObserver(agent).GrainId);
+        var entry = new SubscriptionEntry { Id = Guid.NewGuid(), Consumer = cluster.Client.GetGrain<IBadConsumer>("x").GetGrainId() };
+        await Assert.ThrowsAsync<InvalidOperationException>(() => rendezvous.RegisterConsumer(stream, entry));
+        Assert.Empty(await rendezvous.GetSubscriptions());
+        Assert.Equal([1, 1], new[] { kind.Added, cross.Added });
+        Assert.Equal([1, 1], new[] { kind.Removed, cross.Removed });
+    }
+
+    private IStreamSubscriptionManager Manager => cluster.ClientOf(0).ServiceProvider.GetRequiredService<IStreamSubscriptionManagerAdmin>()
+        .GetStreamSubscriptionManager(StreamSubscriptionManagerType.ExplicitSubscribeOnly);
+
+    private static string[] Numbers(int from, int count) => [.. Enumerable.Range(from, count).Select(static one => one.ToString())];
+
+    private IAsyncStream<int> NewStream() =>
+        cluster.Client.GetStreamProvider(Provider).GetStream<int>(StreamId.Create("narrow", Guid.NewGuid()));
+
+    private async Task<(IAsyncStream<int> Stream, Box Box)> NewConsumerAsync()
+    {
+        var (stream, box) = (NewStream(), Box.New());
+        await cluster.Client.GetGrain<IConsumer>(Guid.NewGuid()).Subscribe(Provider, stream.StreamId, box.Name);
+        return (stream, box);
+    }
+
+    /// <summary>The box gets the failures that the consumer is told of.</summary>
+    private async Task<(IAsyncStream<int> Stream, Box Box)> NewBadConsumerAsync(BadAnswer answer)
+    {
+        var (stream, box) = (NewStream(), Box.New());
+        var grain = cluster.Client.GetGrain<IBadConsumer>(box.Name);
+        await grain.Answer(answer);
+        await Manager.AddSubscription(Provider, stream.StreamId, (GrainReference)grain);
+        return (stream, box);
+    }
+
+    private async Task RegisterAgainAsync(IAsyncStream<int> stream, StreamSubscription subscription)
+    {
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var qualified = new QualifiedStreamId(Provider, stream.StreamId);
+        await parts.Grain<IPubSubRendezvousGrain>(qualified.ToString()).RegisterConsumer(
+            qualified, new SubscriptionEntry { Id = subscription.SubscriptionId, Consumer = subscription.GrainId });
+    }
+
+    /// <summary>An agent that counts; a cross one answers with an exception.</summary>
+    private sealed class Agent(bool isCross) : IStreamAgent
+    {
+        internal int Added { get; private set; }
+
+        internal int Removed { get; private set; }
+
+        public Task AddSubscriber(SubscriptionEntry subscription, StreamId stream)
+        {
+            Added++;
+            return isCross ? throw new InvalidOperationException("The agent has noted it, and fails.") : Task.CompletedTask;
+        }
+
+        public Task RemoveSubscriber(Guid subscription, StreamId stream)
+        {
+            Removed++;
+            return Task.CompletedTask;
+        }
+    }
+}
