@@ -172,6 +172,16 @@ public sealed class FileGrainStorageTests : IDisposable
     }
 
     [Fact]
+    public async Task An_operation_that_comes_while_the_storage_ends_is_refused_and_does_not_wait_for_ever()
+    {
+        using var storage = await Started();
+        var stage = storage.Stage!;
+        await storage.StopAsync();
+        var late = storage.RunOnAsync(stage, static () => 1, CancellationToken.None);
+        await Assert.ThrowsAsync<OrleansException>(() => late.WaitAsync(Gate.Patience));
+    }
+
+    [Fact]
     public async Task The_chosen_serializer_writes_the_files()
     {
         var json = new SystemTextJsonGrainStorageSerializer(Options.Create(new SystemTextJsonGrainStorageSerializerOptions()));

@@ -36,6 +36,9 @@ internal sealed class SimulatedDisk : Disk
 
     internal int FailsUntil { get; set; } = int.MaxValue;
 
+    /// <summary>What another thread does before the next file is read.</summary>
+    internal Action? BeforeRead { get; set; }
+
     internal IEnumerable<string> Names => _names.Keys;
 
     /// <summary>What the next process finds: everything after the end of a process, some of it after a loss of power.</summary>
@@ -101,6 +104,9 @@ internal sealed class SimulatedDisk : Disk
     internal override byte[]? Read(string path)
     {
         Step(static () => { }, mayFail: false);
+        var before = BeforeRead;
+        BeforeRead = null;
+        before?.Invoke();
         return _names.TryGetValue(path, out var node) ? node.Content : null;
     }
 

@@ -55,6 +55,36 @@ public class StateFolderTests
     }
 
     [Fact]
+    public void What_another_thread_writes_during_a_read_is_durable_before_anybody_sees_it()
+    {
+        var failed = true;
+        for (var step = 1; failed; step++)
+        {
+            failed = false;
+            var disk = new SimulatedDisk();
+            var folder = Start(disk);
+            var etag = folder.TryWrite("s", Grain, null, Bytes("old"));
+            disk.BeforeRead = () =>
+            {
+                disk.FailsFrom = disk.Steps + step;
+                try
+                {
+                    folder.TryWrite("s", Grain, etag, Bytes("new"));
+                }
+                catch (IOException)
+                {
+                    failed = true;
+                }
+
+                disk.FailsFrom = 0;
+            };
+            var seen = TextOf(folder.Read("s", Grain));
+            for (var seed = 0; seed < Seeds; seed++)
+                Assert.Equal(seen, TextOf(Start(disk.Restart(new Random(seed))).Read("s", Grain)));
+        }
+    }
+
+    [Fact]
     public void A_disk_that_does_not_flush_would_be_found_out()
     {
         var lost = 0;

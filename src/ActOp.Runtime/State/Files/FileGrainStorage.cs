@@ -17,7 +17,7 @@ namespace ActOp.Runtime.State.Files;
 /// </summary>
 /// <remarks>
 /// <para>Any thread. Owns a stage with its threads, from the start in its stage of the silo's lifecycle until the silo stops or the
-/// container is disposed. Operations that wait then still run; later ones are refused.</para>
+/// container is disposed. Operations that wait then still run; later ones are refused, also those that come while the stage ends.</para>
 /// <para>Failures: serialization throws on the grain's turn, and nothing is queued. Too many operations wait: refused. An operation
 /// throws: its caller gets the exception, and the thread goes on. One hangs, as on a network disk: it holds its thread; when all are held,
 /// the others wait up to the limit, and their callers until they give up. Another process holds a folder: tried again every 5 ms, until
@@ -48,6 +48,9 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         _folder = new StateFolder(RealDisk.Instance, Root, static () => Guid.NewGuid().ToString("N"));
         _activators = activators;
     }
+
+    /// <summary>Null before the start and from the stop on.</summary>
+    internal Stage? Stage => Volatile.Read(ref _stage);
 
     /// <summary>The directory of this storage.</summary>
     internal string Root { get; }
@@ -166,14 +169,26 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
 
         try
         {
-            var item = new Operation<TResult>(operation, cancellationToken);
-            stage.Post(item);
-            return await item.Result;
+            return await RunOnAsync(stage, operation, cancellationToken);
         }
         finally
         {
             Interlocked.Decrement(ref _waiting);
         }
+    }
+
+    /// <summary>Runs an operation on the stage, which may have ended since the caller has got it: then nobody takes the item.</summary>
+    internal async Task<TResult> RunOnAsync<TResult>(Stage stage, Func<TResult> operation, CancellationToken cancellationToken)
+    {
+        var item = new Operation<TResult>(operation, cancellationToken);
+        stage.Post(item);
+        if (!ReferenceEquals(Volatile.Read(ref _stage), stage))
+        {
+            await stage.StopAsync();
+            item.Refuse(new OrleansException("The storage \"" + _name + "\" was stopped before the operation began."));
+        }
+
+        return await item.Result;
     }
 
     private void LogDefect(Exception exception) => new Hosting.Log(_logger).StageFailed("storage-files", exception);
@@ -184,21 +199,24 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
 
         internal Task<TResult> Result => _result.Task;
 
+        /// <summary>Fails it, if it has not run; no thread may take it any more.</summary>
+        internal void Refuse(Exception exception) => _result.TrySetException(exception);
+
         public void Execute()
         {
             if (cancellationToken.IsCancellationRequested)
             {
-                _result.SetCanceled(cancellationToken);
+                _result.TrySetCanceled(cancellationToken);
                 return;
             }
 
             try
             {
-                _result.SetResult(operation());
+                _result.TrySetResult(operation());
             }
             catch (Exception exception)
             {
-                _result.SetException(exception);
+                _result.TrySetException(exception);
             }
         }
     }

@@ -64,14 +64,16 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
     internal StateFile? Read(string state, GrainId grain)
     {
         var (path, folder) = PathOf(state, grain);
-        // A record whose name is not durable yet must not be seen: it may disappear again.
+        var record = Load(path, state, grain);
+        // A record whose name is not durable yet must not be seen: it may disappear again. Asked after it was read: a writer says so before
+        // it changes the name.
         if (folder.MustFlush)
         {
             lock (folder.Gate)
                 Flush(Path.GetDirectoryName(path)!, folder);
         }
 
-        return Load(path, state, grain);
+        return record;
     }
 
     /// <summary>Replaces the record if it has this ETag. Returns the new one, or null while another process holds the folder.</summary>
