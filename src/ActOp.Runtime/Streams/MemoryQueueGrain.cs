@@ -55,8 +55,8 @@ internal sealed record MemoryQueueContent(Guid Incarnation, Guid Owner, long Fir
 /// agent goes on as if nothing had happened; if they are too large for one message between silos, they are lost (event 300). The agent
 /// dies: the next one claims the queue and gets what was not acknowledged, so some
 /// messages come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: the next one includes it.
-/// The agent hangs: the queue fills, and producers wait until their calls time out; a message whose producer has given up may still be
-/// delivered.</para>
+/// The agent hangs, or a consumer holds it: the queue fills, and producers wait for <see cref="LongestWaitForRoom"/>; then they get an
+/// exception that says so, and their messages are not delivered.</para>
 /// </remarks>
 [Reentrant, KeepAlive, Immovable]
 internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue, IGrainMigrationParticipant
@@ -68,6 +68,9 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue,
 
     /// <summary>How long a receiver waits for a message.</summary>
     private static readonly TimeSpan LongestWait = TimeSpan.FromSeconds(1);
+
+    /// <summary>How long a producer waits for room: less than the usual response timeout, which would not say why.</summary>
+    private static readonly TimeSpan LongestWaitForRoom = TimeSpan.FromSeconds(20);
 
     private Guid _incarnation = Guid.NewGuid();
     private readonly Queue<(MemoryMessageData Data, TaskCompletionSource Added)> _waiting = new();
@@ -163,18 +166,25 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue,
         _count = content.Items.Length;
     }
 
-    private Task EnqueueLaterAsync(MemoryMessageData data)
+    private async Task EnqueueLaterAsync(MemoryMessageData data)
     {
         if (_waiting.Count >= Limit)
-        {
-            throw new InvalidOperationException(
-                "The queue is full: " + Limit + " messages were not delivered yet, and as many producers wait for room.");
-        }
-
+            throw Full("as many producers wait for room");
         var added = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _waiting.Enqueue((data, added));
-        return added.Task;
+        await added.Task.WaitAsync(LongestWaitForRoom, time).ConfigureAwait(
+            ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        if (added.TrySetException(Full("there was no room for " + LongestWaitForRoom)))
+        {
+            while (_waiting.TryPeek(out var first) && first.Added.Task.IsCompleted)
+                _waiting.Dequeue();
+        }
+
+        await added.Task;
     }
+
+    private static LimitExceededException Full(string why) => new("The queue is full: " + Limit + " messages were not delivered yet, and "
+        + why + ". A consumer of a stream of this queue does not keep up, or fails (event 1208).");
 
     private void Add(MemoryMessageData data)
     {
@@ -212,8 +222,8 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue,
         _firstNumber += count;
         while (_count < Limit && _waiting.TryDequeue(out var waiting))
         {
-            Add(waiting.Data);
-            waiting.Added.TrySetResult();
+            if (waiting.Added.TrySetResult())
+                Add(waiting.Data);
         }
     }
 
