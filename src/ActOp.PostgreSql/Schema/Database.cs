@@ -1,4 +1,5 @@
 using System.Data.Common;
+using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Npgsql;
