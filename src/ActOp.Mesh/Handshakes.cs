@@ -139,7 +139,9 @@ internal sealed class Handshakes(
     public void Closed(Link link)
     {
         Pending.Leave(link);
-        if (link.AbortReason != DisconnectReason.ClosedLocally)
+        // A dialler that goes after it has proved itself and learned whom it has reached only asked (MeshNode.Ask).
+        var asked = link is { AbortReason: DisconnectReason.PeerClosed or DisconnectReason.Reset, Transcript.Node: not null };
+        if (link.AbortReason != DisconnectReason.ClosedLocally && !asked)
         {
             reports.LinkRefused(link);
         }
@@ -227,6 +229,13 @@ internal sealed class Handshakes(
     private void OnAnswer(Link link, HandshakeFrame answer, ReadOnlySpan<byte> body)
     {
         var session = link.Session!;
+        if (session.Asked is not null)
+        {
+            session.IsAnswered = session.Peer.Id == answer.Node;
+            session.Abort(session.IsAnswered ? DisconnectReason.ClosedLocally : DisconnectReason.WrongNode);
+            return;
+        }
+
         if (!session.IsCommitted && !TryCommit(session, answer.Node))
         {
             return;

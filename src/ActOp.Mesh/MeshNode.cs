@@ -166,6 +166,22 @@ public sealed class MeshNode : IDisposable
         return peer;
     }
 
+    /// <summary>
+    /// Dials an endpoint once, over a connection of its own, to see whether a node answers there that can be connected and has this
+    /// identity. Sessions with that node are not touched.
+    /// </summary>
+    /// <param name="endPoint">The endpoint.</param>
+    /// <param name="expected">The identity.</param>
+    /// <param name="done">
+    /// Gets null, or why not, on the control thread. Called once, within <see cref="MeshOptions.HandshakeTimeout"/>; not if the node is
+    /// disposed before.
+    /// </param>
+    public void Ask(EndPoint endPoint, NodeId expected, Action<DialFailure?> done)
+    {
+        var stranger = new Peer(this, endPoint, expected, identityIsExpected: true) { Keep = false };
+        ControlPoller.Post(() => _sessions.Dials.Ask(stranger, done));
+    }
+
     /// <summary>The peer of an identity, if there is one.</summary>
     public Peer? FindPeer(NodeId id) => _tables.FindPeer(id);
 

@@ -29,6 +29,15 @@ internal sealed class Session
     /// <summary>Of a dialled session: a claim has been sent, so the other end may have accepted it.</summary>
     public bool IsCommitted { get; set; }
 
+    /// <summary>
+    /// Not null: it only asks who answers at the endpoint, and never opens. Called once, when it is over, with null if the expected node
+    /// has answered.
+    /// </summary>
+    public Action<DialFailure?>? Asked { get; init; }
+
+    /// <summary>The expected node has answered a session that only asks.</summary>
+    public bool IsAnswered { get; set; }
+
     /// <summary>The reason of its end; None while it has not begun.</summary>
     public DisconnectReason Reason { get; private set; }
 
@@ -240,6 +249,12 @@ internal sealed class Sessions : IDisposable
     {
         var peer = session.Peer;
         session.Deadline?.Dispose();
+        if (session.Asked is { } asked)
+        {
+            asked(session.IsAnswered ? null : new DialFailure(session.Reason, session.Why));
+            return;
+        }
+
         var wasCurrent = peer.Current == session;
         if (wasCurrent)
         {
@@ -440,6 +455,31 @@ internal sealed class Dials(
                 sessions.Over(session);
             }
         }
+    }
+
+    /// <summary>Dials once, to see whether the expected node answers. The peer is known to nobody else.</summary>
+    public void Ask(Peer stranger, Action<DialFailure?> asked)
+    {
+        var session = new Session(stranger, ++_lastSession, dialled: true, dataLinks: 0) { Asked = asked };
+        Link? link = null;
+        try
+        {
+            link = tables.TryAddLink(transport.Dial(stranger.EndPoint!), LinkPhase.AwaitGreeting, null);
+        }
+        catch (Exception exception)
+        {
+            reports.DialThrew(exception, stranger);
+        }
+
+        if (link is null)
+        {
+            asked(new DialFailure(DisconnectReason.ConnectFailed, null));
+            return;
+        }
+
+        session.TryJoin(link, Channel.Control, 0);
+        sessions.Limit(session);
+        control.Post(() => control.Attach(link), link);
     }
 
     /// <summary>A dial ended without an open session.</summary>

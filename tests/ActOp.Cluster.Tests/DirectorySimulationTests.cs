@@ -117,6 +117,8 @@ public sealed class DirectorySimulationTests
         Assert.True(cluster.RunUntil(15_000, () => cluster.Running.All(silo => silo.Protocol.View.IsDead(victim.Address))
             && cluster.AllSlotsServed()));
 
+        // Simulated registrations are repeated for about as long as the lease.
+        cluster.Run(1_000);
         foreach (var orphan in orphans)
         {
             cluster.Silos[0].Activate(orphan);

@@ -67,8 +67,8 @@ public sealed class MembershipOptionTests
     public void The_table_is_read_and_the_sign_of_life_written_within_the_shorter_of_both_periods()
     {
         Assert.Equal(7_000, From(static options => options.IAmAliveTablePublishTimeout = TimeSpan.FromSeconds(7)).TableRefreshPeriod);
-        Assert.Equal(6_000, From(static options => options.TableRefreshTimeout = TimeSpan.FromSeconds(6)).TableRefreshPeriod);
-        Assert.Equal(30_000, From(static _ => { }).TableRefreshPeriod);
+        Assert.Equal(4_000, From(static options => options.TableRefreshTimeout = TimeSpan.FromSeconds(4)).TableRefreshPeriod);
+        Assert.Equal(5_000, From(static _ => { }).TableRefreshPeriod);
         Assert.Equal(5_000, From(static _ => { }, TimeSpan.FromSeconds(30)).TableRefreshPeriod);
     }
 

@@ -1,3 +1,4 @@
+using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Routing;
 using Orleans;
@@ -25,6 +26,14 @@ internal interface IClusterTarget : ISystemTarget
 
     [OneWay]
     ValueTask IndirectProbeReply(IndirectProbeReply reply);
+
+    [OneWay]
+    [Callers(Callers.Silos)]
+    ValueTask Introduce(Introduction introduction);
+
+    [OneWay]
+    [Callers(Callers.Silos)]
+    ValueTask IntroductionReply(IntroductionReply reply);
 
     [OneWay]
     [Callers(Callers.Silos)]
@@ -90,3 +99,18 @@ internal readonly record struct IndirectProbe(long Id, SiloAddress From, SiloAdd
 /// <param name="Health">The health score of the silo that probed. The reply of an unhealthy silo is ignored.</param>
 [Orleans.GenerateSerializer]
 internal readonly record struct IndirectProbeReply(long Id, SiloAddress From, SiloAddress Target, bool Reached, bool Refused, int Health);
+
+/// <summary>A silo that joins asks another one to dial it.</summary>
+/// <param name="Id">Number that the reply repeats.</param>
+/// <param name="From">The silo that joins.</param>
+/// <param name="Version">Its table version. The receiver reads the table if its own version is older.</param>
+[Orleans.GenerateSerializer]
+internal readonly record struct Introduction(long Id, SiloAddress From, long Version);
+
+/// <summary>The reply to an <see cref="Introduction"/>.</summary>
+/// <param name="Id">The introduction's number.</param>
+/// <param name="From">The silo that dialled.</param>
+/// <param name="Reason">None if it has reached the silo that joins; or why not.</param>
+/// <param name="Why">What its transport knows more.</param>
+[Orleans.GenerateSerializer]
+internal readonly record struct IntroductionReply(long Id, SiloAddress From, DisconnectReason Reason, string? Why);

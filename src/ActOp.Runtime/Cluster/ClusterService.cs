@@ -1,6 +1,8 @@
+using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
+using Microsoft.Extensions.Logging;
 using Orleans.Runtime;
 using Orleans.Runtime.MembershipService;
 
@@ -29,6 +31,10 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly BackgroundPart _tableUse;
     private readonly TaskCompletionSource _left = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource<MembershipAction.StopDead> _stoppedDead = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<string> _notAccepted = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    /// <summary>The last silo that joins and was not reached.</summary>
+    private (SiloAddress, DisconnectReason)? _unreached;
     private ITimer? _timer;
     private int _isTickPosted;
     private bool _pumping;
@@ -86,6 +92,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     internal async Task JoinAsync(CancellationToken cancellationToken)
     {
         _peers.LinkLost += OnLinkLost;
+        _peers.SiloNotReached += OnNotReached;
         Post(() => _protocol.Join(Now));
         var period = TimeSpan.FromMilliseconds(_options.TickPeriod);
         _timer = _local.Time.CreateTimer(_ => PostTick(), null, period, period);
@@ -101,10 +108,21 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         }
     }
 
+    /// <summary>
+    /// Becomes active, after it has reached the members and they have reached it (<see cref="NewcomerProof"/>). Otherwise it leaves the
+    /// table and throws.
+    /// </summary>
     internal async Task ActivateAsync(CancellationToken cancellationToken)
     {
         Post(() => _protocol.Activate(Now));
-        await WaitFor(() => _cluster.IsActive(_local.Address), cancellationToken);
+        await WaitFor(() => _cluster.IsActive(_local.Address) || _notAccepted.Task.IsCompleted, cancellationToken, _notAccepted.Task)
+            .ConfigureAwait(false);
+        if (!_notAccepted.Task.IsCompleted)
+            return;
+        await LeaveAsync(cancellationToken).ConfigureAwait(false);
+        throw new OrleansClusterConnectivityCheckFailedException("The silo " + _local.Address + " was not started, because it and members "
+            + "of the cluster do not reach each other: " + await _notAccepted.Task.ConfigureAwait(false)
+            + ". It has left the membership table; the other silos are not affected.");
     }
 
     /// <summary>Marks this silo as stopping in the table. Returns when the view shows it, or when the table does not answer.</summary>
@@ -140,6 +158,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     {
         _timer?.Dispose();
         _peers.LinkLost -= OnLinkLost;
+        _peers.SiloNotReached -= OnNotReached;
     }
 
     public ValueTask Probe(Probe probe) => Do(() => _protocol.OnProbe(probe, Now));
@@ -149,6 +168,10 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     public ValueTask IndirectProbe(IndirectProbe probe) => Do(() => _protocol.OnIndirectProbe(probe, Now));
 
     public ValueTask IndirectProbeReply(IndirectProbeReply reply) => Do(() => _protocol.OnIndirectProbeReply(reply, Now));
+
+    public ValueTask Introduce(Introduction introduction) => Do(() => _protocol.OnIntroduction(introduction, Now));
+
+    public ValueTask IntroductionReply(IntroductionReply reply) => Do(() => _protocol.OnIntroductionReply(reply, Now));
 
     public ValueTask Gossip(TableSnapshot table) => Do(() => _protocol.OnGossip(table, Now));
 
@@ -168,6 +191,20 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private TimeSpan TableTimeout => TimeSpan.FromMilliseconds(_options.TableTimeout);
 
     private long Now => _local.Clock.Update();
+
+    private void OnNotReached(SiloAddress silo, DialFailure failure) => Post(() => _protocol.OnNotReached(silo, failure));
+
+    private void DialBack(SiloAddress silo) => _peers.Ask(silo, failure => Post(() =>
+    {
+        if (failure is not null && _unreached != (silo, failure.Reason))
+        {
+            // Not for each attempt.
+            _unreached = (silo, failure.Reason);
+            MembershipLog.JoinerNotReached(_local.Log.Logger, silo, DialFailures.Cause(failure));
+        }
+
+        _protocol.OnDialledBack(silo, failure);
+    }));
 
     private void OnLinkLost(SiloAddress silo, bool refused) => Post(() =>
     {
@@ -203,7 +240,8 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         return default;
     }
 
-    private async Task WaitFor(Func<bool> condition, CancellationToken cancellationToken)
+    /// <summary>Waits until a condition of the view, or of another event that makes it true, holds.</summary>
+    private async Task WaitFor(Func<bool> condition, CancellationToken cancellationToken, Task? other = null)
     {
         while (true)
         {
@@ -217,7 +255,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
                 throw dead.HasNoRow ? new OrleansMissingMembershipEntryException(message) : new OrleansException(message);
             }
 
-            await Task.WhenAny(changed, _stoppedDead.Task).WaitAsync(cancellationToken).ConfigureAwait(false);
+            await Task.WhenAny(changed, _stoppedDead.Task, other ?? changed).WaitAsync(cancellationToken).ConfigureAwait(false);
         }
     }
 
@@ -272,6 +310,22 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
                 break;
             case MembershipAction.SendIndirectProbeReply send:
                 Send(At(send.To).IndirectProbeReply(send.Reply));
+                break;
+            case MembershipAction.SendIntroduction send:
+                Send(At(send.To).Introduce(send.Introduction));
+                break;
+            case MembershipAction.SendIntroductionReply send:
+                Send(At(send.To).IntroductionReply(send.Reply));
+                break;
+            case MembershipAction.DialBack dial:
+                DialBack(dial.Silo);
+                break;
+            case MembershipAction.NotConfirmed waits:
+                MembershipLog.NotConfirmed(_local.Log.Logger, _local.Address, waits.Members);
+                break;
+            case MembershipAction.NotAccepted failed:
+                MembershipLog.NotAccepted(_local.Log.Logger, _local.Address, failed.Members);
+                _notAccepted.TrySetResult(failed.Members);
                 break;
             case MembershipAction.SendGossip send:
                 Send(At(send.To).Gossip(send.Table));
@@ -337,4 +391,18 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         _local.Log.ViewChanged(view.Number, view.ActiveSilos.Length, string.Join(", ", change.Joined), string.Join(", ", change.Left));
         ViewChanged?.Invoke(before, view, change);
     }
+}
+
+/// <summary>What the log says about silos that join. Ids 1400 to 1409.</summary>
+internal static partial class MembershipLog
+{
+    [LoggerMessage(1400, LogLevel.Warning, "{Silo} is not active yet, because it and members do not reach each other: {Members}.")]
+    internal static partial void NotConfirmed(ILogger logger, SiloAddress silo, string members);
+
+    [LoggerMessage(1401, LogLevel.Error, "{Silo} gives up its start, because it and members do not reach each other: {Members}.")]
+    internal static partial void NotAccepted(ILogger logger, SiloAddress silo, string members);
+
+    [LoggerMessage(1402, LogLevel.Warning,
+        "{Silo} joins, but does not answer at its address: {Reason}. It does not become active before it does; this silo is not affected.")]
+    internal static partial void JoinerNotReached(ILogger logger, SiloAddress silo, string reason);
 }

@@ -7,9 +7,10 @@ namespace ActOp.Runtime.Cluster;
 /// What one silo knows of the membership table, part of <see cref="MembershipProtocol"/>. Owns the newest snapshot, the view made from it,
 /// the time of the last confirmation, and how long each heartbeat has stood still.
 /// </summary>
-internal sealed class KnownTable(SiloAddress self)
+internal sealed class KnownTable(SiloAddress self, MembershipOptions options)
 {
-    private readonly Dictionary<SiloAddress, (long Count, long Since)> _beats = [];
+    private readonly Dictionary<SiloAddress, (long Count, long Since, bool HasMoved)> _beats = [];
+    private long _readAt;
     private long _confirmedAt = long.MinValue / 2;
 
     /// <summary>The newest table that was read or received.</summary>
@@ -47,6 +48,11 @@ internal sealed class KnownTable(SiloAddress self)
     /// <summary>Takes a table that is not older. Returns whether it is newer.</summary>
     public bool Take(TableSnapshot table, long? confirmedAt, long now)
     {
+        if (confirmedAt is not null)
+        {
+            AllowForOutage(now);
+        }
+
         NoteHeartbeats(table, now);
         // Correct for gossip too: a silo that is alive in a newer version was alive at each earlier confirmation, as death is final.
         _confirmedAt = Math.Max(_confirmedAt, confirmedAt ?? _confirmedAt);
@@ -70,16 +76,38 @@ internal sealed class KnownTable(SiloAddress self)
     /// <summary>Another silo has confirmed the known version at this time.</summary>
     public void Confirm(long at) => _confirmedAt = Math.Max(_confirmedAt, at);
 
-    /// <summary>For how long the heartbeat of a silo has not moved.</summary>
-    public long StillFor(SiloAddress silo, long now) => _beats.TryGetValue(silo, out var seen) ? now - seen.Since : 0;
+    /// <summary>For how long the heartbeat of a silo had not moved when the table was last read.</summary>
+    public long StillFor(SiloAddress silo) => _beats.TryGetValue(silo, out var seen) ? Math.Max(0, _readAt - seen.Since) : 0;
+
+    /// <summary>Whether the heartbeat of a silo has moved since this silo first saw it: its process lived meanwhile.</summary>
+    public bool HasBeaten(SiloAddress silo) => _beats.TryGetValue(silo, out var seen) && seen.HasMoved;
+
+    // While the table does not answer, nobody's heartbeat moves: that time says nothing about anybody.
+    private void AllowForOutage(long now)
+    {
+        var outage = now - _readAt - (2L * options.TableRefreshPeriod);
+        if (_readAt != 0 && outage > 0)
+        {
+            foreach (var (silo, seen) in _beats.ToArray())
+            {
+                _beats[silo] = seen with { Since = seen.Since + outage };
+            }
+        }
+
+        _readAt = now;
+    }
 
     private void NoteHeartbeats(TableSnapshot table, long now)
     {
         foreach (var row in table.Rows)
         {
-            if (!_beats.TryGetValue(row.Silo, out var seen) || row.Heartbeat > seen.Count)
+            if (!_beats.TryGetValue(row.Silo, out var seen))
             {
-                _beats[row.Silo] = (row.Heartbeat, now);
+                _beats[row.Silo] = (row.Heartbeat, now, false);
+            }
+            else if (row.Heartbeat > seen.Count)
+            {
+                _beats[row.Silo] = (row.Heartbeat, now, true);
             }
         }
 
@@ -166,8 +194,7 @@ internal sealed class TableRequests(MembershipOptions options, MembershipOutput 
 
 /// <summary>The changes that one silo makes in the membership table: its own row, its votes, and stale rows.</summary>
 internal sealed class DesiredChanges(
-    SiloAddress self, string name, IPEndPoint? gateway, MembershipOptions options, KnownTable known,
-    IReadOnlyDictionary<SiloAddress, bool> suspects)
+    SiloAddress self, string name, IPEndPoint? gateway, MembershipOptions options, KnownTable known, SiloProbes probes)
 {
     /// <summary>When expired rows are looked for again. The only state.</summary>
     private long? _cleanupDue;
@@ -208,6 +235,7 @@ internal sealed class DesiredChanges(
 
     private void Votes(TableChange write, long now)
     {
+        var witnesses = Witnesses(now);
         foreach (var row in known.Table.Rows)
         {
             if (!row.IsAlive || row.Silo.Equals(self))
@@ -216,7 +244,7 @@ internal sealed class DesiredChanges(
             }
 
             var mine = row.Votes.FirstOrDefault(vote => vote.Voter.Equals(self));
-            if (!suspects.TryGetValue(row.Silo, out var refused))
+            if (!probes.Suspects.TryGetValue(row.Silo, out var refused) || !MayTestify(row.Silo, witnesses, now))
             {
                 if (mine.Voter is not null)
                 {
@@ -234,9 +262,11 @@ internal sealed class DesiredChanges(
     {
         var votes = row.Votes.RemoveAll(vote => vote.Voter.Equals(self) || !known.View.MayHost(vote.Voter));
         votes = votes.Add(new Vote(self, mine.Voter is null ? known.View.Number : mine.View, refused));
-        if (votes.Length >= VotesNeeded(now))
+        // A voter that this silo does not reach either may be the one that is cut off, so its word does not count.
+        var counted = votes.RemoveAll(vote => probes.Suspects.ContainsKey(vote.Voter));
+        if (counted.Length >= VotesNeeded(now))
         {
-            var cause = votes.All(vote => vote.Refused) ? DeathCause.Refused : DeathCause.Silent;
+            var cause = counted.All(vote => vote.Refused) ? DeathCause.Refused : DeathCause.Silent;
             write.Put(row.AsDead(cause), changesView: true);
         }
         else if (mine.Voter is null || mine.Refused != refused)
@@ -258,8 +288,30 @@ internal sealed class DesiredChanges(
         return Math.Max(1, Math.Min(options.VotesForDeath, (fresh + 1) / 2));
     }
 
+    /// <summary>The other active silos that could vouch for this one: all whose heartbeat is fresh.</summary>
+    private List<SiloAddress> Witnesses(long now)
+    {
+        var witnesses = new List<SiloAddress>();
+        foreach (var silo in known.View.ActiveSilos)
+        {
+            if (!silo.Equals(self) && IsFresh(silo, now))
+            {
+                witnesses.Add(silo);
+            }
+        }
+
+        return witnesses;
+    }
+
+    // Who hears nobody is more likely cut off than surrounded by the dead. Between two silos it cannot be decided.
+    private bool MayTestify(SiloAddress suspect, List<SiloAddress> witnesses, long now)
+    {
+        var others = witnesses.Where(silo => !silo.Equals(suspect)).ToArray();
+        return others.Length == 0 || others.Any(silo => probes.HasHeard(silo, now));
+    }
+
     private bool IsFresh(SiloAddress silo, long now) =>
-        silo.Equals(self) || known.StillFor(silo, now) < (long)options.StaleHeartbeats * options.TableRefreshPeriod;
+        silo.Equals(self) || known.StillFor(silo) < options.StaleTime;
 
     private void AbandonedRows(TableChange write, long now)
     {
@@ -270,7 +322,7 @@ internal sealed class DesiredChanges(
 
         foreach (var row in known.Table.Rows)
         {
-            if (row.Status is SiloStatus.Created or SiloStatus.Joining && known.StillFor(row.Silo, now) > options.MaxJoinTime)
+            if (row.Status is SiloStatus.Created or SiloStatus.Joining && known.StillFor(row.Silo) > options.MaxJoinTime)
             {
                 write.Put(row.AsDead(DeathCause.Silent), changesView: true);
             }
@@ -283,7 +335,7 @@ internal sealed class DesiredChanges(
         var dead = known.Table.Rows.Where(row => !row.IsAlive).OrderByDescending(row => row.ChangedAt).Skip(options.MaxDefunctRows);
         foreach (var row in dead)
         {
-            if (known.StillFor(row.Silo, now) > 3L * options.LeaseDuration)
+            if (known.StillFor(row.Silo) > 3L * options.LeaseDuration)
             {
                 write.Remove(row.Silo);
             }
@@ -303,7 +355,7 @@ internal sealed class DesiredChanges(
         _cleanupDue = After(now);
         foreach (var row in known.Table.Rows)
         {
-            if (!row.IsAlive && known.StillFor(row.Silo, now) > Math.Max(options.DefunctExpiration, 3L * options.LeaseDuration))
+            if (!row.IsAlive && known.StillFor(row.Silo) > Math.Max(options.DefunctExpiration, 3L * options.LeaseDuration))
             {
                 write.Remove(row.Silo);
             }

@@ -18,6 +18,24 @@ internal abstract record MembershipAction
     /// <summary>Report the result of an indirect probe.</summary>
     internal sealed record SendIndirectProbeReply(SiloAddress To, IndirectProbeReply Reply) : MembershipAction;
 
+    /// <summary>Introduce this silo, which joins, to another one.</summary>
+    internal sealed record SendIntroduction(SiloAddress To, Introduction Introduction) : MembershipAction;
+
+    /// <summary>Tell a silo that joins whether it was reached.</summary>
+    internal sealed record SendIntroductionReply(SiloAddress To, IntroductionReply Reply) : MembershipAction;
+
+    /// <summary>
+    /// Dial a silo that joins at its address, over a connection of its own. Report the result with
+    /// <see cref="MembershipProtocol.OnDialledBack"/>.
+    /// </summary>
+    internal sealed record DialBack(SiloAddress Silo) : MembershipAction;
+
+    /// <summary>This silo waits for members that have not confirmed it. Once in a while, for the log.</summary>
+    internal sealed record NotConfirmed(string Members) : MembershipAction;
+
+    /// <summary>Some members and this silo do not reach each other: it must not become active, and leaves.</summary>
+    internal sealed record NotAccepted(string Members) : MembershipAction;
+
     /// <summary>Send the table to another silo.</summary>
     internal sealed record SendGossip(SiloAddress To, TableSnapshot Table) : MembershipAction;
 
@@ -100,6 +118,9 @@ internal sealed record MembershipOptions
     /// <summary>Refresh periods without a moving heartbeat after which a silo no longer counts for the quorum of votes.</summary>
     public int StaleHeartbeats { get; init; } = 4;
 
+    /// <summary>How long a sign of life stands still before the silo no longer counts for the quorum, nor for a newcomer.</summary>
+    public long StaleTime => (long)StaleHeartbeats * TableRefreshPeriod;
+
     /// <summary>A silo runs turns only if it confirmed within this time that the table still lists it. Zero: no limit.</summary>
     public int LeaseDuration { get; init; } = 30_000;
 
@@ -125,7 +146,10 @@ internal sealed record MembershipOptions
     public int LeaseForOwnTurns => LeaseDuration - (LeaseDuration / 10);
 
     /// <summary>How often to call <see cref="MembershipProtocol.Tick"/>.</summary>
-    public int TickPeriod => Math.Max(10, ProbePeriod / 5);
+    public int TickPeriod => Math.Clamp(ProbePeriod / 5, 10, 1_000);
+
+    /// <summary>How often a silo that joins asks a member to confirm it.</summary>
+    public int IntroductionPeriod => Math.Min(ProbePeriod, 1_000);
 
     /// <summary>
     /// The longest time from a silent crash to its eviction when nothing else fails: one period until the next probe, the missed probes,

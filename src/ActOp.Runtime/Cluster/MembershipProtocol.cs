@@ -1,4 +1,5 @@
 using System.Net;
+using ActOp.Mesh;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;
@@ -12,10 +13,14 @@ namespace ActOp.Runtime.Cluster;
 /// table with what it wants (<see cref="Reconcile"/>) and writes the difference with compare-and-swap, so lost and uncertain writes need no
 /// special handling. This class owns the goal, the lease and the end. Its parts own the rest: <see cref="KnownTable"/> what was read,
 /// <see cref="TableRequests"/> the request under way, <see cref="DesiredChanges"/> the difference to write, <see cref="SiloProbes"/> the
-/// own probes, <see cref="ProbeRelays"/> those on behalf of others.
+/// own probes, <see cref="ProbeRelays"/> those on behalf of others, <see cref="NewcomerProof"/> whether this silo may become active,
+/// <see cref="Introductions"/> what others need for theirs.
 /// </remarks>
 internal sealed class MembershipProtocol
 {
+    /// <summary>Between two lines of the log about a start that waits.</summary>
+    private const int ProofLogPeriod = 10_000;
+
     private readonly MembershipOptions _options;
     private readonly SiloAddress _self;
     private readonly MembershipOutput _output = new();
@@ -26,6 +31,10 @@ internal sealed class MembershipProtocol
     private readonly HashSet<SiloAddress> _condemned = [];
     private readonly SiloProbes _probes;
     private readonly ProbeRelays _relays;
+    private readonly NewcomerProof _proof;
+    private readonly Introductions _introductions;
+    private long _proofReadDue;
+    private long _proofLogDue;
     private SiloStatus _goal = SiloStatus.None;
     private long _lastTick = long.MinValue / 2;
     private bool _listed;
@@ -37,12 +46,14 @@ internal sealed class MembershipProtocol
         _self = self;
         _options = options;
         _health = new HealthScore(options);
-        _known = new KnownTable(self);
+        _known = new KnownTable(self, options);
         _requests = new TableRequests(options, _output);
         // The cycle: a new suspect is voted against at once, and the vote is part of what Reconcile writes.
         _probes = new SiloProbes(self, options, _known, _health, _output, Reconcile);
         _relays = new ProbeRelays(self, options, _health, _output);
-        _desired = new DesiredChanges(self, name, gateway, options, _known, _probes.Suspects);
+        _desired = new DesiredChanges(self, name, gateway, options, _known, _probes);
+        _proof = new NewcomerProof(self, options, _known, _output);
+        _introductions = new Introductions(self, _known, _output);
     }
 
     /// <summary>The actions to perform, in order. The driver performs them and clears the list.</summary>
@@ -65,6 +76,9 @@ internal sealed class MembershipProtocol
 
     /// <summary>The own health score, 0 to 8.</summary>
     public int Health => _health.Value;
+
+    /// <summary>For how long the sign of life of a silo stood still when the table was last read.</summary>
+    public long StillFor(SiloAddress silo) => _known.StillFor(silo);
 
     /// <summary>Whether this silo has learned that it is dead, or has left.</summary>
     public bool IsStopped => _stopped;
@@ -105,6 +119,7 @@ internal sealed class MembershipProtocol
 
         AllowForLateTick(now);
         TickTable(now);
+        TickProof(now);
         _probes.Tick(now);
         _relays.Tick(now);
         _health.Decay(now);
@@ -143,7 +158,7 @@ internal sealed class MembershipProtocol
             return;
         }
 
-        _probes.NoteTraffic(now);
+        _probes.NoteTraffic(probe.From, now);
         _output.Add(new MembershipAction.SendProbeReply(probe.From,
             new ProbeReply(probe.Id, _self, Table.Version, now - _known.ConfirmedAt)));
         if (View.IsDead(probe.From))
@@ -172,6 +187,49 @@ internal sealed class MembershipProtocol
         }
 
         UpdateLease(now);
+    }
+
+    /// <summary>A silo that joins wants to be reached.</summary>
+    public void OnIntroduction(Introduction introduction, long now)
+    {
+        if (_stopped)
+        {
+            return;
+        }
+
+        _introductions.OnIntroduction(introduction, now);
+        if (introduction.Version > Table.Version)
+        {
+            Refresh(now);
+        }
+    }
+
+    /// <summary>The dial of a silo that joins has ended; null if it was reached.</summary>
+    public void OnDialledBack(SiloAddress silo, DialFailure? failure)
+    {
+        if (!_stopped)
+        {
+            _introductions.OnDialledBack(silo, failure);
+        }
+    }
+
+    /// <summary>Another silo has dialled this one, which joins.</summary>
+    public void OnIntroductionReply(IntroductionReply reply, long now)
+    {
+        if (IsJoining)
+        {
+            _proof.OnReply(reply);
+            Reconcile(now);
+        }
+    }
+
+    /// <summary>A dial of another silo failed, for whatever message.</summary>
+    public void OnNotReached(SiloAddress silo, DialFailure failure)
+    {
+        if (IsJoining)
+        {
+            _proof.OnNotReached(silo, failure);
+        }
     }
 
     /// <summary>
@@ -210,7 +268,7 @@ internal sealed class MembershipProtocol
     {
         if (!_stopped && _relays.TryRelay(request, Table.Version, now))
         {
-            _probes.NoteTraffic(now);
+            _probes.NoteTraffic(request.From, now);
         }
     }
 
@@ -284,6 +342,46 @@ internal sealed class MembershipProtocol
         }
     }
 
+    private bool IsJoining => !_stopped && _known.Own is { Status: SiloStatus.Created or SiloStatus.Joining };
+
+    /// <summary>Introduces this silo while it joins. Reads the table often then: signs of life decide whom it must wait for.</summary>
+    private void TickProof(long now)
+    {
+        if (!IsJoining || _goal > SiloStatus.Active)
+        {
+            return;
+        }
+
+        _proof.Tick(now);
+        if (_goal != SiloStatus.Active || _proof.IsComplete(now))
+        {
+            return;
+        }
+
+        if (_proof.GivesUp(now) is { } reason)
+        {
+            _output.Add(new MembershipAction.NotAccepted(reason));
+            Leave(now);
+            return;
+        }
+
+        if (now >= _proofReadDue)
+        {
+            _proofReadDue = now + _options.IntroductionPeriod;
+            _requests.WantRead(now);
+        }
+
+        if (now >= _proofLogDue)
+        {
+            if (_proofLogDue != 0)
+            {
+                _output.Add(new MembershipAction.NotConfirmed(_proof.Describe(now)));
+            }
+
+            _proofLogDue = now + ProofLogPeriod;
+        }
+    }
+
     /// <summary>Writes what the table lacks, if anything.</summary>
     private void Reconcile(long now)
     {
@@ -298,7 +396,7 @@ internal sealed class MembershipProtocol
             return;
         }
 
-        var write = _desired.Collect(_goal, now);
+        var write = _desired.Collect(_goal == SiloStatus.Active && IsJoining && !_proof.IsComplete(now) ? SiloStatus.Joining : _goal, now);
         _condemned.RemoveWhere(silo => silo.Equals(_self) || Table.Find(silo) is not { IsAlive: true });
         foreach (var silo in _condemned)
             write.Put(Table.Find(silo)!.AsDead(DeathCause.Silent), changesView: true);
@@ -342,11 +440,18 @@ internal sealed class MembershipProtocol
         if (_known.Take(table, confirmedAt, now))
         {
             CheckOwnRow();
+            _introductions.OnTable(now);
+            TickProof(now);
         }
 
         if (!_stopped && _known.TryAdvanceView())
         {
             _probes.Choose(now);
+            if (!IsJoining)
+            {
+                _proof.Clear();
+            }
+
             _output.Add(new MembershipAction.Publish(View));
         }
 
@@ -398,6 +503,8 @@ internal sealed class MembershipProtocol
         _stopped = true;
         _probes.Clear();
         _relays.Clear();
+        _proof.Clear();
+        _introductions.Clear();
         UpdateLease(0);
         _output.Add(last);
     }

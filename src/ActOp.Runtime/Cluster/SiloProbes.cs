@@ -18,6 +18,7 @@ internal sealed class SiloProbes
     private readonly Action<long> _suspectsChanged;
     private readonly Dictionary<SiloAddress, ProbedSilo> _probed = [];
     private readonly Dictionary<SiloAddress, bool> _suspects = [];
+    private readonly Dictionary<SiloAddress, long> _heard = [];
     private long _lastTraffic;
     private long _lastBlame = long.MinValue / 2;
 
@@ -41,12 +42,23 @@ internal sealed class SiloProbes
     public IReadOnlyDictionary<SiloAddress, bool> Suspects => _suspects;
 
     /// <summary>A probe or a reply of another silo arrived, so this silo is not isolated.</summary>
-    public void NoteTraffic(long now) => _lastTraffic = now;
+    public void NoteTraffic(SiloAddress from, long now)
+    {
+        _lastTraffic = now;
+        if (_known.View.MayHost(from))
+        {
+            _heard[from] = now;
+        }
+    }
+
+    /// <summary>Whether this silo has heard of another one lately: within the time in which it would suspect it.</summary>
+    public bool HasHeard(SiloAddress silo, long now) =>
+        _heard.TryGetValue(silo, out var at) && now - at < (long)_options.MissedProbesLimit * Math.Max(_options.ProbePeriod, _options.ProbeTimeout);
 
     /// <summary>A silo answered a probe of this one.</summary>
     public void OnReply(ProbeReply answer, long now)
     {
-        NoteTraffic(now);
+        NoteTraffic(answer.From, now);
         if (_probed.TryGetValue(answer.From, out var target))
         {
             if (target.Outstanding == answer.Id && answer.Version == _known.Table.Version)
@@ -133,6 +145,7 @@ internal sealed class SiloProbes
     {
         _probed.Clear();
         _suspects.Clear();
+        _heard.Clear();
     }
 
     /// <summary>Chooses the silos to probe by the newest view.</summary>
@@ -152,6 +165,11 @@ internal sealed class SiloProbes
         {
             _probed.Remove(silo);
             _suspects.Remove(silo);
+        }
+
+        foreach (var silo in _heard.Keys.Where(silo => !_known.View.MayHost(silo)).ToArray())
+        {
+            _heard.Remove(silo);
         }
 
         foreach (var silo in chosen)

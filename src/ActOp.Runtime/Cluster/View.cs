@@ -126,7 +126,10 @@ internal sealed record ViewChange(ImmutableArray<SiloAddress> Joined, ImmutableA
 internal sealed record Member(SiloAddress Silo, string Name, SiloStatus Status, IPEndPoint? Gateway, DeathCause Cause)
 {
     /// <summary>Whether the silo may run turns: it is active, or it is stopping.</summary>
-    public bool MayHost => Status is SiloStatus.Active or SiloStatus.ShuttingDown or SiloStatus.Stopping;
+    public bool MayHost => MayHostIn(Status);
+
+    /// <summary>The same for a status.</summary>
+    public static bool MayHostIn(SiloStatus status) => status is SiloStatus.Active or SiloStatus.ShuttingDown or SiloStatus.Stopping;
 }
 
 /// <summary>A total order of silos and a stable 64-bit hash of their endpoints: the same in every process, whatever the platform.</summary>

@@ -127,6 +127,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// </summary>
     internal event Action<SiloAddress, bool>? LinkLost;
 
+    /// <summary>Raised with the reason when a dial of a silo has failed. Control thread of the mesh.</summary>
+    internal event Action<SiloAddress, DialFailure>? SiloNotReached;
+
     internal void Start(int receiveThreads)
     {
         SetReceiveThreads(receiveThreads);
@@ -298,6 +301,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (peer.Id is not { } id || !SiloAddress.TryParse(id.Name, out var address) || !_entries.TryGetValue(address, out var entry))
             return;
         entry.DialFailed();
+        SiloNotReached?.Invoke(address, peer.LastFailure ?? new DialFailure(reason, null));
         _sweep.EndCallsTo(address, "it cannot be reached");
         // Other reasons, such as silence, prove nothing about the process: it may be paused, or the network may be broken.
         if (reason is DisconnectReason.ConnectRefused or DisconnectReason.WrongNode)
@@ -411,6 +415,18 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     /// <summary>Starts to dial a silo, or finds the dial that is under way. Null if the silo has no endpoint for this node.</summary>
     internal Peer? Dial(SiloAddress silo) => _endPointOf(silo) is { } endPoint ? Mesh.Connect(endPoint, IdOf(silo)) : null;
+
+    /// <summary>
+    /// Whether a silo answers at the address under which it lets itself be reached, over a connection of its own. The reason why not, or
+    /// null, comes once on the control stage; never if this node is closed before.
+    /// </summary>
+    internal void Ask(SiloAddress silo, Action<DialFailure?> done)
+    {
+        if (_endPointOf(silo) is { } endPoint)
+            Mesh.Ask(endPoint, IdOf(silo), failure => Post(() => done(failure)));
+        else
+            Post(() => done(new DialFailure(DisconnectReason.ConnectFailed, null)));
+    }
 
     /// <summary>Drops a waiting frame and informs the caller, on the control stage.</summary>
     internal void GiveUp(SiloAddress silo, byte[] frame) => _stages.Control.Post(new StageAction(() => Reader.Dropped(silo, frame)));

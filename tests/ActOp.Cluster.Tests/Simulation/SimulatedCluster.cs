@@ -48,11 +48,12 @@ internal sealed class SimulatedCluster
         return this;
     }
 
-    public SimulatedSilo Start(int port)
+    public SimulatedSilo Start(int port, Action<SimulatedSilo>? configure = null)
     {
         var generation = 1 + Silos.Count(silo => silo.Port == port);
         var silo = new SimulatedSilo(this, port, generation);
         Silos.Add(silo);
+        configure?.Invoke(silo);
         silo.Start();
         return silo;
     }
@@ -126,6 +127,12 @@ internal sealed class SimulatedCluster
         var target = Silos.Find(silo => silo.Address.Equals(to));
         if (target is null || _cut.Contains((from.Port, target.Port)) || Random.NextDouble() < Faults.Loss)
         {
+            return;
+        }
+
+        if ((from.RefusedBy ?? target.RefusedBy) is { } reason)
+        {
+            from.Refused(to, reason);
             return;
         }
 

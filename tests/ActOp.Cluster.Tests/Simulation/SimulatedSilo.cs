@@ -1,4 +1,5 @@
 using System.Net;
+using ActOp.Mesh;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using Orleans.Runtime;
@@ -42,7 +43,11 @@ internal sealed partial class SimulatedSilo
     /// <summary>Added to every delay between an input's arrival and its handling: a sick, overloaded silo.</summary>
     public int Lag { get; set; }
 
-    public bool StopsProbing { get; set; }
+    /// <summary>Not null: everybody's handshake with this silo fails so, because its settings are wrong.</summary>
+    public DisconnectReason? RefusedBy { get; set; }
+
+    /// <summary>Why nobody can dial its address; None if all can.</summary>
+    public DisconnectReason NotReachable { get; set; }
 
     private long Clock => _cluster.Now + _clockOffset;
 
@@ -51,6 +56,10 @@ internal sealed partial class SimulatedSilo
 
     public string Describe() =>
         $"{Address} {Protocol.View.StatusOf(Address)} view {Protocol.View.Number} slots {string.Join(',', Enumerable.Range(0, SlotMap.SlotCount).GroupBy(Directory.StateOf).Select(states => $"{states.Key}={states.Count()}"))}";
+
+    /// <summary>A message was not sent, because the handshake with the other silo fails.</summary>
+    public void Refused(SiloAddress by, DisconnectReason reason) =>
+        _cluster.After(1, () => Input(() => Protocol.OnNotReached(by, new DialFailure(reason, null))));
 
     public void Start()
     {
@@ -167,6 +176,16 @@ internal sealed partial class SimulatedSilo
             case MembershipAction.SendGossip send:
                 _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnGossip(send.Table, to.Clock)));
                 break;
+            case MembershipAction.SendIntroduction send:
+                _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnIntroduction(send.Introduction, to.Clock)), () =>
+                    Input(() => Protocol.OnNotReached(send.To, new DialFailure(DisconnectReason.ConnectRefused, null))));
+                break;
+            case MembershipAction.SendIntroductionReply send:
+                _cluster.Send(this, send.To, to => to.Input(() => to.Protocol.OnIntroductionReply(send.Reply, to.Clock)));
+                break;
+            case MembershipAction.DialBack dial:
+                DialBack(dial.Silo);
+                break;
             case MembershipAction.UseTable use:
                 UseTable(use.Request);
                 break;
@@ -177,6 +196,28 @@ internal sealed partial class SimulatedSilo
                 Activations.Clear();
                 Leaving.Clear();
                 break;
+        }
+    }
+
+    /// <summary>A dial ends in any case; one that nobody answers by its time limit.</summary>
+    private void DialBack(SiloAddress silo)
+    {
+        var hasEnded = false;
+        if (_cluster.Silos.Find(other => other.Address.Equals(silo))?.RefusedBy is { } reason)
+        {
+            _cluster.After(1, () => End(reason));
+        }
+
+        _cluster.Send(this, silo, to => End(to.NotReachable), () => End(DisconnectReason.ConnectRefused));
+        _cluster.After(5_000, () => End(DisconnectReason.HandshakeTimeout));
+
+        void End(DisconnectReason reason)
+        {
+            if (!hasEnded)
+            {
+                hasEnded = true;
+                Input(() => Protocol.OnDialledBack(silo, reason == DisconnectReason.None ? null : new DialFailure(reason, null)));
+            }
         }
     }
 

@@ -50,9 +50,11 @@ public class ClusterMembershipOptions
     public bool ExtendProbeTimeoutDuringDegradation { get; set; } = true;
 
     /// <summary>
-    /// Maximum time between two signs of life that a silo writes into the table. Each write also reads the table. Default: 30 s.
+    /// Maximum time between two signs of life that a silo writes into the table. Each write also reads the table. A silo that joins takes
+    /// members that it does not reach for dead only after they have missed <see cref="NumMissedTableIAmAliveLimit"/> + 1 of them. Default:
+    /// 5 s, so that a cluster that was killed whole starts again at other addresses after 20 s.
     /// </summary>
-    public TimeSpan IAmAliveTablePublishTimeout { get; set; } = TimeSpan.FromSeconds(30);
+    public TimeSpan IAmAliveTablePublishTimeout { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>Whether silos can be declared dead at all. Default: true.</summary>
     public bool LivenessEnabled { get; set; } = true;
