@@ -7,7 +7,11 @@ namespace ActOp.Simulation.World;
 /// <param name="Wait">Mean time from post to run, in ticks.</param>
 /// <param name="Hiccup">Share of the items that wait a thousand times as long.</param>
 /// <param name="FlushesItself">Whether an idle send stage leaves the write to whoever has put the frame into the link.</param>
-internal sealed record Pace(int Threads, long Wait, double Hiccup, bool FlushesItself);
+internal sealed record Pace(int Threads, long Wait, double Hiccup, bool FlushesItself)
+{
+    /// <summary>The longest wait of one item, in ticks: a longer one is a fault of the machine.</summary>
+    internal long Longest { get; init; } = long.MaxValue;
+}
 
 /// <summary>Runs the stages of one machine's process: each item is an event of the pump.</summary>
 /// <remarks>
@@ -73,7 +77,7 @@ internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace 
     private long Delay()
     {
         var mean = pace.Wait * Slowness;
-        return dice.Exponential(dice.Chance(pace.Hiccup) ? mean * 1000 : mean);
+        return Math.Min(dice.Exponential(dice.Chance(pace.Hiccup) ? mean * 1000 : mean), pace.Longest);
     }
 
     /// <summary>What would be one thread of a poll stage.</summary>
