@@ -280,7 +280,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     /// <summary>One visit of the stage: up to <see cref="Quantum"/> items.</summary>
     public void Execute()
     {
-        if (Life.IsStopped || (Parts.Lease.IsClosed && Class.IsOrdinary && Parts.Lease.TryPark(this)))
+        if (Life.IsStopped || (Parts.Lease.Holds && Class.IsOrdinary && Parts.Lease.TryPark(this)))
             return;
         var began = Parts.Local.Clock.Now;
         var end = began + Parts.QuantumMs;

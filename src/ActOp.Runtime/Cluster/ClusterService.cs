@@ -25,6 +25,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly GrainClasses _classes;
     private readonly ClusterManifests _manifests;
     private readonly ActivationTable _activations;
+    private readonly LeaseGate _lease;
     private readonly IClusterTable _table;
     private readonly MembershipOptions _options;
     private readonly MembershipProtocol _protocol;
@@ -32,6 +33,9 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private readonly TaskCompletionSource _left = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource<MembershipAction.StopDead> _stoppedDead = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly TaskCompletionSource<string> _notAccepted = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
+    /// <summary>The bytes that the probed silos have sent up to the last tick.</summary>
+    private readonly Dictionary<SiloAddress, long> _received = [];
 
     /// <summary>The last silo that joins and was not reached.</summary>
     private (SiloAddress, DisconnectReason)? _unreached;
@@ -48,6 +52,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         GrainClasses classes,
         ClusterManifests manifests,
         ActivationTable activations,
+        LeaseGate lease,
         IClusterTable table,
         MembershipProtocol protocol,
         MembershipOptions options)
@@ -59,6 +64,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         _classes = classes;
         _manifests = manifests;
         _activations = activations;
+        _lease = lease;
         _table = table;
         _protocol = protocol;
         _options = options;
@@ -222,8 +228,24 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         Post(() =>
         {
             Volatile.Write(ref _isTickPosted, 0);
+            NoteBytes();
             _protocol.Tick(Now);
         });
+    }
+
+    /// <summary>Whoever has sent anything since the last tick is alive, even if its answers are late.</summary>
+    private void NoteBytes()
+    {
+        foreach (var silo in _protocol.Probed)
+        {
+            var received = _peers.BytesFrom(silo);
+            if (_received.TryGetValue(silo, out var before) && received > before)
+                _protocol.OnBytes(silo, Now);
+            _received[silo] = received;
+        }
+
+        if (_received.Count > 2 * (_protocol.Probed.Count + 1))
+            _received.Clear();
     }
 
     private void Post(Action step) => Host.Enqueue(new ActionItem(static state =>
@@ -275,6 +297,8 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             _protocol.Actions.Clear();
             _pumping = false;
         }
+
+        _lease.Renew(_protocol.LeaseHeld ? _protocol.LeaseDeadline : long.MaxValue);
     }
 
     private void Perform(MembershipAction action)

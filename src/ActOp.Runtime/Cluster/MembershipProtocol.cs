@@ -68,6 +68,9 @@ internal sealed class MembershipProtocol
     /// <summary>The silos this one probes.</summary>
     public IReadOnlyCollection<SiloAddress> Probed => _probes.Probed;
 
+    /// <summary>How many probes in a row a silo has missed.</summary>
+    public int MissedBy(SiloAddress silo) => _probes.MissedBy(silo);
+
     /// <summary>Whether own turns may run.</summary>
     public bool LeaseHeld { get; private set; }
 
@@ -158,7 +161,7 @@ internal sealed class MembershipProtocol
             return;
         }
 
-        _probes.NoteTraffic(probe.From, now);
+        _probes.OnProbe(probe.From, now);
         _output.Add(new MembershipAction.SendProbeReply(probe.From,
             new ProbeReply(probe.Id, _self, Table.Version, now - _known.ConfirmedAt)));
         if (View.IsDead(probe.From))
@@ -169,6 +172,15 @@ internal sealed class MembershipProtocol
         if (probe.Version > Table.Version)
         {
             Refresh(now);
+        }
+    }
+
+    /// <summary>Bytes of another silo have arrived since the last tick. Call before <see cref="Tick"/>.</summary>
+    public void OnBytes(SiloAddress from, long now)
+    {
+        if (!_stopped)
+        {
+            _probes.OnBytes(from, now);
         }
     }
 
@@ -440,6 +452,7 @@ internal sealed class MembershipProtocol
         if (_known.Take(table, confirmedAt, now))
         {
             CheckOwnRow();
+            Refute();
             _introductions.OnTable(now);
             TickProof(now);
         }
@@ -456,6 +469,14 @@ internal sealed class MembershipProtocol
         }
 
         UpdateLease(now);
+    }
+
+    private void Refute()
+    {
+        if (!_stopped && _known.Own is { Votes: { Length: > 0 } votes })
+        {
+            _probes.Refute(votes.Select(vote => vote.Voter));
+        }
     }
 
     /// <summary>

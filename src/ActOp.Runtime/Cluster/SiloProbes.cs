@@ -38,6 +38,9 @@ internal sealed class SiloProbes
     /// <summary>The silos this one probes.</summary>
     public IReadOnlyCollection<SiloAddress> Probed => _probed.Keys;
 
+    /// <summary>How many probes in a row a silo has missed.</summary>
+    public int MissedBy(SiloAddress silo) => _probed.TryGetValue(silo, out var target) ? target.Misses : 0;
+
     /// <summary>The silos that this one votes against, and whether every failure was a refused connection.</summary>
     public IReadOnlyDictionary<SiloAddress, bool> Suspects => _suspects;
 
@@ -53,7 +56,40 @@ internal sealed class SiloProbes
 
     /// <summary>Whether this silo has heard of another one lately: within the time in which it would suspect it.</summary>
     public bool HasHeard(SiloAddress silo, long now) =>
-        _heard.TryGetValue(silo, out var at) && now - at < (long)_options.MissedProbesLimit * Math.Max(_options.ProbePeriod, _options.ProbeTimeout);
+        _heard.TryGetValue(silo, out var at)
+            && now - at < (long)_options.MissedProbesLimit * Math.Max(_options.ProbePeriod, _options.ProbeTimeout);
+
+    /// <summary>Bytes of another silo have arrived since the last tick, whatever they were.</summary>
+    public void OnBytes(SiloAddress from, long now)
+    {
+        NoteTraffic(from, now);
+        if (_probed.TryGetValue(from, out var target))
+        {
+            target.HeardAt = now;
+        }
+    }
+
+    /// <summary>
+    /// A silo probes this one. If it is in doubt it may have heard of that: it is asked at once, unless it is being asked. That it can talk
+    /// does not show that it can hear.
+    /// </summary>
+    public void OnProbe(SiloAddress from, long now)
+    {
+        NoteTraffic(from, now);
+        if (_probed.TryGetValue(from, out var target) && target is { Misses: > 0, Outstanding: 0 })
+        {
+            Send(target, now);
+        }
+    }
+
+    /// <summary>Other silos vote against this one: probes them at once, so that they ask again.</summary>
+    public void Refute(IEnumerable<SiloAddress> voters)
+    {
+        foreach (var voter in voters)
+        {
+            _output.Add(new MembershipAction.SendProbe(voter, new Probe(_output.NextId(), _self, _known.Table.Version)));
+        }
+    }
 
     /// <summary>A silo answered a probe of this one.</summary>
     public void OnReply(ProbeReply answer, long now)
@@ -130,13 +166,14 @@ internal sealed class SiloProbes
         }
     }
 
-    /// <summary>Gives the probes under way this much more time.</summary>
+    /// <summary>
+    /// Gives the probes under way this much more time. When they were sent does not change: the lease counts from there.
+    /// </summary>
     public void Extend(long time)
     {
         foreach (var target in _probed.Values)
         {
-            target.SentAt += time;
-            target.IndirectSentAt += time;
+            target.Grace += time;
         }
     }
 
@@ -187,12 +224,13 @@ internal sealed class SiloProbes
         var doubtful = 0;
         foreach (var target in _probed.Values)
         {
-            if (target.Outstanding != 0 && now - target.SentAt >= _health.Stretch(_options.ProbeTimeout))
+            var timeout = _health.Stretch(_options.ProbeTimeout);
+            if (target.Outstanding != 0 && now - target.SentAt - target.Grace >= Patience(target, timeout, now))
             {
                 Missed(target, refused: false, now);
             }
 
-            if (target.Indirect != 0 && now - target.IndirectSentAt >= 2 * _health.Stretch(_options.ProbeTimeout))
+            if (target.Indirect != 0 && now - target.IndirectSentAt - target.Grace >= 2 * timeout)
             {
                 IndirectMissed(target, now);
             }
@@ -207,6 +245,11 @@ internal sealed class SiloProbes
 
         JudgeThisSilo(doubtful, now);
     }
+
+    // Who has sent anything since the probe left is alive, and its answer may stand behind it. But a silo that only talks, and hears
+    // nobody, must not go on for ever.
+    private long Patience(ProbedSilo target, long timeout, long now) =>
+        target.HeardAt > target.SentAt && now - target.HeardAt < timeout ? (1 + _options.MissedProbesLimit) * timeout : timeout;
 
     // No traffic at all, or doubt about most probed silos at once, is more likely a fault of this silo than of all others. Between two
     // silos it cannot be decided.
@@ -231,6 +274,7 @@ internal sealed class SiloProbes
     {
         target.Outstanding = _output.NextId();
         target.SentAt = now;
+        target.Grace = 0;
         target.Due = now + _options.ProbePeriod;
         _output.Add(new MembershipAction.SendProbe(target.Silo, new Probe(target.Outstanding, _self, _known.Table.Version)));
     }
@@ -312,6 +356,12 @@ internal sealed class ProbedSilo(SiloAddress silo)
 {
     /// <summary>The silo.</summary>
     public SiloAddress Silo { get; } = silo;
+
+    /// <summary>Time in which this silo stood still since the last probe was sent: an answer could not be noticed.</summary>
+    public long Grace { get; set; }
+
+    /// <summary>When bytes of the silo last arrived, whatever they were.</summary>
+    public long HeardAt { get; set; } = long.MinValue / 2;
 
     /// <summary>When the next probe is due.</summary>
     public long Due { get; set; }

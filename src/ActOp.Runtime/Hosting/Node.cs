@@ -82,6 +82,7 @@ internal sealed class Node : IDisposable
             MaxHeaderBytes = setup.Messaging.MaxMessageHeaderSize,
             MaxFrameBytes = setup.Messaging.MaxMessageBodySize,
         };
+        Lease = new LeaseGate(Local.Clock);
         _clockPart = Local.Background.Part("clock");
         _border = new BorderReport(log);
         try
@@ -165,7 +166,7 @@ internal sealed class Node : IDisposable
     internal ClusterView ClusterView { get; } = null!;
 
     /// <summary>Holds back turns while the membership cannot be confirmed.</summary>
-    internal LeaseGate Lease { get; } = new();
+    internal LeaseGate Lease { get; }
 
     internal ActivationTable Activations { get; } = null!;
 
@@ -324,7 +325,7 @@ internal sealed class Node : IDisposable
         var table = _setup.Table!(new ClusterTableParts(Local, Peers, Factory, () => Cluster!.RefreshTable()));
         var protocol = new MembershipProtocol(Address, _setup.Name, Gateway, _setup.Membership);
         var cluster = new ClusterService(
-            Local, ClusterView, Peers, Factory, Classes, Manifests, Activations, table, protocol, _setup.Membership);
+            Local, ClusterView, Peers, Factory, Classes, Manifests, Activations, Lease, table, protocol, _setup.Membership);
         cluster.ViewChanged += OnView;
         cluster.LeaseChanged += SetLease;
         cluster.Died += Die;

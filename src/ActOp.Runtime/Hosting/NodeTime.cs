@@ -204,10 +204,13 @@ internal sealed class Clock : IDisposable
     /// <summary>Milliseconds since the start, as of the last tick or <see cref="Update"/>.</summary>
     internal long Now => Volatile.Read(ref _now);
 
+    /// <summary>Milliseconds since the start, by the source of time: also right after the process stood still.</summary>
+    internal long Exact => (long)_time.GetElapsedTime(_start).TotalMilliseconds;
+
     /// <summary>Reads the time and updates <see cref="Now"/>.</summary>
     internal long Update()
     {
-        var now = (long)_time.GetElapsedTime(_start).TotalMilliseconds;
+        var now = Exact;
         Volatile.Write(ref _now, now);
         return now;
     }

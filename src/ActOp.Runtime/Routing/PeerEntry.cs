@@ -5,27 +5,25 @@ namespace ActOp.Runtime.Routing;
 
 /// <summary>One other node: its links, and the frames that wait for a link or for room in it.</summary>
 /// <remarks>
-/// Any thread sends. While frames wait, later ones of the same node are queued behind them, so order is kept; the lock guards only that
-/// slow path. Owns the waiting frames, up to a limit of bytes, until they are sent or dropped with their link, dial or node; then the
-/// callers get an exception. At most one continuation waits for room in a link.
+/// Any thread sends. While frames wait, later ones of the same node and channel are queued behind them, so order is kept; the lock guards
+/// only that slow path. Control frames have a queue and a limit of their own: nothing of the data, however much waits, is before them. Owns
+/// the waiting frames, up to a limit of bytes each, until they are sent or dropped with their link, dial or node; then the callers get an
+/// exception. At most one continuation for each queue waits for room in a link.
 /// </remarks>
 internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sender)
 {
     private readonly Lock _gate = new();
-    private readonly Queue<(byte[] Frame, uint Affinity, bool Control)> _waiting = new();
+    private readonly WaitingFrames _controls = new();
+    private readonly WaitingFrames _data = new();
     private volatile Peer? _peer;
-    private volatile bool _hasWaiting;
     private Peer? _dialling;
 
     /// <summary>The last connected peer. The mesh may be dialling it again.</summary>
     private Peer? _last;
-    private long _waitingBytes;
 
     /// <summary>When it was first seen that frames wait without a dial; null if not so.</summary>
     private long? _undialledSince;
 
-    /// <summary>A continuation waits for room in the link and will send the rest.</summary>
-    private bool _isDraining;
     private bool _closed;
 
     internal SiloAddress Address => address;
@@ -37,6 +35,20 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     internal volatile bool IsRemoved;
 
     internal bool IsConnected => _peer is not null;
+
+    /// <summary>The bytes that have arrived over the present links.</summary>
+    internal long BytesReceived
+    {
+        get
+        {
+            if (_peer is not { } peer)
+                return 0;
+            var bytes = peer.Control?.BytesReceived ?? 0;
+            for (var index = 0u; index < peer.DataLinks; index++)
+                bytes += peer.GetLink(index)?.BytesReceived ?? 0;
+            return bytes;
+        }
+    }
 
     /// <summary>Whether the node listens at an endpoint, or is connected by it.</summary>
     internal bool IsConnectedAt(System.Net.EndPoint endPoint) =>
@@ -56,7 +68,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// </summary>
     internal bool IsForsaken(long now)
     {
-        if (!_hasWaiting || _peer is not null)
+        if (_peer is not null || !(_controls.IsWaiting || _data.IsWaiting))
             return false;
         EnsureDialled();
         lock (_gate)
@@ -75,7 +87,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
                 + " exceeds MaxMessageBodySize, which is " + table.MaxFrameBytes + ".");
         }
 
-        if (_peer is { } peer && !_hasWaiting && Append(peer, affinity, control, frame) == SendResult.Accepted)
+        if (_peer is { } peer && !(control ? _controls : _data).IsWaiting && Append(peer, affinity, control, frame) == SendResult.Accepted)
             return null;
         return Wait(affinity, control, frame);
     }
@@ -149,19 +161,18 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
 
     private Exception? Wait(uint affinity, bool control, ReadOnlySpan<byte> frame)
     {
+        var waiting = control ? _controls : _data;
         lock (_gate)
         {
             if (_closed)
                 return new SiloUnavailableException("The silo " + address + " is gone.");
-            if (!table.TryTakeWaiting(frame.Length, _waitingBytes))
+            if (!table.TryTakeWaiting(frame.Length, waiting.Bytes))
             {
-                return new LimitExceededException("Too many bytes wait to be sent, " + _waitingBytes + " of them to " + address
+                return new LimitExceededException("Too many bytes wait to be sent, " + waiting.Bytes + " of them to " + address
                     + ": ConnectionLimitOptions.MaxWaitingBytesPerNode or MaxWaitingBytes is reached.");
             }
 
-            _waiting.Enqueue((frame.ToArray(), affinity, control));
-            _waitingBytes += frame.Length;
-            _hasWaiting = true;
+            waiting.Add(frame.ToArray(), affinity);
         }
 
         EnsureDialled();
@@ -169,47 +180,87 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         return null;
     }
 
-    /// <summary>Sends waiting frames until a link is full; continues when the link has room again.</summary>
     private void Drain()
+    {
+        Drain(_controls, control: true);
+        Drain(_data, control: false);
+    }
+
+    /// <summary>Sends waiting frames until a link is full; continues when the link has room again.</summary>
+    private void Drain(WaitingFrames waiting, bool control)
     {
         lock (_gate)
         {
-            while (!_isDraining && _peer is { } peer && _waiting.TryPeek(out var next))
+            while (!waiting.IsDraining && _peer is { } peer && waiting.Frames.TryPeek(out var next))
             {
-                var result = Append(peer, next.Affinity, next.Control, next.Frame);
-                if (result == SendResult.Full && (next.Control ? peer.Control : peer.GetLink(next.Affinity)) is { } link)
+                var result = Append(peer, next.Affinity, control, next.Frame);
+                if (result == SendResult.Full && (control ? peer.Control : peer.GetLink(next.Affinity)) is { } link)
                 {
-                    _isDraining = true;
+                    waiting.IsDraining = true;
                     // Completes also when the link is closed; the stage supervises what runs then.
-                    link.WaitForRoomAsync(next.Frame.Length).GetAwaiter().UnsafeOnCompleted(() => table.Post(DrainOn));
+                    link.WaitForRoomAsync(next.Frame.Length).GetAwaiter().UnsafeOnCompleted(() =>
+                        table.Post(() => DrainOn(waiting, control)));
                 }
 
                 if (result != SendResult.Accepted)
                     return;
 
-                _waiting.Dequeue();
-                _waitingBytes -= next.Frame.Length;
+                waiting.Take();
                 table.ReturnWaiting(next.Frame.Length);
             }
-
-            _hasWaiting = _waiting.Count > 0;
         }
     }
 
-    private void DrainOn()
+    private void DrainOn(WaitingFrames waiting, bool control)
     {
         lock (_gate)
-            _isDraining = false;
-        Drain();
+            waiting.IsDraining = false;
+        Drain(waiting, control);
     }
 
     /// <summary>Gives up the frames that wait. Under the gate.</summary>
     private void Drop()
     {
-        while (_waiting.TryDequeue(out var frame))
+        Drop(_controls);
+        Drop(_data);
+    }
+
+    private void Drop(WaitingFrames waiting)
+    {
+        while (waiting.Frames.TryPeek(out var frame))
+        {
+            waiting.Take();
+            table.ReturnWaiting(frame.Frame.Length);
             table.GiveUp(address, frame.Frame);
-        table.ReturnWaiting(_waitingBytes);
-        _waitingBytes = 0;
-        _hasWaiting = false;
+        }
+    }
+
+    /// <summary>The frames of one kind that wait, in order. Under the gate of the entry, except <see cref="IsWaiting"/>.</summary>
+    private sealed class WaitingFrames
+    {
+        private volatile bool _isWaiting;
+
+        internal readonly Queue<(byte[] Frame, uint Affinity)> Frames = new();
+
+        /// <summary>Whether later frames must queue. Any thread.</summary>
+        internal bool IsWaiting => _isWaiting;
+
+        internal long Bytes { get; private set; }
+
+        /// <summary>A continuation waits for room in the link and will send the rest.</summary>
+        internal bool IsDraining { get; set; }
+
+        internal void Add(byte[] frame, uint affinity)
+        {
+            Frames.Enqueue((frame, affinity));
+            Bytes += frame.Length;
+            _isWaiting = true;
+        }
+
+        internal void Take()
+        {
+            Bytes -= Frames.Dequeue().Frame.Length;
+            _isWaiting = Frames.Count > 0;
+        }
     }
 }

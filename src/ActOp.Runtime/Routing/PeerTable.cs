@@ -198,6 +198,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Dials a silo unless it is connected, so that the first call need not wait.</summary>
     internal void Connect(SiloAddress silo) => EntryOf(silo)?.EnsureDialled();
 
+    /// <summary>The bytes that a node has sent over its present links.</summary>
+    internal long BytesFrom(SiloAddress address) => Present(address)?.BytesReceived ?? 0;
+
     internal bool IsConnected(SiloAddress address) => Present(address) is { IsConnected: true };
 
     /// <summary>
@@ -438,7 +441,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     /// <summary>Takes the bytes of a frame that is to wait; false if too many wait for its node, or in all.</summary>
     /// <param name="bytes">Bytes of the frame.</param>
-    /// <param name="ofNode">Bytes that wait for its node already.</param>
+    /// <param name="ofNode">Bytes of its kind, control or data, that wait for its node already.</param>
     internal bool TryTakeWaiting(int bytes, long ofNode)
     {
         if (ofNode + bytes <= _limits.MaxWaitingBytesPerNode

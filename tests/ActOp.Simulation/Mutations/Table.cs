@@ -147,7 +147,7 @@ internal static class Table
             "        if (IsLeaving && !PLANTED)\n        {\n            Leave(activation, Departing!);\n        }\n        else\n        {\n            if (PLANTED && IsLeaving)\n                SetDeparture(null);\n            activation.Accepts = true;\n        }\n\n",
             20),
         new(42, "Frames that wait for a link are never sent", Routing + "PeerEntry.cs",
-            "            while (!_isDraining && ", "            while (!PLANTED && !_isDraining && ", 20),
+            "            while (!waiting.IsDraining && ", "            while (!PLANTED && !waiting.IsDraining && ", 20),
         new(43, "Idle grains are never collected", Activations + "Collector.cs",
             "            told++;\n", "            told++;\n            if (PLANTED)\n                return told;\n", 40),
         new(44, "A flush that finds another thread's flush done leaves the rest unsent", "ActOp.Mesh/LinkSender.cs",

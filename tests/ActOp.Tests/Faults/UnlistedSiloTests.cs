@@ -55,6 +55,21 @@ public class UnlistedSiloTests
         Assert.False(CallAsync(SiloAddress.New(IPAddress.Parse("10.0.0.8"), 11_111, 5)).IsCompleted);
     }
 
+    [Fact]
+    public async Task Data_that_waits_for_a_node_leaves_room_for_control_frames()
+    {
+        await using var cluster =
+            Cluster(silo => silo.Configure<ConnectionLimitOptions>(options => options.MaxWaitingBytesPerNode = 1_000));
+        await cluster.DeployAsync();
+        var node = cluster.Silos[0].ServiceProvider.GetRequiredService<Node>();
+        Assert.Null(node.Peers.Send(Nobody, GrainId.Create("grain", "1"), new byte[950]));
+        Assert.IsType<LimitExceededException>(node.Peers.Send(Nobody, GrainId.Create("grain", "1"), new byte[950]));
+
+        var probe = node.Factory.GetSystemTarget<IClusterTarget>(ClusterService.Name, Nobody).GetTable().AsTask();
+
+        Assert.False(probe.IsCompleted);
+    }
+
     private static Task OnControlAsync(Node node, Action step)
     {
         var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
