@@ -4,7 +4,8 @@ namespace Chat;
 
 /// <summary>One message, as it travels on the stream of its room.</summary>
 [GenerateSerializer]
-public sealed record ChatMessage([property: Id(0)] string Author, [property: Id(1)] string Text, [property: Id(2)] DateTimeOffset Sent);
+public sealed record ChatMessage(
+    [property: Id(0)] string Author, [property: Id(1)] string Text, [property: Id(2)] DateTimeOffset Sent, [property: Id(3)] Guid Id);
 
 /// <summary>A room: who is there, and what was said last. What is said goes to the stream of the room.</summary>
 public interface IRoomGrain : IGrainWithStringKey
@@ -38,26 +39,29 @@ public sealed class RoomGrain(TimeProvider time) : Grain, IRoomGrain
 
     public async Task<StreamId> Join(string name)
     {
+        ArgumentException.ThrowIfNullOrWhiteSpace(name);
         if (_members.Add(name))
-            await Publish(new ChatMessage("", name + " came in.", time.GetUtcNow()));
+            await Publish("", name + " came in.");
         return _stream.StreamId;
     }
 
     public Task Leave(string name) =>
-        _members.Remove(name) ? Publish(new ChatMessage("", name + " left.", time.GetUtcNow())) : Task.CompletedTask;
+        _members.Remove(name) ? Publish("", name + " left.") : Task.CompletedTask;
 
     public Task Say(string name, string text)
     {
+        ArgumentException.ThrowIfNullOrWhiteSpace(name);
         ArgumentException.ThrowIfNullOrWhiteSpace(text);
-        return Publish(new ChatMessage(name, text, time.GetUtcNow()));
+        return Publish(name, text);
     }
 
     public Task<IReadOnlyList<ChatMessage>> GetHistory() => Task.FromResult<IReadOnlyList<ChatMessage>>([.. _history]);
 
     public Task<IReadOnlyList<string>> GetMembers() => Task.FromResult<IReadOnlyList<string>>([.. _members]);
 
-    private Task Publish(ChatMessage message)
+    private Task Publish(string author, string text)
     {
+        var message = new ChatMessage(author, text, time.GetUtcNow(), Guid.NewGuid());
         if (_history.Count == Remembered)
             _history.Dequeue();
         _history.Enqueue(message);

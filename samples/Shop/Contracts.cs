@@ -36,7 +36,10 @@ public interface ICatalogGrain : IGrainWithStringKey
     Task<IReadOnlyList<string>> GetProducts();
 }
 
-/// <summary>The cart of one customer.</summary>
+/// <summary>
+/// The cart of one customer. Cart and stock are two writes: a write that fails is taken back, so that no piece is lost or sold twice. A
+/// silo that ends between the two leaves pieces that nobody has; no piece is ever sold twice.
+/// </summary>
 public interface ICartGrain : IGrainWithStringKey
 {
     Task<IReadOnlyList<CartItem>> Get();

@@ -6,6 +6,8 @@ public sealed class ProductGrain([PersistentState("product", "shop")] IPersisten
 
     public async Task Put(string name, decimal price, int inStock)
     {
+        ArgumentException.ThrowIfNullOrWhiteSpace(name);
+        ArgumentOutOfRangeException.ThrowIfNegative(price);
         ArgumentOutOfRangeException.ThrowIfNegative(inStock);
         (product.State.Name, product.State.Price, product.State.InStock) = (name, price, inStock);
         await product.WriteStateAsync();
@@ -58,11 +60,26 @@ public sealed class CartGrain([PersistentState("cart", "shop")] IPersistentState
 
     public async Task<bool> TryAdd(string productId, int quantity)
     {
-        if (await GrainFactory.GetGrain<IProductGrain>(productId).TryTake(quantity) is not { } item)
+        var product = GrainFactory.GetGrain<IProductGrain>(productId);
+        if (await product.TryTake(quantity) is not { } item)
             return false;
-        var before = cart.State.Items.TryGetValue(productId, out var held) ? held.Quantity : 0;
+        var before = Held(productId);
         cart.State.Items[productId] = item with { Quantity = before + quantity };
-        await cart.WriteStateAsync();
+        try
+        {
+            await cart.WriteStateAsync();
+        }
+        catch
+        {
+            // A write that failed may have been done all the same. What is stored decides who has the pieces.
+            await cart.ReadStateAsync();
+            if (Held(productId) == before)
+            {
+                await product.PutBack(quantity);
+                throw;
+            }
+        }
+
         return true;
     }
 
@@ -70,9 +87,21 @@ public sealed class CartGrain([PersistentState("cart", "shop")] IPersistentState
     {
         if (!cart.State.Items.Remove(productId, out var item))
             return;
-        await cart.WriteStateAsync();
+        try
+        {
+            await cart.WriteStateAsync();
+        }
+        catch
+        {
+            await cart.ReadStateAsync();
+            if (Held(productId) > 0)
+                throw;
+        }
+
         await GrainFactory.GetGrain<IProductGrain>(productId).PutBack(item.Quantity);
     }
+
+    private int Held(string productId) => cart.State.Items.TryGetValue(productId, out var item) ? item.Quantity : 0;
 
     public async Task<IReadOnlyList<CartItem>> CheckOut()
     {

@@ -15,21 +15,33 @@ builder.UseOrleans(silo =>
 var app = builder.Build();
 app.UseFileServer();
 
-app.MapGet("/api/products", async (IGrainFactory grains) =>
+// What a grain refuses as an argument is a fault of the request.
+var api = app.MapGroup("/api").AddEndpointFilter(static async (context, next) =>
+{
+    try
+    {
+        return await next(context);
+    }
+    catch (ArgumentException exception)
+    {
+        return Results.Problem(exception.Message, statusCode: StatusCodes.Status400BadRequest);
+    }
+});
+api.MapGet("/products", async (IGrainFactory grains) =>
 {
     var ids = await grains.GetGrain<ICatalogGrain>(ICatalogGrain.Key).GetProducts();
     return await Task.WhenAll(ids.Select(id => grains.GetGrain<IProductGrain>(id).Get()));
 });
-app.MapPut("/api/products/{id}", (string id, NewProduct product, IGrainFactory grains) =>
+api.MapPut("/products/{id}", (string id, NewProduct product, IGrainFactory grains) =>
     grains.GetGrain<IProductGrain>(id).Put(product.Name, product.Price, product.InStock));
 
-app.MapGet("/api/carts/{customer}", (string customer, IGrainFactory grains) => grains.GetGrain<ICartGrain>(customer).Get());
-app.MapPost("/api/carts/{customer}/{product}", async (string customer, string product, int? quantity, IGrainFactory grains) =>
+api.MapGet("/carts/{customer}", (string customer, IGrainFactory grains) => grains.GetGrain<ICartGrain>(customer).Get());
+api.MapPost("/carts/{customer}/{product}", async (string customer, string product, int? quantity, IGrainFactory grains) =>
     await grains.GetGrain<ICartGrain>(customer).TryAdd(product, quantity ?? 1)
         ? Results.NoContent() : Results.Conflict("Not enough in stock."));
-app.MapDelete("/api/carts/{customer}/{product}", (string customer, string product, IGrainFactory grains) =>
+api.MapDelete("/carts/{customer}/{product}", (string customer, string product, IGrainFactory grains) =>
     grains.GetGrain<ICartGrain>(customer).Remove(product));
-app.MapPost("/api/carts/{customer}/checkout", (string customer, IGrainFactory grains) => grains.GetGrain<ICartGrain>(customer).CheckOut());
+api.MapPost("/carts/{customer}/checkout", (string customer, IGrainFactory grains) => grains.GetGrain<ICartGrain>(customer).CheckOut());
 
 await app.RunAsync();
 

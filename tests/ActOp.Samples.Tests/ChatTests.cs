@@ -1,3 +1,4 @@
+using System.Net.Http.Json;
 using static Microsoft.Playwright.Assertions;
 
 namespace ActOp.Samples.Tests;
@@ -44,6 +45,16 @@ public class ChatTests(BrowserFixture browser)
     {
         await using var chat = await SampleProcess.StartAsync("Chat");
         Assert.Equal("Healthy", await chat.Http.GetStringAsync(path));
+    }
+
+    [Theory]
+    [InlineData("", "words")]
+    [InlineData("Ada", " ")]
+    public async Task A_bad_message_is_the_fault_of_the_one_who_sends_it(string name, string text)
+    {
+        await using var chat = await SampleProcess.StartAsync("Chat");
+        using var answer = await chat.Http.PostAsJsonAsync("/api/rooms/lobby/messages", new { name, text });
+        Assert.Equal(System.Net.HttpStatusCode.BadRequest, answer.StatusCode);
     }
 
     private static async Task EnterAsync(Microsoft.Playwright.IPage page, string name, string room)

@@ -55,22 +55,45 @@ public class ShopTests(BrowserFixture browser)
     }
 
     [Fact]
+    public async Task A_bad_request_is_the_fault_of_the_one_who_sends_it()
+    {
+        var folder = Directory.CreateTempSubdirectory("actop-shop-");
+        try
+        {
+            await using var shop = await SampleProcess.StartAsync("Shop", "--Data", folder.FullName);
+            object[] wrong = [new { Name = "", Price = 1, InStock = 1 }, new { Name = "tea", Price = 1, InStock = -1 }];
+            foreach (var product in wrong)
+                Assert.Equal(HttpStatusCode.BadRequest, (await shop.Http.PutAsJsonAsync("/api/products/tea", product)).StatusCode);
+            await PutAsync(shop, "tea", inStock: 5);
+            Assert.Equal(HttpStatusCode.BadRequest, await AddAsync(shop, "ada", "tea?quantity=0"));
+            Assert.Equal(HttpStatusCode.BadRequest, await AddAsync(shop, "ada", "tea?quantity=many"));
+        }
+        finally
+        {
+            folder.Delete(recursive: true);
+        }
+    }
+
+    [Fact]
     public async Task The_page_shows_products_and_fills_and_empties_a_cart()
     {
         var folder = Directory.CreateTempSubdirectory("actop-shop-");
         try
         {
             await using var shop = await SampleProcess.StartAsync("Shop", "--Data", folder.FullName);
-            await PutAsync(shop, "tea", inStock: 1);
             var page = await browser.OpenAsync(shop.Address);
-            await page.ClickAsync("#products button");
+            await page.ClickAsync("#fill");
+            await Expect(page.Locator("#products tr")).ToHaveCountAsync(3);
+            await Expect(page.Locator("#empty")).ToBeHiddenAsync();
+            var pot = page.Locator("#products tr", new() { HasText = "Pot" });
+            await pot.Locator("button").ClickAsync();
             await Expect(page.Locator("#cart tr")).ToHaveCountAsync(1);
-            await Expect(page.Locator("#products td").Nth(2)).ToHaveTextAsync("0");
-            await page.ClickAsync("#products button");
+            await Expect(pot.Locator("td").Nth(2)).ToHaveTextAsync("0");
+            await pot.Locator("button").ClickAsync();
             await Expect(page.Locator("#status")).ToHaveTextAsync("Not enough in stock.");
             await page.ClickAsync("#cart button");
             await Expect(page.Locator("#cart tr")).ToHaveCountAsync(0);
-            await Expect(page.Locator("#products td").Nth(2)).ToHaveTextAsync("1");
+            await Expect(pot.Locator("td").Nth(2)).ToHaveTextAsync("1");
         }
         finally
         {
