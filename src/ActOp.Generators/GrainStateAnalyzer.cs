@@ -17,7 +17,8 @@ public sealed class GrainStateAnalyzer : DiagnosticAnalyzer
             + "IGrainMigrationParticipant to carry the state, or mark the class [Movable] or [Immovable].",
         "ActOp",
         DiagnosticSeverity.Info,
-        isEnabledByDefault: true);
+        isEnabledByDefault: true,
+        helpLinkUri: Rule.Help("ACTOP0020"));
 
     private const string Participant = "Orleans.Runtime.IGrainMigrationParticipant";
 

@@ -39,7 +39,7 @@ internal static class Rule
     public static readonly DiagnosticDescriptor ConfigureAwait = new(
         "ORLEANS0014", "Code of a grain must stay on its activation",
         "'{0}' lets the rest of the method run beside the turns of the grain: leave it out, or pass true or ContinueOnCapturedContext",
-        "ActOp", DiagnosticSeverity.Warning, isEnabledByDefault: true);
+        "ActOp", DiagnosticSeverity.Warning, isEnabledByDefault: true, helpLinkUri: Help("ORLEANS0014"));
     public static readonly DiagnosticDescriptor ManyTokens = Error(
         "ORLEANS0109", "At most one CancellationToken", "The grain method '{0}' has more than one CancellationToken parameter");
     public static readonly DiagnosticDescriptor Hidden =
@@ -57,11 +57,14 @@ internal static class Rule
     public static readonly DiagnosticDescriptor Unsupported = Error(
         "ACTOP0007", "An attribute must not be without effect", "The attribute [{0}] is not supported: {1}");
 
+    /// <summary>Where the rule is described.</summary>
+    internal static string Help(string id) => "https://github.com/actop/actop/blob/main/docs/analyzers.md#" + id.ToLowerInvariant();
+
     private static DiagnosticDescriptor Information(string id, string title, string message) =>
-        new(id, title, message, "ActOp", DiagnosticSeverity.Info, isEnabledByDefault: true);
+        new(id, title, message, "ActOp", DiagnosticSeverity.Info, isEnabledByDefault: true, helpLinkUri: Help(id));
 
     private static DiagnosticDescriptor Error(string id, string title, string message) =>
-        new(id, title, message, "ActOp", DiagnosticSeverity.Error, isEnabledByDefault: true);
+        new(id, title, message, "ActOp", DiagnosticSeverity.Error, isEnabledByDefault: true, helpLinkUri: Help(id));
 }
 
 /// <summary>Reports at a symbol's first place in the source.</summary>
