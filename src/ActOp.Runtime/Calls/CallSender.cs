@@ -153,7 +153,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
         milliseconds < CallRegistry.NoDeadline ? local.Clock.Now + milliseconds : CallRegistry.NoDeadline;
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private long TimeoutOf(CallMethod method) =>
+    internal long TimeoutOf(CallMethod method) =>
         method.ResponseTimeout is { } own ? Milliseconds(own) : method.IsSystem ? _systemTimeoutMs : _timeoutMs;
 
     private static long Milliseconds(TimeSpan timeout) =>

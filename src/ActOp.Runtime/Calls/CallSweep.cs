@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
@@ -24,6 +25,9 @@ internal sealed class CallSweep(
     /// <summary>Tells callees of calls that took too long. Set before the start.</summary>
     internal Cancellations? Cancellations { get; set; }
 
+    /// <summary>Where requests of calls to grains of this silo wait and run. Set before the start.</summary>
+    internal ActivationTable? Activations { get; set; }
+
     /// <summary>Ends calls whose deadline has passed; returns how many.</summary>
     internal int EndExpired(long now)
     {
@@ -31,11 +35,7 @@ internal sealed class CallSweep(
         var ended = 0;
         foreach (var (call, ticket) in calls.Registry.ReadExpired(now))
         {
-            var exception = new TimeoutException(
-                "The call " + call.Method.ActivityName + " to " + call.TargetId
-                    + (ForwardedTo.Of(call.Remote, ticket) is { } silo ? " on " + silo : "")
-                    + " got no answer within its response timeout" +
-                " (from " + call.SourceId + ", silo " + local.Address + ").");
+            var exception = new TimeoutException(TimeoutText(call, ticket));
             var remote = Volatile.Read(ref call.Remote);
             if (End(call, ticket, exception) == 0)
                 continue;
@@ -45,6 +45,27 @@ internal sealed class CallSweep(
         }
 
         return ended;
+    }
+
+    private string TimeoutText(Call call, long ticket) =>
+        "The call " + call.Method.ActivityName + " to " + call.TargetId + " got no answer within its response timeout of "
+            + TimeSpan.FromMilliseconds(calls.TimeoutOf(call.Method)) + " (from "
+            + (call.SourceId.IsDefault ? "code outside of grains" : call.SourceId) + ", " + (local.IsSilo ? "silo " : "client ")
+            + local.Address + "). " + Progress(call, ForwardedTo.Of(call.Remote, ticket));
+
+    /// <summary>How far the call has come, as far as this node knows it.</summary>
+    private string Progress(Call call, SiloAddress? silo)
+    {
+        if (silo is not null)
+            return "Its request was sent to " + silo + ".";
+        if (Activations is null || !Activations.TryGet(call.TargetId, out var activation))
+            return "Its request was not sent: no silo was found for it in time.";
+        // Others change both meanwhile, and what blocks may be a call that has ended: good enough for a text.
+        var blocking = activation.Admission.Blocking;
+        return ReferenceEquals(blocking, call) ? "Its request runs."
+            : blocking?.Method is { } running
+                ? "Its request waits while " + running.ActivityName + " runs; " + activation.QueueLength + " requests wait or run there."
+            : "Its request waits or runs; " + activation.QueueLength + " requests wait or run there.";
     }
 
     /// <summary>Ends the calls that will get no answer because the silo is dead. On the control stage.</summary>

@@ -265,6 +265,7 @@ internal sealed class Node : IDisposable
             Local.Background.Part("cancellations"), _setup.Messaging.WaitForCancellationAcknowledgement);
         Calls.Connect(Router, Writer, Factory, Filters, cancellations);
         Sweep.Cancellations = cancellations;
+        Sweep.Activations = Activations;
         // The part that reads frames sends replies over the same links.
         Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep, Refusals,
             _setup.Decoding, cancellations);

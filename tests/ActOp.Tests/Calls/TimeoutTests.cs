@@ -19,6 +19,25 @@ public class TimeoutTests(VirtualTime cluster) : IClassFixture<VirtualTime>
         var exception = await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
         Assert.Contains("ISleepy/Sleep", exception.Message, StringComparison.Ordinal);
         Assert.Contains(grain.GetGrainId().ToString(), exception.Message, StringComparison.Ordinal);
+        Assert.Contains("timeout of 00:00:30 (from code outside of grains, silo ", exception.Message, StringComparison.Ordinal);
+        Assert.EndsWith("Its request runs.", exception.Message, StringComparison.Ordinal);
+        gate.Open();
+    }
+
+    [Fact]
+    public async Task A_call_that_waits_until_its_timeout_names_what_runs()
+    {
+        using var gate = new Gate();
+        var grain = cluster.Silo.GetGrain<ISleepy>(7);
+        var running = grain.Sleep(gate.Name);
+        await gate.ArrivedAsync();
+        var waiting = grain.Nap(null);
+        cluster.Clock.Advance(TimeSpan.FromSeconds(6));
+        var exception = await Assert.ThrowsAsync<TimeoutException>(() => waiting.WaitAsync(Gate.Patience));
+        Assert.Matches(
+            @"timeout of 00:00:05 .* Its request waits while .*ISleepy/Sleep runs; \d requests wait or run there\.$", exception.Message);
+        gate.Open();
+        await Record.ExceptionAsync(() => running.WaitAsync(Gate.Patience));
     }
 
     [Fact]
