@@ -33,6 +33,8 @@ internal static class OptionRules
         var rule = new Rule(nameof(GrainCollectionOptions));
         rule.Time(options.CollectionAge, mayBeInfinite: true);
         rule.Time(options.CollectionQuantum);
+        var longerThanQuantum = "longer than CollectionQuantum (" + options.CollectionQuantum + ")";
+        rule.Is(IsLonger(options.CollectionAge), longerThanQuantum, options.CollectionAge);
         rule.Time(options.ActivationTimeout, mayBeInfinite: true);
         rule.Time(options.DeactivationTimeout, mayBeInfinite: true);
         rule.Time(options.MemoryUsagePollingPeriod);
@@ -40,7 +42,14 @@ internal static class OptionRules
         rule.Is(options.MemoryUsageTargetPercentage > 0 && options.MemoryUsageTargetPercentage <= options.MemoryUsageLimitPercentage,
             "above 0 to MemoryUsageLimitPercentage", options.MemoryUsageTargetPercentage);
         foreach (var (grainClass, age) in options.ClassSpecificCollectionAge)
-            rule.Time(age, mayBeInfinite: true, name: "options." + nameof(options.ClassSpecificCollectionAge) + "[" + grainClass + "]");
+        {
+            var name = "options." + nameof(options.ClassSpecificCollectionAge) + "[" + grainClass + "]";
+            rule.Time(age, mayBeInfinite: true, name: name);
+            rule.Is(IsLonger(age), longerThanQuantum, age, name);
+        }
+
+        // Idle activations are looked for once a quantum, so a shorter age would not be kept.
+        bool IsLonger(TimeSpan age) => age > options.CollectionQuantum || age == Timeout.InfiniteTimeSpan;
     }
 
     internal static void Check(StatelessWorkerOptions options)

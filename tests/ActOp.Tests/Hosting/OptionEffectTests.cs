@@ -116,6 +116,11 @@ public class OptionEffectTests
             silo => silo.Configure<ClusterMembershipOptions>(options => options.NumProbedSilos = 0));
         Refuses("GrainCollectionOptions.ClassSpecificCollectionAge[A.B]",
             silo => silo.Configure<GrainCollectionOptions>(options => options.ClassSpecificCollectionAge["A.B"] = TimeSpan.Zero));
+        Refuses("GrainCollectionOptions.CollectionAge must be longer than CollectionQuantum (00:01:00), but is 00:01:00.",
+            silo => silo.Configure<GrainCollectionOptions>(options => options.CollectionAge = TimeSpan.FromMinutes(1)));
+        Refuses("GrainCollectionOptions.ClassSpecificCollectionAge[A.B] must be longer than CollectionQuantum (00:01:00)",
+            silo => silo.Configure<GrainCollectionOptions>(
+                options => options.ClassSpecificCollectionAge["A.B"] = TimeSpan.FromSeconds(10)));
         Refuses("LoadSheddingOptions.CpuThreshold", silo => silo.Configure<LoadSheddingOptions>(options => options.CpuThreshold = 101));
         Refuses("StatelessWorkerOptions.MinIdleCyclesBeforeRemoval",
             silo => silo.Configure<StatelessWorkerOptions>(options => options.MinIdleCyclesBeforeRemoval = 0));

@@ -18,10 +18,14 @@ public class GrainCollectionOptions
     /// </summary>
     public TimeSpan ActivationTimeout { get; set; } = DEFAULT_ACTIVATION_TIMEOUT;
 
-    /// <summary>How long activations of a class may be idle, by the class's full name.</summary>
+    /// <summary>
+    /// How long activations of a class may be idle, by the class's full name. Longer than <see cref="CollectionQuantum"/>.
+    /// </summary>
     public Dictionary<string, TimeSpan> ClassSpecificCollectionAge { get; set; } = [];
 
-    /// <summary>How long activations may be idle before they end. Default: 15 min.</summary>
+    /// <summary>
+    /// How long activations may be idle before they end. Longer than <see cref="CollectionQuantum"/>. Default: 15 min.
+    /// </summary>
     public TimeSpan CollectionAge { get; set; } = TimeSpan.FromMinutes(15);
 
     /// <summary>How often idle activations are looked for. Default: 1 min.</summary>
