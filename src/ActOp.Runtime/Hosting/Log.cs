@@ -53,6 +53,10 @@ internal sealed partial class Log(ILogger logger)
             + "of grains.")]
     private static partial void LongTurn(ILogger logger, GrainId grain, long milliseconds);
 
+    [LoggerMessage(1410, LogLevel.Information,
+        "A step of the service {service} of this silo took {milliseconds} ms: the process was paused, or it had too few processors.")]
+    private static partial void LongSystemTurn(ILogger logger, GrainId service, long milliseconds);
+
     [LoggerMessage(201, LogLevel.Error, "A turn of {grain} failed outside of a call.")]
     private static partial void TurnFailed(ILogger logger, GrainId grain, Exception exception);
 
@@ -196,7 +200,7 @@ internal sealed partial class Log(ILogger logger)
             + "processors.")]
     private static partial void StagesControlled(ILogger logger, string controller, string source, string reason, double processors);
 
-    [LoggerMessage(701, LogLevel.Information, "Threads of {stages}: {before} -> {after} ({reason}).")]
+    [LoggerMessage(701, LogLevel.Debug, "Threads of {stages}: {before} -> {after} ({reason}).")]
     private static partial void StagesSized(ILogger logger, string stages, string before, string after, string reason);
 
     [LoggerMessage(800, LogLevel.Error, "Background work of {part} failed.")]
@@ -253,7 +257,14 @@ internal sealed partial class Log(ILogger logger)
 
     internal void OverloadEnded(SiloAddress silo) => OverloadEnded(logger, silo);
 
-    internal void LongTurn(GrainId grain, long milliseconds) => LongTurn(logger, grain, milliseconds);
+    /// <summary>Of a grain or an observer, which the application can change, or of a service of the runtime.</summary>
+    internal void LongTurn(GrainId grain, long milliseconds)
+    {
+        if (Routing.SystemGrainIds.IsControl(grain))
+            LongSystemTurn(logger, grain, milliseconds);
+        else
+            LongTurn(logger, grain, milliseconds);
+    }
 
     internal void TurnFailed(GrainId grain, Exception exception) => TurnFailed(logger, grain, exception);
 
@@ -302,7 +313,8 @@ internal sealed partial class Log(ILogger logger)
 
     internal void SiloStatus(SiloAddress silo, string status) => SiloStatus(logger, silo, status);
 
-    internal void ViewChanged(long number, int active, string joined, string left) => ViewChanged(logger, number, active, joined, left);
+    internal void ViewChanged(long number, int active, string joined, string left) =>
+        ViewChanged(logger, number, active, joined.Length == 0 ? "none" : joined, left.Length == 0 ? "none" : left);
 
     internal void DeclaredDead(SiloAddress silo, string reason) => DeclaredDead(logger, silo, reason);
 
