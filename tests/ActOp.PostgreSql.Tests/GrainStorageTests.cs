@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Text.Json;
 using ActOp.Harness.Processes;
+using ActOp.PostgreSql.Configuration;
 using ActOp.PostgreSql.Schema;
 using ActOp.PostgreSql.Storage;
 using Npgsql;
@@ -300,7 +301,7 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         await server.KillAsync();
         state.State = new Note("b", 2);
         var write = storage.WriteStateAsync("s", Grain(1), state);
-        time.Leap(StateStore.RetryTime);
+        time.Leap(storage.Store.RetryTime);
 
         var failure = await Assert.ThrowsAsync<OrleansException>(() => write.WaitAsync(PostgresFixture.Limit));
         Assert.Contains("may have been changed or not", failure.Message, StringComparison.Ordinal);
@@ -309,6 +310,22 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         state.State = new Note("c", 3);
         await storage.WriteStateAsync("s", Grain(1), state).WaitAsync(PostgresFixture.Limit);
         Assert.Equal(new Note("c", 3), (await ReadAsync(storage, 1)).State);
+    }
+
+    [Fact]
+    public async Task How_long_operations_are_repeated_is_an_option_of_the_storage()
+    {
+        await using var database = PostgresFixture.Open(_connectionString);
+        var limits = new PostgresOptions { RetryTime = TimeSpan.FromMinutes(3) };
+        await using var storage = new AdoNetGrainStorage("test", Options(false), "service", database, 1, limits: limits);
+        var before = database.Time.GetTimestamp();
+        var operation = storage.Store.Read(new StateKey("s", "g"));
+        Assert.InRange(database.Time.GetElapsedTime(before, operation.GivenUpAt), limits.RetryTime, limits.RetryTime * 2);
+        await operation.Ended.WaitAsync(PostgresFixture.Limit);
+        limits.RetryTime = TimeSpan.Zero;
+        var wrong = Assert.Throws<OrleansConfigurationException>(
+            () => new AdoNetGrainStorage("test", Options(false), "service", database, 1, limits: limits));
+        Assert.Contains("PostgresOptions.RetryTime", wrong.Message, StringComparison.Ordinal);
     }
 
     /// <summary>The commit was done and its answer lost: the same write is sent again and finds itself.</summary>

@@ -47,7 +47,8 @@ public sealed class AdoNetGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         _name = name;
         _options = options;
         _database = database;
-        _store = new StateStore(database, serviceId, firstVersion, (limits ?? new PostgresOptions()).MaxWaitingOperations);
+        limits = (limits ?? new PostgresOptions()).Checked();
+        _store = new StateStore(database, serviceId, firstVersion, limits.MaxWaitingOperations) { RetryTime = limits.RetryTime };
         _meter.CreateObservableUpDownCounter(
             "actop.storage.waiting", () => new Measurement<int>(_store.Waiting, new KeyValuePair<string, object?>("storage", name)),
             "{operation}", "Operations on states that wait for PostgreSQL.");

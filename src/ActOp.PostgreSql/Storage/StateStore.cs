@@ -36,8 +36,8 @@ internal sealed class StateStore
     /// <summary>Bytes of one transaction, or one operation if that is larger.</summary>
     private const int MostBytes = 4 * 1024 * 1024;
 
-    /// <summary>For how long operations are repeated while the database cannot be reached: less than the usual response timeout.</summary>
-    internal static readonly TimeSpan RetryTime = TimeSpan.FromSeconds(20);
+    /// <summary>For how long operations are repeated while the database cannot be reached (<c>PostgresOptions.RetryTime</c>).</summary>
+    internal TimeSpan RetryTime { get; init; } = TimeSpan.FromSeconds(20);
 
     /// <summary>Between two looks whether a session has ended.</summary>
     private static readonly TimeSpan PauseOfEnd = TimeSpan.FromMilliseconds(20);

@@ -50,8 +50,8 @@ internal sealed class MessageWriter
     private const int MostTogether = 512;
     private const int MostBytes = 4 * 1024 * 1024;
 
-    /// <summary>For how long messages are sent again while the database cannot be reached: less than the usual response timeout.</summary>
-    internal static readonly TimeSpan RetryTime = TimeSpan.FromSeconds(20);
+    /// <summary>For how long messages are sent again while the database cannot be reached (<c>PostgresOptions.RetryTime</c>).</summary>
+    internal TimeSpan RetryTime { get; init; } = TimeSpan.FromSeconds(20);
 
     private const string LockSql = "select id from actop_stream_queue where id = any($1) order by id for update";
 

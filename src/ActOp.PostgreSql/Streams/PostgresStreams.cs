@@ -50,7 +50,7 @@ internal sealed class PostgresStreams
     private readonly AdoNetStreamOptions _options;
     private readonly SimpleQueueCacheOptions _cacheOptions;
     private readonly StreamCacheEvictionOptions _eviction;
-    private readonly int _mostWaiting;
+    private readonly PostgresOptions _limits;
     private readonly string _serviceId;
     private readonly Database _database;
     private readonly BatchFormat _format;
@@ -70,7 +70,7 @@ internal sealed class PostgresStreams
         _mapper = new HashRingBasedStreamQueueMapper(queues, name);
         _cacheOptions = Options<SimpleQueueCacheOptions>();
         _eviction = Options<StreamCacheEvictionOptions>();
-        _mostWaiting = Options<PostgresOptions>().MaxWaitingMessages;
+        _limits = Options<PostgresOptions>().Checked();
         var parts = services.GetRequiredService<StreamParts>();
         var cluster = services.GetRequiredService<IOptions<ClusterOptions>>().Value;
         _serviceId = cluster.ServiceId;
@@ -122,7 +122,10 @@ internal sealed class PostgresStreams
         }
 
         _queueIds = [.. ids];
-        _writer = new MessageWriter(_database, _queueIds, _options.ExpiryTimeout, _mostWaiting);
+        _writer = new MessageWriter(_database, _queueIds, _options.ExpiryTimeout, _limits.MaxWaitingMessages)
+        {
+            RetryTime = _limits.RetryTime,
+        };
         return this;
     }
 
