@@ -177,7 +177,7 @@ public sealed class DoubtfulWriteTests(PostgresFixture postgres) : IAsyncLifetim
         var write = storage.WriteStateAsync("s", Grain, state);
         while (await ExecuteAsync("select count(*) from pg_locks where locktype = 'advisory' and not granted") is 0L)
             await Task.Yield();
-        _time.Leap(StateStore.RetryTime);
+        _time.Leap(new Configuration.PostgresOptions().RetryTime);
         _cut.Cut();
         var failure = await Assert.ThrowsAsync<OrleansException>(() => write.WaitAsync(PostgresFixture.Limit));
         Assert.Contains("may have been changed or not", failure.Message, StringComparison.Ordinal);
