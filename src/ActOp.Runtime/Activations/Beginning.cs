@@ -243,7 +243,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     {
         await activation.StartLifecycleAsync(cancellation);
         if (activation.Instance is IGrainBase grain)
-            await grain.OnActivateAsync(cancellation);
+            await Given.Task(grain.OnActivateAsync(cancellation));
     }
 
     private void EndDuplicate(Location winner)

@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
@@ -278,7 +279,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     {
         try
         {
-            var running = step();
+            var running = Given.Task(step(), name);
             if (running.IsCompleted || await limit.EndsAsync(running))
             {
                 await running;

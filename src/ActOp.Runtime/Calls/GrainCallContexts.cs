@@ -86,12 +86,12 @@ internal sealed class IncomingCallContext(Activation activation, RequestBase req
             if (stage < filters.Length)
             {
                 _stage = stage + 1;
-                await filters[stage].Invoke(this);
+                await Given.Task(filters[stage].Invoke(this));
             }
             else if (stage == filters.Length && Grain is IIncomingGrainCallFilter own)
             {
                 _stage = stage + 1;
-                await own.Invoke(this);
+                await Given.Task(own.Invoke(this));
             }
             else
             {
@@ -145,7 +145,7 @@ internal sealed class OutgoingCallContext(CallSender calls, RequestBase request,
             _stage = stage + 1;
             try
             {
-                await (own ?? filters[stage]).Invoke(this).ConfigureAwait(CallHost.Current is not null);
+                await Given.Task((own ?? filters[stage]).Invoke(this)).ConfigureAwait(CallHost.Current is not null);
             }
             finally
             {

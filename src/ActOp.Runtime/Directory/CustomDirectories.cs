@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
@@ -76,7 +77,7 @@ internal sealed class CustomDirectories
     }
 
     internal async Task<Location> LookupAsync(IGrainDirectory directory, GrainId grain) =>
-        Living(await directory.Lookup(grain).ConfigureAwait(false)) is { } address ? LocationOf(address) : default;
+        Living(await Given.Task(directory.Lookup(grain)).ConfigureAwait(false)) is { } address ? LocationOf(address) : default;
 
     /// <summary>Registers the activation unless a living one is registered; returns the registered one.</summary>
     internal async Task<Location> RegisterAsync(IGrainDirectory directory, Activation activation, ActivationId previous)
@@ -85,9 +86,9 @@ internal sealed class CustomDirectories
         // It may register the activation and then throw.
         if (!activation.Registered)
             activation.Life.Registration = RegistrationState.Unknown;
-        var now = await directory.Register(address).ConfigureAwait(true);
+        var now = await Given.Task(directory.Register(address)).ConfigureAwait(true);
         if (now is not null && !now.Matches(address) && (now.ActivationId.Equals(previous) || Living(now) is null || IsLeftHere(now)))
-            now = await directory.Register(address, now).ConfigureAwait(true);
+            now = await Given.Task(directory.Register(address, now)).ConfigureAwait(true);
         if (now is not null && !now.Matches(address))
         {
             activation.Registered = false;
@@ -103,14 +104,14 @@ internal sealed class CustomDirectories
     internal static Task UnregisterAsync(IGrainDirectory directory, Activation activation)
     {
         activation.Registered = false;
-        return directory.Unregister(activation.Address);
+        return Given.Task(directory.Unregister(activation.Address));
     }
 
     /// <summary>Removes the registration of an ended activation of this silo.</summary>
     internal async Task ForgetHereAsync(IGrainDirectory directory, GrainId grain)
     {
-        if (await directory.Lookup(grain).ConfigureAwait(false) is { } address && IsLeftHere(address))
-            await directory.Unregister(address).ConfigureAwait(false);
+        if (await Given.Task(directory.Lookup(grain)).ConfigureAwait(false) is { } address && IsLeftHere(address))
+            await Given.Task(directory.Unregister(address)).ConfigureAwait(false);
     }
 
     /// <summary>Silos have died.</summary>
@@ -122,7 +123,7 @@ internal sealed class CustomDirectories
         var directories = _classes.Entries.Select(entry => Find(GrainType.Create(entry.GrainType))).OfType<IGrainDirectory>()
             .Where(static one => one is not NoDirectory).Distinct();
         foreach (var directory in directories)
-            _work.Run(_ => directory.UnregisterSilos(gone));
+            _work.Run(_ => Given.Task(directory.UnregisterSilos(gone)));
     }
 
     private IGrainDirectory? Resolve(GrainTypeEntry entry)

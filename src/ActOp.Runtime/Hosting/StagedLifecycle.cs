@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using Microsoft.Extensions.Logging;
 using Orleans;
 using Orleans.Runtime;
@@ -50,7 +51,7 @@ internal class StagedLifecycle : ILifecycleSubject
 
     /// <summary>Turns synchronous exceptions into a failed task, so that the other observers of the stage are awaited.</summary>
     private static async Task StartAsync(ILifecycleObserver observer, CancellationToken cancellationToken) =>
-        await observer.OnStart(cancellationToken);
+        await Given.Task(observer.OnStart(cancellationToken));
 
     private int HighestStartedStage { get; set; } = int.MinValue;
 
@@ -64,7 +65,7 @@ internal class StagedLifecycle : ILifecycleSubject
             {
                 try
                 {
-                    await entry.Observer.OnStop(cancellationToken);
+                    await Given.Task(entry.Observer.OnStop(cancellationToken));
                 }
                 catch (Exception exception)
                 {

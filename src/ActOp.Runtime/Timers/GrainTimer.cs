@@ -98,7 +98,7 @@ internal sealed class GrainTimer<TState> : IGrainTimer, IGrainTimerTick
             GrainTimerEvents.Feed.Write(new GrainTimerEvents.TickStart(_activation, this));
         try
         {
-            await _callback(_state, _cancellation.Token);
+            await Given.Task(_callback(_state, _cancellation.Token));
         }
         catch (Exception exception)
         {

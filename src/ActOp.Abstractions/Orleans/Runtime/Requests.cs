@@ -141,6 +141,9 @@ public abstract class RequestBase : Call, IRequest
 
     internal override ValueTask<object?> RouteBoxed(Action<Call, object> route, object state) => throw NotSent();
 
+    /// <summary>The method has returned null.</summary>
+    private protected InvalidOperationException NoTask() => Given.NoTask(Method.ActivityName);
+
     /// <summary>Sends a generated request that an application holds.</summary>
     /// <returns>The result; null at once if the options say one-way.</returns>
     internal ValueTask<object?> SendBoxed(GrainReference reference, InvokeMethodOptions options)
@@ -305,7 +308,7 @@ public abstract class TaskRequest : ResultRequest<NoResult>
     {
         try
         {
-            await InvokeInner();
+            await (InvokeInner() ?? throw NoTask());
             return Response.Completed;
         }
         catch (Exception exception)
@@ -321,10 +324,10 @@ public abstract class TaskRequest : ResultRequest<NoResult>
     {
         try
         {
-            var running = InvokeInner();
+            var running = InvokeInner() ?? throw NoTask();
             if (running.IsCompleted)
             {
-                running!.GetAwaiter().GetResult();
+                running.GetAwaiter().GetResult();
                 return true;
             }
 
@@ -368,7 +371,7 @@ public abstract class TaskRequest<TResult> : ResultRequest<TResult>
     {
         try
         {
-            return Response.FromResult(await InvokeInner());
+            return Response.FromResult(await (InvokeInner() ?? throw NoTask()));
         }
         catch (Exception exception)
         {
@@ -383,7 +386,7 @@ public abstract class TaskRequest<TResult> : ResultRequest<TResult>
     {
         try
         {
-            var running = InvokeInner();
+            var running = InvokeInner() ?? throw NoTask();
             if (running.IsCompleted)
             {
                 Result = running!.GetAwaiter().GetResult();

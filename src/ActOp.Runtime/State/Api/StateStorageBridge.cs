@@ -252,15 +252,15 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
         switch (operation)
         {
             case StateOperation.Read:
-                await _store.ReadStateAsync(_name, _context.GrainId, _record, cancellationToken);
+                await Given.Task(_store.ReadStateAsync(_name, _context.GrainId, _record, cancellationToken));
                 if (_record.State is null && !_record.RecordExists)
                     _record.State = NewState<TState>.Create(_parts.Activators);
                 break;
             case StateOperation.Write:
-                await _store.WriteStateAsync(_name, _context.GrainId, _record, cancellationToken);
+                await Given.Task(_store.WriteStateAsync(_name, _context.GrainId, _record, cancellationToken));
                 break;
             default:
-                await _store.ClearStateAsync(_name, _context.GrainId, _record, cancellationToken);
+                await Given.Task(_store.ClearStateAsync(_name, _context.GrainId, _record, cancellationToken));
                 break;
         }
     }
