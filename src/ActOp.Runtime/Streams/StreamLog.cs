@@ -27,7 +27,8 @@ internal sealed partial class StreamLog(ILogger logger)
     private static partial void ConsumerGone(ILogger logger, StreamId stream, GrainId consumer);
 
     [LoggerMessage(1206, LogLevel.Warning,
-        "Items of the stream {stream} reached {consumer}, which has no observer for their subscription. They are dropped.")]
+        "Items of the stream {stream} reached {consumer}, which has no observer for their subscription. They are dropped. "
+        + "Implement IStreamSubscriptionObserver, or attach an observer in OnActivateAsync.")]
     private static partial void NobodyAttached(ILogger logger, QualifiedStreamId stream, GrainId? consumer);
 
     [LoggerMessage(1207, LogLevel.Warning, "The failure handler of {provider} has failed itself.")]
