@@ -1,4 +1,3 @@
-using System.Net;
 using System.Text;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
@@ -127,11 +126,8 @@ public static class OrleansJsonSerializerSettings
         settings.Formatting = Formatting.None;
         if (services.GetService<TypeResolver>() is { } resolver && services.GetService<TypeConverter>() is { } types)
             settings.SerializationBinder = new OrleansJsonSerializationBinder(types, resolver, allowAllTypes);
-        settings.Converters.Add(new TextConverter<IPAddress>(static v => v.ToString(), IPAddress.Parse));
-        settings.Converters.Add(new TextConverter<IPEndPoint>(static v => v.ToString(), IPEndPoint.Parse));
-        settings.Converters.Add(new TextConverter<GrainId>(static v => v.ToString(), static t => GrainId.Parse(t)));
-        settings.Converters.Add(new TextConverter<SiloAddress>(static v => v.ToParsableString(), SiloAddress.FromParsableString));
-        settings.Converters.Add(new TextConverter<GrainType>(static v => v.ToString()!, GrainType.Create));
+        foreach (var converter in IdentityConverters.All)
+            settings.Converters.Add(converter);
         settings.Converters.Add(new GrainReferenceConverter(services));
     }
 }
@@ -141,52 +137,55 @@ public class OrleansJsonSerializationBinder : DefaultSerializationBinder
 {
     private readonly TypeConverter? _types;
     private readonly TypeResolver _resolver;
-    private readonly bool _allowAllTypes;
 
     /// <summary>Creates a binder that allows every class of the loaded assemblies.</summary>
-    public OrleansJsonSerializationBinder(TypeResolver typeResolver)
-    {
-        _resolver = typeResolver;
-        _allowAllTypes = true;
-    }
+    public OrleansJsonSerializationBinder(TypeResolver typeResolver) => _resolver = typeResolver;
 
     /// <summary>Creates a binder that allows what the converter allows.</summary>
+    /// <param name="typeConverter">Knows the allowed classes.</param>
+    /// <param name="typeResolver">Finds classes if all are allowed.</param>
+    /// <param name="allowAllTypes">True when text may name any class of the loaded assemblies. Who can write text can then create any
+    /// object.</param>
     public OrleansJsonSerializationBinder(TypeConverter typeConverter, TypeResolver typeResolver, bool allowAllTypes = false)
     {
-        _types = typeConverter;
+        _types = allowAllTypes ? null : typeConverter;
         _resolver = typeResolver;
-        _allowAllTypes = allowAllTypes;
     }
 
     /// <inheritdoc/>
+    /// <exception cref="JsonSerializationException">No loaded assembly has the type, or it is not allowed.</exception>
     public override Type BindToType(string? assemblyName, string typeName)
     {
         var name = string.IsNullOrEmpty(assemblyName) ? typeName : typeName + "," + assemblyName;
-        if (!_resolver.TryResolveType(name, out var type))
-            throw new JsonSerializationException("The text names the type " + name + ", which no loaded assembly has.");
-        if (!_allowAllTypes)
-            _types!.Format(type); // Throws for a type that is not allowed.
-        return type;
+        try
+        {
+            if (_types is null ? _resolver.TryResolveType(name, out var type)
+                : _types.TryParse(name, out type) && _types.AllowsItself(type) && IsState(type))
+            {
+                return type;
+            }
+        }
+        catch (Exception exception) when (exception is InvalidOperationException or TypeLoadException or SerializerException)
+        {
+            throw Refused(name, exception);
+        }
+
+        throw Refused(name, null);
     }
-}
 
-/// <summary>A value as a JSON string.</summary>
-internal sealed class TextConverter<T>(Func<T, string> format, Func<string, T> parse) : JsonConverter
-{
-    public override bool CanConvert(Type objectType) =>
-        typeof(T).IsAssignableFrom(objectType) || Nullable.GetUnderlyingType(objectType) == typeof(T);
+    /// <summary>
+    /// A provider has a name, so that calls can say which one they mean (<see cref="Orleans.Providers.IControllable"/>). It is no state.
+    /// </summary>
+    private static bool IsState(Type type) => !typeof(Orleans.Providers.IControllable).IsAssignableFrom(type)
+        && Array.TrueForAll(type.GetGenericArguments(), IsState) && (type.GetElementType() is not { } element || IsState(element));
 
-    public override void WriteJson(JsonWriter writer, object? value, JsonSerializer serializer)
+    private static JsonSerializationException Refused(string name, Exception? reason)
     {
-        if (value is null)
-            writer.WriteNull();
-        else
-            writer.WriteValue(format((T)value));
+        var text = "The text names the type " + name + ", which no loaded assembly has or which is not allowed. To allow it, mark it "
+            + "with [GenerateSerializer], or add it to TypeManifestOptions.AllowedTypes. OrleansJsonSerializerOptions.AllowAllTypes "
+            + "allows every type, also to those who can change what is stored.";
+        return reason is null ? new JsonSerializationException(text) : new JsonSerializationException(text, reason);
     }
-
-    public override object? ReadJson(JsonReader reader, Type objectType, object? existingValue, JsonSerializer serializer) =>
-        reader.TokenType == JsonToken.Null
-            ? null : parse((string)(reader.Value ?? throw new JsonSerializationException("A " + typeof(T).Name + " is a string in JSON.")));
 }
 
 /// <summary>A reference to a grain: its id and its interface.</summary>
@@ -217,7 +216,7 @@ internal sealed class GrainReferenceConverter(IServiceProvider services) : JsonC
         if (reader.TokenType == JsonToken.Null)
             return null;
         var text = JObject.Load(reader);
-        var id = GrainId.Parse((string?)text["Id"] ?? throw new JsonSerializationException("A reference to a grain has no Id."));
+        var id = IdentityConverters.GrainIdOf(text["Id"] ?? throw new JsonSerializationException("A reference to a grain has no Id."));
         var factory = services.GetRequiredService<IGrainFactory>();
         return (string?)text["Interface"] is { Length: > 0 } name
             ? factory.GetGrain(id, GrainInterfaceType.Create(name)) : factory.GetGrain(id);

@@ -87,6 +87,97 @@ public class JsonTests
     }
 
     [Fact]
+    public void The_json_serializer_of_Orleans_keeps_every_kind_of_identity()
+    {
+        using var services = Json();
+        var serializer = services.GetRequiredService<OrleansJsonSerializer>();
+        var written = new JsonIdentities
+        {
+            Stream = StreamId.Create("ns", "key"),
+            Bare = StreamId.Create(null, "key only"),
+            Qualified = new QualifiedStreamId("provider", StreamId.Create("ns", Guid.NewGuid())),
+            Channel = Orleans.BroadcastChannel.ChannelId.Create("news", "key"),
+            Subscription = GuidId.GetNewGuidId(),
+            Grain = GrainId.Create("t", "2026-11-23T18:00:00Z"),
+            Type = GrainType.Create("t"),
+            Interface = GrainInterfaceType.Create("i"),
+            Key = IdSpan.Create("k"),
+            Activation = ActivationId.NewId(),
+            Version = new MembershipVersion(7),
+            Silo = SiloAddress.FromParsableString("127.0.0.1:11@12"),
+            EndPoint = new System.Net.IPEndPoint(System.Net.IPAddress.IPv6Loopback, 3),
+        };
+        foreach (var type in new[] { typeof(JsonIdentities), typeof(object) })
+        {
+            var text = serializer.Serialize(written, type);
+            Assert.Equal(written, Assert.IsType<JsonIdentities>(serializer.Deserialize(type, text)));
+        }
+
+        Assert.Equal(new JsonIdentities(),
+            serializer.Deserialize(typeof(JsonIdentities), serializer.Serialize(new JsonIdentities(), typeof(JsonIdentities))));
+    }
+
+    [Fact]
+    public void Identities_that_Orleans_has_written_are_read_and_damaged_ones_are_an_error_of_the_text()
+    {
+        using var services = Json();
+        var serializer = services.GetRequiredService<OrleansJsonSerializer>();
+        var read = (JsonIdentities)serializer.Deserialize(typeof(JsonIdentities), """
+            {
+              "Stream": { "$type": "Orleans.Runtime.StreamId, Orleans.Streaming",
+                "fk": { "$type": "System.Byte[], System.Private.CoreLib", "$value": "bnNrZXk=" }, "ki": 2, "fh": 5 },
+              "Qualified": { "$type": "Orleans.Runtime.QualifiedStreamId, Orleans.Streaming", "pvn": "provider",
+                "sid": { "fk": "bnNrZXk=", "ki": 2 } },
+              "Grain": { "Type": "t", "Key": "2026-11-23T18:00:00Z" },
+              "Silo": { "SiloAddress": "127.0.0.1:11@12" },
+              "EndPoint": { "Address": "::1", "Port": 3 }
+            }
+            """)!;
+        Assert.Equal(StreamId.Create("ns", "key"), read.Stream);
+        Assert.Equal(new QualifiedStreamId("provider", StreamId.Create("ns", "key")), read.Qualified);
+        Assert.Equal(GrainId.Create("t", "2026-11-23T18:00:00Z"), read.Grain);
+        Assert.Equal(SiloAddress.FromParsableString("127.0.0.1:11@12"), read.Silo);
+        Assert.Equal(new System.Net.IPEndPoint(System.Net.IPAddress.IPv6Loopback, 3), read.EndPoint);
+        foreach (var damaged in new[]
+            {
+                """{"Stream":{"fk":"bnNrZXk=","ki":5}}""", """{"Stream":{"fk":"bnNrZXk=","ki":-1}}""", """{"Stream":{"fk":"?","ki":0}}""",
+                """{"Stream":{}}""", """{"Grain":{"Type":"t"}}""", """{"Silo":7}""", """{"Version":"x"}""",
+                """{"Subscription":{"Guid":"x"}}""",
+            })
+        {
+            Assert.Throws<Newtonsoft.Json.JsonSerializationException>(() => serializer.Deserialize(typeof(JsonIdentities), damaged));
+        }
+    }
+
+    [Fact]
+    public void Text_names_only_types_that_are_allowed()
+    {
+        using var services = new ServiceCollection().AddSerializer(static b => b.Configure(
+            static o => o.AllowedTypes.Add(typeof(JsonOrder).FullName!))).BuildServiceProvider();
+        var (types, resolver) = (services.GetRequiredService<Orleans.Serialization.TypeConverter>(),
+            services.GetRequiredService<Orleans.Serialization.TypeSystem.TypeResolver>());
+        var strict = new OrleansJsonSerializationBinder(types, resolver);
+        foreach (var allowed in new[] { typeof(JsonOrder), typeof(JsonHolder), typeof(List<JsonHolder>), typeof(JsonOrder[]) })
+            Assert.Equal(allowed, Bind(strict, allowed));
+        foreach (var refused in new[]
+            {
+                typeof(JsonAnything), typeof(List<JsonAnything>), typeof(JsonAnything[]), typeof(JsonProvider), typeof(JsonProvider[]),
+                typeof(List<JsonProvider>), typeof(System.Diagnostics.Process), typeof(FileInfo),
+            })
+        {
+            var exception = Assert.Throws<Newtonsoft.Json.JsonSerializationException>(() => Bind(strict, refused));
+            Assert.Contains(nameof(OrleansJsonSerializerOptions.AllowAllTypes), exception.Message);
+            Assert.Equal(refused, Bind(new OrleansJsonSerializationBinder(types, resolver, allowAllTypes: true), refused));
+            Assert.Equal(refused, Bind(new OrleansJsonSerializationBinder(resolver), refused));
+        }
+
+        Assert.Throws<Newtonsoft.Json.JsonSerializationException>(() => strict.BindToType("Nowhere", "No.Such.Type"));
+
+        static Type Bind(OrleansJsonSerializationBinder binder, Type type) =>
+            binder.BindToType(type.Assembly.GetName().Name, type.FullName!);
+    }
+
+    [Fact]
     public void Options_say_how_text_is_written()
     {
         using var services =
@@ -108,6 +199,12 @@ public class JsonTests
         Assert.Throws<System.Text.Json.JsonException>(() => serializer.Deserialize<JsonOrder>(serializer.SerializeToArray(deep)));
         Assert.NotNull(services.GetRequiredService<CodecProvider>().TryGetDeepCopier<JsonOrder>());
     }
+
+    private static ServiceProvider Json() => new ServiceCollection().AddSerializer(
+        static b => b.Configure(static o => o.AddAllowedAssembly(typeof(JsonTests).Assembly)))
+        .AddSingleton<OrleansJsonSerializer>()
+        .AddSingleton<IPostConfigureOptions<OrleansJsonSerializerOptions>, ConfigureOrleansJsonSerializerOptions>()
+        .BuildServiceProvider();
 
     private static ServiceProvider Services(bool newtonsoft) => new ServiceCollection().AddSerializer(builder =>
     {
@@ -133,6 +230,41 @@ public sealed class JsonAnything
     public object? Value { get; set; }
 
     public GrainId Grain { get; set; }
+}
+
+public sealed record JsonIdentities
+{
+    public StreamId Stream { get; set; }
+
+    public StreamId Bare { get; set; }
+
+    public QualifiedStreamId Qualified { get; set; }
+
+    public Orleans.BroadcastChannel.ChannelId Channel { get; set; }
+
+    public GuidId? Subscription { get; set; }
+
+    public GrainId Grain { get; set; }
+
+    public GrainType Type { get; set; }
+
+    public GrainInterfaceType Interface { get; set; }
+
+    public IdSpan Key { get; set; }
+
+    public ActivationId Activation { get; set; }
+
+    public MembershipVersion Version { get; set; }
+
+    public SiloAddress? Silo { get; set; }
+
+    public System.Net.IPEndPoint? EndPoint { get; set; }
+}
+
+/// <summary>Calls may say which provider they mean, but nobody else creates one.</summary>
+public sealed class JsonProvider : Orleans.Providers.IControllable
+{
+    public Task<object?> ExecuteCommand(int command, object? arg) => Task.FromResult<object?>(null);
 }
 
 [GenerateSerializer]

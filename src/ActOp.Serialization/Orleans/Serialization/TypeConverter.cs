@@ -103,6 +103,20 @@ public class TypeConverter
         return result is not null;
     }
 
+    /// <summary>
+    /// Whether a type is allowed, each part of it, for more than that its assembly has generated code: text that creates objects and sets
+    /// their properties names only what is meant to be written. Other names are looked up in codecs, which only such types have.
+    /// </summary>
+    internal bool AllowsItself(Type type)
+    {
+        if (type.GetElementType() is { } element)
+            return AllowsItself(element);
+        if (type.IsConstructedGenericType)
+            return AllowsItself(type.GetGenericTypeDefinition()) && Array.TrueForAll(type.GetGenericArguments(), AllowsItself);
+        return _options.AllowAllTypes || _aliases.ContainsKey(type) || TypeManifest.TryGetAlias(type, out _)
+            || Judge(new QualifiedType(type.Assembly.GetName().Name, type.FullName ?? type.Name), type, itself: true);
+    }
+
     private TypeSpec Describe(Type type, bool allowAllTypes)
     {
         if (type.IsArray)
@@ -229,11 +243,13 @@ public class TypeConverter
         return allowed;
     }
 
-    private bool Judge(QualifiedType name, Type type)
+    private bool Judge(QualifiedType name, Type type, bool itself = false)
     {
         bool? answer = null;
         foreach (var filter in _nameFilters)
         {
+            if (itself && filter is DefaultTypeFilter)
+                continue;
             var said = filter.IsTypeNameAllowed(name.Type, name.Assembly ?? "");
             if (said == false)
                 return false;
