@@ -47,7 +47,8 @@ public class RuntimeGrainTests
     }
 
     private static bool IsSeen(Type type) =>
-        IsCallable(type) && !CalledByApplications.ContainsKey(type) && type.GetCustomAttributesData().All(static one => one.AttributeType.FullName != Mark);
+        IsCallable(type) && !CalledByApplications.ContainsKey(type)
+        && type.GetCustomAttributesData().All(static one => one.AttributeType.FullName != Mark);
 
     /// <summary>An interface with methods of its own; system targets need no mark.</summary>
     private static bool IsCallable(Type type) => type.IsInterface && typeof(IAddressable).IsAssignableFrom(type)

@@ -44,6 +44,8 @@ internal sealed class DirectRuntime(object target) : CallRuntime, ITargetHolder
 
     internal override void CallerCancelled(CallCancellation cancellation, CancellationToken token) => throw new NotSupportedException();
 
+    internal override void Answered(Call call, Exception? error) => throw new NotSupportedException();
+
     internal override void Lost(Call call) => Assert.NotNull(call.Error);
 
     internal override void SendReply(Call call) => throw new NotSupportedException();

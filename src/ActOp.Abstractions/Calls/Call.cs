@@ -47,6 +47,9 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     /// </summary>
     internal long Deadline;
 
+    /// <summary>A time stamp from when the call was made; 0 if nobody listened to the times of calls then.</summary>
+    internal long Began;
+
     /// <summary>For calls from the wire: the peer that gets the answer. For calls to the wire: the silo that owes the answer.</summary>
     internal object? Remote;
 
@@ -340,6 +343,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
         _source.Clear();
         Error = null;
         Deadline = 0;
+        Began = 0;
         Flags = InvokeMethodOptions.None;
         Origin = CallOrigin.Local;
         Step = CallStep.Request;

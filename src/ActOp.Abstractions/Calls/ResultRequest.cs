@@ -47,6 +47,8 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
     {
         var builder = _task;
         var error = Outcome;
+        if (Began != 0)
+            Runtime!.Answered(this, error);
         var result = Result;
         _task = default;
         Release();
@@ -107,6 +109,8 @@ public abstract class ResultRequest<TResult> : RequestBase, IValueTaskSource<TRe
         if (!IsClaimed)
             throw new InvalidOperationException("The value task of a grain call was asked for its result before it completed.");
         var error = Outcome;
+        if (Began != 0)
+            Runtime!.Answered(this, error);
         var result = Result;
         Release();
         if (error is not null)

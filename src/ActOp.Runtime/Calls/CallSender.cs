@@ -80,7 +80,7 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
         if ((special & InvokeMethodOptions.OneWay) != 0)
             call.Origin = CallOrigin.Nobody;
         else
-            call.Deadline = DeadlineOf(TimeoutOf(call.Method));
+            Await(call);
         if (!TryBegin(call))
             return;
         if (_filters.HasOutgoing || CallTrace.IsOn || special != 0)
@@ -88,6 +88,16 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
         else
             _router.Route(call, reference);
     }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void Await(Call call)
+    {
+        call.Deadline = DeadlineOf(TimeoutOf(call.Method));
+        if (metrics.Calls.IsOn)
+            metrics.Calls.Begin(call);
+    }
+
+    internal override void Answered(Call call, Exception? error) => metrics.Calls.End(call, error);
 
     /// <summary>
     /// Registers a call with a waiting caller as in flight; its deadline must be set. False if the call was failed instead, because the

@@ -3,6 +3,7 @@ using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Stages;
 using ActOp.Staging;
+using Microsoft.Extensions.Logging;
 
 namespace ActOp.Runtime.Diagnostics;
 
@@ -24,8 +25,13 @@ internal sealed class RuntimeMetrics : IDisposable
     private long _refused;
 
     internal RuntimeMetrics(
-        Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages, Func<Refusals> refusals)
+        Func<int> activations, EdgeCounters edges, IReadOnlyList<SizedStage> sized, Stage[] stages, Func<Refusals> refusals,
+        TimeProvider time, ILogger log)
     {
+        Calls = new CallMetrics(_meter, OfOrleans.Meter, time, log);
+        OfOrleans.Observe(
+            () => Interlocked.Read(ref _activated), () => Interlocked.Read(ref _deactivated), () => Interlocked.Read(ref _expired),
+            () => Dropped, () => Interlocked.Read(ref _refused), () => edges.Totals().Local);
         _meter.CreateObservableCounter("actop.grain.messages.local", () => edges.Totals().Local,
             description: "Requests and answers between grains of one silo.");
         _meter.CreateObservableCounter("actop.grain.messages.remote", () => edges.Totals().Remote,
@@ -89,6 +95,12 @@ internal sealed class RuntimeMetrics : IDisposable
 
     internal Meter Meter => _meter;
 
+    /// <summary>The same under the names of Orleans.</summary>
+    internal OrleansMeter OfOrleans { get; } = new();
+
+    /// <summary>The calls of this node.</summary>
+    internal CallMetrics Calls { get; }
+
     internal long Moved => Interlocked.Read(ref _moved);
 
     internal long Arrived => Interlocked.Read(ref _arrived);
@@ -119,5 +131,9 @@ internal sealed class RuntimeMetrics : IDisposable
 
     internal void Expired(int count) => Interlocked.Add(ref _expired, count);
 
-    public void Dispose() => _meter.Dispose();
+    public void Dispose()
+    {
+        _meter.Dispose();
+        OfOrleans.Dispose();
+    }
 }

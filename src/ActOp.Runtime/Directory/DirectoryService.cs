@@ -46,6 +46,9 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
     /// <summary>Completes when the map changes, or when more slots are served here.</summary>
     internal Task Changed => _changed.Task;
 
+    /// <summary>Entries of the slots that this silo serves.</summary>
+    internal long Entries => _partition.Count;
+
     internal void Start() => _timer = _local.Time.CreateTimer(_ => Post(() => _partition.OnTick(Now)), null, TickPeriod, TickPeriod);
 
     internal void OnView(View view) => Post(() =>

@@ -106,7 +106,8 @@ internal sealed class Node : IDisposable
             };
             Activations = new ActivationTable(parts);
             SizedStages = Stages.SizedWith(() => Peers!);
-            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages.All, () => Refusals!);
+            Metrics = new RuntimeMetrics(() => Activations.Count, Edges, SizedStages, Stages.All, () => Refusals!, Local.TaskTime,
+                Local.Log.Logger);
             Classes = new GrainClasses(setup.Services, setup.DefaultPlacement, IsSilo);
             Abandoned = new AbandonedRequests(Local.Clock, Metrics, runsExpired: !setup.Messaging.DropExpiredMessages);
             Calls = new CallSender(Local, Metrics) { CancelsOnTimeout = setup.Messaging.CancelRequestOnTimeout };
@@ -127,6 +128,7 @@ internal sealed class Node : IDisposable
             var fence = new RegistrationFence();
             DirectoryService = new DirectoryService(Local, Activations, Factory, setup.Directory, fence);
             Directory = new DirectoryClient(Local, ClusterView, Activations, Factory, DirectoryService, fence);
+            Metrics.OfOrleans.Observe(Activations, Locations, DirectoryService, Peers, IsSilo);
             Placement = new GrainPlacement(Local, ClusterView, Manifests, Locations, Hints, Directory, Factory,
                 setup.Locality.Enabled ? setup.Locality.Tolerance : null);
             Router = new Router(

@@ -31,28 +31,45 @@ internal sealed class ReminderMetrics
     private static readonly KeyValuePair<string, object?> OutcomeFailed = new("outcome", "failed");
     private static readonly KeyValuePair<string, object?> OutcomeLeftOut = new("outcome", "left_out");
     private readonly Meter _meter;
+    private readonly Meter _ofOrleans;
+    private readonly Counter<long> _delivered;
+    private readonly Histogram<double> _tardiness;
     private readonly Counter<long> _ticks;
     private readonly Histogram<double> _lateness;
     private readonly Counter<long> _readFailures;
 
-    internal ReminderMetrics(Meter meter)
+    internal ReminderMetrics(Meter meter, Meter ofOrleans)
     {
         _meter = meter;
+        _ofOrleans = ofOrleans;
+        _delivered = ofOrleans.CreateCounter<long>("orleans-reminders-ticks-delivered");
+        _tardiness = ofOrleans.CreateHistogram<double>("orleans-reminders-tardiness", "s");
         _ticks = meter.CreateCounter<long>("actop.reminders.ticks", "{tick}", "Ticks that were due, by outcome.");
         _lateness = meter.CreateHistogram<double>("actop.reminders.lateness", "s", "Time from when a tick was due to when it was sent.");
         _readFailures = meter.CreateCounter<long>("actop.reminders.read_failures", "{read}", "Reads of the table that failed.");
     }
 
-    internal void Observe(Func<int> count) =>
+    internal void Observe(Func<int> count)
+    {
         _meter.CreateObservableUpDownCounter("actop.reminders", count, "{reminder}", "Reminders in memory: due soon.");
+        _ofOrleans.CreateObservableGauge("orleans-reminders-active", count);
+    }
 
-    internal void Sent() => _ticks.Add(1, OutcomeOk);
+    internal void Sent()
+    {
+        _ticks.Add(1, OutcomeOk);
+        _delivered.Add(1);
+    }
 
     internal void Failed() => _ticks.Add(1, OutcomeFailed);
 
     internal void Skipped() => _ticks.Add(1, OutcomeLeftOut);
 
-    internal void Late(TimeSpan time) => _lateness.Record(time.TotalSeconds);
+    internal void Late(TimeSpan time)
+    {
+        _lateness.Record(time.TotalSeconds);
+        _tardiness.Record(time.TotalSeconds);
+    }
 
     internal void ReadFailed() => _readFailures.Add(1);
 }

@@ -128,7 +128,8 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
 
         var log = new ReminderLog(GuardedLoggers.Of(services).CreateLogger("ActOp.Runtime.Reminders"));
         var service = Service = new ReminderService(
-            node.Local, node.Factory, _table, _options, log, new ReminderMetrics(node.Metrics.Meter), TimeOf(node.Local));
+            node.Local, node.Factory, _table, _options, log,
+            new ReminderMetrics(node.Metrics.Meter, node.Metrics.OfOrleans.Meter), TimeOf(node.Local));
         service.Host = node.Activations.AddSystemTarget(ReminderService.Name, service);
         node.Activations.AddSystemTarget(TargetName, this, node.Stages.Work);
         Action<Cluster.View, Cluster.View, Cluster.ViewChange> onView = (_, view, _) => service.OnView(view);

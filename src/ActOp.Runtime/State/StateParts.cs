@@ -46,6 +46,9 @@ internal sealed class StateParts : IDisposable
     private readonly Counter<long> _errors;
     private readonly Counter<long> _conflicts;
     private readonly Histogram<double> _latency;
+    private readonly OrleansMeter _ofOrleans = new();
+    private readonly Counter<long>[] _errorsOfOrleans;
+    private readonly Histogram<double>[] _latencyOfOrleans;
     private readonly TimeProvider _time;
 
     public StateParts(ILoggerFactory loggers, TimeProvider time, IActivatorProvider? activators = null)
@@ -62,6 +65,11 @@ internal sealed class StateParts : IDisposable
         _errors = _meter.CreateCounter<long>("actop.storage.errors", null, "Operations on states that have failed.");
         _conflicts = _meter.CreateCounter<long>("actop.storage.conflicts", null, "Operations on states that found another version.");
         _latency = _meter.CreateHistogram<double>("actop.storage.duration", "s", "Time of operations on states.");
+        string[] operations = ["read", "write", "clear"];
+        _errorsOfOrleans =
+            [.. operations.Select(operation => _ofOrleans.Meter.CreateCounter<long>("orleans-storage-" + operation + "-errors"))];
+        _latencyOfOrleans =
+            [.. operations.Select(name => _ofOrleans.Meter.CreateHistogram<double>("orleans-storage-" + name + "-latency", "ms"))];
     }
 
     internal StateLog Log { get; }
@@ -98,30 +106,53 @@ internal sealed class StateParts : IDisposable
     internal void Succeeded(StateOperation operation, IGrainStorage provider, long began)
     {
         var tag = new KeyValuePair<string, object?>("provider", provider.GetType().Name);
-        _counts[(int)operation].Add(1, tag);
-        if (_latency.Enabled)
+        try
         {
-            _latency.Record(
-                _time.GetElapsedTime(began).TotalSeconds, tag, new KeyValuePair<string, object?>("operation", NameOf(operation)));
+            _counts[(int)operation].Add(1, tag);
+            if (!_latency.Enabled && !_latencyOfOrleans[(int)operation].Enabled)
+                return;
+            var time = _time.GetElapsedTime(began);
+            _latency.Record(time.TotalSeconds, tag, new KeyValuePair<string, object?>("operation", NameOf(operation)));
+            _latencyOfOrleans[(int)operation].Record(time.TotalMilliseconds, tag);
+        }
+        catch (Exception exception)
+        {
+            // A listener is code of the application. The operation has succeeded, whatever it does.
+            Log.ListenerFailed(exception);
         }
     }
 
     internal void Failed(StateOperation operation, string state, GrainId grain, IGrainStorage provider, Exception exception)
     {
-        var tag = new KeyValuePair<string, object?>("provider", provider.GetType().Name);
-        var what = new KeyValuePair<string, object?>("operation", NameOf(operation));
-        _errors.Add(1, tag, what);
+        Count(operation, provider, exception is InconsistentStateException);
         if (exception is InconsistentStateException)
-        {
-            _conflicts.Add(1, tag, what);
             Log.Inconsistent(state, grain, exception);
-            return;
-        }
-
-        Log.OperationFailed(state, grain, Done[(int)operation], provider.GetType().Name, exception);
+        else
+            Log.OperationFailed(state, grain, Done[(int)operation], provider.GetType().Name, exception);
     }
 
-    public void Dispose() => _meter.Dispose();
+    private void Count(StateOperation operation, IGrainStorage provider, bool isConflict)
+    {
+        var tag = new KeyValuePair<string, object?>("provider", provider.GetType().Name);
+        var what = new KeyValuePair<string, object?>("operation", NameOf(operation));
+        try
+        {
+            _errors.Add(1, tag, what);
+            _errorsOfOrleans[(int)operation].Add(1, tag);
+            if (isConflict)
+                _conflicts.Add(1, tag, what);
+        }
+        catch (Exception exception)
+        {
+            Log.ListenerFailed(exception);
+        }
+    }
+
+    public void Dispose()
+    {
+        _meter.Dispose();
+        _ofOrleans.Dispose();
+    }
 
     private static string NameOf(StateOperation operation) => operation switch
     {

@@ -39,7 +39,8 @@ public class RuntimeCallTests
         ActivitySource.AddActivityListener(listener);
         await using var cluster = await StartAsync(static context => context.Invoke());
         Assert.Equal(["1", "2"], await StreamAsync(cluster));
-        Assert.Contains(spans.Keys, static name => name.EndsWith(nameof(IConsumer) + "/" + nameof(IConsumer.Subscribe), StringComparison.Ordinal));
+        Assert.Contains(spans.Keys, static name =>
+            name.EndsWith(nameof(IConsumer) + "/" + nameof(IConsumer.Subscribe), StringComparison.Ordinal));
         var ofRuntime = typeof(IManagementGrain).Assembly.GetTypes().Where(static type => type.IsDefined(typeof(OfRuntimeAttribute), false))
             .Select(static type => type.FullName!).ToArray();
         Assert.NotEmpty(ofRuntime);
