@@ -31,6 +31,14 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
     }
 
     [Fact]
+    public void The_script_of_the_tables_is_where_the_document_says()
+    {
+        using var package = ZipFile.OpenRead(feed.PackagePath("ActOp.PostgreSql"));
+        Assert.NotNull(package.GetEntry("schema/actop.sql"));
+        Assert.Contains("`schema/actop.sql` in the package", Repository.Text("docs/postgresql.md"), StringComparison.Ordinal);
+    }
+
+    [Fact]
     public void A_library_comes_with_its_documentation()
     {
         foreach (var id in WithCode)
@@ -224,6 +232,7 @@ public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
         // A database is needed to run that one.
         if (storage == "PostgreSql")
             return;
+        await feed.DotnetAsync("test", Path.Combine(name, name + ".Tests"));
         var ports = Ports.FindFree(3);
         var address = "http://localhost:" + ports[0];
         string[] run = ["run", "--no-build", "--urls", address, "--Silo:Port", $"{ports[1]}", "--Silo:Gateway", $"{ports[2]}"];
