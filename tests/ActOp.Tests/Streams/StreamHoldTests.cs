@@ -63,8 +63,14 @@ internal sealed class BadConsumerGrain : Grain, IBadConsumer, IStreamConsumerExt
         BadAnswer.WantsToBeginNowhere => new DeliveryReport(0, new Nowhere()),
         BadAnswer.WantsBoth => new DeliveryReport(1, batches.Items[0].SequenceToken),
         BadAnswer.Throws => throw new InvalidOperationException("The consumer wants nothing."),
-        _ => new DeliveryReport(batches.Items.Length),
+        _ => TakeAll(batches),
     };
+
+    private DeliveryReport TakeAll(DeliveryBatch batches)
+    {
+        Box.Put(this.GetPrimaryKeyString(), "taken");
+        return new DeliveryReport(batches.Items.Length);
+    }
 
     public Task Fail(Guid subscription, QualifiedStreamId stream, Exception reason)
     {
@@ -165,9 +171,11 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
     public async Task A_rewind_asked_for_while_the_consumer_is_being_asked_is_asked_about_too()
     {
         using var gate = new Gate();
-        var (stream, _) = await NewBadConsumerAsync(BadAnswer.TakesAll);
+        var (stream, box) = await NewBadConsumerAsync(BadAnswer.TakesAll);
         var subscription = Assert.Single(await Manager.GetSubscriptions(Provider, stream.StreamId));
         await stream.OnNextAsync(1);
+        // The first question, of the registration, is over then.
+        await box.ReceivedAsync(1);
         var grain = cluster.Client.GetGrain<IBadConsumer>(subscription.GrainId.Key.ToString());
         await grain.Answer(BadAnswer.TakesAll, gate.Name);
         await RegisterAgainAsync(stream, subscription);
