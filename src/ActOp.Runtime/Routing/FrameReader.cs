@@ -97,10 +97,9 @@ internal sealed class FrameReader(
             via = Addresses.Read(ref reader);
         }
 
-        // The clocks of both nodes are coarse: a request that is dropped here must have expired at the caller.
-        var deadline = calls.DeadlineOf((flags & FrameFlags.HasDeadline) != 0
-            ? reader.ReadVarUInt32() + (long)Clock.Period.TotalMilliseconds
-            : CallRegistry.NoDeadline);
+        // The clocks of both nodes are coarse: a request that is dropped here must have expired at the caller. If no time is left, it has.
+        var deadline = calls.DeadlineOf((flags & FrameFlags.HasDeadline) == 0 ? CallRegistry.NoDeadline
+            : reader.ReadVarUInt32() is > 0 and var left ? left + (long)Clock.Period.TotalMilliseconds : 0);
         var called = namesInterface ? ReadInterface(ref reader) : null;
         var typeArguments = (flags & FrameFlags.HasTypeArguments) != 0 ? reader.ReadString() : null;
         if (role != PeerRole.Member

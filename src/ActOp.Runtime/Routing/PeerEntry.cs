@@ -172,7 +172,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
                     + ": ConnectionLimitOptions.MaxWaitingBytesPerNode or MaxWaitingBytes is reached.");
             }
 
-            waiting.Add(frame.ToArray(), affinity);
+            waiting.Add(new WaitingFrame(frame.ToArray(), affinity, table.Now));
         }
 
         EnsureDialled();
@@ -193,6 +193,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         {
             while (!waiting.IsDraining && _peer is { } peer && waiting.Frames.TryPeek(out var next))
             {
+                next.CountWait(table.Now);
                 var result = Append(peer, next.Affinity, control, next.Frame);
                 if (result == SendResult.Full && (control ? peer.Control : peer.GetLink(next.Affinity)) is { } link)
                 {
@@ -240,7 +241,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     {
         private volatile bool _isWaiting;
 
-        internal readonly Queue<(byte[] Frame, uint Affinity)> Frames = new();
+        internal readonly Queue<WaitingFrame> Frames = new();
 
         /// <summary>Whether later frames must queue. Any thread.</summary>
         internal bool IsWaiting => _isWaiting;
@@ -250,10 +251,10 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         /// <summary>A continuation waits for room in the link and will send the rest.</summary>
         internal bool IsDraining { get; set; }
 
-        internal void Add(byte[] frame, uint affinity)
+        internal void Add(WaitingFrame frame)
         {
-            Frames.Enqueue((frame, affinity));
-            Bytes += frame.Length;
+            Frames.Enqueue(frame);
+            Bytes += frame.Frame.Length;
             _isWaiting = true;
         }
 
@@ -261,6 +262,23 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         {
             Bytes -= Frames.Dequeue().Frame.Length;
             _isWaiting = Frames.Count > 0;
+        }
+    }
+
+    /// <summary>A frame that waits. Under the gate of the entry.</summary>
+    private sealed class WaitingFrame(byte[] frame, uint affinity, long since)
+    {
+        private long _countedTo = since;
+
+        internal byte[] Frame => frame;
+
+        internal uint Affinity => affinity;
+
+        /// <summary>Takes the time since the last count from what its request has left.</summary>
+        internal void CountWait(long now)
+        {
+            RequestDeadline.Shorten(frame, now - _countedTo);
+            _countedTo = now;
         }
     }
 }

@@ -367,7 +367,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         TypeShare.Current = entry.Sender.Types;
         try
         {
-            while (entry.Sender.Held.Take() is { } frame)
+            while (entry.Sender.Held.Take(Now) is { } frame)
                 Reader.Read(entry.Sender, role, frame);
         }
         catch (Exception exception)
@@ -438,6 +438,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     internal void Post(Action step) => _stages.Control.Post(new StageAction(step));
 
     internal int MaxFrameBytes => _local.MaxFrameBytes;
+
+    /// <summary>Coarse time in ms.</summary>
+    internal long Now => _local.Clock.Now;
 
     /// <summary>Takes the bytes of a frame that is to wait; false if too many wait for its node, or in all.</summary>
     /// <param name="bytes">Bytes of the frame.</param>

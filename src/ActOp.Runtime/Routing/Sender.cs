@@ -105,7 +105,7 @@ internal sealed class HeldFrames
     private const long MaxBytes = 4L << 20;
 
     private readonly Lock _gate = new();
-    private readonly Queue<byte[]> _frames = new();
+    private readonly Queue<(byte[] Frame, long Since)> _frames = new();
     private long _bytes;
     private volatile bool _isWaiting;
 
@@ -125,22 +125,25 @@ internal sealed class HeldFrames
                 return false;
             if (isFirst)
                 Since = now;
-            _frames.Enqueue(frame.ToArray());
+            _frames.Enqueue((frame.ToArray(), now));
             _bytes += frame.Length;
             _isWaiting = true;
             return true;
         }
     }
 
-    /// <summary>The next frame; null, and none waits any more, if there is none.</summary>
-    internal byte[]? Take()
+    /// <summary>
+    /// The next frame, with what is left of the time of its request; null, and none waits any more, if there is none.
+    /// </summary>
+    internal byte[]? Take(long now)
     {
         lock (_gate)
         {
-            if (_frames.TryDequeue(out var frame))
+            if (_frames.TryDequeue(out var next))
             {
-                _bytes -= frame.Length;
-                return frame;
+                _bytes -= next.Frame.Length;
+                RequestDeadline.Shorten(next.Frame, now - next.Since);
+                return next.Frame;
             }
 
             _isWaiting = false;
