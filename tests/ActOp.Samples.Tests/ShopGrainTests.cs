@@ -1,11 +1,11 @@
 using System.Collections.Concurrent;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Hosting;
 using Orleans.Runtime;
 using Orleans.Storage;
 using Orleans.TestingHost;
 using Shop;
-using Microsoft.Extensions.DependencyInjection;
 
 namespace ActOp.Samples.Tests;
 

@@ -145,7 +145,9 @@ public sealed class TroubledSilos() : ClusterFixture(2)
         public Task<GrainAddress?> Lookup(GrainId grainId) => Mischief.ActAsync(
             "directory lookup", () => _entries.GetValueOrDefault(grainId), () => new GrainAddress
             {
-                GrainId = grainId, ActivationId = ActivationId.NewId(), SiloAddress = Foreign(),
+                GrainId = grainId,
+                ActivationId = ActivationId.NewId(),
+                SiloAddress = Foreign(),
             });
 
         public Task UnregisterSilos(List<SiloAddress> siloAddresses) => Task.CompletedTask;
