@@ -124,7 +124,8 @@ internal static class Bridge
     {
         try
         {
-            return !type.IsArray && !type.ContainsGenericParameters && provider.TryGetApplicationCopier(type) is not null;
+            return !type.IsArray && !type.ContainsGenericParameters && provider.TryGetApplicationCopier(type) is not null
+                && provider.HasServices;
         }
         catch (ObjectDisposedException)
         {
@@ -147,7 +148,7 @@ internal static class Bridge
         {
             return type.IsGenericTypeDefinition
                 ? provider.ServesDefinition(type)
-                : provider.TryGetApplicationCodec(type) is not null && provider.Sessions is not null;
+                : provider.TryGetApplicationCodec(type) is not null && provider.HasServices;
         }
         catch (ObjectDisposedException)
         {

@@ -184,7 +184,11 @@ public abstract class Request : ResultRequest<NoResult>
     {
         try
         {
-            await InvokeInner();
+            var running = InvokeInner();
+            if (running.IsCompleted)
+                running.GetAwaiter().GetResult();
+            else
+                await running.AsTask(); // As a task: an await of a source that refuses its continuation would end the process.
             return Response.Completed;
         }
         catch (Exception exception)
@@ -247,7 +251,9 @@ public abstract class Request<TResult> : ResultRequest<TResult>
     {
         try
         {
-            return Response.FromResult(await InvokeInner());
+            var running = InvokeInner();
+            // As a task: see the class above.
+            return Response.FromResult(running.IsCompleted ? running.GetAwaiter().GetResult() : await running.AsTask());
         }
         catch (Exception exception)
         {

@@ -75,6 +75,13 @@ public sealed class CodecProvider : ICodecProvider, IDisposable
     /// <summary>Sessions for values within messages of the runtime.</summary>
     internal SerializerSessionPool Sessions => field ??= Services.GetRequiredService<SerializerSessionPool>();
 
+    /// <summary>
+    /// True when this provider has taken what it needs of its services, so that it serves values that are under way when these are
+    /// disposed of.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">The services are gone.</exception>
+    internal bool HasServices => Sessions is not null && _generalized.Value is not null;
+
     /// <summary>The silo or client of the services, to which grain references are bound; null without one.</summary>
     internal ActOp.Calls.CallRuntime? Runtime
     {
