@@ -163,7 +163,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     internal static Activation ForInstance(ActivationParts parts, GrainId id, GrainClass grainClass, object? instance, Stage stage)
     {
         var activation = new Activation(parts, id, grainClass, stage) { Instance = instance, Accepts = true };
-        activation.Life.State = ActivationState.Active;
+        activation.Life.BeGiven();
         return activation;
     }
 
@@ -369,14 +369,14 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
 
     /// <summary>Withdraws the migration request, unless the migration has started.</summary>
     internal void GiveUpMigration(MigrationRequest request) =>
-        Enqueue(new ActionItem(state => Life.WithdrawMigration((MigrationRequest)state!), request));
+        Enqueue(new ActionItem(state => Life.WithdrawMigration(this, (MigrationRequest)state!), request));
 
     /// <summary>An observer that was deleted or collected: calls to it are refused from now on. Any thread.</summary>
     internal void EndObserver()
     {
         Accepts = false;
         Parts.Activations.Remove(this);
-        Enqueue(new ActionItem(static state => ((Activation)state!).Life.State = ActivationState.Gone, this));
+        Enqueue(new ActionItem(static state => ((Activation)state!).Life.BeDeleted(), this));
     }
 
     /// <summary>A request of the activation goes on after its first turn. On the turns.</summary>
@@ -447,7 +447,6 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     /// <summary>From now on nobody finds the activation. Requests that still arrive are forwarded.</summary>
     internal void Remove()
     {
-        Life.State = ActivationState.Gone;
         Accepts = false;
         Parts.Activations.Remove(this);
     }

@@ -43,7 +43,8 @@ internal enum RegistrationState : byte
 /// (<see cref="Departure"/>).
 /// </summary>
 /// <remarks>
-/// <para>Owns the state, the object of the start or the end that runs, and whether there is a scope of services. Everything runs on the
+/// <para>What happens next is decided by <see cref="LifeMachine"/>: this gives it the events and does what it answers. Owns the machine,
+/// the object of the start or the end that runs, and whether there is a scope of services. Everything runs on the
 /// turns of the activation unless a member says otherwise. Other threads may read the properties marked "any thread", as racy
 /// snapshots.</para>
 /// <para>A field of <see cref="Activation"/>, never copied: a silo has a million of them. It has no reference to the activation, so its
@@ -54,11 +55,11 @@ internal struct ActivationLife
     private static readonly TaskCompletionSource HasLeft = Completed();
 
     /// <summary>
-    /// During the start the <see cref="Beginning"/>, which also keeps the requested end, or <see cref="Beginning.WithFirstRequest"/>. Then
-    /// null, or the <see cref="Departure"/> from the first request for an end or a migration on.
+    /// During the start the <see cref="Beginning"/>, which also keeps the requested end. Then null, or the <see cref="Departure"/> from the
+    /// first request for an end or a migration on.
     /// </summary>
     private object? _process;
-    private volatile ActivationState _state;
+    private LifeMachine _machine;
     private volatile bool _usesServices;
     private volatile bool _isStopped;
     private volatile bool _hasLateTimer;
@@ -66,11 +67,13 @@ internal struct ActivationLife
     private bool _isWatched;
 
     /// <summary>Any thread; written on the turns.</summary>
-    internal ActivationState State
-    {
-        get => _state;
-        set => _state = value;
-    }
+    internal readonly ActivationState State => _machine.State;
+
+    /// <inheritdoc cref="LifeMachine.Phase"/>
+    internal readonly LifePhase Phase => _machine.Phase;
+
+    /// <inheritdoc cref="LifeMachine.HasBegun"/>
+    internal readonly bool HasBegun => _machine.HasBegun;
 
     /// <summary>What is known of the entry in the directory. Any thread; read when a slot is rebuilt.</summary>
     internal RegistrationState Registration
@@ -98,22 +101,19 @@ internal struct ActivationLife
     internal readonly Location MovedTo => Departing?.MovedTo ?? default;
 
     /// <summary>Requests that wait may start now.</summary>
-    internal readonly bool StartsWaiting => _state == ActivationState.Active && !IsLeaving;
+    internal readonly bool StartsWaiting => _machine.Phase == LifePhase.Active && !_machine.IsEndDecided;
 
     /// <summary>The exception with which requests are refused after a start that has failed.</summary>
-    internal readonly Exception? RefusesWith => _state == ActivationState.Deactivating ? Departing?.RefusesWith : null;
+    internal readonly Exception? RefusesWith => State == ActivationState.Deactivating ? Departing?.RefusesWith : null;
 
     /// <summary>Whether calls are refused for a while because the start has failed. For tests.</summary>
     internal readonly bool IsRefusing => Departing is { IsRefusing: true };
-
-    /// <summary>The end is decided: no request starts any more, except beside a running one.</summary>
-    private readonly bool IsLeaving => Departing is { IsDecided: true };
 
     private readonly Departure? Departing => _process is null ? null : _process as Departure ?? (_process as Beginning)?.Departure;
 
     /// <summary>Whether the state allows a new request to start.</summary>
     internal readonly bool MayStart(bool othersRun) =>
-        _state == ActivationState.Active && (_process is null || !IsLeaving || (othersRun && Departing!.MayJoin));
+        _machine.Phase == LifePhase.Active && (!_machine.IsEndDecided || (othersRun && Departing!.MayJoin));
 
     /// <summary>
     /// The location that this silo reports when the slot of the grain is rebuilt; none if there is nothing to report. Any thread; exact for
@@ -130,7 +130,13 @@ internal struct ActivationLife
     /// <summary>No turn runs from now on. Any thread.</summary>
     internal void Stop() => _isStopped = true;
 
-    internal void OnTimerAdded() => _hasLateTimer |= _state == ActivationState.Active;
+    internal void OnTimerAdded() => _hasLateTimer |= _machine.Phase == LifePhase.Active;
+
+    /// <summary>An observer or a system target: it needs no start. Before other threads can find it.</summary>
+    internal void BeGiven() => _machine.On(LifeEvent.Given);
+
+    /// <summary>An observer was deleted.</summary>
+    internal void BeDeleted() => _machine.On(LifeEvent.Deleted);
 
     /// <summary>
     /// From now on the activation is responsible for the registration that it takes over. Must be called before other threads can find it.
@@ -141,13 +147,14 @@ internal struct ActivationLife
     internal readonly void BeginPrepared(Activation activation) => activation.Enqueue((Beginning)_process!);
 
     /// <summary>The first request will start the activation. Must be called before other threads can find it.</summary>
-    internal void BeginWithFirstRequest() => _process = Beginning.WithFirstRequest;
+    internal void BeginWithFirstRequest() => _machine.WaitForFirstRequest();
 
     /// <summary>Starts an activation that was left to its first request; otherwise does nothing.</summary>
     internal void BeginNow(Activation activation, RequestContextData? context, object? trace)
     {
-        if (!ReferenceEquals(_process, Beginning.WithFirstRequest))
+        if (_machine.Phase != LifePhase.FirstRequest)
             return;
+        _machine.On(LifeEvent.Begin);
         var beginning = Beginning.For(activation, context, trace);
         _process = beginning;
         beginning.RunFirst();
@@ -169,7 +176,7 @@ internal struct ActivationLife
     /// </summary>
     internal void Doubt(Activation activation, IStateSource state)
     {
-        if (!activation.Class.IsOrdinary || _state >= ActivationState.Deactivating)
+        if (!activation.Class.IsOrdinary || State >= ActivationState.Deactivating)
             return;
         DepartureOf(activation).Doubt(state);
         // On a later turn: the grain may handle the failure first.
@@ -180,8 +187,11 @@ internal struct ActivationLife
     /// <summary>An operation of the state has succeeded after a <see cref="Doubt"/>.</summary>
     internal void Trust(IStateSource state)
     {
-        Departing?.Trust(state);
-        ForgetDeparture();
+        if (Departing is not { } departure)
+            return;
+        departure.Trust(state);
+        if (!departure.IsInDoubt && !_machine.IsAsked)
+            SetDeparture(null);
     }
 
     /// <summary>
@@ -189,68 +199,62 @@ internal struct ActivationLife
     /// </summary>
     internal void RequestEnd(Activation activation, DeactivationReason reason)
     {
-        // On a later turn: the caller may be code of the grain.
-        if (TryDecideToEnd(activation, reason) && _state == ActivationState.Active && !activation.Admission.HasRunning)
-            activation.Enqueue(new ActionItem(static state => ((Activation)state!).Life.OnAtRest((Activation)state), activation));
+        BeginNow(activation, null, null);
+        Do(activation, _machine.On(LifeEvent.EndAsked), reason);
     }
 
     /// <summary>As <see cref="RequestEnd"/>, from outside of the grain: also cancels a start that runs.</summary>
     internal void RequestEndNow(Activation activation, DeactivationReason reason)
     {
-        TryDecideToEnd(activation, reason);
-        (_process as Beginning)?.Cancel();
-        Departing?.Hurry();
-        OnAtRest(activation);
+        BeginNow(activation, null, null);
+        Do(activation, _machine.On(LifeEvent.EndAskedFromOutside), reason);
     }
 
     /// <summary>
     /// A request never ends: the activation ends beside it, and the requests that wait go to the next activation. A start and an end have
     /// time limits of their own.
     /// </summary>
-    internal void GiveUp(Activation activation, DeactivationReason reason)
-    {
-        if (_state != ActivationState.Active)
-            return;
-        var departure = DepartureOf(activation);
-        if (!departure.IsDecided)
-            departure.Decide(reason);
-        Leave(activation, departure);
-    }
+    internal void GiveUp(Activation activation, DeactivationReason reason) =>
+        Do(activation, _machine.On(LifeEvent.EndForced), reason);
 
     /// <summary>Requests a migration to a silo that the placement of the grain chooses.</summary>
     internal void RequestMigration(Activation activation, Dictionary<string, object>? requestContext)
     {
         BeginNow(activation, null, null);
-        if (_state != ActivationState.Gone && activation.Class.UsesDirectory)
-            DepartureOf(activation).Move(ContextOf(requestContext));
+        if (activation.Class.UsesDirectory && _machine.On(LifeEvent.MoveAsked).HasFlag(LifeActions.Choose))
+            DepartureOf(activation).Choose(ContextOf(requestContext));
     }
+
+    /// <summary>A migration that the grain has requested has a target, or none.</summary>
+    internal void OnTarget(Activation activation, bool isFound, DeactivationReason reason) =>
+        Do(activation, _machine.On(isFound ? LifeEvent.TargetFound : LifeEvent.TargetMissing), reason);
 
     /// <summary>Accepts the migration request of the runtime, or reports that the activation is busy.</summary>
     internal void TryMigrate(Activation activation, MigrationRequest request)
     {
-        if (_state != ActivationState.Active || _process is not null || activation.ExistingExtras?.Enumerations is { Count: > 0 }
+        if (Departing is not null || activation.ExistingExtras?.Enumerations is { Count: > 0 }
             || !activation.Parts.Locality.MayMove(activation))
         {
             request.Report(MigrationOutcome.Busy);
             return;
         }
 
+        var actions = _machine.On(LifeEvent.MoveOffered);
+        if (actions == LifeActions.AnswerBusy)
+        {
+            request.Report(MigrationOutcome.Busy);
+            return;
+        }
+
         SetDeparture(new Departure(activation, request));
-        OnAtRest(activation);
+        Do(activation, actions, default);
     }
 
     /// <summary>Withdraws the migration request of the runtime, unless the end is decided.</summary>
-    internal void WithdrawMigration(MigrationRequest request)
+    internal void WithdrawMigration(Activation activation, MigrationRequest request)
     {
-        if (Departing is { IsDecided: false } departure && departure.Withdraw(request))
-            SetDeparture(null);
-    }
-
-    /// <summary>No silo was found to migrate to. Drops the departure if nothing else needs it.</summary>
-    internal void ForgetDeparture()
-    {
-        if (Departing is { IsDecided: false, IsNeeded: false })
-            SetDeparture(null);
+        if (Departing?.IsAsked(request) == true)
+            Do(activation, _machine.On(LifeEvent.OfferWithdrawn), default);
     }
 
     /// <summary>A request has ended. If it was the last running one, an end or a migration that was requested starts.</summary>
@@ -264,12 +268,9 @@ internal struct ActivationLife
     internal void Begun(Activation activation, MigrationState? state)
     {
         _process = Departing;
-        _state = ActivationState.Active;
+        var actions = _machine.On(LifeEvent.Started);
         state?.Arrived(activation.Location);
-        if (IsLeaving)
-            Leave(activation, Departing!);
-        else
-            activation.Accepts = true;
+        Do(activation, actions, default);
         OnAtRest(activation);
         if (state is null)
             activation.Parts.Locality.Began(activation.GrainId);
@@ -291,10 +292,12 @@ internal struct ActivationLife
         departure.GivesBackTo = previous;
         if (refusal is not null)
             departure.Refuse(refusal);
-        if (!departure.IsDecided)
-            departure.Decide(reason);
-        Leave(activation, departure);
+        Do(activation, _machine.On(refusal is null ? LifeEvent.StartUndone : LifeEvent.StartRefused), reason);
     }
+
+    /// <summary>The step of the end that ran has ended.</summary>
+    /// <param name="moved">Another activation has the state.</param>
+    internal void OnStepEnded(bool moved) => _machine.On(moved ? LifeEvent.Moved : LifeEvent.StepEnded);
 
     /// <summary>
     /// Handles the failure of a start or an end that none of its steps has caught. The activation cannot stay as it is, so it is removed.
@@ -361,15 +364,36 @@ internal struct ActivationLife
             _process = departure;
     }
 
-    /// <summary>False if the end was decided before.</summary>
-    private bool TryDecideToEnd(Activation activation, DeactivationReason reason)
+    /// <summary>Does what the machine has answered. The reason is that of the event.</summary>
+    private void Do(Activation activation, LifeActions actions, DeactivationReason reason)
     {
-        BeginNow(activation, null, null);
-        if (_state >= ActivationState.Deactivating || IsLeaving)
-            return false;
-        DepartureOf(activation).Decide(reason);
-        activation.OnEnding();
-        return true;
+        if (actions == LifeActions.None)
+            return;
+        if (actions.HasFlag(LifeActions.Decide))
+            DepartureOf(activation).Decide(actions.HasFlag(LifeActions.TakeOffer) ? Departing!.TakeOffer() : reason);
+        if (actions.HasFlag(LifeActions.TellEnding))
+            activation.OnEnding();
+        if (actions.HasFlag(LifeActions.CancelStart))
+            (_process as Beginning)?.Cancel();
+        if (actions.HasFlag(LifeActions.Hurry))
+            Departing?.Hurry();
+        if (actions.HasFlag(LifeActions.AnswerBusy))
+            Departing?.AnswerBusy();
+        if (actions.HasFlag(LifeActions.DropRequests) && Departing is not { IsInDoubt: true })
+            SetDeparture(null);
+        if (actions.HasFlag(LifeActions.Open))
+            activation.Accepts = true;
+        if (actions.HasFlag(LifeActions.Close))
+        {
+            activation.Accepts = false;
+            Departing!.Start();
+        }
+
+        // On a later turn: the caller may be code of the grain.
+        if (actions.HasFlag(LifeActions.RestLater) && !activation.Admission.HasRunning)
+            activation.Enqueue(new ActionItem(static state => ((Activation)state!).Life.OnAtRest((Activation)state), activation));
+        if (actions.HasFlag(LifeActions.RestNow))
+            OnAtRest(activation);
     }
 
     /// <summary>
@@ -378,20 +402,19 @@ internal struct ActivationLife
     /// </summary>
     private void OnAtRest(Activation activation)
     {
-        if (Departing is not { } departure || _state != ActivationState.Active)
-            return;
-        if (!departure.IsDecided && departure.IsOutdated)
-            TryDecideToEnd(activation, new DeactivationReason(DeactivationReasonCode.ApplicationError, "Its state is outdated."));
-        if (!activation.Admission.HasRunning && departure.DecideAtRest())
-            Leave(activation, departure);
+        if (Departing is { IsInDoubt: true } departure && StartsWaiting)
+            DecideInDoubt(activation, departure);
+        if (!activation.Admission.HasRunning)
+            Do(activation, _machine.On(LifeEvent.AtRest), default);
     }
 
-    private void Leave(Activation activation, Departure departure)
+    /// <summary>A grain whose state is in doubt is not moved by the runtime: what it has not written may be lost.</summary>
+    private void DecideInDoubt(Activation activation, Departure departure)
     {
-        var hasBegun = _state == ActivationState.Active;
-        _state = ActivationState.Deactivating;
-        activation.Accepts = false;
-        departure.Start(hasBegun);
+        if (departure.IsOutdated)
+            RequestEnd(activation, new DeactivationReason(DeactivationReasonCode.ApplicationError, "Its state is outdated."));
+        else if (!activation.Admission.HasRunning)
+            Do(activation, _machine.On(LifeEvent.OfferWithdrawn), default);
     }
 
     private static async Task SuperviseAsync(Activation activation, Task process)
@@ -402,6 +425,12 @@ internal struct ActivationLife
         }
         catch (Exception exception)
         {
+            if (activation.Life._machine.On(LifeEvent.Failed) == LifeActions.None)
+            {
+                activation.Parts.Local.Log.LifeFailed(activation.GrainId, exception);
+                return;
+            }
+
             try
             {
                 activation.Remove();

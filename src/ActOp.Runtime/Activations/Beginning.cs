@@ -44,11 +44,6 @@ namespace ActOp.Runtime.Activations;
 /// <param name="trace">The trace that the calls of the hooks continue, or null.</param>
 internal sealed class Beginning(Activation activation, MigrationState? state, RequestContextData? context, object? trace) : MailboxItem
 {
-    /// <summary>
-    /// In place of a <see cref="Beginning"/>: the first request of the activation will start it, on its own turn.
-    /// </summary>
-    internal static readonly object WithFirstRequest = new();
-
     /// <summary>Between two attempts to register, or to ask the source. Each has the timeout of its request.</summary>
     private static readonly TimeSpan Pause = TimeSpan.FromMilliseconds(200);
 

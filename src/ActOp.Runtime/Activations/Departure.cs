@@ -35,10 +35,8 @@ namespace ActOp.Runtime.Activations;
 /// <item><term>dispose instance, dispose scope</term><description> Throw: logged. Hang: no longer awaited when the time is over, with a log
 /// line.
 /// </description></item>
-/// <item><term>the end is requested again meanwhile</term><description>Changes nothing: the first reason counts.</description></item>
-/// <item><term>MigrateOnIdle meanwhile</term><description> Takes effect until OnDeactivateAsync and the stages have ended; later it
-/// changes nothing. </description></item>
 /// </list>
+/// The order of the steps, and what requests do meanwhile, is that of <see cref="LifeMachine"/>.
 /// A failure that none of this has caught goes to <see cref="ActivationLife.Supervise"/>.
 /// </remarks>
 internal sealed class Departure(Activation activation, MigrationRequest? request = null)
@@ -53,24 +51,20 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     private MigrationState? _state;
     private DeactivationReason _reason;
     private long _decidedAt;
-    private bool _isPastMoving;
-    private bool _hasBegun;
+    private bool _hasMoved;
 
     /// <summary>See <see cref="ActivationLife.Doubt"/>. A grain has few states.</summary>
     private IStateSource[] _doubtful = [];
-
-    /// <summary>The activation ends, as soon as no request runs.</summary>
-    internal bool IsDecided { get; private set; }
 
     /// <summary>
     /// True while requests may still start beside running ones, because these may wait for them. Requests that always overlap must not
     /// delay the end forever, so this is false after DeactivationTimeout.
     /// </summary>
-    internal bool MayJoin => !IsDecided || activation.Parts.Collection.DeactivationTimeout is { Ticks: < 0 }
+    internal bool MayJoin => activation.Parts.Collection.DeactivationTimeout is { Ticks: < 0 }
         || activation.Parts.Local.Clock.Now - _decidedAt < (long)activation.Parts.Collection.DeactivationTimeout.TotalMilliseconds;
 
-    /// <summary>A migration was requested, or a state is in doubt.</summary>
-    internal bool IsNeeded => request is not null || _chosen is not null || _doubtful.Length > 0;
+    /// <summary>A state of the grain is in doubt: see <see cref="ActivationLife.Doubt"/>.</summary>
+    internal bool IsInDoubt => _doubtful.Length > 0;
 
     /// <summary>A state of the grain is known to be outdated, and nothing is under way that may mend it.</summary>
     internal bool IsOutdated => Array.Exists(_doubtful, static state => state.IsOutdated);
@@ -101,57 +95,41 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
 
     internal void Trust(IStateSource state) => _doubtful = [.. _doubtful.Where(one => !ReferenceEquals(one, state))];
 
+    /// <summary>The end is decided.</summary>
     internal void Decide(DeactivationReason reason)
     {
-        IsDecided = true;
         _reason = reason;
         _decidedAt = activation.Parts.Local.Clock.Now;
     }
 
-    /// <summary>
-    /// No request runs, so a migration request of the runtime is decided now. False if a target is still being chosen and nothing else
-    /// was requested. A grain whose state is in doubt is not moved: what it has not written may be lost.
-    /// </summary>
-    internal bool DecideAtRest()
+    /// <summary>The migration request of the runtime takes effect. Returns the reason of the end.</summary>
+    internal DeactivationReason TakeOffer()
     {
-        if (IsDecided)
-            return true;
-        if (request is not null && _doubtful.Length > 0)
-            Withdraw(request);
-        if (request is null)
-            return false;
         _chosen = new TaskCompletionSource<SiloAddress?>();
-        _chosen.SetResult(request.Target);
-        Decide(MovesTo(request.Target));
-        return true;
+        _chosen.SetResult(request!.Target);
+        return MovesTo(request.Target);
     }
 
-    /// <summary>Withdraws the migration request of the runtime. True if nothing else was requested.</summary>
-    internal bool Withdraw(MigrationRequest withdrawn)
+    /// <summary>Whether this is the migration request of the runtime.</summary>
+    internal bool IsAsked(MigrationRequest asked) => ReferenceEquals(request, asked);
+
+    /// <summary>The migration request of the runtime has no effect.</summary>
+    internal void AnswerBusy()
     {
-        if (!ReferenceEquals(request, withdrawn))
-            return false;
-        withdrawn.Report(MigrationOutcome.Busy);
+        request?.Report(MigrationOutcome.Busy);
         request = null;
-        return !IsNeeded;
     }
 
     /// <summary>Chooses a silo, with the request context of the request (a placement hint in it has precedence). If it is another one, the
     /// activation ends and migrates.</summary>
-    internal void Move(RequestContextData? context)
+    internal void Choose(RequestContextData? context)
     {
-        if (_chosen is not null || _isPastMoving)
-            return;
         _context = context;
         _chosen = new TaskCompletionSource<SiloAddress?>(TaskCreationOptions.RunContinuationsAsynchronously);
         ActivationLife.Supervise(activation, ChooseAsync(_chosen));
     }
 
-    internal void Start(bool hasBegun)
-    {
-        _hasBegun = hasBegun;
-        ActivationLife.Supervise(activation, RunAsync());
-    }
+    internal void Start() => ActivationLife.Supervise(activation, RunAsync());
 
     private static DeactivationReason MovesTo(SiloAddress target) => new(DeactivationReasonCode.Migrating, "Moves to " + target + ".");
 
@@ -171,13 +149,13 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
                 activation.Parts.Local.Log.NoTarget(activation.GrainId, exception);
         }
 
-        if (target is null && ReferenceEquals(_chosen, chosen))
+        // The runtime may have named another target meanwhile.
+        var isCurrent = ReferenceEquals(_chosen, chosen);
+        if (target is null && isCurrent)
             _chosen = null;
         chosen.SetResult(target);
-        if (target is not null)
-            activation.Life.RequestEnd(activation, MovesTo(target));
-        else
-            activation.Life.ForgetDeparture();
+        if (isCurrent)
+            activation.Life.OnTarget(activation, target is not null, target is null ? default : MovesTo(target));
     }
 
     private async Task RunAsync()
@@ -189,39 +167,62 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         if (isWatched)
             GrainLifecycleEvents.Feed.Write(new GrainLifecycleEvents.Deactivating(activation, reason));
         var limit = new TimeLimit(parts.Local.TaskTime, parts.Collection.DeactivationTimeout);
-        activation.StopTimers();
-        if (activation.HasEndHooks)
-            await RunHooksAsync(limit);
-        if (RefusesWith is not null)
+        while (activation.Life.Phase < LifePhase.Over)
         {
-            await DisposeAsync(limit);
-            await RefuseForAWhileAsync();
+            var moved = await RunStepAsync(activation.Life.Phase, limit);
+            activation.Life.OnStepEnded(moved);
         }
 
-        var moved = _hasBegun && await TryMoveAsync(limit);
-        if (!moved && !TryReturn())
+        if (isWatched)
+            GrainLifecycleEvents.Feed.Write(new GrainLifecycleEvents.Deactivated(activation, reason));
+    }
+
+    /// <summary>One step of the end. True if another activation has the state.</summary>
+    private async ValueTask<bool> RunStepAsync(LifePhase step, TimeLimit limit)
+    {
+        switch (step)
         {
-            if (activation.Registered || GivesBackTo is not null)
-                await UnregisterAsync();
-            if (_hasBegun)
-                parts.Locality.Forget(activation.GrainId);
+            case LifePhase.Hooks:
+                activation.StopTimers();
+                if (activation.HasEndHooks)
+                    await RunHooksAsync(limit);
+                break;
+            case LifePhase.Refusing:
+                await DisposeAsync(limit);
+                await RefuseForAWhileAsync();
+                break;
+            case LifePhase.Moving:
+                _hasMoved = await TryMoveAsync(limit);
+                return _hasMoved || TryReturn();
+            case LifePhase.Unlisting:
+                if (activation.Registered || GivesBackTo is not null)
+                    await UnregisterAsync();
+                if (activation.Life.HasBegun)
+                    activation.Parts.Locality.Forget(activation.GrainId);
+                break;
+            default:
+                await ReleaseAsync(limit);
+                break;
         }
 
+        return false;
+    }
+
+    private async Task ReleaseAsync(TimeLimit limit)
+    {
         if (!MovedTo.IsNone)
-            parts.Locations.Put(activation.GrainId, MovedTo);
+            activation.Parts.Locations.Put(activation.GrainId, MovedTo);
         activation.Remove();
         activation.ForwardWaiting();
-        request?.Report(moved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
+        request?.Report(_hasMoved ? MigrationOutcome.Moved : MigrationOutcome.Failed);
         if (RefusesWith is null)
             await DisposeAsync(limit);
         if (activation.Life.Registration == RegistrationState.Unknown)
             await UnregisterAsync();
         Forget();
         activation.HasEnded();
-        if (_hasBegun)
-            parts.Metrics.Deactivated(moved);
-        if (isWatched)
-            GrainLifecycleEvents.Feed.Write(new GrainLifecycleEvents.Deactivated(activation, reason));
+        if (activation.Life.HasBegun)
+            activation.Parts.Metrics.Deactivated(_hasMoved);
     }
 
     private async Task DisposeAsync(TimeLimit limit)
@@ -252,7 +253,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     private async Task RunHooksAsync(TimeLimit limit)
     {
         var token = (_cancellation = new CancellationTokenSource()).Token;
-        if (_hasBegun && activation.Instance is IGrainBase grain)
+        if (activation.Life.HasBegun && activation.Instance is IGrainBase grain)
             await StepAsync("OnDeactivateAsync", limit, () => grain.OnDeactivateAsync(_reason, token));
         await StepAsync("The end of the lifecycle", limit, () => activation.StopLifecycleAsync(token));
     }
@@ -300,7 +301,6 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     private async Task<bool> TryMoveAsync(TimeLimit limit)
     {
         var target = _chosen is { } chosen && await limit.EndsAsync(chosen.Task) ? await chosen.Task : null;
-        _isPastMoving = true;
         if (target is null)
             return false;
         if (request is { Live: false })

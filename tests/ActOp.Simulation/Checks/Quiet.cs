@@ -147,7 +147,8 @@ internal static class Quiet
             if (activation.State != ActivationState.Active)
                 ledger.Accuse("mailbox", activation + " is neither active nor gone.");
             // A grain that moved while nobody called is as old as its new activation: nobody carries its age along.
-            var age = lives.TryGetValue(activation.GrainId, out var life) ? world.Pump.Now - life.Since : long.MaxValue;
+            var age = lives.TryGetValue(activation.GrainId, out var life) ? world.Pump.Now - life.Since
+                : TimeSpan.FromMilliseconds(machine.Node.Local.Clock.Now - activation.LastUsed).Ticks;
             // A slow link may have delivered a call of a waiter long after it was made.
             if (world.Settings.CollectionAge < LongestRest && age > LongestRest.Ticks && activation.Class.Type != typeof(Waiter))
             {
