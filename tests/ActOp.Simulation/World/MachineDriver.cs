@@ -20,6 +20,12 @@ internal sealed record Pace(int Threads, long Wait, double Hiccup, bool FlushesI
 /// </remarks>
 internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace pace) : StageDriver
 {
+    /// <summary>
+    /// No item waits for longer, also where a slow machine has a hiccup: that stopped the only lane of the control stage for 10 s. A machine
+    /// that stands still for longer is paused, a fault of its own that the checks know.
+    /// </summary>
+    private const long LongestWait = Pump.Second;
+
     private readonly Dictionary<Stage, Lanes> _stages = [];
 
     /// <summary>Items that wait in all stages.</summary>
@@ -77,7 +83,7 @@ internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace 
     private long Delay()
     {
         var mean = pace.Wait * Slowness;
-        return Math.Min(dice.Exponential(dice.Chance(pace.Hiccup) ? mean * 1000 : mean), pace.Longest);
+        return Math.Min(dice.Exponential(dice.Chance(pace.Hiccup) ? mean * 1000 : mean), Math.Min(pace.Longest, LongestWait));
     }
 
     /// <summary>What would be one thread of a poll stage.</summary>
