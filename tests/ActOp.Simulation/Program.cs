@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Globalization;
 using ActOp.Simulation;
+using ActOp.Simulation.Checks;
 using ActOp.Simulation.Mutations;
 using ActOp.Simulation.World;
 
@@ -138,6 +139,9 @@ internal static class Program
         Console.WriteLine(
             "excused     " + outcomes.Sum(static one => one.Excused) + " turns, " + outcomes.Sum(static one => one.Lost) +
                 " states lost in a move");
+        Console.WriteLine(
+            "lives       " + outcomes.Sum(static one => one.LifeEvents) + " events, of " +
+                outcomes.SelectMany(static one => one.KindsOfLifeEvents).Distinct().Count() + " of " + LifeEvents.AllKinds + " kinds");
         Console.WriteLine(
             "violations  " + outcomes.Sum(static one => one.Violations.Count) + " in " +
                 outcomes.Count(static one => one.Violations.Count > 0) + " seeds");

@@ -1,3 +1,4 @@
+using ActOp.Runtime.Activations;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.Load;
 using ActOp.Simulation.World;
@@ -16,6 +17,8 @@ internal sealed record Outcome(
     IReadOnlyDictionary<string, long> Calls,
     long Excused,
     long Lost,
+    long LifeEvents,
+    IReadOnlySet<(int Code, LifeEvent Happened)> KindsOfLifeEvents,
     IReadOnlyList<Violation> Violations);
 
 /// <summary>
@@ -42,6 +45,7 @@ internal sealed class Run : IWorldWatcher
     private readonly World.World _world;
     private readonly Faults _faults;
     private readonly Ledger _ledger;
+    private readonly LifeEvents _lives;
     private readonly Callers _callers;
     private readonly KeeperLoad? _keepers;
     private readonly WaiterLoad? _waiters;
@@ -62,6 +66,7 @@ internal sealed class Run : IWorldWatcher
         };
         _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
+        _lives = new LifeEvents(_world, _ledger);
         _keepers = theme == Theme.States ? new KeeperLoad(_world, _ledger) : null;
         _waiters = theme == Theme.Tokens ? new WaiterLoad(_world, _ledger, _faults) : null;
         if (_keepers is not null)
@@ -85,7 +90,7 @@ internal sealed class Run : IWorldWatcher
         var run = new Run(seed, theme, trace);
         run.Play();
         return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done,
-            run._ledger.Outcomes, run._ledger.Excused, run._ledger.Lost, run._ledger.Violations);
+            run._ledger.Outcomes, run._ledger.Excused, run._ledger.Lost, run._lives.Count, run._lives.Kinds, run._ledger.Violations);
     }
 
     /// <summary>
@@ -117,6 +122,9 @@ internal sealed class Run : IWorldWatcher
     public void Stopped(Machine machine) => _callers.CallLate(machine);
 
     public void Exits(Machine machine) => Stop.Check(_world, machine, _ledger);
+
+    public void Lived(Machine machine, Activation activation, LifeMachine before, LifeEvent happened) =>
+        _lives.See(machine, activation, before, happened);
 
     private void Play()
     {

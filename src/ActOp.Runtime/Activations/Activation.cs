@@ -163,7 +163,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     internal static Activation ForInstance(ActivationParts parts, GrainId id, GrainClass grainClass, object? instance, Stage stage)
     {
         var activation = new Activation(parts, id, grainClass, stage) { Instance = instance, Accepts = true };
-        activation.Life.BeGiven();
+        activation.Life.BeGiven(activation);
         return activation;
     }
 
@@ -376,7 +376,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     {
         Accepts = false;
         Parts.Activations.Remove(this);
-        Enqueue(new ActionItem(static state => ((Activation)state!).Life.BeDeleted(), this));
+        Enqueue(new ActionItem(static state => ((Activation)state!).Life.BeDeleted((Activation)state), this));
     }
 
     /// <summary>A request of the activation goes on after its first turn. On the turns.</summary>

@@ -46,6 +46,9 @@ internal sealed class ActivationParts
 
     internal required LateWork LateWork { get; init; }
 
+    /// <summary>Null but in a simulation.</summary>
+    internal LifeWatch? LifeWatch { get; init; }
+
     /// <summary>Null on a client, whose observers nobody gives up.</summary>
     internal Workload? Workload { get; set; }
 

@@ -75,6 +75,9 @@ internal struct ActivationLife
     /// <inheritdoc cref="LifeMachine.HasBegun"/>
     internal readonly bool HasBegun => _machine.HasBegun;
 
+    /// <inheritdoc cref="LifeMachine.IsEndDecided"/>
+    internal readonly bool IsEndDecided => _machine.IsEndDecided;
+
     /// <summary>What is known of the entry in the directory. Any thread; read when a slot is rebuilt.</summary>
     internal RegistrationState Registration
     {
@@ -133,10 +136,10 @@ internal struct ActivationLife
     internal void OnTimerAdded() => _hasLateTimer |= _machine.Phase == LifePhase.Active;
 
     /// <summary>An observer or a system target: it needs no start. Before other threads can find it.</summary>
-    internal void BeGiven() => _machine.On(LifeEvent.Given);
+    internal void BeGiven(Activation activation) => On(activation, LifeEvent.Given);
 
     /// <summary>An observer was deleted.</summary>
-    internal void BeDeleted() => _machine.On(LifeEvent.Deleted);
+    internal void BeDeleted(Activation activation) => On(activation, LifeEvent.Deleted);
 
     /// <summary>
     /// From now on the activation is responsible for the registration that it takes over. Must be called before other threads can find it.
@@ -152,12 +155,8 @@ internal struct ActivationLife
     /// <summary>Starts an activation that was left to its first request; otherwise does nothing.</summary>
     internal void BeginNow(Activation activation, RequestContextData? context, object? trace)
     {
-        if (_machine.Phase != LifePhase.FirstRequest)
-            return;
-        _machine.On(LifeEvent.Begin);
-        var beginning = Beginning.For(activation, context, trace);
-        _process = beginning;
-        beginning.RunFirst();
+        if (_machine.Phase == LifePhase.FirstRequest && On(activation, LifeEvent.Begin).HasFlag(LifeActions.Begin))
+            RunFirst(activation, context, trace);
     }
 
     /// <summary>
@@ -197,37 +196,30 @@ internal struct ActivationLife
     /// <summary>
     /// Requests the end. An active activation ends as soon as no request runs, a starting one as soon as its start has ended.
     /// </summary>
-    internal void RequestEnd(Activation activation, DeactivationReason reason)
-    {
-        BeginNow(activation, null, null);
-        Do(activation, _machine.On(LifeEvent.EndAsked), reason);
-    }
+    internal void RequestEnd(Activation activation, DeactivationReason reason) =>
+        Do(activation, Ask(activation, LifeEvent.EndAsked), reason);
 
     /// <summary>As <see cref="RequestEnd"/>, from outside of the grain: also cancels a start that runs.</summary>
-    internal void RequestEndNow(Activation activation, DeactivationReason reason)
-    {
-        BeginNow(activation, null, null);
-        Do(activation, _machine.On(LifeEvent.EndAskedFromOutside), reason);
-    }
+    internal void RequestEndNow(Activation activation, DeactivationReason reason) =>
+        Do(activation, Ask(activation, LifeEvent.EndAskedFromOutside), reason);
 
     /// <summary>
     /// A request never ends: the activation ends beside it, and the requests that wait go to the next activation. A start and an end have
     /// time limits of their own.
     /// </summary>
     internal void GiveUp(Activation activation, DeactivationReason reason) =>
-        Do(activation, _machine.On(LifeEvent.EndForced), reason);
+        Do(activation, On(activation, LifeEvent.EndForced), reason);
 
     /// <summary>Requests a migration to a silo that the placement of the grain chooses.</summary>
     internal void RequestMigration(Activation activation, Dictionary<string, object>? requestContext)
     {
-        BeginNow(activation, null, null);
-        if (activation.Class.UsesDirectory && _machine.On(LifeEvent.MoveAsked).HasFlag(LifeActions.Choose))
+        if (activation.Class.UsesDirectory && Ask(activation, LifeEvent.MoveAsked).HasFlag(LifeActions.Choose))
             DepartureOf(activation).Choose(ContextOf(requestContext));
     }
 
     /// <summary>A migration that the grain has requested has a target, or none.</summary>
     internal void OnTarget(Activation activation, bool isFound, DeactivationReason reason) =>
-        Do(activation, _machine.On(isFound ? LifeEvent.TargetFound : LifeEvent.TargetMissing), reason);
+        Do(activation, On(activation, isFound ? LifeEvent.TargetFound : LifeEvent.TargetMissing), reason);
 
     /// <summary>Accepts the migration request of the runtime, or reports that the activation is busy.</summary>
     internal void TryMigrate(Activation activation, MigrationRequest request)
@@ -239,7 +231,7 @@ internal struct ActivationLife
             return;
         }
 
-        var actions = _machine.On(LifeEvent.MoveOffered);
+        var actions = On(activation, LifeEvent.MoveOffered);
         if (actions == LifeActions.AnswerBusy)
         {
             request.Report(MigrationOutcome.Busy);
@@ -254,7 +246,7 @@ internal struct ActivationLife
     internal void WithdrawMigration(Activation activation, MigrationRequest request)
     {
         if (Departing?.IsAsked(request) == true)
-            Do(activation, _machine.On(LifeEvent.OfferWithdrawn), default);
+            Do(activation, On(activation, LifeEvent.OfferWithdrawn), default);
     }
 
     /// <summary>A request has ended. If it was the last running one, an end or a migration that was requested starts.</summary>
@@ -268,7 +260,7 @@ internal struct ActivationLife
     internal void Begun(Activation activation, MigrationState? state)
     {
         _process = Departing;
-        var actions = _machine.On(LifeEvent.Started);
+        var actions = On(activation, LifeEvent.Started);
         state?.Arrived(activation.Location);
         Do(activation, actions, default);
         OnAtRest(activation);
@@ -292,12 +284,14 @@ internal struct ActivationLife
         departure.GivesBackTo = previous;
         if (refusal is not null)
             departure.Refuse(refusal);
-        Do(activation, _machine.On(refusal is null ? LifeEvent.StartUndone : LifeEvent.StartRefused), reason);
+        Do(activation, On(activation, refusal is null ? LifeEvent.StartUndone : LifeEvent.StartRefused), reason);
     }
 
     /// <summary>The step of the end that ran has ended.</summary>
+    /// <param name="activation">The activation.</param>
     /// <param name="moved">Another activation has the state.</param>
-    internal void OnStepEnded(bool moved) => _machine.On(moved ? LifeEvent.Moved : LifeEvent.StepEnded);
+    internal void OnStepEnded(Activation activation, bool moved) =>
+        On(activation, moved ? LifeEvent.Moved : LifeEvent.StepEnded);
 
     /// <summary>
     /// Handles the failure of a start or an end that none of its steps has caught. The activation cannot stay as it is, so it is removed.
@@ -364,6 +358,32 @@ internal struct ActivationLife
             _process = departure;
     }
 
+    /// <summary>Tells the machine of an event. Returns what must be done.</summary>
+    private LifeActions On(Activation activation, LifeEvent happened)
+    {
+        var before = _machine;
+        var actions = _machine.On(happened);
+        activation.Parts.LifeWatch?.Invoke(activation, before, happened);
+        return actions;
+    }
+
+    /// <summary>As <see cref="On"/>, for a request that needs an activation which has begun.</summary>
+    private LifeActions Ask(Activation activation, LifeEvent asked)
+    {
+        var actions = On(activation, asked);
+        if (!actions.HasFlag(LifeActions.Begin))
+            return actions;
+        RunFirst(activation, null, null);
+        return On(activation, asked);
+    }
+
+    private void RunFirst(Activation activation, RequestContextData? context, object? trace)
+    {
+        var beginning = Beginning.For(activation, context, trace);
+        _process = beginning;
+        beginning.RunFirst();
+    }
+
     /// <summary>Does what the machine has answered. The reason is that of the event.</summary>
     private void Do(Activation activation, LifeActions actions, DeactivationReason reason)
     {
@@ -405,7 +425,7 @@ internal struct ActivationLife
         if (Departing is { IsInDoubt: true } departure && StartsWaiting)
             DecideInDoubt(activation, departure);
         if (!activation.Admission.HasRunning)
-            Do(activation, _machine.On(LifeEvent.AtRest), default);
+            Do(activation, On(activation, LifeEvent.AtRest), default);
     }
 
     /// <summary>A grain whose state is in doubt is not moved by the runtime: what it has not written may be lost.</summary>
@@ -413,8 +433,8 @@ internal struct ActivationLife
     {
         if (departure.IsOutdated)
             RequestEnd(activation, new DeactivationReason(DeactivationReasonCode.ApplicationError, "Its state is outdated."));
-        else if (!activation.Admission.HasRunning)
-            Do(activation, _machine.On(LifeEvent.OfferWithdrawn), default);
+        else if (_machine.IsOffered && !activation.Admission.HasRunning)
+            Do(activation, On(activation, LifeEvent.OfferWithdrawn), default);
     }
 
     private static async Task SuperviseAsync(Activation activation, Task process)
@@ -425,7 +445,7 @@ internal struct ActivationLife
         }
         catch (Exception exception)
         {
-            if (activation.Life._machine.On(LifeEvent.Failed) == LifeActions.None)
+            if (activation.Life.On(activation, LifeEvent.Failed) == LifeActions.None)
             {
                 activation.Parts.Local.Log.LifeFailed(activation.GrainId, exception);
                 return;

@@ -170,7 +170,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         while (activation.Life.Phase < LifePhase.Over)
         {
             var moved = await RunStepAsync(activation.Life.Phase, limit);
-            activation.Life.OnStepEnded(moved);
+            activation.Life.OnStepEnded(activation, moved);
         }
 
         if (isWatched)

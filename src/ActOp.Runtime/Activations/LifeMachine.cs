@@ -89,6 +89,12 @@ internal enum LifeEvent : byte
     Deleted,
 }
 
+/// <summary>Sees every event in the lives of activations: for a simulation that checks them.</summary>
+/// <param name="activation">The activation.</param>
+/// <param name="before">Its machine before the event.</param>
+/// <param name="happened">The event.</param>
+internal delegate void LifeWatch(Activation activation, LifeMachine before, LifeEvent happened);
+
 /// <summary>What must be done, in the order of the values.</summary>
 [Flags]
 internal enum LifeActions : ushort
@@ -96,8 +102,10 @@ internal enum LifeActions : ushort
     /// <summary>Nothing.</summary>
     None = 0,
 
-    /// <summary>Run the start. If it was the answer to another event than <see cref="LifeEvent.Begin"/>, that event is given again
-    /// afterwards: the start may have ended already.</summary>
+    /// <summary>
+    /// Run the start. If it was the answer to another event than <see cref="LifeEvent.Begin"/>, that event is given again afterwards: the
+    /// start may have ended already.
+    /// </summary>
     Begin = 1,
 
     /// <summary>Note the reason of the end.</summary>
@@ -152,7 +160,7 @@ internal enum LifeActions : ushort
 /// StartRefused: to Hooks. </description></item>
 /// <item><term>Active</term><description> EndAsked: decided, to Hooks when no request runs. EndForced: to Hooks. MoveAsked: a target is
 /// chosen; TargetFound decides the end, TargetMissing forgets the request. MoveOffered: to Hooks when no request runs, if nothing else was
-/// requested; withdrawn until then. </description></item>
+/// requested; withdrawn until then. Deleted: to Over. </description></item>
 /// <item><term>Hooks</term><description> MoveAsked: a target is chosen, and Moving waits for it. StepEnded: to Refusing after a start that
 /// has failed, to Moving after a start that has succeeded, else to Unlisting. </description></item>
 /// <item><term>Refusing</term><description>From outside: the refusal ends. StepEnded: to Unlisting.</description></item>
@@ -184,6 +192,9 @@ internal struct LifeMachine
     /// <summary>An end or a move was requested.</summary>
     internal readonly bool IsAsked => (_flags & (EndDecided | Choosing | Offered)) != 0;
 
+    /// <summary>The runtime has requested a move, which may still be withdrawn.</summary>
+    internal readonly bool IsOffered => Has(Offered) && !IsEndDecided;
+
     /// <summary>It was active.</summary>
     internal readonly bool HasBegun => (_flags & HasBegunFlag) != 0;
 
@@ -207,12 +218,6 @@ internal struct LifeMachine
     {
         if (happened == LifeEvent.Failed)
             return Fail();
-        if (happened == LifeEvent.Deleted)
-        {
-            _phase = LifePhase.Over;
-            return LifeActions.None;
-        }
-
         return _phase switch
         {
             LifePhase.FirstRequest => OnFirstRequest(happened),
@@ -279,7 +284,7 @@ internal struct LifeMachine
             case LifeEvent.MoveOffered when !IsAsked:
                 Set(Offered);
                 return LifeActions.RestNow;
-            case LifeEvent.OfferWithdrawn when Has(Offered) && !IsEndDecided:
+            case LifeEvent.OfferWithdrawn when IsOffered:
                 Clear(Offered);
                 return LifeActions.AnswerBusy | (Has(Choosing) ? LifeActions.None : LifeActions.DropRequests);
             case LifeEvent.AtRest when IsEndDecided:
@@ -287,6 +292,9 @@ internal struct LifeMachine
             case LifeEvent.AtRest when Has(Offered):
                 Set(Choosing);
                 return Decide(LifeActions.TakeOffer) | Close();
+            case LifeEvent.Deleted:
+                _phase = LifePhase.Over;
+                return LifeActions.None;
             default:
                 return Late(happened);
         }

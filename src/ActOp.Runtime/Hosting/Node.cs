@@ -102,6 +102,7 @@ internal sealed class Node : IDisposable
                 Limits = setup.Limits,
                 QuantumMs = (long)setup.Scheduling.ActivationSchedulingQuantum.TotalMilliseconds,
                 LateWork = new LateWork(Local, setup.Scheduling.StoppedActivationWarningInterval),
+                LifeWatch = setup.LifeWatch,
                 LongTurnMs = (long)setup.Scheduling.TurnWarningLengthThreshold.TotalMilliseconds,
             };
             Activations = new ActivationTable(parts);

@@ -27,7 +27,8 @@ namespace ActOp.Runtime.Hosting;
 /// <param name="Driver">Runs the stages.</param>
 /// <param name="Generation">Positive; the generation of the node's address, which no other node at the same endpoint has had.</param>
 /// <param name="NewId">Makes ids that are unique in the cluster.</param>
-internal sealed record NodeSeams(StageDriver Driver, int Generation, Func<Guid> NewId);
+/// <param name="LifeWatch">Sees the lives of the activations; null if nobody does.</param>
+internal sealed record NodeSeams(StageDriver Driver, int Generation, Func<Guid> NewId, LifeWatch? LifeWatch = null);
 
 /// <summary>Whether a debugger is attached when the node starts; in the container only if a test says so.</summary>
 internal sealed record DebuggerSeam(bool IsAttached);
@@ -119,6 +120,9 @@ internal sealed record NodeSetup
 
     /// <summary>Creates the ids of activations and observers, which must be unique in the cluster.</summary>
     internal Func<Guid> NewId { get; init; } = new IdSequence(Guid.NewGuid()).Next;
+
+    /// <inheritdoc cref="NodeSeams.LifeWatch"/>
+    internal LifeWatch? LifeWatch { get; init; }
 }
 
 /// <summary>
@@ -296,7 +300,7 @@ internal static class SetupReader
         if (services.GetService<NodeSeams>() is not { } seams)
             return setup;
         setup.Mesh.Random = bytes => Fill(bytes, seams.NewId);
-        return setup with { Driver = seams.Driver, NewId = seams.NewId };
+        return setup with { Driver = seams.Driver, NewId = seams.NewId, LifeWatch = seams.LifeWatch };
     }
 
     /// <summary>Bytes of a deterministic run: never the same again, but not secret.</summary>

@@ -146,6 +146,8 @@ internal static class Quiet
                 ledger.Accuse("mailbox", "The mailbox of " + activation + " is not empty: " + activation.QueueLength + " wait.");
             if (activation.State != ActivationState.Active)
                 ledger.Accuse("mailbox", activation + " is neither active nor gone.");
+            else if (activation.Life.IsEndDecided)
+                ledger.Accuse("life", activation + " has decided to end and does not end.");
             // A grain that moved while nobody called is as old as its new activation: nobody carries its age along.
             var age = lives.TryGetValue(activation.GrainId, out var life) ? world.Pump.Now - life.Since
                 : TimeSpan.FromMilliseconds(machine.Node.Local.Clock.Now - activation.LastUsed).Ticks;

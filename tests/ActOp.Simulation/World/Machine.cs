@@ -56,7 +56,8 @@ internal sealed class Machine : IHostApplicationLifetime
         services.AddSingleton<TimeProvider>(Clock);
         services.AddSingleton<Transport>(new MachineTransport(world.Network, this));
         services.AddSingleton<IHostApplicationLifetime>(this);
-        services.AddSingleton(new NodeSeams(Driver, number, _ids.NextGuid));
+        services.AddSingleton(new NodeSeams(Driver, number, _ids.NextGuid,
+            (activation, before, happened) => world.Lived(this, activation, before, happened)));
         services.AddSingleton(this);
         if (isSilo)
             services.AddOrleans(ConfigureSilo);

@@ -1,3 +1,4 @@
+using ActOp.Runtime.Activations;
 using Microsoft.Extensions.DependencyInjection;
 
 namespace ActOp.Simulation.World;
@@ -19,6 +20,9 @@ internal interface IWorldWatcher
 
     /// <summary>The process goes, a while after its orderly stop has ended.</summary>
     void Exits(Machine machine);
+
+    /// <summary>Something has happened to an activation.</summary>
+    void Lived(Machine machine, Activation activation, LifeMachine before, LifeEvent happened);
 }
 
 /// <summary>Machines, their network, their table and their time: everything of a run that is not its workload.</summary>
@@ -85,6 +89,9 @@ internal sealed class World
     internal void Stopped(Machine machine) => _watcher.Stopped(machine);
 
     internal void Exits(Machine machine) => _watcher.Exits(machine);
+
+    internal void Lived(Machine machine, Activation activation, LifeMachine before, LifeEvent happened) =>
+        _watcher.Lived(machine, activation, before, happened);
 
     internal void Heal()
     {
