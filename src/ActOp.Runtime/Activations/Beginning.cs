@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using ActOp.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
@@ -51,6 +52,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     private static Beginning? t_spare;
 
     private CancellationTokenSource? _cancellation;
+    private Activity? _span;
     private bool _isCancelled;
     private bool _mayRun;
 
@@ -104,13 +106,29 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             Turn.Cancel(_cancellation, activation);
     }
 
-    private async Task RunAsync()
+    private Task RunAsync() => GrainSpans.IsOn ? RunTracedAsync() : StartAsync();
+
+    private async Task RunTracedAsync()
+    {
+        _span = GrainSpans.Activating(activation, state is not null, trace);
+        try
+        {
+            await StartAsync();
+        }
+        finally
+        {
+            CallTrace.End(_span);
+            _span = null;
+        }
+    }
+
+    private async Task StartAsync()
     {
         try
         {
             if (activation.Class.UsesDirectory)
             {
-                var winner = await RegisterAsync();
+                var winner = await (_span is null ? RegisterAsync() : RegisterTracedAsync());
                 if (!winner.Activation.Equals(activation.ActivationId))
                 {
                     EndDuplicate(winner);
@@ -127,14 +145,15 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             _mayRun = activation.Class.UsesDirectory;
             if (_isCancelled)
                 throw new OperationCanceledException();
-            CallTrace.Enter(trace);
+            if (_span is null)
+                CallTrace.Enter(trace);
             RequestContext.Current = context;
             activation.Construct();
             if (GrainLifecycleEvents.Feed.IsWatched)
                 GrainLifecycleEvents.Feed.Write(new GrainLifecycleEvents.Created(activation));
             if (state is not null)
                 Restore(state);
-            if (activation.HasHooks)
+            if (activation.HasHooks || _span is not null)
                 await RunHooksAsync();
         }
         catch (Exception exception)
@@ -171,6 +190,23 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         }
     }
 
+    private async ValueTask<Location> RegisterTracedAsync()
+    {
+        using var span = new GrainSpan(GrainSpans.Step(activation, GrainSpans.Register));
+        span.Tag("orleans.directory.previousRegistration.present", state is not null);
+        try
+        {
+            var winner = await RegisterAsync();
+            span.Tag("orleans.directory.registered.address", winner.ToString());
+            return winner;
+        }
+        catch (Exception exception)
+        {
+            span.Fail(exception);
+            throw;
+        }
+    }
+
     /// <summary>
     /// The registered activation is one that the state was taken back from: the one that has left, or the one on the target, which has run
     /// no turn and never will.
@@ -199,6 +235,9 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     private void Restore(MigrationState carried)
     {
         RequestContext.Current = carried.Context;
+        var isTaker = activation.Instance is IGrainMigrationParticipant;
+        using var span = new GrainSpan(isTaker ? GrainSpans.Step(activation, GrainSpans.Rehydrate) : null);
+        span.Tag("orleans.rehydrate.previousRegistration", carried.Previous.Location.ToString());
         foreach (var participant in activation.MigrationParticipants)
         {
             try
@@ -207,6 +246,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
             }
             catch (Exception exception)
             {
+                span.Fail(exception);
                 activation.Parts.Local.Log.RehydrationFailed(activation.GrainId, exception);
             }
         }
@@ -238,8 +278,11 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
     {
         await activation.StartLifecycleAsync(cancellation);
         if (activation.Instance is IGrainBase grain)
-            await Given.Task(grain.OnActivateAsync(cancellation));
+            await (_span is null ? Given.Task(grain.OnActivateAsync(cancellation)) : CallTracedAsync(grain, cancellation));
     }
+
+    private Task CallTracedAsync(IGrainBase grain, CancellationToken cancellation) =>
+        GrainSpans.Around(activation, GrainSpans.OnActivate, () => Given.Task(grain.OnActivateAsync(cancellation)));
 
     private void EndDuplicate(Location winner)
     {
@@ -270,6 +313,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         // A hook that observes the cancelled token has not failed: the requests are forwarded when the activation ends.
         if (exception is not OperationCanceledException || !_isCancelled)
         {
+            CallTrace.Fail(_span, exception);
             activation.Parts.Local.Log.ActivationFailed(activation.GrainId, exception);
             activation.FailWaiting(exception);
             if (_mayRun)

@@ -1,4 +1,5 @@
 using ActOp.Calls;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
@@ -48,6 +49,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     private CancellationTokenSource? _refusalEnds;
     private TaskCompletionSource<SiloAddress?>? _chosen;
     private RequestContextData? _context;
+    private object? _trace;
     private MigrationState? _state;
     private DeactivationReason _reason;
     private long _decidedAt;
@@ -100,6 +102,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     {
         _reason = reason;
         _decidedAt = activation.Parts.Local.Clock.Now;
+        _trace ??= GrainSpans.Current;
     }
 
     /// <summary>The migration request of the runtime takes effect. Returns the reason of the end.</summary>
@@ -125,6 +128,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     internal void Choose(RequestContextData? context)
     {
         _context = context;
+        _trace ??= GrainSpans.Current;
         _chosen = new TaskCompletionSource<SiloAddress?>(TaskCreationOptions.RunContinuationsAsynchronously);
         ActivationLife.Supervise(activation, ChooseAsync(_chosen));
     }
@@ -138,7 +142,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         SiloAddress? target = null;
         try
         {
-            (target, _) = await activation.Parts.Placement.PlaceAsync(activation.GrainId, default, _context);
+            (target, _) = await activation.Parts.Placement.PlaceAsync(activation.GrainId, default, _context, trace: _trace);
             if (target.Equals(activation.Parts.Local.Address))
                 target = null;
         }
@@ -162,6 +166,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     {
         // The turn may be that of a request with another context.
         RequestContext.Current = null;
+        using var span = new GrainSpan(activation.Life.HasBegun ? GrainSpans.Deactivating(activation, _reason, _trace) : null);
         var (parts, reason) = (activation.Parts, _reason);
         var isWatched = GrainLifecycleEvents.Feed.IsWatched && activation.Instance is not null;
         if (isWatched)
@@ -184,7 +189,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
         {
             case LifePhase.Hooks:
                 activation.StopTimers();
-                if (activation.HasEndHooks)
+                if (activation.HasEndHooks || GrainSpans.Outer is not null)
                     await RunHooksAsync(limit);
                 break;
             case LifePhase.Refusing:
@@ -254,9 +259,12 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     {
         var token = (_cancellation = new CancellationTokenSource()).Token;
         if (activation.Life.HasBegun && activation.Instance is IGrainBase grain)
-            await StepAsync("OnDeactivateAsync", limit, () => grain.OnDeactivateAsync(_reason, token));
+            await StepAsync("OnDeactivateAsync", limit, () => EndTracedAsync(grain, token));
         await StepAsync("The end of the lifecycle", limit, () => activation.StopLifecycleAsync(token));
     }
+
+    private Task EndTracedAsync(IGrainBase grain, CancellationToken token) => GrainSpans.Around(
+        activation, GrainSpans.OnDeactivate, () => Given.Task(grain.OnDeactivateAsync(_reason, token), "OnDeactivateAsync"), _reason);
 
     /// <summary>Reports the failure of the migration and releases everything, after a failure that no step has caught.</summary>
     internal void Abandon()
@@ -269,6 +277,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
     private void Forget()
     {
         _context = null;
+        _trace = null;
         _state = null;
         _reason = default;
         GivesBackTo = null;
@@ -315,6 +324,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             RequestContext.Current = _context;
             var handOver = new HandOver(activation, target, new ActivationId(activation.Parts.Local.NewId()));
             _state = Dehydrate(new Registration(activation.GrainId, activation.Location), handOver);
+            using var waiting = new GrainSpan(GrainSpans.Migrating(activation, GrainSpans.WaitMigration, target));
             MovedTo = await activation.Parts.Migrations.SendAsync(_state);
             return !MovedTo.IsNone;
         }
@@ -361,7 +371,10 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
 
     private MigrationState Dehydrate(Registration previous, HandOver handOver)
     {
-        var state = new MigrationState(activation.Parts.Calls, previous) { HandOver = handOver };
+        var state = new MigrationState(activation.Parts.Calls, previous) { HandOver = handOver, Trace = GrainSpans.Outer ?? _trace };
+        var isTaker = activation.Instance is IGrainMigrationParticipant;
+        using var span = new GrainSpan(
+            isTaker ? GrainSpans.Migrating(activation, GrainSpans.Dehydrate, handOver.Target) : null);
         foreach (var participant in activation.MigrationParticipants)
         {
             try
@@ -370,6 +383,7 @@ internal sealed class Departure(Activation activation, MigrationRequest? request
             }
             catch (Exception exception)
             {
+                span.Fail(exception);
                 activation.Parts.Local.Log.DehydrationFailed(activation.GrainId, exception);
             }
         }

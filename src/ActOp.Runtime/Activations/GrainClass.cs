@@ -55,6 +55,9 @@ internal sealed class GrainClass
     /// </summary>
     internal bool IsOrdinary { get; private init; } = true;
 
+    /// <summary>A grain of the runtime itself, such as a queue of streams: it is in no trace of the application.</summary>
+    internal bool IsOfRuntime => Type.Assembly == typeof(GrainClass).Assembly;
+
     /// <summary>What the silo tells others of the class.</summary>
     internal ImmutableDictionary<string, string> Properties { get; init; } = ImmutableDictionary<string, string>.Empty;
 

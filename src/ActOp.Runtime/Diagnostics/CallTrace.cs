@@ -31,6 +31,9 @@ internal static class CallTrace
 
     private static ActivitySource Source => Own.HasListeners() ? Own : OfOrleans;
 
+    /// <summary>The trace that the running code belongs to, as <see cref="Call.Trace"/> has it.</summary>
+    internal static object? Current => (object?)Activity.Current ?? (UnknownTrace.IsHere ? UnknownTrace.Instance : null);
+
     /// <summary>
     /// Gives the call its trace. Returns the caller's span when the trace is recorded; it is the thread's current activity then, and
     /// started.
@@ -51,14 +54,14 @@ internal static class CallTrace
             return null;
         }
 
-        var activity = Create(call, ActivityKind.Client, passed?.Origin ?? default);
+        var activity = Create(Source, call.Method.ActivityName, ActivityKind.Client, current);
         if (activity is { IsAllDataRequested: true })
         {
             call.Trace = activity;
             return Begin(activity, call);
         }
 
-        call.Trace = Drop(activity, current?.Context ?? default);
+        call.Trace = Drop(activity, current);
         return null;
     }
 
@@ -75,11 +78,10 @@ internal static class CallTrace
             return null;
         }
 
-        var parent = ContextOf(trace);
-        var activity = Create(call, ActivityKind.Server, parent);
+        var activity = Create(Source, call.Method.ActivityName, ActivityKind.Server, trace);
         if (activity is { IsAllDataRequested: true })
             return Begin(activity, call);
-        Enter(Drop(activity, parent));
+        Enter(Drop(activity, trace));
         return null;
     }
 
@@ -100,17 +102,27 @@ internal static class CallTrace
                 Activity.Current = span;
                 break;
             default:
-                ExecutionContext.Restore(new PassedTrace(ContextOf(trace), IsDropped(trace)).Flow);
+                ExecutionContext.Restore(new PassedTrace(ContextOf(trace), IsDropped(trace), trace).Flow);
                 break;
         }
     }
 
+    /// <summary>The trace that finding a place for the call belongs to.</summary>
+    internal static object? OfRoute(Call call) => call.Method.IsOfRuntime ? UnknownTrace.Instance : call.Trace;
+
     /// <summary>A trace has arrived from another node.</summary>
     internal static object? Arrived(object? trace)
     {
-        if (!s_passes && trace is not null)
-            s_passes = true;
+        if (trace is not null)
+            PassOn();
         return trace;
+    }
+
+    /// <summary>From now on calls carry the traces that they belong to, even without a listener to calls.</summary>
+    internal static void PassOn()
+    {
+        if (!s_passes)
+            s_passes = true;
     }
 
     internal static void Fail(Activity? activity, Exception exception)
@@ -140,35 +152,23 @@ internal static class CallTrace
         }
     }
 
-    /// <summary>The decision that the trace that starts here is not recorded.</summary>
-    /// <param name="asked">The activity that the listeners created: with an id, or null.</param>
-    /// <param name="parent">The parent, or default.</param>
-    private static object Drop(Activity? asked, ActivityContext parent)
-    {
-        if (parent.TraceId == default && asked is null)
-            return UnknownTrace.Instance;
-        // The sampler may have seen this id, so it must not change.
-        var trace = parent.TraceId == default ? asked!.TraceId : parent.TraceId;
-        return new PassedTrace(new ActivityContext(trace, parent.SpanId, ActivityTraceFlags.None), isDropped: true);
-    }
-
-    private static bool IsDropped(object? trace) =>
+    /// <summary>Nothing of the trace is recorded, and no listener is called again.</summary>
+    internal static bool IsDropped(object? trace) =>
         trace is PassedTrace { IsDropped: true } or UnknownTrace or TraceHeader { IsDropped: true };
 
-    private static ActivityContext ContextOf(object? trace) => trace switch
+    /// <summary>
+    /// The activity for which a listener asks, with the baggage of the trace; null if none does. A listener that throws asks for nothing.
+    /// </summary>
+    internal static Activity? Create(ActivitySource source, string name, ActivityKind kind, object? trace)
     {
-        PassedTrace passed => passed.Origin,
-        Activity span => new ActivityContext(span.TraceId, span.SpanId, span.ActivityTraceFlags, span.TraceStateString, isRemote: true),
-        TraceHeader header => header.Context,
-        _ => default,
-    };
-
-    /// <summary>The activity for which a listener asks; null if none does. A listener that throws asks for nothing.</summary>
-    private static Activity? Create(Call call, ActivityKind kind, ActivityContext parent)
-    {
+        // A child in the same flow has its parent as an object, and reads state and baggage there.
+        var isCurrent = kind != ActivityKind.Server && trace is not PassedTrace && ReferenceEquals(trace, Activity.Current);
         try
         {
-            return Source.CreateActivity(call.Method.ActivityName, kind, parent);
+            var activity = source.CreateActivity(name, kind, isCurrent ? default : ContextOf(trace));
+            if (!isCurrent && activity is { IsAllDataRequested: true })
+                TraceBaggage.Copy(trace, activity);
+            return activity;
         }
         catch (Exception exception)
         {
@@ -178,7 +178,7 @@ internal static class CallTrace
     }
 
     /// <summary>Starts the activity. It has started even if a listener throws.</summary>
-    private static Activity Begin(Activity activity, Call call)
+    internal static Activity Start(Activity activity)
     {
         try
         {
@@ -189,6 +189,32 @@ internal static class CallTrace
             Border.Failed(BorderKind.TraceListener, exception);
         }
 
-        return activity.SetTag("rpc.system", "actop").SetTag("actop.grain", call.TargetId.ToString());
+        return activity;
     }
+
+    /// <summary>The decision that the trace that starts or arrives here is not recorded.</summary>
+    /// <param name="asked">The activity that the listeners created: with an id, or null.</param>
+    /// <param name="trace">The parent, or null.</param>
+    private static object Drop(Activity? asked, object? trace)
+    {
+        var parent = ContextOf(trace);
+        if (parent.TraceId == default && asked is null)
+            return UnknownTrace.Instance;
+        // The sampler may have seen this id, so it must not change.
+        var id = parent.TraceId == default ? asked!.TraceId : parent.TraceId;
+        return new PassedTrace(
+            new ActivityContext(id, parent.SpanId, ActivityTraceFlags.None, parent.TraceState ?? asked?.TraceStateString), isDropped: true,
+            trace);
+    }
+
+    private static ActivityContext ContextOf(object? trace) => trace switch
+    {
+        PassedTrace passed => passed.Origin,
+        Activity span => new ActivityContext(span.TraceId, span.SpanId, span.ActivityTraceFlags, span.TraceStateString, isRemote: true),
+        TraceHeader header => header.Context,
+        _ => default,
+    };
+
+    private static Activity Begin(Activity activity, Call call) =>
+        Start(activity).SetTag("rpc.system", "actop").SetTag("actop.grain", call.TargetId.ToString());
 }

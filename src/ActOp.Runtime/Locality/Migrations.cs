@@ -4,6 +4,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
@@ -43,6 +44,9 @@ internal sealed class Migrations(
     /// </summary>
     private const string NextKey = "\0next";
 
+    /// <summary>Among the values: the trace that the move belongs to. Silos of an older build leave it among the values.</summary>
+    private const string TraceKey = "\0trace";
+
     /// <summary>The length of an id.</summary>
     private const int IdBytes = 16;
 
@@ -64,6 +68,8 @@ internal sealed class Migrations(
     {
         var (previous, handOver) = (state.Previous, state.HandOver!);
         var values = new Dictionary<string, byte[]>(state.Values) { [NextKey] = handOver.Next.Key.ToByteArray() };
+        if (state.Trace is { } trace)
+            values[TraceKey] = TraceHeader.ToBytes(trace);
         _handOvers[previous.Location.Activation] = handOver;
         try
         {
@@ -129,6 +135,7 @@ internal sealed class Migrations(
             return default;
         var next = values.Remove(NextKey, out var id) && id.Length == IdBytes ? new ActivationId(new Guid(id)) : default;
         var state = new MigrationState(calls, previous, values) { Context = RequestContext.Current, MustAsk = !next.IsDefault };
+        var trace = values.Remove(TraceKey, out var header) ? CallTrace.Arrived(TraceHeader.Of(header)) : null;
         // If the sender has given up meanwhile, the grain may have been activated elsewhere.
         var patience = local.ResponseTimeout / 2;
         var asked = local.Clock.Update();
@@ -137,7 +144,7 @@ internal sealed class Migrations(
             var activation = activations.GetOrCreate(previous.Grain, grainClass, withFirstRequest: false, out var created, next);
             if (created)
             {
-                activation.Begin(state);
+                activation.Begin(state, trace: trace);
                 var location = await state.Arrival;
                 if (location.Silo is not null && location.Silo.Equals(local.Address))
                     locality.Arrived(previous.Grain);
@@ -205,6 +212,9 @@ internal sealed class MigrationState : IDehydrationContext, IRehydrationContext
     internal Registration Previous { get; }
 
     internal Dictionary<string, byte[]> Values => _values;
+
+    /// <summary>At the source: the trace that the move belongs to, if somebody listens.</summary>
+    internal object? Trace { get; init; }
 
     /// <summary>The request context of the caller that requested the move.</summary>
     internal RequestContextData? Context { get; init; }

@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Serialization;
@@ -33,8 +34,10 @@ internal sealed class GrainPlacement(
     /// <summary>
     /// The silo of the grain, and whether it was chosen just now and does not have the grain yet. Concurrent callers share one lookup if
     /// they call through the same interface and version with the same hint; else each gets an own choice, and the directory registers one.
+    /// The choice belongs to the trace of the first of them.
     /// </summary>
-    internal Task<(SiloAddress Silo, bool IsNew)> LocateAsync(GrainId grain, in CalledAs called, RequestContextData? context)
+    internal Task<(SiloAddress Silo, bool IsNew)> LocateAsync(
+        GrainId grain, in CalledAs called, RequestContextData? context, object? trace = null)
     {
         var wanted = new Wanted(grain, called, HintOf(context));
         if (_lookups.TryGetValue(wanted, out var running))
@@ -42,7 +45,7 @@ internal sealed class GrainPlacement(
         var source = new TaskCompletionSource<(SiloAddress, bool)>(TaskCreationOptions.RunContinuationsAsynchronously);
         running = _lookups.GetOrAdd(wanted, source.Task);
         if (ReferenceEquals(running, source.Task))
-            _answers.Follow(AnswerAsync(wanted, context, source));
+            _answers.Follow(AnswerAsync(wanted, context, trace, source));
         return running;
     }
 
@@ -52,13 +55,14 @@ internal sealed class GrainPlacement(
     /// then registers one of them.
     /// </summary>
     internal bool TryLocate(
-        GrainId grain, in CalledAs called, RequestContextData? context, [NotNullWhen(true)] out SiloAddress? silo, out bool isNew)
+        GrainId grain, in CalledAs called, RequestContextData? context, object? trace, [NotNullWhen(true)] out SiloAddress? silo,
+        out bool isNew)
     {
         (silo, isNew) = (null, false);
         if (_lookups.ContainsKey(new Wanted(grain, called, HintOf(context))) || !directory.TryLookup(grain, out var location))
             return false;
         isNew = location.IsNone;
-        if (isNew && !TryPlace(grain, called, context, out location))
+        if (isNew && !TryPlace(grain, called, context, trace, out location))
             return false;
         silo = location.Silo;
         // A grain of this silo is in the table of activations.
@@ -67,7 +71,7 @@ internal sealed class GrainPlacement(
         return true;
     }
 
-    private bool TryPlace(GrainId grain, in CalledAs called, RequestContextData? context, out Location location)
+    private bool TryPlace(GrainId grain, in CalledAs called, RequestContextData? context, object? trace, out Location location)
     {
         location = default;
         if (manifests.Known.HostsOf(grain.Type) is not { Placement: { } strategy, Filters: null } hosts
@@ -79,6 +83,7 @@ internal sealed class GrainPlacement(
         var silos = Compatible(hosts, called);
         if (silos.Length == 0)
             return false;
+        using var span = new GrainSpan(GrainSpans.Placing(grain, local.Address, trace));
         var silo = TakeHint(grain, silos)
             ?? IPlacementDirector.GetPlacementHint(context?.Values, silos) ?? director.Choose(grain, silos, local.Address);
         location = new Location(silo, default, 0);
@@ -104,7 +109,22 @@ internal sealed class GrainPlacement(
     /// <exception cref="OrleansException">No silo hosts the class, or a director or filter of the application hangs or answers
     /// wrongly.</exception>
     internal async Task<(SiloAddress Silo, bool IsChosen)> PlaceAsync(
-        GrainId grain, CalledAs called, RequestContextData? context, SiloAddress? expected = null)
+        GrainId grain, CalledAs called, RequestContextData? context, SiloAddress? expected = null, object? trace = null)
+    {
+        using var span = new GrainSpan(GrainSpans.Placing(grain, local.Address, trace));
+        try
+        {
+            return await PlaceByStrategyAsync(grain, called, context, expected).ConfigureAwait(false);
+        }
+        catch (Exception exception)
+        {
+            span.Fail(exception);
+            throw;
+        }
+    }
+
+    private async Task<(SiloAddress Silo, bool IsChosen)> PlaceByStrategyAsync(
+        GrainId grain, CalledAs called, RequestContextData? context, SiloAddress? expected)
     {
         var hosts = await FindHostsAsync(grain, called).ConfigureAwait(false);
         var target = new PlacementTarget(
@@ -212,7 +232,7 @@ internal sealed class GrainPlacement(
     private static string List(SiloAddress[] silos) => silos.Length == 0 ? "none" : string.Join(", ", silos.AsEnumerable());
 
     private async Task AnswerAsync(
-        Wanted wanted, RequestContextData? context, TaskCompletionSource<(SiloAddress, bool)> source)
+        Wanted wanted, RequestContextData? context, object? trace, TaskCompletionSource<(SiloAddress, bool)> source)
     {
         var grain = wanted.Grain;
         try
@@ -222,7 +242,7 @@ internal sealed class GrainPlacement(
             if (isNew)
             {
                 hints.TryTake(grain, out var expected);
-                (var silo, isNew) = await PlaceAsync(grain, wanted.Called, context, expected).ConfigureAwait(false);
+                (var silo, isNew) = await PlaceAsync(grain, wanted.Called, context, expected, trace).ConfigureAwait(false);
                 location = new Location(silo, default, 0);
             }
 

@@ -1,6 +1,7 @@
 using System.Collections.Immutable;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Metadata;
 using Orleans.Placement;
@@ -84,6 +85,7 @@ internal sealed class PlacementFilters
     {
         foreach (var (strategy, director) in _filters)
         {
+            using var span = new GrainSpan(GrainSpans.Filtering(strategy));
             // One more than there are shows a filter that returns too many, or does not end.
             SiloAddress[]? left = director.Filter(strategy, target, silos) is { } filtered ? [.. filtered.Take(silos.Length + 1)] : null;
             if (left is null || left.Length > silos.Length || !Array.TrueForAll(left, one => Array.IndexOf(silos, one) >= 0))

@@ -437,7 +437,8 @@ internal sealed class Router(
     {
         try
         {
-            return placement.TryLocate(target, CalledAs.Of(call, classes), call.Context, out var silo, out var isNew)
+            var called = CalledAs.Of(call, classes);
+            return placement.TryLocate(target, called, call.Context, CallTrace.OfRoute(call), out var silo, out var isNew)
                 && TryGo(call, target, silo, isNew, counted);
         }
         catch (Exception exception)
@@ -490,7 +491,8 @@ internal sealed class Router(
         {
             while (true)
             {
-                var (silo, isNew) = await placement.LocateAsync(target, CalledAs.Of(call, classes), call.Context).ConfigureAwait(false);
+                var (silo, isNew) = await placement.LocateAsync(
+                    target, CalledAs.Of(call, classes), call.Context, CallTrace.OfRoute(call)).ConfigureAwait(false);
                 if (TryGo(call, target, silo, isNew, counted))
                     return;
                 // The activation that the directory lists is gone already.

@@ -40,6 +40,7 @@ internal sealed class StateParts : IDisposable
     private static readonly ActivitySource Source = new(CallTrace.SourceName);
     private static readonly string[] Done = ["read", "written", "cleared"];
     private static readonly string[] Spans = ["storage.read", "storage.write", "storage.clear"];
+    private static readonly string[] SpansOfOrleans = ["read storage", "write storage", "clear storage"];
 
     private readonly Meter _meter = new(RuntimeMetrics.MeterName);
     private readonly Counter<long>[] _counts;
@@ -87,20 +88,24 @@ internal sealed class StateParts : IDisposable
 
     internal long Now => _time.GetTimestamp();
 
-    /// <summary>A span within a recorded trace; null otherwise.</summary>
-    internal static Activity? Begin(StateOperation operation, string state, GrainId grain, IGrainStorage provider)
+    /// <summary>
+    /// The span of an operation: under the source of Orleans for whoever listens to it, else, within a recorded trace, under that of calls.
+    /// </summary>
+    internal static GrainSpan Begin(StateOperation operation, string state, Type type, IGrainContext grain, IGrainStorage provider)
     {
-        if (Activity.Current is not { Recorded: true } || !Source.HasListeners())
-            return null;
-        var span = Source.StartActivity(Spans[(int)operation], ActivityKind.Client);
-        if (span is { IsAllDataRequested: true })
+        if (grain is Activation { Class.IsOfRuntime: true })
+            return default;
+        if (GrainSpans.StorageIsOn)
+            return new GrainSpan(GrainSpans.Storing(SpansOfOrleans[(int)operation], grain.GrainId, state, type, provider));
+        if (Activity.Current is not { Recorded: true } current || !Source.HasListeners()
+            || CallTrace.Create(Source, Spans[(int)operation], ActivityKind.Client, current) is not { } span)
         {
-            span.SetTag("actop.grain", grain.ToString());
-            span.SetTag("actop.state", state);
-            span.SetTag("actop.storage.provider", provider.GetType().Name);
+            return default;
         }
 
-        return span;
+        CallTrace.Start(span).SetTag("actop.grain", grain.GrainId.ToString()).SetTag("actop.state", state)
+            .SetTag("actop.storage.provider", provider.GetType().Name);
+        return new GrainSpan(span);
     }
 
     internal void Succeeded(StateOperation operation, IGrainStorage provider, long began)

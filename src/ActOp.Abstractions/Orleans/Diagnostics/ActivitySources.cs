@@ -1,8 +1,8 @@
 namespace Orleans.Diagnostics;
 
 /// <summary>
-/// Names of the sources of activities. Calls are traced on <see cref="ApplicationGrainActivitySourceName"/> for whoever listens to it, and
-/// on ActOp.Runtime; the other sources are silent.
+/// Names of the sources of activities. Calls are traced on ActOp.Runtime or, for who listens only to that,
+/// <see cref="ApplicationGrainActivitySourceName"/>; the runtime's own calls and durable jobs have no activities.
 /// </summary>
 public static class ActivitySources
 {
@@ -15,10 +15,10 @@ public static class ActivitySources
     /// <summary>Durable jobs.</summary>
     public const string DurableJobsActivitySourceName = "Microsoft.Orleans.DurableJobs";
 
-    /// <summary>Starts and ends of activations.</summary>
+    /// <summary>Placement, starts, ends and moves of activations.</summary>
     public const string LifecycleActivitySourceName = "Microsoft.Orleans.Lifecycle";
 
-    /// <summary>Calls of the runtime.</summary>
+    /// <summary>Calls of the runtime; silent.</summary>
     public const string RuntimeActivitySourceName = "Microsoft.Orleans.Runtime";
 
     /// <summary>Grain storage.</summary>

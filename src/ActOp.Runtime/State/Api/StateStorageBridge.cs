@@ -189,7 +189,7 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
     {
         cancellationToken.ThrowIfCancellationRequested();
         var began = _parts.Now;
-        using var span = StateParts.Begin(operation, _name, _context.GrainId, _store);
+        using var span = StateParts.Begin(operation, _name, typeof(TState), _context, _store);
         try
         {
             FillState();
@@ -197,7 +197,7 @@ public class StateStorageBridge<TState> : IStorage<TState>, IGrainMigrationParti
         }
         catch (Exception exception)
         {
-            span?.SetStatus(System.Diagnostics.ActivityStatusCode.Error, exception.Message);
+            span.Fail(exception);
             if (exception is OperationCanceledException && cancellationToken.IsCancellationRequested)
             {
                 DoubtAfter(operation, exception);
