@@ -148,7 +148,7 @@ internal sealed class NodeStep(Func<CancellationToken, Task> start, Func<Cancell
 /// <summary>The silo as a hosted service with its lifecycle.</summary>
 internal sealed class SiloHost(IServiceProvider services) : NodeHost(services, Make), ILocalSiloDetails
 {
-    private readonly SiloLifecycle _lifecycle = new();
+    private readonly SiloLifecycle _lifecycle = new() { Time = services.GetService<TimeProvider>() ?? TimeProvider.System };
 
     public string Name => Services.GetRequiredService<IOptions<SiloOptions>>().Value.SiloName;
 
@@ -194,7 +194,7 @@ internal sealed class SiloHost(IServiceProvider services) : NodeHost(services, M
 /// <summary>The external client as a hosted service: connects when the host starts.</summary>
 internal sealed class ClientHost(IServiceProvider services) : NodeHost(services, Make)
 {
-    private readonly ClientLifecycle _lifecycle = new();
+    private readonly ClientLifecycle _lifecycle = new() { Time = services.GetService<TimeProvider>() ?? TimeProvider.System };
     private ClientMembership? _membership;
 
     protected override StagedLifecycle Lifecycle => _lifecycle;

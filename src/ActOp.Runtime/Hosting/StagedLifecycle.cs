@@ -6,9 +6,19 @@ using Orleans.Runtime;
 namespace ActOp.Runtime.Hosting;
 
 /// <summary>Runs its observers by stage: ascending at start, descending at stop. One thread at a time.</summary>
+/// <remarks>
+/// An observer of a host that does not end although its token was cancelled is left behind after <see cref="Grace"/>, by an exception that
+/// names it: it keeps neither the start nor the stop of the others. Steps of the runtime (<see cref="NodeStep"/>) have limits of their own.
+/// </remarks>
 internal class StagedLifecycle : ILifecycleSubject
 {
+    /// <summary>For what an observer does when its token is cancelled.</summary>
+    private static readonly TimeSpan Grace = TimeSpan.FromSeconds(5);
+
     private List<(int Stage, string Name, ILifecycleObserver Observer)>? _observers;
+
+    /// <summary>For the time that observers get; null if whoever starts and stops this has a limit of its own.</summary>
+    internal TimeProvider? Time { get; init; }
 
     /// <summary>The highest stage whose observers have all started.</summary>
     internal int HighestCompletedStage { get; private set; } = int.MinValue;
@@ -44,14 +54,32 @@ internal class StagedLifecycle : ILifecycleSubject
         {
             cancellationToken.ThrowIfCancellationRequested();
             HighestStartedStage = stage.Key;
-            await Task.WhenAll(stage.Select(entry => StartAsync(entry.Observer, cancellationToken)));
+            await Task.WhenAll(stage.Select(entry => StartAsync(entry.Name, entry.Observer, cancellationToken)));
             HighestCompletedStage = stage.Key;
         }
     }
 
     /// <summary>Turns synchronous exceptions into a failed task, so that the other observers of the stage are awaited.</summary>
-    private static async Task StartAsync(ILifecycleObserver observer, CancellationToken cancellationToken) =>
-        await Given.Task(observer.OnStart(cancellationToken));
+    private async Task StartAsync(string name, ILifecycleObserver observer, CancellationToken cancellationToken) =>
+        await LimitedAsync(name, observer, Given.Task(observer.OnStart(cancellationToken)), cancellationToken);
+
+    private Task LimitedAsync(string name, ILifecycleObserver observer, Task step, CancellationToken cancellationToken) =>
+        Time is null || observer is NodeStep || step.IsCompleted || !cancellationToken.CanBeCanceled
+            ? step : LimitedAsync(name, Time, step, cancellationToken);
+
+    private static async Task LimitedAsync(string name, TimeProvider time, Task step, CancellationToken cancellationToken)
+    {
+        await step.WaitAsync(cancellationToken).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (!step.IsCompleted)
+            await step.WaitAsync(Grace, time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (!step.IsCompleted)
+        {
+            throw new TimeoutException("The lifecycle observer " + name + " has not ended within " + Grace
+                + " after its token was cancelled. It is left behind.");
+        }
+
+        await step.ConfigureAwait(false);
+    }
 
     private int HighestStartedStage { get; set; } = int.MinValue;
 
@@ -65,7 +93,8 @@ internal class StagedLifecycle : ILifecycleSubject
             {
                 try
                 {
-                    await Given.Task(entry.Observer.OnStop(cancellationToken));
+                    await LimitedAsync(
+                        entry.Name, entry.Observer, Given.Task(entry.Observer.OnStop(cancellationToken)), cancellationToken);
                 }
                 catch (Exception exception)
                 {

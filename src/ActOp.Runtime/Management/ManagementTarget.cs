@@ -47,8 +47,8 @@ internal interface IManagementTarget : ISystemTarget
 /// <summary>One silo's answers to the management grain.</summary>
 /// <remarks>
 /// On the control stage; holds nothing. Each answer is computed at once, from racy snapshots, except that of a collection, which waits for
-/// the ends that it has asked for. A command of a provider runs beside the other work of the stage; if it throws, the caller gets its
-/// exception. What comes twice is done twice.
+/// the ends that it has asked for. A command of a provider runs on the thread pool; if it throws, or does not end within the response
+/// timeout, the caller gets an exception. What comes twice is done twice.
 /// </remarks>
 internal sealed class ManagementTarget(
     LocalNode local, ActivationTable activations, ClusterManifests manifests, PeerTable peers, Router router) : IManagementTarget
@@ -132,7 +132,9 @@ internal sealed class ManagementTarget(
             ?? Named(provider).FirstOrDefault(service.IsInstanceOfType)
             ?? throw new ArgumentException("The silo " + local.Address + " has no provider " + service + " with the name " + provider
                 + " that takes commands.");
-        return found.ExecuteCommand(command, argument);
+        // Not on this stage, on which the silo shows that it lives.
+        return PoolStep.RunAsync(
+            "ExecuteCommand of " + found.GetType(), local.ResponseTimeout, local.TaskTime, () => found.ExecuteCommand(command, argument));
 
         IEnumerable<IControllable> Named(string name) => Keys.Prepend(service)
             .SelectMany(key => local.Services.GetKeyedServices(key, name)).OfType<IControllable>();

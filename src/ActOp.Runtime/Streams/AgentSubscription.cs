@@ -60,8 +60,18 @@ internal sealed class AgentSubscription : IDisposable
         Wake();
     }
 
-    /// <summary>Tells a cursor of a cache of the application that there is more.</summary>
-    internal void Refresh(StreamSequenceToken token) => _cursor.Refresh(token);
+    /// <summary>Tells a cursor of a cache of the application that there is more. If it throws, the next read shows why.</summary>
+    internal void Refresh(StreamSequenceToken token)
+    {
+        try
+        {
+            _cursor.Refresh(token);
+        }
+        catch (Exception exception)
+        {
+            _agent.QueueParts.Failed("Refresh of " + _cursor.GetType(), exception);
+        }
+    }
 
     /// <summary>There may be something to deliver.</summary>
     internal void Wake()
@@ -76,7 +86,7 @@ internal sealed class AgentSubscription : IDisposable
     public void Dispose()
     {
         _hasEnded = true;
-        _cursor.Dispose();
+        _agent.QueueParts.Release(_cursor);
     }
 
     private async Task RunAsync()
@@ -134,7 +144,7 @@ internal sealed class AgentSubscription : IDisposable
             _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, failure);
         if (_agent.Parts.Now - began < (long)_agent.Options.MaxEventDeliveryTime.TotalMilliseconds)
         {
-            await _agent.PauseAsync(_agent.DeliveryBackoff.Next(failures));
+            await _agent.PauseAfterFailureAsync(failures);
             return;
         }
 
@@ -142,8 +152,8 @@ internal sealed class AgentSubscription : IDisposable
         var held = _cursor;
         try
         {
-            _cursor = _agent.Cache.GetCacheCursor(_stream.Id, null);
-            held.Dispose();
+            _cursor = QueueParts.NewCursor(_agent.Cache, _stream.Id, null);
+            _agent.QueueParts.Release(held);
         }
         catch (Exception exception)
         {
@@ -188,16 +198,30 @@ internal sealed class AgentSubscription : IDisposable
         }
         else
         {
-            while (_pending.Count < Math.Max(1, _agent.Options.BatchContainerBatchSize) && _cursor.MoveNext())
-            {
-                if (_cursor.GetCurrent(out var failure) is { } batch)
-                    _pending.Add(batch);
-                if (failure is not null)
-                    await TellAsync(failure);
-            }
+            await ReadForeignAsync(Math.Max(1, _agent.Options.BatchContainerBatchSize));
         }
 
         return _pending.Count > 0;
+    }
+
+    /// <summary>
+    /// Reads a cursor of the application. So many messages in a row that cannot be read are a failure, as is one that is not there.
+    /// </summary>
+    private async ValueTask ReadForeignAsync(int most)
+    {
+        for (var failures = 0; _pending.Count < most && !_hasEnded && !_agent.IsStopping && _cursor.MoveNext();)
+        {
+            var batch = _cursor.GetCurrent(out var failure);
+            if (batch is not null)
+                _pending.Add(batch);
+            else if (failure is null)
+                throw new InvalidOperationException("The cursor " + _cursor.GetType() + " has moved to a message and has none.");
+            if (failure is null)
+                continue;
+            await TellAsync(failure);
+            if (++failures == MostInDelivery)
+                throw new InvalidOperationException("The cursor " + _cursor.GetType() + " has no message that can be read.", failure);
+        }
     }
 
     private async Task DeliverAsync()
@@ -205,15 +229,9 @@ internal sealed class AgentSubscription : IDisposable
         var began = _agent.Parts.Now;
         for (var attempt = 0; _pending.Count > 0 && !_hasEnded && !_agent.IsStopping;)
         {
-            var refused = !_agent.HasFilter ? 0
-                : _pending.TakeWhile(batch => !_agent.IsWanted(_stream.Id, batch, Entry.FilterData)).Count();
-            if (refused > 0)
-            {
-                Passed(refused);
+            if (NextWanted() is not { Length: > 0 } wanted)
                 continue;
-            }
-
-            var report = await SendAsync();
+            var report = await SendAsync(wanted);
             if (_hasEnded)
                 return;
             if (report.Restart is { } start)
@@ -244,20 +262,34 @@ internal sealed class AgentSubscription : IDisposable
 
             if (attempt == 0)
                 _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, error);
-            await _agent.PauseAsync(_agent.DeliveryBackoff.Next(attempt++));
+            await _agent.PauseAfterFailureAsync(attempt++);
         }
+    }
+
+    /// <summary>
+    /// The batches up to the next one that the filter refuses, after it has passed those that it refuses before them. It is asked once
+    /// about each, so that an answer that changes cannot make an empty delivery.
+    /// </summary>
+    private IBatchContainer[] NextWanted()
+    {
+        if (!_agent.HasFilter)
+            return [.. _pending];
+        var refused = 0;
+        while (refused < _pending.Count && !_agent.IsWanted(_stream.Id, _pending[refused], Entry.FilterData))
+            refused++;
+        if (refused > 0)
+            Passed(refused);
+        return _pending.Count == 0 ? []
+            : [_pending[0], .. _pending.Skip(1).TakeWhile(batch => _agent.IsWanted(_stream.Id, batch, Entry.FilterData))];
     }
 
     /// <summary>A consumer that takes nothing and says nothing would be asked for ever.</summary>
     private static InvalidOperationException? Nothing(DeliveryReport report) =>
         report.Taken > 0 ? null : new InvalidOperationException("The consumer has taken nothing.");
 
-    /// <summary>One delivery, of the batches up to the next one that the filter refuses.</summary>
-    private async ValueTask<DeliveryReport> SendAsync()
+    /// <summary>One delivery.</summary>
+    private async ValueTask<DeliveryReport> SendAsync(IBatchContainer[] wanted)
     {
-        var wanted = _agent.HasFilter
-            ? _pending.TakeWhile(batch => _agent.IsWanted(_stream.Id, batch, Entry.FilterData)).ToArray()
-            : [.. _pending];
         try
         {
             var report = await _consumer.Deliver(Entry.Id, _stream.Qualified, new DeliveryBatch(wanted), _agreedStart);
@@ -337,13 +369,13 @@ internal sealed class AgentSubscription : IDisposable
         var cursor = _cursor;
         try
         {
-            cursor = _agent.Cache.GetCacheCursor(_stream.Id, start);
+            cursor = QueueParts.NewCursor(_agent.Cache, _stream.Id, start);
         }
         catch (DataNotAvailableException exception)
         {
             failure = exception;
-            cursor = _agent.Cache is SimpleQueueCache own ? own.GetCursorAtOldest(_stream.Id) : _agent.Cache.GetCacheCursor(_stream.Id,
-                null);
+            cursor = _agent.Cache is SimpleQueueCache own ? own.GetCursorAtOldest(_stream.Id)
+                : QueueParts.NewCursor(_agent.Cache, _stream.Id, null);
         }
         catch (Exception exception)
         {
@@ -351,7 +383,7 @@ internal sealed class AgentSubscription : IDisposable
         }
 
         if (!ReferenceEquals(cursor, _cursor))
-            _cursor.Dispose();
+            _agent.QueueParts.Release(_cursor);
         _cursor = cursor;
         if (failure is not null)
             await TellAsync(failure);

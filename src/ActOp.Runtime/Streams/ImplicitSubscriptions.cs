@@ -15,7 +15,8 @@ namespace ActOp.Runtime.Streams;
 /// </summary>
 /// <remarks>
 /// Any thread. The table is made anew when the silo hears of other classes. The result for a namespace is kept, for a limited number of
-/// namespaces. A pattern that cannot be used in this process is logged once per table and matches nothing.
+/// namespaces. A pattern that cannot be used in this process is logged once per table and matches nothing. A predicate or mapper of the
+/// application that throws leaves its class out, for as long as it throws; the other subscriptions to the stream or channel hold.
 /// </remarks>
 internal sealed class ImplicitSubscriptions(StreamParts parts)
 {
@@ -34,13 +35,20 @@ internal sealed class ImplicitSubscriptions(StreamParts parts)
     }
 
     /// <summary>The implicit subscriptions to a stream.</summary>
-    internal List<SubscriptionEntry> To(QualifiedStreamId stream)
+    internal List<SubscriptionEntry> To(QualifiedStreamId stream) => To(stream, out _);
+
+    /// <inheritdoc cref="To(QualifiedStreamId)"/>
+    /// <param name="stream">The stream.</param>
+    /// <param name="areAll">False if a predicate or mapper has thrown, so that there may be more.</param>
+    internal List<SubscriptionEntry> To(QualifiedStreamId stream, out bool areAll)
     {
         var found = new List<SubscriptionEntry>();
-        foreach (var binding in Current.Streams.Of(stream.StreamId.GetNamespace() ?? ""))
+        areAll = true;
+        foreach (var binding in Current.Streams.Of(stream.StreamId.GetNamespace() ?? "", ref areAll))
         {
-            var consumer = GrainId.Create(binding.GrainType, binding.StreamKey(stream.StreamId));
-            if (!found.Exists(one => one.Consumer == consumer))
+            var consumer = binding.Consumer(stream.StreamId);
+            areAll &= !consumer.IsDefault;
+            if (!consumer.IsDefault && !found.Exists(one => one.Consumer == consumer))
                 found.Add(new SubscriptionEntry { Id = IdOf(stream, binding.GrainType), Consumer = consumer });
         }
 
@@ -51,10 +59,11 @@ internal sealed class ImplicitSubscriptions(StreamParts parts)
     internal List<GrainId> To(ChannelId channel)
     {
         var found = new List<GrainId>();
-        foreach (var binding in Current.Channels.Of(channel.GetNamespace() ?? ""))
+        var areAll = true;
+        foreach (var binding in Current.Channels.Of(channel.GetNamespace() ?? "", ref areAll))
         {
-            var consumer = GrainId.Create(binding.GrainType, binding.ChannelKey(channel));
-            if (!found.Contains(consumer))
+            var consumer = binding.Consumer(channel);
+            if (!consumer.IsDefault && !found.Contains(consumer))
                 found.Add(consumer);
         }
 
@@ -118,13 +127,16 @@ internal sealed class ImplicitSubscriptions(StreamParts parts)
     {
         private readonly ConcurrentDictionary<string, Binding[]> _found = new(StringComparer.Ordinal);
 
-        internal Binding[] Of(string ns)
+        internal Binding[] Of(string ns, ref bool areAll)
         {
             if (_found.TryGetValue(ns, out var found))
                 return found;
-            found = [.. all.Where(binding => binding.Matches(ns))];
-            if (_found.Count < MaxNamespaces)
+            var areSure = true;
+            found = [.. all.Where(binding => binding.Matches(ns, ref areSure))];
+            // What a predicate that has thrown will say is not known.
+            if (areSure && _found.Count < MaxNamespaces)
                 _found.TryAdd(ns, found);
+            areAll &= areSure;
             return found;
         }
     }
@@ -132,67 +144,97 @@ internal sealed class ImplicitSubscriptions(StreamParts parts)
     /// <summary>One binding of one class.</summary>
     private sealed class Binding(GrainBindings bindings, Func<string, bool> matches, StreamParts parts, string? mapper)
     {
+        private readonly FailureCount _failures = new();
+
         internal GrainType GrainType => bindings.GrainType;
 
         internal static Binding OfStreams(StreamParts parts, GrainBindings bindings, IReadOnlyDictionary<string, string> values)
         {
             var pattern = values.GetValueOrDefault(WellKnownGrainTypeProperties.StreamBindingPatternKey) ?? "";
             var mapper = values.GetValueOrDefault(WellKnownGrainTypeProperties.StreamIdMapperKey);
-            return new Binding(bindings, Predicate(parts, bindings.GrainType, pattern, () =>
-            {
-                foreach (var provider in parts.Services.GetServices<IStreamNamespacePredicateProvider>())
-                {
-                    if (provider.TryGetPredicate(pattern, out var predicate))
-                        return predicate.IsMatch;
-                }
-
-                return null;
-            }), parts, mapper);
+            return new Binding(bindings, Predicate(
+                parts, bindings.GrainType, pattern, parts.Services.GetServices<IStreamNamespacePredicateProvider>(),
+                provider => provider.TryGetPredicate(pattern, out var predicate) ? predicate.IsMatch : null), parts, mapper);
         }
 
         internal static Binding OfChannels(StreamParts parts, GrainBindings bindings, IReadOnlyDictionary<string, string> values)
         {
             var pattern = values.GetValueOrDefault(WellKnownGrainTypeProperties.BroadcastChannelBindingPatternKey) ?? "";
             var mapper = values.GetValueOrDefault(WellKnownGrainTypeProperties.ChannelIdMapperKey);
-            return new Binding(bindings, Predicate(parts, bindings.GrainType, pattern, () =>
-            {
-                foreach (var provider in parts.Services.GetServices<IChannelNamespacePredicateProvider>())
-                {
-                    if (provider.TryGetPredicate(pattern, out var predicate))
-                        return predicate.IsMatch;
-                }
-
-                return null;
-            }), parts, mapper);
+            return new Binding(bindings, Predicate(
+                parts, bindings.GrainType, pattern, parts.Services.GetServices<IChannelNamespacePredicateProvider>(),
+                provider => provider.TryGetPredicate(pattern, out var predicate) ? predicate.IsMatch : null), parts, mapper);
         }
 
-        internal bool Matches(string ns) => matches(ns);
-
-        internal IdSpan StreamKey(StreamId stream) => (mapper is null
-            ? new DefaultStreamIdMapper()
-            : parts.Services.GetKeyedService<IStreamIdMapper>(mapper)
-                ?? throw new KeyNotFoundException("No IStreamIdMapper has the name " + mapper + ".")).GetGrainKeyId(bindings, stream);
-
-        internal IdSpan ChannelKey(ChannelId channel) => (mapper is null
-            ? new DefaultChannelIdMapper()
-            : parts.Services.GetKeyedService<IChannelIdMapper>(mapper)
-                ?? throw new KeyNotFoundException("No IChannelIdMapper has the name " + mapper + ".")).GetGrainKeyId(bindings, channel);
-
-        private static Func<string, bool> Predicate(
-            StreamParts parts, GrainType grainType, string pattern, Func<Func<string, bool>?> find)
+        internal bool Matches(string ns, ref bool isSure)
         {
             try
             {
-                if (find() is { } found)
-                    return found;
-                parts.Log.PatternUnusable(pattern, grainType, "no provider of predicates knows it");
+                return matches(ns);
             }
             catch (Exception exception)
             {
-                // The pattern may come from another silo.
-                parts.Log.PatternUnusable(pattern, grainType, exception.Message);
+                isSure = false;
+                Failed("The predicate", ns, exception);
+                return false;
+            }
+        }
+
+        /// <summary>The grain of the class that gets the items of the stream; none if the mapper does not say.</summary>
+        internal GrainId Consumer(StreamId stream) => Consumer(stream, stream => (mapper is null
+            ? new DefaultStreamIdMapper()
+            : parts.Services.GetKeyedService<IStreamIdMapper>(mapper)
+                ?? throw new KeyNotFoundException("No IStreamIdMapper has the name " + mapper + ".")).GetGrainKeyId(bindings, stream));
+
+        /// <inheritdoc cref="Consumer(StreamId)"/>
+        internal GrainId Consumer(ChannelId channel) => Consumer(channel, channel => (mapper is null
+            ? new DefaultChannelIdMapper()
+            : parts.Services.GetKeyedService<IChannelIdMapper>(mapper)
+                ?? throw new KeyNotFoundException("No IChannelIdMapper has the name " + mapper + ".")).GetGrainKeyId(bindings, channel));
+
+        private GrainId Consumer<T>(T from, Func<T, IdSpan> map)
+            where T : notnull
+        {
+            try
+            {
+                var key = map(from);
+                return !key.IsDefault ? GrainId.Create(GrainType, key)
+                    : throw new InvalidOperationException("The mapper has returned no key.");
+            }
+            catch (Exception exception)
+            {
+                Failed("The mapper", from.ToString()!, exception);
+                return default;
+            }
+        }
+
+        private void Failed(string what, string name, Exception exception)
+        {
+            if (_failures.IsTold(out var count))
+                parts.Log.SubscriptionUnusable(what, GrainType, name, count, exception);
+        }
+
+        /// <summary>The predicate of the first provider that knows the pattern. One that throws does not know it.</summary>
+        private static Func<string, bool> Predicate<TProvider>(
+            StreamParts parts, GrainType grainType, string pattern, IEnumerable<TProvider> providers,
+            Func<TProvider, Func<string, bool>?> find)
+        {
+            var reason = "no provider of predicates knows it";
+            foreach (var provider in providers)
+            {
+                try
+                {
+                    if (find(provider) is { } found)
+                        return found;
+                }
+                catch (Exception exception)
+                {
+                    // The pattern may come from another silo.
+                    reason = exception.Message;
+                }
             }
 
+            parts.Log.PatternUnusable(pattern, grainType, reason);
             return static _ => false;
         }
     }

@@ -1,3 +1,4 @@
+using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
@@ -11,9 +12,12 @@ namespace ActOp.Runtime.Streams;
 
 /// <summary>The agents of one provider on one silo: one for each queue that the balancer gives to this silo.</summary>
 /// <remarks>
-/// Owns the agents. One change at a time; any thread. A change that fails is logged as background work, and the next notification, or the
-/// next change of the view, repeats it. A stop ends all agents, waits for each for a limited time, and cannot be undone by a late
-/// notification.
+/// <para>Owns the agents. One change at a time; any thread. A change that fails is logged as background work, and the next notification, or
+/// the next change of the view, repeats it. A stop ends all agents, waits for each for a limited time, and cannot be undone by a late
+/// notification.</para>
+/// <para>The balancer may be one of the application. It is called on the thread pool, for as long as a delivery may take (<see
+/// cref="PoolStep"/>). One that fails
+/// at the start fails the start; later, the agents stay as they are. The stop does not need it.</para>
 /// </remarks>
 internal sealed class PullingAgents : IStreamQueueBalanceListener
 {
@@ -28,7 +32,8 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
     {
         var services = source.Parts.Services;
         var name = source.Name;
-        _mapper = factory.GetStreamQueueMapper();
+        _mapper = factory.GetStreamQueueMapper() ?? throw new InvalidOperationException(
+            nameof(factory.GetStreamQueueMapper) + " of " + factory.GetType() + " has returned null.");
         _balancer = services.GetKeyedService<IStreamQueueBalancer>(name) ?? new EvenQueueBalancer(services);
         _setup = new AgentSetup(
             source.Parts, name, source.Adapter, factory, pubSub,
@@ -44,7 +49,7 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
     internal async Task StartAsync()
     {
         _isOpen = true;
-        await _balancer.Initialize(_mapper).ConfigureAwait(false);
+        await BalancerAsync(nameof(_balancer.Initialize), () => _balancer.Initialize(_mapper)).ConfigureAwait(false);
         _balancer.SubscribeToQueueDistributionChangeEvents(this);
         await AdjustAsync().ConfigureAwait(false);
     }
@@ -52,7 +57,15 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
     internal async Task StopAsync()
     {
         _isOpen = false;
-        _balancer.UnSubscribeFromQueueDistributionChangeEvents(this);
+        try
+        {
+            _balancer.UnSubscribeFromQueueDistributionChangeEvents(this);
+        }
+        catch (Exception exception)
+        {
+            _setup.Parts.Log.ProviderPartFailed("The balancer " + _balancer.GetType(), _setup.Provider, exception);
+        }
+
         try
         {
             // Before the balancer gives the queues to others.
@@ -60,7 +73,7 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
         }
         finally
         {
-            await _balancer.Shutdown().ConfigureAwait(false);
+            await BalancerAsync(nameof(_balancer.Shutdown), _balancer.Shutdown).ConfigureAwait(false);
         }
     }
 
@@ -71,7 +84,7 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
         await _gate.WaitAsync(_setup.Parts.Background.Stopping).ConfigureAwait(false);
         try
         {
-            HashSet<QueueId> wanted = _isOpen ? [.. _balancer.GetMyQueues()] : [];
+            var wanted = _isOpen ? await WantedAsync().ConfigureAwait(false) : [];
             QueueId[] before = [.. _agents.Keys];
             var surplus = _agents.Keys.Where(queue => !wanted.Contains(queue)).ToArray();
             var missing = wanted.Where(queue => !_agents.ContainsKey(queue)).ToArray();
@@ -95,6 +108,39 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
         finally
         {
             _gate.Release();
+        }
+    }
+
+    private async Task<HashSet<QueueId>> WantedAsync()
+    {
+        HashSet<QueueId> wanted = [];
+        await BalancerAsync(nameof(_balancer.GetMyQueues), () =>
+        {
+            wanted = [.. _balancer.GetMyQueues() ?? throw new InvalidOperationException(
+                nameof(_balancer.GetMyQueues) + " of " + _balancer.GetType() + " has returned null.")];
+            return Task.CompletedTask;
+        }).ConfigureAwait(false);
+        return wanted;
+    }
+
+    /// <summary>The caller gets what fails, too: it may be the application.</summary>
+    private async Task BalancerAsync(string method, Func<Task> step)
+    {
+        if (_balancer is EvenQueueBalancer)
+        {
+            await step().ConfigureAwait(false);
+            return;
+        }
+
+        var name = method + " of the queue balancer " + _balancer.GetType();
+        try
+        {
+            await PoolStep.RunAsync(name, _setup.Options.MaxEventDeliveryTime, _setup.Parts.Local.TaskTime, step).ConfigureAwait(false);
+        }
+        catch (Exception exception)
+        {
+            _setup.Parts.Log.ProviderPartFailed(name, _setup.Provider, exception);
+            throw;
         }
     }
 

@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using Orleans.Configuration;
 using Orleans.Internal;
@@ -43,12 +44,14 @@ internal sealed class AgentStream(StreamId id, QualifiedStreamId qualified)
 /// <para>Owns the receiver, the cache, the streams that it has seen and their subscriptions. Everything runs on the turns of its own
 /// activation, on the work stage. It reads only while the cache has room, so slow consumers slow the producers down and nothing
 /// grows.</para>
-/// <para>Failures. The queue throws: logged, and read again after a pause, for ever. It hangs: the calls of its receiver time out. The
-/// rendezvous of a stream throws or hangs: its batches wait in the cache, and the registration is repeated, for ever. A batch cannot be
-/// delivered: see
+/// <para>Failures. The queue throws: logged, and read again after a pause, for ever. It hangs in a read: the queue waits until it answers
+/// or the agent stops, which waits a limited time; in another call of its receiver: the call times out. It returns batches that cannot be
+/// read: they are left out. The rendezvous of a stream throws or hangs: its batches wait in the cache, and the registration is repeated,
+/// for ever. A batch cannot be delivered: see
 /// <see cref="AgentSubscription"/>. The silo dies: the balancer of another silo starts an agent, which gets what was not acknowledged.
 /// Started twice, by silos with different views: consumers get some batches twice. Nobody notices an agent that reads slowly, except the
-/// producers that wait.</para>
+/// producers that wait. Whatever else the application's receiver, cache, cursors, filter or pauses do wrong is a failure of the read, of
+/// the stream or of the subscription that it belongs to: <see cref="QueueParts"/>.</para>
 /// </remarks>
 internal sealed class StreamAgent : IStreamAgent
 {
@@ -62,15 +65,24 @@ internal sealed class StreamAgent : IStreamAgent
 
     /// <summary>From the end of a delivery to its acknowledgement, while the receiver waits for messages.</summary>
     private static readonly TimeSpan AcknowledgementDelay = TimeSpan.FromMilliseconds(50);
-    private static readonly TimeSpan LongestStop = TimeSpan.FromSeconds(5);
+
+    /// <summary>What is under way when the agent is to stop may go on for so long, and each step of the stop itself.</summary>
+    private static readonly TimeSpan StepOfStop = TimeSpan.FromSeconds(2);
+    private static readonly TimeSpan LongestStop = 5 * StepOfStop;
 
     private readonly AgentSetup _setup;
     private readonly QueueId _queue;
     private readonly Activation _host;
     private readonly CancellationTokenSource _stopping = new();
+
+    /// <summary>Cancelled when the stop has waited long enough for what was under way.</summary>
+    private readonly CancellationTokenSource _abandoned = new();
+    private readonly QueueParts _queueParts;
+    private readonly FailureCount _filterFailures = new();
     private readonly Dictionary<StreamId, AgentStream> _streams = [];
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly List<Task> _running = [];
+    private IQueueCache? _cache;
     private IQueueAdapterReceiver? _receiver;
     private IStreamFailureHandler? _failureHandler;
     private TaskCompletionSource? _room;
@@ -82,8 +94,7 @@ internal sealed class StreamAgent : IStreamAgent
         _setup = setup;
         _queue = queue;
         Reports = new AgentReports(setup, queue);
-        Cache = setup.Factory.GetQueueAdapterCache()?.CreateQueueCache(queue)
-            ?? new SimpleQueueCache(SimpleQueueCacheOptions.DEFAULT_CACHE_SIZE, setup.Parts.Log.Logger);
+        _queueParts = new QueueParts(setup, queue);
         _host = setup.Parts.AddObserver(this);
     }
 
@@ -91,9 +102,10 @@ internal sealed class StreamAgent : IStreamAgent
 
     internal StreamPullingAgentOptions Options => _setup.Options;
 
-    internal IBackoffProvider DeliveryBackoff => _setup.DeliveryBackoff;
+    /// <summary>Made before the first read.</summary>
+    internal IQueueCache Cache => _cache!;
 
-    internal IQueueCache Cache { get; }
+    internal QueueParts QueueParts => _queueParts;
 
     internal AgentReports Reports { get; }
 
@@ -110,9 +122,14 @@ internal sealed class StreamAgent : IStreamAgent
     internal async Task StopAsync()
     {
         await _stopping.CancelAsync().ConfigureAwait(false);
-        await _ended.Task.WaitAsync(LongestStop, Parts.Local.TaskTime).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await _ended.Task.WaitAsync(StepOfStop, Parts.Local.TaskTime).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (!_ended.Task.IsCompleted)
+        {
             Parts.Log.AgentLeft(_setup.Provider, _queue);
+            await _abandoned.CancelAsync().ConfigureAwait(false);
+            await _ended.Task.WaitAsync(LongestStop, Parts.Local.TaskTime).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+
         _host.EndObserver();
     }
 
@@ -210,7 +227,8 @@ internal sealed class StreamAgent : IStreamAgent
         catch (Exception exception)
         {
             // Nothing is lost by a filter that fails.
-            Parts.Log.HandlerFailed(_setup.Provider, exception);
+            if (_filterFailures.IsTold(out var count))
+                Parts.Log.FilterFailed(_setup.Provider, filter.GetType(), count, exception);
             return true;
         }
     }
@@ -221,10 +239,11 @@ internal sealed class StreamAgent : IStreamAgent
         try
         {
             // Code of the application: one that hangs must not hold the queue.
-            _failureHandler ??= await _setup.Factory.GetDeliveryFailureHandler(_queue)
-                .WaitAsync(Options.MaxEventDeliveryTime, Parts.Local.TaskTime, _stopping.Token);
-            await _failureHandler.OnDeliveryFailure(GuidId.GetGuidId(entry.Id), _setup.Provider, stream.Id, token)
-                .WaitAsync(Options.MaxEventDeliveryTime, Parts.Local.TaskTime, _stopping.Token);
+            _failureHandler ??= await Given.Task(_setup.Factory.GetDeliveryFailureHandler(_queue), "GetDeliveryFailureHandler")
+                .WaitAsync(Options.MaxEventDeliveryTime, Parts.Local.TaskTime, _stopping.Token)
+                ?? throw new InvalidOperationException("GetDeliveryFailureHandler has returned no handler.");
+            await Given.Task(_failureHandler.OnDeliveryFailure(GuidId.GetGuidId(entry.Id), _setup.Provider, stream.Id, token),
+                "OnDeliveryFailure").WaitAsync(Options.MaxEventDeliveryTime, Parts.Local.TaskTime, _stopping.Token);
             if (!_failureHandler.ShouldFaultSubsriptionOnError
                 || !await _setup.PubSub.FaultSubscription(stream.Qualified, GuidId.GetGuidId(entry.Id)))
             {
@@ -241,8 +260,11 @@ internal sealed class StreamAgent : IStreamAgent
         return true;
     }
 
+    /// <summary>The pause before a failed delivery is repeated.</summary>
+    internal Task PauseAfterFailureAsync(int failures) => PauseAsync(_queueParts.Pause(_setup.DeliveryBackoff, failures));
+
     /// <summary>A pause that ends early when the agent stops.</summary>
-    internal async Task PauseAsync(TimeSpan time) => await Task.Delay(time, Parts.Local.TaskTime, _stopping.Token).ConfigureAwait(
+    private async Task PauseAsync(TimeSpan time) => await Task.Delay(time, Parts.Local.TaskTime, _stopping.Token).ConfigureAwait(
         ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
 
     private void Begin() => Parts.Background.Follow(RunAsync());
@@ -263,9 +285,9 @@ internal sealed class StreamAgent : IStreamAgent
                 {
                     failures++;
                     // A queue that stays away must not fill the log.
-                    if (failures <= 3 || failures % 100 == 0)
+                    if (FailureCount.IsTold(failures))
                         Parts.Log.ReadFailed(_setup.Provider, _queue, failures, exception);
-                    await PauseAsync(_setup.ReaderBackoff.Next(failures - 1));
+                    await PauseAsync(_queueParts.Pause(_setup.ReaderBackoff, failures - 1));
                 }
                 catch (Exception)
                 {
@@ -284,13 +306,14 @@ internal sealed class StreamAgent : IStreamAgent
 
     private async Task OpenAsync()
     {
+        _cache ??= _queueParts.NewCache();
         if (_receiver is null)
         {
-            var receiver = _setup.Adapter.CreateReceiver(_queue);
+            var receiver = _queueParts.NewReceiver();
             Task? opening = null;
             try
             {
-                opening = receiver.Initialize(Options.InitQueueTimeout);
+                opening = Given.Task(receiver.Initialize(Options.InitQueueTimeout), "Initialize of " + receiver.GetType());
                 await opening.WaitAsync(Options.InitQueueTimeout, Parts.Local.TaskTime, _stopping.Token);
             }
             catch (Exception exception)
@@ -320,7 +343,7 @@ internal sealed class StreamAgent : IStreamAgent
         await opening.WaitAsync(Options.InitQueueTimeout + LongestStop, Parts.Local.TaskTime, Parts.Background.Stopping)
             .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (opening.IsCompletedSuccessfully)
-            await receiver.Shutdown(LongestStop).ConfigureAwait(false);
+            await receiver.Shutdown(StepOfStop).ConfigureAwait(false);
     }
 
     private async Task ReadAsync(Action succeeded)
@@ -337,10 +360,12 @@ internal sealed class StreamAgent : IStreamAgent
             }
 
             var asked = most < 0 ? QueueAdapterConstants.UNLIMITED_GET_QUEUE_MSG : Math.Min(most, MostInRead);
-            var messages = await _receiver!.GetQueueMessagesAsync(asked, _stopping.Token);
+            var messages = await Given.Task(
+                _receiver!.GetQueueMessagesAsync(asked, _stopping.Token), "GetQueueMessagesAsync of " + _receiver.GetType())
+                .WaitAsync(_abandoned.Token);
             succeeded();
-            if (messages is { Count: > 0 })
-                Take(messages);
+            if (messages is { Count: > 0 } && _queueParts.Readable(messages) is { Count: > 0 } readable)
+                Take(readable);
             else if (_receiver is not IWaitingReceiver)
                 await PauseAsync(Options.GetQueueMsgsTimerPeriod);
         }
@@ -364,8 +389,16 @@ internal sealed class StreamAgent : IStreamAgent
     private async ValueTask AcknowledgeAsync()
     {
         if (_receiver is not null && Cache.TryPurgeFromCache(out var purged) && purged is { Count: > 0 })
-            await _receiver.MessagesDeliveredAsync(purged, _stopping.Token);
+        {
+            var told = _receiver.MessagesDeliveredAsync(purged, _stopping.Token);
+            if (told is not { IsCompletedSuccessfully: true })
+                await DeliveredAsync(told);
+        }
     }
+
+    /// <summary>A receiver that does not answer holds neither the reads nor the stop.</summary>
+    private Task DeliveredAsync(Task told) => Given.Task(told, "MessagesDeliveredAsync of " + _receiver!.GetType())
+        .WaitAsync(IsStopping ? StepOfStop : Options.MaxEventDeliveryTime, Parts.Local.TaskTime, _abandoned.Token);
 
     private void Take(IList<IBatchContainer> messages)
     {
@@ -376,17 +409,8 @@ internal sealed class StreamAgent : IStreamAgent
         {
             if (seen is not null && !seen.Add(batch.StreamId))
                 continue;
-            if (!_streams.TryGetValue(batch.StreamId, out var stream))
-            {
-                stream = new AgentStream(batch.StreamId, new QualifiedStreamId(_setup.Provider, batch.StreamId))
-                {
-                    First = batch.SequenceToken,
-                    Hold = CursorAt(batch.StreamId, batch.SequenceToken),
-                };
-                _streams.Add(batch.StreamId, stream);
-                Follow(RegisterAsync(stream));
-            }
-
+            if (!_streams.TryGetValue(batch.StreamId, out var stream) && (stream = TryBegin(batch)) is null)
+                continue;
             stream.LastBatch = now;
             foreach (var subscription in stream.Subscriptions.Values)
             {
@@ -394,6 +418,27 @@ internal sealed class StreamAgent : IStreamAgent
                     subscription.Refresh(batch.SequenceToken);
                 subscription.Wake();
             }
+        }
+    }
+
+    /// <summary>The stream of its first batch. Null if the cache gives no cursor: nobody can read it, and other streams go on.</summary>
+    private AgentStream? TryBegin(IBatchContainer batch)
+    {
+        try
+        {
+            var stream = new AgentStream(batch.StreamId, new QualifiedStreamId(_setup.Provider, batch.StreamId))
+            {
+                First = batch.SequenceToken,
+                Hold = CursorAt(batch.StreamId, batch.SequenceToken),
+            };
+            _streams.Add(batch.StreamId, stream);
+            Follow(RegisterAsync(stream));
+            return stream;
+        }
+        catch (Exception exception)
+        {
+            _queueParts.Failed("A cursor for the stream " + batch.StreamId, exception);
+            return null;
         }
     }
 
@@ -407,24 +452,46 @@ internal sealed class StreamAgent : IStreamAgent
         {
             try
             {
-                foreach (var entry in await _setup.PubSub.RegisterAgentAsync(stream.Qualified, Id))
+                var (found, areAll) = await _setup.PubSub.RegisterAgentAsync(stream.Qualified, Id);
+                foreach (var entry in found)
                 {
                     if (!stream.Subscriptions.ContainsKey(entry.Id) && !stream.Removed.Contains(entry.Id))
                         Add(stream, entry, stream.First);
                 }
 
-                stream.Hold?.Dispose();
+                _queueParts.Release(stream.Hold);
                 stream.Hold = null;
                 stream.Removed.Clear();
                 Reports.Registered(stream, Id);
                 OnProgress();
+                if (!areAll)
+                    await FindOthersAsync(stream);
                 return;
             }
             catch (Exception exception)
             {
                 Reports.NotRegistered(stream.Id, exception);
-                Parts.Log.RegistrationFailed(_setup.Provider, stream.Id, attempt + 1, exception);
-                await PauseAsync(_setup.ReaderBackoff.Next(attempt));
+                if (FailureCount.IsTold(attempt + 1))
+                    Parts.Log.RegistrationFailed(_setup.Provider, stream.Id, attempt + 1, exception);
+                await PauseAsync(_queueParts.Pause(_setup.ReaderBackoff, attempt));
+            }
+        }
+    }
+
+    /// <summary>
+    /// A predicate or mapper of the application has thrown. As soon as it answers, its class gets the items of the stream from then on.
+    /// </summary>
+    private async Task FindOthersAsync(AgentStream stream)
+    {
+        for (var areAll = false; !areAll;)
+        {
+            await PauseAsync(Options.MaxEventDeliveryTime);
+            if (IsStopping || _streams.GetValueOrDefault(stream.Id) != stream)
+                return;
+            foreach (var entry in _setup.PubSub.ImplicitTo(stream.Qualified, out areAll))
+            {
+                if (!stream.Subscriptions.ContainsKey(entry.Id))
+                    Add(stream, entry, null);
             }
         }
     }
@@ -445,12 +512,12 @@ internal sealed class StreamAgent : IStreamAgent
     {
         try
         {
-            return Cache.GetCacheCursor(stream, first);
+            return QueueParts.NewCursor(Cache, stream, first);
         }
         catch (Exception exception) when (first is not null)
         {
-            Parts.Log.RegistrationFailed(_setup.Provider, stream, 1, exception);
-            return Cache is SimpleQueueCache own ? own.GetCursorAtOldest(stream) : Cache.GetCacheCursor(stream, null);
+            _queueParts.Failed("A cursor for the stream " + stream, exception);
+            return Cache is SimpleQueueCache own ? own.GetCursorAtOldest(stream) : QueueParts.NewCursor(Cache, stream, null);
         }
     }
 
@@ -477,22 +544,36 @@ internal sealed class StreamAgent : IStreamAgent
         }
     }
 
-    /// <summary>The queue goes to the next agent also if the last acknowledgement fails: that agent gets again what it was about.</summary>
+    /// <summary>
+    /// The queue goes to the next agent also if consumers or the last acknowledgement hang or fail: that agent gets again what it was
+    /// about.
+    /// </summary>
     private async Task CloseAsync()
     {
         OnProgress();
-        await Task.WhenAll(_running).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing
+        await Task.WhenAll(_running).WaitAsync(_abandoned.Token).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing
             | ConfigureAwaitOptions.ContinueOnCapturedContext);
+        if (_receiver is { } receiver)
+        {
+            await StepOfStopAsync("The last acknowledgement of " + receiver.GetType(), () =>
+                Cache.TryPurgeFromCache(out var purged) && purged is { Count: > 0 }
+                    ? receiver.MessagesDeliveredAsync(purged, CancellationToken.None) : Task.CompletedTask);
+        }
+
+        await ForgetStreamsAsync();
+        if (_receiver is { } open)
+            await StepOfStopAsync("Shutdown of " + open.GetType(), () => open.Shutdown(StepOfStop));
+    }
+
+    private async Task StepOfStopAsync(string name, Func<Task> step)
+    {
         try
         {
-            if (_receiver is not null && Cache.TryPurgeFromCache(out var purged) && purged is { Count: > 0 })
-                await _receiver.MessagesDeliveredAsync(purged, CancellationToken.None);
+            await Given.Task(step(), name).WaitAsync(StepOfStop, Parts.Local.TaskTime);
         }
-        finally
+        catch (Exception exception)
         {
-            await ForgetStreamsAsync();
-            if (_receiver is not null)
-                await _receiver.Shutdown(LongestStop);
+            _queueParts.Failed(name, exception);
         }
     }
 
@@ -500,12 +581,13 @@ internal sealed class StreamAgent : IStreamAgent
     {
         foreach (var stream in _streams.Values)
         {
-            stream.Hold?.Dispose();
+            _queueParts.Release(stream.Hold);
             foreach (var subscription in stream.Subscriptions.Values)
                 subscription.Dispose();
         }
 
         await Task.WhenAll(_streams.Values.Take(1024).Select(stream => _setup.PubSub.UnregisterProducer(stream.Qualified, Id)))
+            .WaitAsync(StepOfStop, Parts.Local.TaskTime)
             .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
     }
 }

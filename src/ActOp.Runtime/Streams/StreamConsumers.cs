@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using Orleans.Providers.Streams.Common;
 using Orleans.Runtime;
@@ -81,7 +82,7 @@ internal sealed class StreamConsumers(StreamParts parts, Activation? grain) : IS
             return attachment;
         if (grain?.GrainInstance is IStreamSubscriptionObserver observer)
         {
-            await observer.OnSubscribed(new HandleFactory(parts, stream, subscription));
+            await Given.Task(observer.OnSubscribed(new HandleFactory(parts, stream, subscription)), "OnSubscribed of the grain");
             attachment = Find(subscription);
         }
 
@@ -132,7 +133,9 @@ internal sealed class StreamAttachment<T>(
 
     internal override StreamSequenceToken? Start => _hasBegun ? null : start;
 
-    internal override Task FailAsync(Exception reason) => observer?.OnErrorAsync(reason) ?? batchObserver!.OnErrorAsync(reason);
+    internal override Task FailAsync(Exception reason) => observer is not null
+        ? Given.Task(observer.OnErrorAsync(reason), "OnErrorAsync of the observer")
+        : Given.Task(batchObserver!.OnErrorAsync(reason), "OnErrorAsync of the observer");
 
     internal override async Task<DeliveryReport> TakeAsync(
         StreamParts parts, QualifiedStreamId stream, IBatchContainer[] batches, StreamSequenceToken? agreedStart)
@@ -192,26 +195,27 @@ internal sealed class StreamAttachment<T>(
     }
 
     private Task OnNextAsync(T item, StreamSequenceToken? token) =>
-        start is null || token is null || token.CompareTo(start) >= 0 ? observer!.OnNextAsync(item, token) : Task.CompletedTask;
+        start is null || token is null || token.CompareTo(start) >= 0
+            ? Given.Task(observer!.OnNextAsync(item, token), "OnNextAsync of the observer") : Task.CompletedTask;
 
     private async Task TakeListAsync(IBatchContainer[] batches)
     {
         var items = new List<SequentialItem<T>>();
         var hasContext = false;
-        foreach (var batch in batches)
-        {
-            hasContext |= batch.ImportRequestContext();
-            foreach (var (item, token) in batch.GetEvents<T>())
-            {
-                if (start is null || token is null || token.CompareTo(start) >= 0)
-                    items.Add(new SequentialItem<T>(item, token!));
-            }
-        }
-
         try
         {
+            foreach (var batch in batches)
+            {
+                hasContext |= batch.ImportRequestContext();
+                foreach (var (item, token) in batch.GetEvents<T>())
+                {
+                    if (start is null || token is null || token.CompareTo(start) >= 0)
+                        items.Add(new SequentialItem<T>(item, token!));
+                }
+            }
+
             if (items.Count > 0)
-                await batchObserver!.OnNextAsync(items);
+                await Given.Task(batchObserver!.OnNextAsync(items), "OnNextAsync of the observer");
         }
         finally
         {

@@ -4,7 +4,7 @@ using Orleans.Streams;
 
 namespace ActOp.Runtime.Streams;
 
-/// <summary>The log lines of streams and broadcast channels: event ids 1200 to 1239.</summary>
+/// <summary>The log lines of streams and broadcast channels: event ids 1200 to 1239, and 1470 to 1474.</summary>
 internal sealed partial class StreamLog(ILogger logger)
 {
     [LoggerMessage(1200, LogLevel.Information, "The provider {provider} reads {count} queues on this silo.")]
@@ -50,7 +50,36 @@ internal sealed partial class StreamLog(ILogger logger)
     private static partial void BroadcastFailed(
         ILogger logger, Orleans.BroadcastChannel.ChannelId channel, GrainId consumer, Exception exception);
 
+    [LoggerMessage(1470, LogLevel.Warning,
+        "The filter {filter} of {provider} has thrown {count} times. The items that it was asked about are delivered.")]
+    private static partial void FilterFailed(ILogger logger, string provider, Type filter, long count, Exception exception);
+
+    [LoggerMessage(1471, LogLevel.Warning,
+        "{what} has failed in the queue {queue} of {provider} (failure {count} of such parts). The queue goes on without it.")]
+    private static partial void QueuePartFailed(
+        ILogger logger, string what, string provider, QueueId queue, long count, Exception exception);
+
+    [LoggerMessage(1472, LogLevel.Warning,
+        "{what} of the class {grainType} has thrown {count} times for {name}. The class is not subscribed there until it answers.")]
+    private static partial void SubscriptionUnusable(
+        ILogger logger, string what, GrainType grainType, string name, long count, Exception exception);
+
+    [LoggerMessage(1473, LogLevel.Warning, "{what} of the provider {provider} has failed.")]
+    private static partial void ProviderPartFailed(ILogger logger, string what, string provider, Exception exception);
+
     internal ILogger Logger => logger;
+
+    internal void FilterFailed(string provider, Type filter, long count, Exception exception) =>
+        FilterFailed(logger, provider, filter, count, exception);
+
+    internal void QueuePartFailed(string what, string provider, QueueId queue, long count, Exception exception) =>
+        QueuePartFailed(logger, what, provider, queue, count, exception);
+
+    internal void SubscriptionUnusable(string what, GrainType grainType, string name, long count, Exception exception) =>
+        SubscriptionUnusable(logger, what, grainType, name, count, exception);
+
+    internal void ProviderPartFailed(string what, string provider, Exception exception) =>
+        ProviderPartFailed(logger, what, provider, exception);
 
     internal void QueuesChanged(string provider, int count) => QueuesChanged(logger, provider, count);
 

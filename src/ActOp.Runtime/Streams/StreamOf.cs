@@ -17,6 +17,8 @@ namespace ActOp.Runtime.Streams;
 /// <param name="streamId">The id.</param>
 internal sealed class StreamOf<T>(StreamParts? parts, string providerName, StreamId streamId) : IAsyncStream<T>
 {
+    private const string Adding = "QueueMessageBatchAsync of the adapter";
+
     public string ProviderName => providerName;
 
     public StreamId StreamId => streamId;
@@ -35,7 +37,7 @@ internal sealed class StreamOf<T>(StreamParts? parts, string providerName, Strea
     {
         var source = Source;
         RefuseToken(source, token);
-        return source.Adapter.QueueMessageBatchAsync(streamId, [item], token, RequestContext.CopyValues());
+        return Given.Task(source.Adapter.QueueMessageBatchAsync(streamId, [item], token, RequestContext.CopyValues()), Adding);
     }
 
     public Task OnNextBatchAsync(IEnumerable<T> batch, StreamSequenceToken? token = null)
@@ -43,7 +45,7 @@ internal sealed class StreamOf<T>(StreamParts? parts, string providerName, Strea
         ArgumentNullException.ThrowIfNull(batch);
         var source = Source;
         RefuseToken(source, token);
-        return source.Adapter.QueueMessageBatchAsync(streamId, batch, token, RequestContext.CopyValues());
+        return Given.Task(source.Adapter.QueueMessageBatchAsync(streamId, batch, token, RequestContext.CopyValues()), Adding);
     }
 
     // As in Orleans: a queue has no end, and a producer cannot fail its consumers.

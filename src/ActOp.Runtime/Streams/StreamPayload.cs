@@ -132,18 +132,25 @@ internal sealed class BatchFormat(CallRuntime runtime, IMemoryMessageBodySeriali
     internal ArraySegment<byte> Write<T>(IEnumerable<T> events, Dictionary<string, object>? requestContext)
     {
         if (!typed)
-            return serializer.Serialize(new MemoryMessageBody(events.Cast<object>(), requestContext));
+            return Serialize(events, requestContext);
         if (StreamPayload.TryWrite(runtime, events, requestContext) is { } bytes)
             return bytes;
-        return (byte[])[Untyped, .. serializer.Serialize(new MemoryMessageBody(events.Cast<object>(), requestContext))];
+        return (byte[])[Untyped, .. Serialize(events, requestContext)];
     }
+
+    private ArraySegment<byte> Serialize<T>(IEnumerable<T> events, Dictionary<string, object>? requestContext) =>
+        serializer.Serialize(new MemoryMessageBody(events.Cast<object>(), requestContext)) is { Array: not null } bytes ? bytes
+            : throw new InvalidOperationException("Serialize of " + serializer.GetType() + " has returned no bytes.");
+
+    private MemoryMessageBody Deserialize(ArraySegment<byte> bytes) => serializer.Deserialize(bytes)
+        ?? throw new InvalidOperationException("Deserialize of " + serializer.GetType() + " has returned null.");
 
     /// <summary>The batch for one reader.</summary>
     internal IBatchContainer Open(MemoryBatch batch)
     {
         var payload = batch.Message.Payload;
-        return !typed ? new BoundMemoryBatch(batch, serializer.Deserialize(payload))
-            : payload[0] == Untyped ? new BoundMemoryBatch(batch, serializer.Deserialize(payload[1..]))
+        return !typed ? new BoundMemoryBatch(batch, Deserialize(payload))
+            : payload[0] == Untyped ? new BoundMemoryBatch(batch, Deserialize(payload[1..]))
             : new TypedBatch(batch, runtime);
     }
 }

@@ -27,20 +27,27 @@ internal sealed class StreamPubSub(StreamParts parts, ImplicitSubscriptions impl
         return new Guid(bytes);
     }
 
-    /// <summary>All subscriptions; from now on the agent is told of new ones.</summary>
-    internal async Task<List<SubscriptionEntry>> RegisterAgentAsync(QualifiedStreamId stream, GrainId agent)
+    /// <summary>
+    /// All subscriptions; from now on the agent is told of new explicit ones. Whether the implicit ones are all there, see <see
+    /// cref="ImplicitSubscriptions"/>.
+    /// </summary>
+    internal async Task<(List<SubscriptionEntry> Found, bool AreAll)> RegisterAgentAsync(QualifiedStreamId stream, GrainId agent)
     {
-        var found = HasImplicit ? implicits.To(stream) : [];
+        var areAll = true;
+        var found = HasImplicit ? implicits.To(stream, out areAll) : [];
         if (HasExplicit)
             found.AddRange(await Rendezvous(stream).RegisterProducer(stream, agent));
-        return found;
+        return (found, areAll);
     }
+
+    /// <summary>The implicit subscriptions only.</summary>
+    internal List<SubscriptionEntry> ImplicitTo(QualifiedStreamId stream, out bool areAll) => implicits.To(stream, out areAll);
 
     public GuidId CreateSubscriptionId(QualifiedStreamId streamId, GrainId streamConsumer) => GuidId.GetGuidId(
         HasImplicit && implicits.TryGet(streamId, streamConsumer, out var id) ? id : Mark(parts.Local.NewId(), isImplicit: false));
 
     public async Task<ISet<PubSubSubscriptionState>> RegisterProducer(QualifiedStreamId streamId, GrainId streamProducer) =>
-        (await RegisterAgentAsync(streamId, streamProducer)).Select(one =>
+        (await RegisterAgentAsync(streamId, streamProducer)).Found.Select(one =>
             new PubSubSubscriptionState(GuidId.GetGuidId(one.Id), streamId, one.Consumer) { FilterData = one.FilterData }).ToHashSet();
 
     public Task UnregisterProducer(QualifiedStreamId streamId, GrainId streamProducer) =>

@@ -10,6 +10,7 @@ namespace ActOp.Tests.Border;
 /// Callbacks of the public surface that do wrong: the caller gets an answer that says what happened, other grains of the silos answer,
 /// their timers tick, and nothing is left. <see cref="CallbackListTests"/> checks that no public interface is forgotten.
 /// </summary>
+[Collection(nameof(Mischief))]
 public class CallbackTests(TroubledSilos silos) : IClassFixture<TroubledSilos>
 {
     private static readonly Deed[] OfTask = [Throws, Fails, Hangs, ReturnsNull];

@@ -56,6 +56,18 @@ internal sealed class Mischief : IDisposable
         return planned._deed;
     }
 
+    /// <summary>What some callback is to do, without saying that it was called.</summary>
+    internal static Deed? PlannedDeed => s_planned?._deed;
+
+    internal static bool IsPlanned(string callback) => s_planned?._callback == callback;
+
+    /// <summary>A callback that ends at once: whether it does its work.</summary>
+    internal static bool Does(string callback)
+    {
+        Act(callback);
+        return DeedOf(callback) is null;
+    }
+
     /// <summary>A callback that ends at once.</summary>
     internal static void Act(string callback)
     {

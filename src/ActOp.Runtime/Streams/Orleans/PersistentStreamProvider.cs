@@ -154,7 +154,9 @@ public class PersistentStreamProvider
         try
         {
             _factory = _parts.Services.GetRequiredKeyedService<IQueueAdapterFactory>(Name);
-            _adapter = await _factory.CreateAdapter(cancellationToken).ConfigureAwait(false);
+            _adapter = await ActOp.Calls.Given.Task(_factory.CreateAdapter(cancellationToken), "CreateAdapter of " + _factory.GetType())
+                .ConfigureAwait(false) ?? throw new InvalidOperationException("CreateAdapter of " + _factory.GetType()
+                    + " has returned no adapter.");
             _state = StreamLifecycleOptions.RunState.Initialized;
         }
         catch (Exception exception)
@@ -184,7 +186,17 @@ public class PersistentStreamProvider
         if (_agents is not null)
             return;
         _agents = new PullingAgents(this, _factory!, _pubSub);
-        await _agents.StartAsync().ConfigureAwait(false);
+        try
+        {
+            await _agents.StartAsync().ConfigureAwait(false);
+        }
+        catch
+        {
+            // So that they can be started again.
+            await StopAsync(default).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            throw;
+        }
+
         _state = StreamLifecycleOptions.RunState.AgentsStarted;
     }
 

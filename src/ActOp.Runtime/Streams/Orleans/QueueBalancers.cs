@@ -1,4 +1,5 @@
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Streams;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -15,10 +16,11 @@ namespace Orleans.Streams;
 /// </summary>
 /// <remarks>
 /// <para>Owns the leases of this silo. One loop works on them, as background work of the node; any thread reads the list of queues.</para>
-/// <para>Failures. The provider throws or does not answer: it is logged, the leases go on until their time ends, and the next round tries
-/// again. A lease is lost: its agent ends, and the next round looks for another. The silo dies: its leases end by themselves. A lease is
-/// counted from before it was asked for, so it ends here no later than at the provider. A surplus lease is given back after its agent has
-/// ended.</para>
+/// <para>Failures. The provider throws, or does not answer within half of
+/// <see cref="LeaseBasedQueueBalancerOptions.LeaseRenewPeriod"/>: it is logged, the leases go on until their time ends, and the next round
+/// tries again. A lease is lost: its agent ends, and the next round looks for another. The silo dies: its leases end by themselves. A lease
+/// is counted from before it was asked for, so it ends here no later than at the provider. A surplus lease is given back after its agent
+/// has ended.</para>
 /// </remarks>
 public class LeaseBasedQueueBalancer : QueueBalancerBase
 {
@@ -40,7 +42,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
     public LeaseBasedQueueBalancer(
         string name, LeaseBasedQueueBalancerOptions options, ILeaseProvider leaseProvider, IServiceProvider services,
         ILoggerFactory loggerFactory)
-        : base(services, loggerFactory.CreateLogger<LeaseBasedQueueBalancer>())
+        : base(services, GuardedLoggers.Of(loggerFactory).CreateLogger<LeaseBasedQueueBalancer>())
     {
         _name = name;
         _options = options;
@@ -83,7 +85,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
         _held.Clear();
         _mine = [];
         if (held.Length > 0)
-            await TryAsync(() => _leases.Release(Category, held)).ConfigureAwait(false);
+            await TryAsync(() => ReleaseAsync(held)).ConfigureAwait(false);
     }
 
     /// <inheritdoc/>
@@ -142,7 +144,7 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
             var back = surplus.Select(queue => _held[queue].Lease).ToArray();
             foreach (var queue in surplus)
                 _held.Remove(queue);
-            await _leases.Release(Category, back).ConfigureAwait(false);
+            await ReleaseAsync(back).ConfigureAwait(false);
         }
 
         if (_held.Count < share)
@@ -155,7 +157,9 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
         // If this fails: a tenth of the period later.
         _nextRenewal = start + (_options.LeaseRenewPeriod / 10);
         QueueId[] queues = [.. _held.Keys];
-        var results = await _leases.Renew(Category, [.. queues.Select(queue => _held[queue].Lease)]).ConfigureAwait(false);
+        AcquiredLease[] held = [.. queues.Select(queue => _held[queue].Lease)];
+        var results = Checked(
+            await ProviderAsync(nameof(_leases.Renew), () => _leases.Renew(Category, held)).ConfigureAwait(false), queues.Length);
         _nextRenewal = start + _options.LeaseRenewPeriod;
         for (var i = 0; i < queues.Length; i++)
         {
@@ -177,8 +181,9 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
             var asked = free.AsSpan(at, Math.Min(share - _held.Count, free.Length - at)).ToArray();
             at += asked.Length;
             var start = Now;
-            var results = await _leases.Acquire(
-                Category, [.. asked.Select(queue => new LeaseRequest(Key(queue), _options.LeaseLength))]).ConfigureAwait(false);
+            LeaseRequest[] wanted = [.. asked.Select(queue => new LeaseRequest(Key(queue), _options.LeaseLength))];
+            var results = Checked(
+                await ProviderAsync(nameof(_leases.Acquire), () => _leases.Acquire(Category, wanted)).ConfigureAwait(false), asked.Length);
             for (var i = 0; i < asked.Length; i++)
             {
                 if (results[i].StatusCode == ResponseCode.OK && results[i].AcquiredLease is { } lease)
@@ -190,6 +195,22 @@ public class LeaseBasedQueueBalancer : QueueBalancerBase
 
         await PublishAsync(_held.Keys).ConfigureAwait(false);
     }
+
+    private Task ReleaseAsync(AcquiredLease[] leases) => ProviderAsync(nameof(_leases.Release), async () =>
+    {
+        await ActOp.Calls.Given.Task(_leases.Release(Category, leases), "Release of " + _leases.GetType()).ConfigureAwait(false);
+        return true;
+    });
+
+    private Task<T> ProviderAsync<T>(string method, Func<Task<T>> step) =>
+        PoolStep.RunAsync(
+            method + " of the lease provider " + _leases.GetType(), _options.LeaseRenewPeriod / 2, _parts.Local.TaskTime, step);
+
+    /// <summary>One answer for each queue.</summary>
+    private AcquireLeaseResult[] Checked(AcquireLeaseResult[] results, int asked) =>
+        results is not null && results.Length == asked && Array.TrueForAll(results, static one => one is not null) ? results
+            : throw new InvalidOperationException("The lease provider " + _leases.GetType() + " has not answered for each of " + asked
+                + " leases.");
 
     private string Key(QueueId queue) => _name + "/" + queue;
 
@@ -255,7 +276,7 @@ public class DeploymentBasedQueueBalancer : QueueBalancerBase
     public DeploymentBasedQueueBalancer(
         IDeploymentConfiguration deploymentConfig, DeploymentBasedQueueBalancerOptions options, IServiceProvider services,
         ILogger<DeploymentBasedQueueBalancer> logger)
-        : base(services, logger)
+        : base(services, logger is null ? Microsoft.Extensions.Logging.Abstractions.NullLogger.Instance : GuardedLoggers.Of(logger))
     {
         _deployment = deploymentConfig;
         _options = options;

@@ -98,7 +98,7 @@ public class SimpleQueueCache : IQueueCache
             _needed ??= node;
             _neededCount++;
             Size++;
-            Append(LaneOf(batch.StreamId), node);
+            Append(LaneOf(node.Stream), node);
         }
 
         Evict();
@@ -169,15 +169,15 @@ public class SimpleQueueCache : IQueueCache
             throw new QueueCacheMissException(token, _evicted, _evicted);
         }
 
-        if (_first is not null && token.CompareTo(_first.Batch.SequenceToken) < 0
-            && token.SequenceNumber != _first.Batch.SequenceToken.SequenceNumber)
+        if (_first is not null && token.CompareTo(_first.Token) < 0
+            && token.SequenceNumber != _first.Token.SequenceNumber)
         {
-            throw new QueueCacheMissException(token, _first.Batch.SequenceToken, _last!.Batch.SequenceToken);
+            throw new QueueCacheMissException(token, _first.Token, _last!.Token);
         }
 
         var node = LaneOf(cursor.Stream).First;
-        while (node is not null && node.Batch.SequenceToken.CompareTo(token) < 0
-            && node.Batch.SequenceToken.SequenceNumber != token.SequenceNumber)
+        while (node is not null && node.Token.CompareTo(token) < 0
+            && node.Token.SequenceNumber != token.SequenceNumber)
         {
             node = node.NextInStream;
         }
@@ -205,8 +205,8 @@ public class SimpleQueueCache : IQueueCache
             if (_first is null)
                 _last = null;
             Size--;
-            (_evicted, _evictedAt) = (node.Batch.SequenceToken, Now);
-            var lane = LaneOf(node.Batch.StreamId);
+            (_evicted, _evictedAt) = (node.Token, Now);
+            var lane = LaneOf(node.Stream);
             lane.First = node.NextInStream;
             if (lane.First is null)
                 lane.Last = null;
@@ -226,6 +226,10 @@ public class SimpleQueueCache : IQueueCache
     internal sealed class Place(IBatchContainer batch, long added)
     {
         internal readonly IBatchContainer Batch = batch;
+
+        /// <summary>Read once: a batch of the application that fails later must not hurt the others in the cache.</summary>
+        internal readonly StreamId Stream = batch.StreamId;
+        internal readonly StreamSequenceToken Token = batch.SequenceToken;
         internal readonly long Added = added;
         internal Place? Next;
         internal Place? NextInStream;

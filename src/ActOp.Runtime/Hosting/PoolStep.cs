@@ -1,0 +1,46 @@
+using ActOp.Calls;
+
+namespace ActOp.Runtime.Hosting;
+
+/// <summary>
+/// Calls code of the application that does not belong to a turn, and whose answer the runtime needs: on the thread pool, for a limited
+/// time.
+/// </summary>
+/// <remarks>
+/// Any thread; holds nothing. What it throws, the caller gets. What takes longer than the limit is left behind, with a thread of the pool
+/// if it blocks, and the caller gets a <see cref="TimeoutException"/> that names it. A late failure is observed and dropped.
+/// </remarks>
+internal static class PoolStep
+{
+    /// <summary>Runs <paramref name="step"/>.</summary>
+    /// <param name="name">What is called, as in "Acquire of the lease provider X".</param>
+    /// <param name="limit">How long it may take.</param>
+    /// <param name="time">Measures the limit.</param>
+    /// <param name="step">May return null, which is a failure.</param>
+    internal static async Task<T> RunAsync<T>(string name, TimeSpan limit, TaskTime time, Func<Task<T>> step)
+    {
+        var running = OnPoolAsync(name, step);
+        Task ended = running;
+        await ended.WaitAsync(limit, time).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        if (running.IsCompleted)
+            return await running.ConfigureAwait(false);
+        Observe(running);
+        throw new TimeoutException(name + " has not ended within " + limit + ".");
+    }
+
+    /// <inheritdoc cref="RunAsync{T}"/>
+    internal static Task RunAsync(string name, TimeSpan limit, TaskTime time, Func<Task> step) => RunAsync(name, limit, time, async () =>
+    {
+        await Given.Task(step(), name).ConfigureAwait(false);
+        return true;
+    });
+
+    private static async Task<T> OnPoolAsync<T>(string name, Func<Task<T>> step)
+    {
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        return await Given.Task(step(), name).ConfigureAwait(false);
+    }
+
+    private static void Observe(Task late) => late.ContinueWith(
+        static task => task.Exception, CancellationToken.None, TaskContinuationOptions.OnlyOnFaulted, TaskScheduler.Default);
+}
