@@ -12,6 +12,7 @@ internal sealed class MeshMetrics : IDisposable
     private readonly Meter _meter;
     private readonly Lock _gate = new();
     private readonly long[] _closedLinks = new long[Enum.GetValues<Total>().Length];
+    private long _linksClosed;
 
     public MeshMetrics(MeshNode node)
     {
@@ -60,11 +61,30 @@ internal sealed class MeshMetrics : IDisposable
     /// <inheritdoc cref="FramesSent"/>
     public long FramesReceived => Sum(Total.FramesReceived);
 
+    /// <inheritdoc cref="FramesSent"/>
+    public long BytesSent => Sum(Total.BytesSent);
+
+    /// <inheritdoc cref="FramesSent"/>
+    public long BytesReceived => Sum(Total.BytesReceived);
+
+    /// <summary>Links whose counts are in the totals.</summary>
+    public long LinksClosed
+    {
+        get
+        {
+            lock (_gate)
+            {
+                return _linksClosed;
+            }
+        }
+    }
+
     /// <summary>Adds the counts of a link that is closed to the totals.</summary>
     public void Fold(Link link)
     {
         lock (_gate)
         {
+            _linksClosed++;
             foreach (var total in Enum.GetValues<Total>())
             {
                 _closedLinks[(int)total] += Read(link, total);

@@ -80,6 +80,15 @@ public sealed class MeshNode : IDisposable
     /// <summary>Frames that have arrived so far, on all links. Added up when it is read.</summary>
     public long FramesReceived => _metrics.FramesReceived;
 
+    /// <summary>Bytes that were handed to the network so far, on all links. Added up when it is read.</summary>
+    public long BytesSent => _metrics.BytesSent;
+
+    /// <summary>Bytes that have arrived so far, on all links. Added up when it is read.</summary>
+    public long BytesReceived => _metrics.BytesReceived;
+
+    /// <summary>Connections that were open and are closed.</summary>
+    public long LinksClosed => _metrics.LinksClosed;
+
     internal PendingHandshakes PendingHandshakes => _handshakes.Pending;
 
     internal IReadOnlyList<Poller> Pollers => _pollers.Data;

@@ -1,5 +1,6 @@
 using System.Runtime.CompilerServices;
 using ActOp.Calls;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
@@ -289,7 +290,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
             more = RunItems(end);
         var took = Parts.Local.Clock.Now - began;
         if (took > Parts.LongTurnMs)
-            Parts.Local.Log.LongTurn(GrainId, took);
+            LogLongTurn(took);
         if (!more)
             return;
         // A thread of the stage would run what it posts next, and so for several quanta more while others wait.
@@ -559,6 +560,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     {
         if (call is TimerCall)
             return;
+        Parts.Local.Counts.Add(NodeEvent.Rerouted);
         try
         {
             Parts.Router.Reroute(call, this);
@@ -567,6 +569,12 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
         {
             Fail(call, exception);
         }
+    }
+
+    private void LogLongTurn(long milliseconds)
+    {
+        Parts.Local.Counts.Add(NodeEvent.LongTurn);
+        Parts.Local.Log.LongTurn(GrainId, milliseconds);
     }
 
     private void WatchNow()

@@ -286,6 +286,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
 
     private void EndDuplicate(Location winner)
     {
+        activation.Parts.Local.Counts.Add(NodeEvent.StartedTwice);
         if (!winner.IsNone)
             activation.Parts.Locations.Put(activation.GrainId, winner);
         state?.Refused(winner);
@@ -314,6 +315,7 @@ internal sealed class Beginning(Activation activation, MigrationState? state, Re
         if (exception is not OperationCanceledException || !_isCancelled)
         {
             CallTrace.Fail(_span, exception);
+            activation.Parts.Local.Counts.Add(NodeEvent.StartFailed);
             activation.Parts.Local.Log.ActivationFailed(activation.GrainId, exception);
             activation.FailWaiting(exception);
             if (_mayRun)

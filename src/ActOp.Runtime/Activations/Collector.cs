@@ -1,3 +1,4 @@
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using Orleans;
 using Orleans.Configuration;
@@ -10,13 +11,14 @@ namespace ActOp.Runtime.Activations;
 /// Ends activations that were not called for their collection age, and those of observers whose objects were collected. Also lets blocked
 /// activations drop abandoned requests. Runs on the control stage, once per collection quantum.
 /// </summary>
-internal sealed class Collector(ActivationTable activations, GrainCollectionOptions options, Clock clock)
+internal sealed class Collector(ActivationTable activations, GrainCollectionOptions options, LocalNode local)
 {
     /// <summary>Requests the end of idle activations; returns how many.</summary>
     internal int Collect()
     {
-        var now = clock.Now;
+        var now = local.Clock.Now;
         var told = 0;
+        local.Counts.Add(NodeEvent.Collection);
         foreach (var activation in activations)
         {
             if (activation.IsLostObserver)

@@ -131,8 +131,11 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
     internal override void SendReply(Call call) => _writer.SendReply(call);
 
-    internal override void CallerCancelled(CallCancellation cancellation, CancellationToken token) =>
+    internal override void CallerCancelled(CallCancellation cancellation, CancellationToken token)
+    {
+        local.Counts.Add(NodeEvent.CallCancelled);
         _cancellations.OfCaller(cancellation, token);
+    }
 
     internal override void Lost(Call call) => Lost(call.Method.ActivityName, call.TargetId, call.Error!);
 

@@ -1,5 +1,6 @@
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using Microsoft.Extensions.Logging;
@@ -167,9 +168,17 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         _peers.SiloNotReached -= OnNotReached;
     }
 
-    public ValueTask Probe(Probe probe) => Do(() => _protocol.OnProbe(probe, Now));
+    public ValueTask Probe(Probe probe)
+    {
+        _local.Counts.Add(NodeEvent.ProbeReceived);
+        return Do(() => _protocol.OnProbe(probe, Now));
+    }
 
-    public ValueTask ProbeReply(ProbeReply reply) => Do(() => _protocol.OnProbeReply(reply, Now));
+    public ValueTask ProbeReply(ProbeReply reply)
+    {
+        _local.Counts.Add(NodeEvent.ProbeAnswered);
+        return Do(() => _protocol.OnProbeReply(reply, Now));
+    }
 
     public ValueTask IndirectProbe(IndirectProbe probe) => Do(() => _protocol.OnIndirectProbe(probe, Now));
 
@@ -324,6 +333,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         switch (action)
         {
             case MembershipAction.SendProbe send:
+                _local.Counts.Add(NodeEvent.ProbeSent);
                 Send(At(send.To).Probe(send.Probe));
                 break;
             case MembershipAction.SendProbeReply send:

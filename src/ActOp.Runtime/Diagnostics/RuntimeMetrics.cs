@@ -31,7 +31,7 @@ internal sealed class RuntimeMetrics : IDisposable
         Calls = new CallMetrics(_meter, OfOrleans.Meter, time, log);
         OfOrleans.Observe(
             () => Interlocked.Read(ref _activated), () => Interlocked.Read(ref _deactivated), () => Interlocked.Read(ref _expired),
-            () => Dropped, () => Interlocked.Read(ref _refused), () => edges.Totals().Local);
+            () => Dropped, () => Interlocked.Read(ref _refused), () => edges.Totals().Local, () => Lost);
         _meter.CreateObservableCounter("actop.grain.messages.local", () => edges.Totals().Local,
             description: "Requests and answers between grains of one silo.");
         _meter.CreateObservableCounter("actop.grain.messages.remote", () => edges.Totals().Remote,

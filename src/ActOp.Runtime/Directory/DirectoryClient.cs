@@ -1,5 +1,6 @@
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using Orleans.Runtime;
 
@@ -31,6 +32,9 @@ internal sealed class DirectoryClient(
             return false;
         var reply = service.LookupNow(grain);
         location = reply.Location;
+        local.Counts.Add(NodeEvent.LookupHere);
+        if (reply.Status == DirectoryStatus.Ok)
+            local.Counts.Add(NodeEvent.LookupHereFound);
         return reply.Status is DirectoryStatus.Ok or DirectoryStatus.NotFound;
     }
 
@@ -39,6 +43,9 @@ internal sealed class DirectoryClient(
     {
         if (Custom?.Find(grain.Type) is { } custom)
             return await Custom.LookupAsync(custom, grain).ConfigureAwait(false);
+        local.Counts.Add(NodeEvent.Lookup);
+        if (!IsServedHere(grain))
+            local.Counts.Add(NodeEvent.LookupSent);
         var reply = await RequestAsync(grain, static (target, id) => target.Lookup(id), grain).ConfigureAwait(false);
         return reply.Location;
     }
@@ -52,8 +59,11 @@ internal sealed class DirectoryClient(
         if (Custom?.Find(activation.Class.GrainType) is { } custom)
             return new ValueTask<Location>(Custom.RegisterAsync(custom, activation, previous));
         var request = new RegisterRequest(activation.GrainId, local.Address, activation.ActivationId, previous);
+        var isServedHere = IsServedHere(request.Grain);
+        local.Counts.Add(NodeEvent.Registration);
+        local.Counts.Add(isServedHere ? NodeEvent.RegistrationHere : NodeEvent.RegistrationSent);
         // Fast path: the slot is served here and the grain is new. All other cases take the asynchronous path.
-        if (IsServedHere(request.Grain) && service.RegisterNow(request) is { Status: DirectoryStatus.Ok } reply
+        if (isServedHere && service.RegisterNow(request) is { Status: DirectoryStatus.Ok } reply
             && Accepts(activation, reply))
         {
             return new ValueTask<Location>(reply.Location);
@@ -112,6 +122,8 @@ internal sealed class DirectoryClient(
             // The last silo ends the directory too.
             if (local.IsStopping && cluster.Active.Length == 0)
                 return;
+            local.Counts.Add(NodeEvent.Unregistration);
+            local.Counts.Add(IsServedHere(activation.GrainId) ? NodeEvent.UnregistrationHere : NodeEvent.UnregistrationSent);
             var registration = new Registration(activation.GrainId, activation.Location);
             await RequestAsync(activation.GrainId, static (target, gone) => target.Unregister(gone), registration).ConfigureAwait(true);
         }

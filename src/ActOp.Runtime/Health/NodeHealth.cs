@@ -1,5 +1,6 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;
@@ -39,6 +40,16 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
             Start(HealthParts.Of(services));
             return Task.CompletedTask;
         });
+
+    /// <summary>Makes a check, and counts it.</summary>
+    internal HealthCheckResult Count(Func<NodeHealth, HealthCheckResult> check)
+    {
+        var result = check(this);
+        _node?.Local.Counts.Add(NodeEvent.HealthCheck);
+        if (result.Status == HealthStatus.Unhealthy)
+            _node?.Local.Counts.Add(NodeEvent.HealthCheckFailed);
+        return result;
+    }
 
     /// <summary>Alive: nothing of the silo stands still, it was not declared dead, and it has had its lease not long ago.</summary>
     internal HealthCheckResult CheckLive()

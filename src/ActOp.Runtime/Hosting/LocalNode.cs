@@ -1,3 +1,4 @@
+using ActOp.Runtime.Diagnostics;
 using ActOp.Staging;
 using Orleans.Runtime;
 
@@ -36,6 +37,9 @@ internal sealed class LocalNode
     internal required NodeTime GrainTime { get; init; }
 
     internal required Clock Clock { get; init; }
+
+    /// <summary>What has happened here that is not worth a counter of its own.</summary>
+    internal NodeCounts Counts { get; } = new();
 
     internal required SeededRandom Random { get; init; }
 

@@ -129,14 +129,14 @@ internal sealed class Node : IDisposable
             var fence = new RegistrationFence();
             DirectoryService = new DirectoryService(Local, Activations, Factory, setup.Directory, fence);
             Directory = new DirectoryClient(Local, ClusterView, Activations, Factory, DirectoryService, fence);
-            Metrics.OfOrleans.Observe(Activations, Locations, DirectoryService, Peers, IsSilo);
+            Metrics.OfOrleans.Observe(Local, Activations, Locations, DirectoryService, Peers, Refusals, setup.Statistics);
             Placement = new GrainPlacement(Local, ClusterView, Manifests, Locations, Hints, Directory, Factory,
                 setup.Locality.Enabled ? setup.Locality.Tolerance : null);
             Router = new Router(
                 Local, Activations, Classes, ClusterView, Manifests, Locations, Placement, Directory, Writer, Peers, Edges, Abandoned,
                 Stages.Work, Local.Background.Part("lookups"), siloMessaging?.MaxForwardCount ?? 2);
             GrainRuntime = new GrainRuntime(Local, Factory, setup.GrainTime ?? setup.Time);
-            Collector = new Collector(Activations, setup.Collection, Local.Clock);
+            Collector = new Collector(Activations, setup.Collection, Local);
             if (siloMessaging is not null)
                 Upkeep = NewUpkeep(siloMessaging, parts);
             Locality = new LocalityService(Local, ClusterView, Activations, Edges, Manifests, Locations, Hints, Factory, Metrics.Meter,

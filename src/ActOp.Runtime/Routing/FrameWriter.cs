@@ -192,6 +192,7 @@ internal sealed class FrameWriter(
         IdIntern.Write(ref writer, SourceOf(call));
         if (isForwarded)
         {
+            local.Counts.Add(NodeEvent.Forwarded);
             Addresses.Write(ref writer, (SiloAddress)call.Remote!);
             Addresses.Write(ref writer, local.Address);
         }

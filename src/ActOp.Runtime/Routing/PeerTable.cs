@@ -6,6 +6,7 @@ using ActOp.Mesh;
 using ActOp.Mesh.Transports;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Stages;
 using ActOp.Serialization;
@@ -456,6 +457,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         if (ofNode + bytes <= _limits.MaxWaitingBytesPerNode)
             Interlocked.Add(ref _waitingBytes, -bytes);
         _notWaiting.Add(1);
+        _local.Counts.Add(NodeEvent.SendFailed);
         return false;
     }
 

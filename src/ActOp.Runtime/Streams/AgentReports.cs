@@ -1,3 +1,4 @@
+using ActOp.Runtime.Diagnostics;
 using Orleans.Runtime;
 using Orleans.Streaming.Diagnostics;
 using Orleans.Streams;
@@ -14,6 +15,7 @@ internal readonly struct AgentReports(AgentSetup setup, QueueId queue)
 
     internal void Started()
     {
+        setup.Parts.Local.Counts.Add(NodeEvent.AgentStarted);
         if (StreamingEvents.Feed.IsWatched)
         {
             Write(new StreamingEvents.PullingAgentStarted(
@@ -23,6 +25,7 @@ internal readonly struct AgentReports(AgentSetup setup, QueueId queue)
 
     internal void Stopped()
     {
+        setup.Parts.Local.Counts.Add(NodeEvent.AgentStopped);
         if (StreamingEvents.Feed.IsWatched)
             Write(new StreamingEvents.PullingAgentStopped(setup.Provider, Silo, queue));
     }
@@ -35,6 +38,7 @@ internal readonly struct AgentReports(AgentSetup setup, QueueId queue)
 
     internal void NotOpened(Exception reason)
     {
+        setup.Parts.Local.Counts.Add(NodeEvent.QueueNotOpened);
         if (StreamingEvents.Feed.IsWatched)
             Write(new StreamingEvents.QueueReceiverInitializationFailed(setup.Provider, Silo, queue, reason));
     }
@@ -85,6 +89,7 @@ internal readonly struct AgentReports(AgentSetup setup, QueueId queue)
     internal void Delivered(StreamId stream, SubscriptionEntry entry, IStreamConsumerExtension consumer, List<IBatchContainer> batches,
         int taken)
     {
+        setup.Parts.Local.Counts.Add(NodeEvent.MessageDelivered, taken);
         if (!StreamingEvents.Feed.IsWatched)
             return;
         foreach (var batch in batches.Take(taken))

@@ -1,3 +1,4 @@
+using ActOp.Runtime.Diagnostics;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Providers;
@@ -51,6 +52,7 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
                 if (!state.Producers.Contains(producer))
                     state.Producers.Add(producer);
             });
+            _parts.Local.Counts.Add(NodeEvent.ProducerAdded);
             if (StreamingEvents.Feed.IsWatched)
             {
                 StreamingEvents.Feed.Write(new StreamingEvents.ProducerRegistered(
@@ -66,6 +68,7 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
         if (State.Producers.Contains(producer))
         {
             await ChangeAsync(state => state.Producers.Remove(producer));
+            _parts.Local.Counts.Add(NodeEvent.ProducerRemoved);
             if (StreamingEvents.Feed.IsWatched)
             {
                 StreamingEvents.Feed.Write(new StreamingEvents.ProducerUnregistered(
@@ -101,6 +104,8 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
             throw;
         }
 
+        if (known is null)
+            _parts.Local.Counts.Add(NodeEvent.ConsumerAdded);
         if (known is null && StreamingEvents.Feed.IsWatched)
         {
             StreamingEvents.Feed.Write(new StreamingEvents.SubscriptionRegistered(
@@ -113,6 +118,7 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
         if (State.Consumers.Exists(one => one.Id == subscription))
         {
             await ChangeAsync(state => state.Consumers.RemoveAll(one => one.Id == subscription));
+            _parts.Local.Counts.Add(NodeEvent.ConsumerRemoved);
             if (StreamingEvents.Feed.IsWatched)
             {
                 StreamingEvents.Feed.Write(new StreamingEvents.SubscriptionUnregistered(

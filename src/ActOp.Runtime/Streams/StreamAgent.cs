@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Diagnostics;
 using Orleans.Configuration;
 using Orleans.Internal;
 using Orleans.Providers.Streams.Common;
@@ -284,6 +285,7 @@ internal sealed class StreamAgent : IStreamAgent
                 catch (Exception exception) when (!IsStopping)
                 {
                     failures++;
+                    Parts.Local.Counts.Add(NodeEvent.QueueNotRead);
                     // A queue that stays away must not fill the log.
                     if (FailureCount.IsTold(failures))
                         Parts.Log.ReadFailed(_setup.Provider, _queue, failures, exception);
@@ -402,6 +404,7 @@ internal sealed class StreamAgent : IStreamAgent
 
     private void Take(IList<IBatchContainer> messages)
     {
+        Parts.Local.Counts.Add(NodeEvent.MessageRead, messages.Count);
         Cache.AddToCache(messages);
         var now = Parts.Now;
         HashSet<StreamId>? seen = messages.Count > 1 ? [] : null;

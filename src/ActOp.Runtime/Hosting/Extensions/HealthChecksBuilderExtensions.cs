@@ -40,5 +40,5 @@ public static class ActOpHealthChecksBuilderExtensions
     }
 
     private static HealthCheckRegistration Registration(string name, string tag, Func<NodeHealth, HealthCheckResult> check) => new(
-        name, services => new NodeHealthCheck(() => check(services.GetRequiredService<NodeHealth>())), HealthStatus.Unhealthy, [tag]);
+        name, services => new NodeHealthCheck(() => services.GetRequiredService<NodeHealth>().Count(check)), HealthStatus.Unhealthy, [tag]);
 }
