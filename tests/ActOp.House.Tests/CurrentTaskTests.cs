@@ -39,6 +39,27 @@ public class CurrentTaskTests
         Assert.Equal(TaskStatus.Created, task.Status);
     }
 
+    [Fact]
+    public void The_context_that_a_turn_restores_is_the_current_one()
+    {
+        var outer = SynchronizationContext.Current;
+        var context = new SynchronizationContext();
+        try
+        {
+            ContextOf(Thread.CurrentThread) = context;
+            Assert.Same(context, SynchronizationContext.Current);
+            SynchronizationContext.SetSynchronizationContext(outer);
+            Assert.Same(outer, ContextOf(Thread.CurrentThread));
+        }
+        finally
+        {
+            SynchronizationContext.SetSynchronizationContext(outer);
+        }
+    }
+
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_synchronizationContext")]
+    private static extern ref SynchronizationContext? ContextOf(Thread thread);
+
     [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "m_taskScheduler")]
     private static extern ref TaskScheduler? SchedulerOf(Task task);
 

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
@@ -52,6 +53,7 @@ internal static class RequestRun
     }
 
     /// <summary>Invokes filters and method. True if the method has ended; otherwise its end is another item of the mailbox.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool Invoke(Activation activation, Call call)
     {
         // Before the request context is set: this replaces the execution context.

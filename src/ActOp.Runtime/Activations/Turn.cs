@@ -11,14 +11,10 @@ internal static class Turn
     private static readonly ExecutionContext? Clean = ExecutionContextOfNewThread();
 
     [ThreadStatic]
-    private static Task? t_task;
+    private static TurnThread? t_thread;
 
-    /// <summary>
-    /// A task that never runs and belongs to this thread. While it is the current task of the thread, <see cref="TaskScheduler.Current"/>
-    /// is the value of <see cref="SchedulerOf"/>. One task serves all turns of the thread: turns do not overlap, except that one may run
-    /// within another, and that one restores the values that it found.
-    /// </summary>
-    internal static Task TaskOfThread => t_task ??= new Task(static () => { }, TaskCreationOptions.DenyChildAttach);
+    /// <summary>What the turns of this thread use: one look-up for each visit of an activation.</summary>
+    internal static TurnThread OfThread => t_thread ??= new TurnThread();
 
     /// <summary>
     /// The current task of the thread. A task per turn would have the same effect, but would cost one allocation per turn. A test checks
@@ -30,6 +26,12 @@ internal static class Turn
     /// <summary>The scheduler that a task runs on, as <see cref="TaskScheduler.Current"/> reads it.</summary>
     [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "m_taskScheduler")]
     internal static extern ref TaskScheduler? SchedulerOf(Task task);
+
+    /// <summary>The context of a thread, as <see cref="SynchronizationContext.Current"/> reads it.</summary>
+#pragma warning disable RS0030 // Only read here: the thread is that of a stage.
+    [UnsafeAccessor(UnsafeAccessorKind.Field, Name = "_synchronizationContext")]
+    internal static extern ref SynchronizationContext? ContextOf(Thread thread);
+#pragma warning restore RS0030
 
     /// <summary>Removes what a method has left in the execution context of the thread (values of <see cref="AsyncLocal{T}"/>).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -89,6 +91,21 @@ internal static class Turn
     }
 }
 
+/// <summary>What the turns of one thread use. Belongs to its thread.</summary>
+internal sealed class TurnThread
+{
+    /// <summary>
+    /// A task that never runs. While it is the current task of the thread, <see cref="TaskScheduler.Current"/> is the value of
+    /// <see cref="Turn.SchedulerOf"/>. One task serves all turns of the thread: turns do not overlap, except that one may run within
+    /// another, and that one restores the values that it found.
+    /// </summary>
+    internal readonly Task Task = new(static () => { }, TaskCreationOptions.DenyChildAttach);
+
+#pragma warning disable RS0030 // Not created here: the thread is that of a stage.
+    internal readonly Thread Thread = Thread.CurrentThread;
+#pragma warning restore RS0030
+}
+
 /// <summary>
 /// The turns of one visit of the stage: from here to the end, the thread is that of the activation. At the end it is as it was, whatever
 /// code of the grain has done or thrown.
@@ -97,6 +114,7 @@ internal readonly ref struct TurnScope
 {
     private readonly ref Task? _currentTask;
     private readonly ref TaskScheduler? _scheduler;
+    private readonly ref SynchronizationContext? _context;
     private readonly Task? _outerTask;
     private readonly TaskScheduler? _outerScheduler;
     private readonly CallHost? _outerHost;
@@ -106,13 +124,14 @@ internal readonly ref struct TurnScope
     {
         _currentTask = ref Turn.CurrentTask();
         _outerTask = _currentTask;
-        var task = Turn.TaskOfThread;
-        _scheduler = ref Turn.SchedulerOf(task);
+        var thread = Turn.OfThread;
+        _scheduler = ref Turn.SchedulerOf(thread.Task);
         _outerScheduler = _scheduler;
         _outerHost = CallHost.Current;
-        _outerContext = SynchronizationContext.Current;
+        _context = ref Turn.ContextOf(thread.Thread);
+        _outerContext = _context;
         CallHost.Current = activation;
-        _currentTask = task;
+        _currentTask = thread.Task;
         _scheduler = activation;
     }
 
@@ -122,7 +141,7 @@ internal readonly ref struct TurnScope
         _currentTask = _outerTask;
         CallHost.Current = _outerHost;
         // With a context that code of the grain has set, the awaits of other grains of this thread would leave their turns.
-        if (!ReferenceEquals(SynchronizationContext.Current, _outerContext))
-            SynchronizationContext.SetSynchronizationContext(_outerContext);
+        if (!ReferenceEquals(_context, _outerContext))
+            _context = _outerContext;
     }
 }
