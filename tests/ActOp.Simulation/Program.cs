@@ -20,7 +20,8 @@ internal static class Program
           --seeds A-B       plays the seeds A to B and counts what happened (default 1-100)
           --seed N          plays one seed
           --theme T         lease: silos that are cut off for longer than their lease; moves: crashes while many grains move;
-                            states: grains that write to an unreliable storage; tokens: calls that are cancelled
+                            states: grains that write to an unreliable storage; tokens: calls that are cancelled;
+                            bulk: large arguments on slow links, and no faults
           --trace FILE      writes every event (time, machine, event); with --seeds to one file per seed, FILE and the seed's number
           --hash            with --seed or --seeds: prints the hash of each seed's events
           --keep-going      with --seeds: goes on after a violation

@@ -49,6 +49,7 @@ internal sealed class Run : IWorldWatcher
     private readonly Callers _callers;
     private readonly KeeperLoad? _keepers;
     private readonly WaiterLoad? _waiters;
+    private readonly BulkLoad? _bulk;
     private readonly HashSet<Machine> _calling = [];
     private readonly Dice _dice;
 
@@ -69,6 +70,7 @@ internal sealed class Run : IWorldWatcher
         _lives = new LifeEvents(_world, _ledger);
         _keepers = theme == Theme.States ? new KeeperLoad(_world, _ledger) : null;
         _waiters = theme == Theme.Tokens ? new WaiterLoad(_world, _ledger, _faults) : null;
+        _bulk = theme == Theme.Bulk ? new BulkLoad(_world, _ledger) : null;
         if (_keepers is not null)
         {
             _keepers.Store.Kill = machine =>
@@ -99,7 +101,7 @@ internal sealed class Run : IWorldWatcher
     /// </summary>
     private static Settings Calm(Settings settings) => settings with
     {
-        ResponseTimeout = TimeSpan.FromSeconds(10),
+        ResponseTimeout = settings.ResponseTimeout > TimeSpan.FromSeconds(10) ? settings.ResponseTimeout : TimeSpan.FromSeconds(10),
         Pace = settings.Pace with { Longest = settings.ProbeTimeout.Ticks / 8 },
     };
 
@@ -177,10 +179,14 @@ internal sealed class Run : IWorldWatcher
                     Pump.After(0, machine, EventKind.Load, "begin keepers", () => _keepers.Begin(machine));
                 if (_waiters is not null)
                     Pump.After(0, machine, EventKind.Load, "begin waiters", () => _waiters.Begin(machine));
+                if (_bulk is not null)
+                    Pump.After(0, machine, EventKind.Load, "begin bulk", () => _bulk.Begin(machine));
             }
         }
 
         _ledger.CheckOverdue(Grace);
+        if (_world.IsCalm && _world.Silos.FirstOrDefault(static silo => silo.WasEvicted) is { } evicted)
+            _ledger.Accuse("evicted", evicted.Name + " was evicted though nothing is wrong.");
         foreach (var machine in _world.Machines)
         {
             var since = Math.Max(machine.StoppingSince, machine.ResumedAt);
@@ -220,6 +226,7 @@ internal sealed class Run : IWorldWatcher
         _callers.End();
         _keepers?.End();
         _waiters?.End();
+        _bulk?.End();
         var patience = _world.Settings.ResponseTimeout + TimeSpan.FromSeconds(60);
         var open = 0;
         Pump.After(0, null, EventKind.Load, "serve", () =>

@@ -82,6 +82,8 @@ internal sealed class Faults
     /// <summary>The kinds of a run: none in a share of the runs, to see what the order of things alone brings to light.</summary>
     internal static IReadOnlyList<FaultKind> Draw(Dice dice, Theme theme)
     {
+        if (theme == Theme.Bulk)
+            return [];
         if (theme == Theme.Lease)
             return [FaultKind.Isolation];
         if (theme == Theme.Moves)

@@ -19,6 +19,9 @@ internal enum Theme
 
     /// <summary>Calls that are cancelled at any moment while their grains start, move and end.</summary>
     Tokens,
+
+    /// <summary>Nothing goes wrong, but slow links are full of large arguments.</summary>
+    Bulk,
 }
 
 /// <summary>What every node of a run is configured with, drawn once, up to the ends of what is allowed.</summary>
@@ -100,6 +103,16 @@ internal sealed record Settings
             ResponseTimeout = TimeSpan.FromSeconds(5),
             MailboxLimit = 100_000,
             CollectionAge = TimeSpan.FromSeconds(dice.Pick<int>([2, 10, 900])),
+        },
+        Theme.Bulk => this with
+        {
+            Silos = 2 + dice.Below(3),
+            Clients = 1,
+            // What is queued on a link may take a minute.
+            ResponseTimeout = TimeSpan.FromMinutes(3),
+            MailboxLimit = 100_000,
+            CollectionAge = TimeSpan.FromSeconds(900),
+            Wires = Wires with { BytesPerSecond = 1_000_000, Buffer = dice.Pick<int>([16 << 10, 256 << 10]) },
         },
         _ => this,
     };
