@@ -121,15 +121,24 @@ public sealed class NewcomerTests
         Assert.True(cluster.RunUntil(2 * cluster.Options.DetectionBound, () => newcomer.Protocol.View.ActiveSilos.Length == 2));
     }
 
-    [Fact]
-    public void Of_two_that_start_together_and_do_not_reach_each_other_one_becomes_active()
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Of_two_that_start_together_and_do_not_reach_each_other_the_first_becomes_active_and_the_other_ends(bool bothWays)
     {
         var cluster = new SimulatedCluster(6);
-        var silos = new[] { cluster.Start(0), cluster.Start(1, silo => silo.RefusedBy = DisconnectReason.NotAuthenticated) };
+        var silos = new[]
+        {
+            cluster.Start(0, silo => silo.RefusedBy = bothWays ? DisconnectReason.NotAuthenticated : null),
+            cluster.Start(1, silo => silo.RefusedBy = DisconnectReason.NotAuthenticated),
+        };
 
         cluster.Run(30_000);
 
-        Assert.Single(silos, silo => !silo.Protocol.IsStopped && silo.Protocol.View.StatusOf(silo.Address) == SiloStatus.Active);
+        var first = Assert.Single(
+            silos, silo => !silo.Protocol.IsStopped && silo.Protocol.View.StatusOf(silo.Address) == SiloStatus.Active);
+        Assert.Contains(silos.Single(silo => silo != first).Seen, action => action is MembershipAction.NotAccepted);
+        Assert.DoesNotContain(first.Seen, action => action is MembershipAction.NotAccepted);
         Assert.DoesNotContain(silos, silo => silo.Seen.Any(action => action is MembershipAction.StopDead));
     }
 
