@@ -43,7 +43,9 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     private ITimer? _timer;
     private int _isTickPosted;
     private bool _pumping;
-    private volatile bool _tableFailed;
+
+    /// <summary>Of the last request to the table; null if it has succeeded.</summary>
+    private volatile Exception? _tableFailure;
 
     internal ClusterService(
         LocalNode local,
@@ -93,7 +95,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
     internal bool LeaseHeld => _protocol.LeaseHeld;
 
     /// <summary>False from a failed request to the table until the next one that succeeds.</summary>
-    internal bool TableAnswers => !_tableFailed;
+    internal bool TableAnswers => _tableFailure is null;
 
     /// <summary>Joins and becomes active. Returns when the view lists this silo as active.</summary>
     internal async Task JoinAsync(CancellationToken cancellationToken)
@@ -111,7 +113,9 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         catch (TimeoutException exception)
         {
             throw new OrleansClusterConnectivityCheckFailedException("The silo " + _local.Address + " could not join the cluster within "
-                + TimeSpan.FromMilliseconds(_options.MaxJoinTime) + " (ClusterMembershipOptions.MaxJoinAttemptTime).", exception);
+                + TimeSpan.FromMilliseconds(_options.MaxJoinTime) + " (ClusterMembershipOptions.MaxJoinAttemptTime)."
+                + (_tableFailure is { } last ? " The last request to the membership table failed: " + last.Message : ""),
+                _tableFailure ?? exception);
         }
     }
 
@@ -403,7 +407,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
             using var timeout = new CancellationTokenSource(TimeSpan.FromMilliseconds(_options.TableTimeout), _local.TaskTime);
             using var ended = CancellationTokenSource.CreateLinkedTokenSource(timeout.Token, _tableUse.Stopping);
             var reply = await _table.Execute(request, ended.Token);
-            _tableFailed = false;
+            _tableFailure = null;
             _protocol.OnTableReply(reply, Now);
             Pump();
         }
@@ -411,7 +415,7 @@ internal sealed class ClusterService : IClusterTarget, IDisposable
         {
             if (!_tableUse.Stopping.IsCancellationRequested)
                 _local.Log.TableFailed(exception);
-            _tableFailed = true;
+            _tableFailure = exception;
             _protocol.OnTableFailed(request.Id, Now);
         }
     }

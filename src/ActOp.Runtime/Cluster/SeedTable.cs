@@ -63,7 +63,9 @@ internal sealed class SeedTable : IClusterTable
         }
         catch (Exception exception) when (exception is OrleansException or TimeoutException or OperationCanceledException)
         {
-            throw new IOException("The seed silo at " + _seed + ", which holds the membership table, does not answer.", exception);
+            var cause = _parts.Peers.LastFailureAt(_seed) is { } failure ? ": " + DialFailures.Cause(failure) : "";
+            throw new IOException(
+                "The seed silo at " + _seed + ", which holds the membership table, does not answer" + cause + ".", exception);
         }
     }
 }

@@ -2,6 +2,7 @@ using System.Net;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
 using ActOp.Tests.Clusters;
+using Microsoft.Extensions.Hosting;
 using Orleans.Runtime.MembershipService;
 
 namespace ActOp.Tests.Membership;
@@ -65,6 +66,31 @@ public class WrongNewcomerTests
         Assert.All(await Task.WhenAll(calls).WaitAsync(Gate.Patience), static count => Assert.NotEqual(0, count));
         Assert.Equal(0, ill);
         Assert.All(nodes, node => Assert.Equal(old, node.ClusterView.Active.Length));
+    }
+
+    [Fact]
+    public async Task A_silo_that_the_primary_refuses_names_the_reason_when_its_time_is_over()
+    {
+        using var ports = new TestClusterPortAllocator();
+        var (siloPort, gatewayPort) = ports.AllocateConsecutivePortPairs(2);
+        var primary = new IPEndPoint(IPAddress.Loopback, siloPort);
+        using var first = Host(0, "the secret of the cluster");
+        using var other = Host(1, "a secret of another cluster");
+        await first.StartAsync(TestContext.Current.CancellationToken);
+
+        var failure = await Assert.ThrowsAsync<OrleansClusterConnectivityCheckFailedException>(() =>
+            other.StartAsync(TestContext.Current.CancellationToken).WaitAsync(Gate.Patience));
+
+        Assert.Contains("MaxJoinAttemptTime", failure.Message, StringComparison.Ordinal);
+        Assert.Contains(primary.ToString(), failure.Message, StringComparison.Ordinal);
+        Assert.Contains("UseClusterSecret", failure.Message, StringComparison.Ordinal);
+        await first.StopAsync(TestContext.Current.CancellationToken);
+
+        IHost Host(int number, string secret) => new HostBuilder().UseOrleans(silo => silo
+            .UseLocalhostClustering(siloPort + number, gatewayPort + number, primary)
+            .UseClusterSecret(secret)
+            // Longer than a request to the table may take.
+            .Configure<ClusterMembershipOptions>(static options => options.MaxJoinAttemptTime = TimeSpan.FromSeconds(8))).Build();
     }
 
     private static async Task ExpectAsync(Task<InProcessSiloHandle> start, string? hint)
