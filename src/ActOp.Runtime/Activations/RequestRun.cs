@@ -58,7 +58,9 @@ internal static class RequestRun
     {
         // Before the request context is set: this replaces the execution context.
         // The runtime's own calls are not the application's: no filter of a silo sees them, and no trace contains them.
-        var activity = CallTrace.IsOn && !call.Method.IsOfRuntime ? CallTrace.Enter(call) : null;
+        var activity = (call.Trace is not null || CallTrace.IsOn) && !call.Method.IsOfRuntime
+            ? CallTrace.Enter(call, activation.Parts.Local.Roots)
+            : null;
         RequestContext.Current = call.Context;
         activation.Parts.Edges.CountIncoming(activation, call);
         if ((activation.Parts.Filters.HasIncoming && !call.Method.IsOfRuntime) || (activation.Class.Filters && !call.Method.IsSystem))

@@ -33,6 +33,9 @@ internal static class Turn
     internal static extern ref SynchronizationContext? ContextOf(Thread thread);
 #pragma warning restore RS0030
 
+    /// <summary>The execution context of a thread that nobody has touched: no activity, and no other value.</summary>
+    internal static bool IsClean(ExecutionContext? context) => ReferenceEquals(context, Clean);
+
     /// <summary>Removes what a method has left in the execution context of the thread (values of <see cref="AsyncLocal{T}"/>).</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal static void CleanContext()

@@ -83,8 +83,10 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             Await(call);
         if (!TryBegin(call))
             return;
-        if (_filters.HasOutgoing || CallTrace.IsOn || special != 0)
-            SendObserved(call, reference);
+        if (CallTrace.IsOn)
+            SendTraced(call, reference);
+        else if (_filters.HasOutgoing || special != 0)
+            SendObserved(call, reference, traced: false);
         else
             _router.Route(call, reference);
     }
@@ -172,21 +174,37 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     private static long Milliseconds(TimeSpan timeout) =>
         timeout < TimeSpan.Zero ? CallRegistry.NoDeadline : (long)timeout.TotalMilliseconds;
 
+    /// <summary>A trace that is not recorded only travels with the call. Most are not.</summary>
+    private void SendTraced(Call call, GrainReference reference)
+    {
+        if (call.Method.IsOfRuntime)
+            Route(call, reference);
+        else if (!CallTrace.TryPass(call, local.Roots))
+            SendObserved(call, reference, traced: true);
+        else if (_filters.HasOutgoing || (call.Flags & Call.FiltersItself) != 0)
+            SendObserved(call, reference, traced: false);
+        else
+            Route(call, reference);
+    }
+
     /// <summary>
-    /// Filters and recorded traces need an asynchronous method around the call. A trace that is not recorded only travels with the call.
-    /// The runtime's own calls are not the application's: no filter sees them, and no trace contains them.
+    /// Filters and recorded traces need an asynchronous method around the call. The runtime's own calls are not the application's: no
+    /// filter sees them, and no trace contains them.
     /// </summary>
-    private void SendObserved(Call call, GrainReference reference)
+    /// <param name="call">The call.</param>
+    /// <param name="reference">Through which it is made.</param>
+    /// <param name="traced">The trace of the call is still to be decided.</param>
+    private void SendObserved(Call call, GrainReference reference, bool traced)
     {
         var isFiltered = _filters.HasOutgoing || (call.Flags & Call.FiltersItself) != 0;
-        if (call.Method.IsOfRuntime || !(isFiltered || CallTrace.IsOn))
+        if (call.Method.IsOfRuntime || !(isFiltered || traced))
         {
             Route(call, reference);
             return;
         }
 
-        var current = Activity.Current;
-        var activity = CallTrace.IsOn ? CallTrace.StartClient(call) : null;
+        var current = traced ? Activity.Current : null;
+        var activity = traced ? CallTrace.StartClient(call) : null;
         if (activity is null && !isFiltered)
         {
             Route(call, reference);

@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using ActOp.Calls;
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Hosting;
 
 namespace ActOp.Runtime.Diagnostics;
@@ -35,19 +36,43 @@ internal static class CallTrace
     internal static object? Current => (object?)Activity.Current ?? (UnknownTrace.IsHere ? UnknownTrace.Instance : null);
 
     /// <summary>
-    /// Gives the call its trace. Returns the caller's span when the trace is recorded; it is the thread's current activity then, and
-    /// started.
+    /// Gives the call the trace that it belongs to, or begins, if that is not recorded and no listener needs to be asked: the usual case,
+    /// which allocates nothing.
+    /// </summary>
+    internal static bool TryPass(Call call, RootTraces roots)
+    {
+        // The usual contexts are told apart without reading the values in them.
+        var context = ExecutionContext.Capture();
+        if (Turn.IsClean(context))
+        {
+            if (!HasListeners || roots.Ask())
+                return false;
+        }
+        else if (!ReferenceEquals(context, UnknownTrace.Flow))
+        {
+            if (Activity.Current is { } current)
+            {
+                if (current is not PassedTrace { IsDropped: true })
+                    return false;
+                call.Trace = current;
+                return true;
+            }
+
+            if (!UnknownTrace.IsHere && (!HasListeners || roots.Ask()))
+                return false;
+        }
+
+        call.Trace = UnknownTrace.Instance;
+        return true;
+    }
+
+    /// <summary>
+    /// Gives the call its trace, if <see cref="TryPass"/> has not. Returns the caller's span when the trace is recorded; it is the thread's
+    /// current activity then, and started.
     /// </summary>
     internal static Activity? StartClient(Call call)
     {
         var current = Activity.Current;
-        var passed = current as PassedTrace;
-        if (current is null ? UnknownTrace.IsHere : passed is { IsDropped: true })
-        {
-            call.Trace = (object?)passed ?? UnknownTrace.Instance;
-            return null;
-        }
-
         if (!HasListeners)
         {
             call.Trace = current is { IdFormat: ActivityIdFormat.W3C } ? current : null;
@@ -69,10 +94,17 @@ internal static class CallTrace
     /// The running turn continues the trace of its call. Returns the callee's span when the trace is recorded, as
     /// <see cref="StartClient"/>. The previous execution context of the turn is replaced.
     /// </summary>
-    internal static Activity? Enter(Call call)
+    internal static Activity? Enter(Call call, RootTraces roots)
     {
         var trace = call.Trace;
-        if (!HasListeners || IsDropped(trace))
+        // A tick of a timer, or a call from a node where nobody listens, has none.
+        if (trace is UnknownTrace || (trace is null && HasListeners && !roots.Ask()))
+        {
+            ExecutionContext.Restore(UnknownTrace.Flow);
+            return null;
+        }
+
+        if (IsDropped(trace) || !HasListeners)
         {
             Enter(trace);
             return null;

@@ -38,6 +38,9 @@ internal sealed class LocalNode
 
     internal required Clock Clock { get; init; }
 
+    /// <summary>Which calls ask whether a trace begins with them.</summary>
+    internal RootTraces Roots { get; init; } = new(1);
+
     /// <summary>What has happened here that is not worth a counter of its own.</summary>
     internal NodeCounts Counts { get; } = new();
 

@@ -81,6 +81,7 @@ internal sealed class Node : IDisposable
             SystemResponseTimeout = siloMessaging?.SystemResponseTimeout ?? setup.ResponseTimeout,
             MaxHeaderBytes = setup.Messaging.MaxMessageHeaderSize,
             MaxFrameBytes = setup.Messaging.MaxMessageBodySize,
+            Roots = new RootTraces(setup.Tracing.RootShare),
         };
         Lease = new LeaseGate(Local.Clock);
         _clockPart = Local.Background.Part("clock");

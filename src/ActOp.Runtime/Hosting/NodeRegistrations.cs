@@ -102,6 +102,7 @@ internal static class NodeRegistrations
         services.AddOptions<ConnectionLimitOptions>().Bind(configuration.GetSection("ActOp:Limits"));
         services.AddOptions<StageOptions>();
         services.AddOptions<LocalityOptions>();
+        services.AddOptions<CallTracingOptions>();
         services.AddOptions<SerializationLimitOptions>();
         services.AddSingleton<IGrainFactory>(static provider => provider.GetRequiredService<Node>().Factory);
         services.AddSingleton<IClusterClient>(static provider => new ClusterClient(provider.GetRequiredService<Node>().Factory, provider));

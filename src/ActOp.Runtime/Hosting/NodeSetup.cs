@@ -75,6 +75,8 @@ internal sealed record NodeSetup
 
     internal required ConnectionLimitOptions ConnectionLimits { get; init; }
 
+    internal CallTracingOptions Tracing { get; init; } = new();
+
     internal required Transport Transport { get; init; }
 
     internal required PlacementStrategy DefaultPlacement { get; init; }
@@ -287,6 +289,7 @@ internal static class SetupReader
                 Seed = address.GetHashCode(),
             },
             ConnectionLimits = Option<ConnectionLimitOptions>(services),
+            Tracing = Option<CallTracingOptions>(services),
             Transport = services.GetService<Transport>() ?? new TcpTransport(NodeSockets.Options(services), time),
             DefaultPlacement = services.GetService<PlacementStrategy>() ?? new ResourceOptimizedPlacement(),
             LocationCacheSize = directory.CacheSize,
@@ -295,6 +298,7 @@ internal static class SetupReader
             CustomLocations = address.IsClient ? null : CustomCache.Of(services, directory),
             Seed = address.GetHashCode(),
         };
+        setup.Tracing.Validate();
         Option<ClusterSecurityOptions>(services).Apply(setup.Mesh);
         setup.ConnectionLimits.Apply(setup.Mesh);
         if (services.GetService<NodeSeams>() is not { } seams)

@@ -123,6 +123,58 @@ public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<Alloc
         }
     }
 
+    [Theory]
+    [InlineData(0.0, 0)]
+    [InlineData(0.25, 250)]
+    [InlineData(1.0, 1_000)]
+    public async Task A_share_of_the_calls_that_begin_a_trace_asks_and_each_trace_is_whole(double share, int expected)
+    {
+        const int Roots = 1_000;
+        await using var silos = await SilosInVirtualTime.Deploy(
+            silo => silo.Configure<Configuration.CallTracingOptions>(options => options.RootShare = share));
+        ITraced[] grains = [silos.Grains.GetGrain<ITraced>("share1"), silos.Grains.GetGrain<ITraced>("share2")];
+        await Place.On(silos.AddressOf(0), () => grains[0].Trace());
+        await Place.On(silos.AddressOf(1), () => grains[1].Trace());
+        var asked = new ConcurrentQueue<ActivityTraceId>();
+        var stopped = new ConcurrentBag<Activity>();
+        using (Listen(Asked(asked, ActivitySamplingResult.AllDataAndRecorded), stopped.Add))
+        {
+            for (var root = 0; root < Roots; root++)
+                await grains[0].Through(grains[1]);
+        }
+
+        // The threads of the pool take turns, and each counts for itself.
+        Assert.InRange(asked.Count(static parent => parent == default), expected - 50, expected + 50);
+        Assert.All(stopped.GroupBy(static span => span.TraceId), static trace => Assert.Equal(4, trace.Count()));
+    }
+
+    [Fact]
+    public async Task A_share_that_is_none_is_refused_at_the_start()
+    {
+        foreach (var share in new[] { -0.1, 1.1, double.NaN })
+        {
+            var refused = await Assert.ThrowsAnyAsync<Exception>(() => SilosInVirtualTime.Deploy(
+                silo => silo.Configure<Configuration.CallTracingOptions>(options => options.RootShare = share)));
+            Assert.Contains("CallTracingOptions.RootShare", refused.ToString(), StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public async Task A_call_that_begins_no_trace_by_the_share_allocates_nothing()
+    {
+        await using var silos = await SilosInVirtualTime.Deploy(silo => silo
+            .Configure<Configuration.StageOptions>(options => options.WorkThreads = 1)
+            .Configure<Configuration.CallTracingOptions>(options => options.RootShare = 0));
+        var caller = silos.Grains.GetGrain<AllocationTests.ICaller>(12);
+        var callee = silos.Grains.GetGrain<AllocationTests.ICallee>(12);
+        await Place.On(silos.AddressOf(0), () => callee.Add(1, 2).AsTask());
+        await Place.On(silos.AddressOf(0), () => caller.AllocatedByThread(callee, 10));
+        using var listener = Listen(Sample(ActivitySamplingResult.AllDataAndRecorded), null);
+        for (var round = 0; round < 5; round++)
+            await caller.AllocatedByThread(callee, 20_000);
+        Assert.InRange((double)await caller.AllocatedByThread(callee, Calls) / Calls, 0, Nothing);
+    }
+
     [Fact]
     public async Task A_recorded_call_has_a_span_on_either_side_and_the_callees_is_a_child_of_the_callers()
     {
