@@ -59,11 +59,16 @@ public static class HaloCommands
         command.Options.Add(postgres);
         var ledgers = new Option<string?>("--ledgers");
         command.Options.Add(ledgers);
+        var keys = new Option<string?>("--keys");
+        command.Options.Add(keys);
+        var wrong = new Option<WrongSetting?>("--wrong");
+        command.Options.Add(wrong);
         var table = new HaloOptionTable(new HaloOptions());
         table.AddTo(command);
         command.SetAction((parsed, _) => SiloChild.RunAsync(new SiloArguments(
             parsed.GetValue(index), parsed.GetValue(port), parsed.GetValue(gateway), parsed.GetValue(primary), table.Read(parsed),
-                parsed.GetValue(journal), parsed.GetValue(lease), parsed.GetValue(postgres), parsed.GetValue(ledgers))));
+                parsed.GetValue(journal), parsed.GetValue(lease), parsed.GetValue(postgres), parsed.GetValue(ledgers),
+                parsed.GetValue(keys), parsed.GetValue(wrong))));
         return command;
     }
 

@@ -32,6 +32,12 @@ public enum FaultMode
 
     /// <summary>The database with the membership table is killed and started again after the pause: no request may fail.</summary>
     Database,
+
+    /// <summary>
+    /// Silos with a wrong setting try to join, one kind of wrong setting each time: no request may fail, no member may be lost, and each
+    /// of them must end itself.
+    /// </summary>
+    Newcomers,
 }
 
 /// <summary>What the fault experiment does.</summary>
@@ -56,21 +62,31 @@ public sealed record FaultOptions(HaloOptions Halo, FaultMode Mode, int Times, d
     /// <summary>A server of its own.</summary>
     public const string Temporary = "temporary";
 
+    /// <summary>Silos that try to join at once.</summary>
+    public int Newcomers { get; init; } = 1;
+
+    /// <summary>Milliseconds that a request may take while they try; 0 for any.</summary>
+    public double Longest { get; init; }
+
     /// <summary>Whether to print the silos' last log lines at the end.</summary>
     public bool Verbose { get; init; }
 
     /// <summary>Whether no request may fail.</summary>
-    public bool Graceful => Mode is FaultMode.Stop or FaultMode.Roll or FaultMode.Database;
+    public bool Graceful => Mode is FaultMode.Stop or FaultMode.Roll or FaultMode.Database or FaultMode.Newcomers;
 
     /// <summary>The first thing wrong with the options, naming the option; null when they are fine.</summary>
     public string? FindError()
     {
         if (Halo.FindError() is { } error) return error;
-        if (Halo.Silos < 2) return "--silos must be at least 2: somebody must be left.";
+        if (Halo.Silos < 2 && Mode != FaultMode.Newcomers) return "--silos must be at least 2: somebody must be left.";
         if (Halo.Rehearse) return "--rehearse has no silos to end.";
         if (Times is < 1 or > 1000) return $"--kills must be 1 to 1000, not {Times}.";
         if (!(Interval is >= 2 and <= 600)) return $"--interval must be 2 to 600 seconds, not {Interval}.";
         if (!(Pause is >= 0.1 and <= 300)) return $"--pause must be 0.1 to 300 seconds, not {Pause}.";
+        if (Newcomers is < 1 or > 16) return $"--newcomers must be 1 to 16, not {Newcomers}.";
+        if (!(Longest >= 0)) return $"--longest must be 0 (any) or milliseconds, not {Longest}.";
+        if (Mode == FaultMode.Newcomers && Postgres is null)
+            return "--mode newcomers needs --postgres: with an embedded table, those that do not reach it cannot try to join.";
         if (Mode == FaultMode.Database
             && Postgres != Temporary)
         {
@@ -117,7 +133,8 @@ public static class FaultCommand
             Description =
             "kill: end each with SIGKILL. stop: stop each in order, no request may fail. pause: SIGSTOP, then SIGCONT. restartAll: kill "
                 + "all at once. roll: stop and start all in turn, no request may fail. database: kill the database for the time of "
-                + "--pause, no request may fail.",
+                + "--pause, no request may fail. newcomers: silos with a wrong secret, certificate, cluster, schema or address, one kind "
+                + "each time, try to join; no request may fail.",
             DefaultValueFactory = _ => FaultMode.Kill
         };
         var graceful = new Option<bool>("--graceful") { Description = "The same as --mode stop." };
@@ -136,6 +153,16 @@ public static class FaultCommand
                 Description =
                 "Connection string of a PostgreSQL database for the membership table, or temporary: the run starts a server of its own."
             };
+        var newcomers = new Option<int>("--newcomers")
+        {
+            Description = "Silos with a wrong setting that try to join at once.",
+            DefaultValueFactory = _ => 1
+        };
+        var longest = new Option<double>("--longest")
+        {
+            Description = "Milliseconds that a request may take while such silos try to join, beyond what the load stood still; 0 for any.",
+            DefaultValueFactory = _ => 0
+        };
         var verbose = new Option<bool>("--verbose") { Description = "Print the silos' last log lines at the end." };
         var storage =
             new Option<string?>("--storage")
@@ -146,7 +173,7 @@ public static class FaultCommand
                     + "of its own. No acknowledged write may be lost."
             };
         var json = new Option<string?>("--json") { Description = "File for the results as JSON." };
-        foreach (var option in (Option[])[mode, kills, interval, graceful, pause, lease, postgres, storage, verbose, json])
+        foreach (var option in (Option[])[mode, kills, interval, graceful, pause, lease, postgres, newcomers, longest, storage, verbose, json])
             command.Options.Add(option);
         var table = new HaloOptionTable(new HaloOptions { Rate = 1000 });
         table.AddTo(command);
@@ -158,6 +185,8 @@ public static class FaultCommand
                 Pause = parsed.GetValue(pause),
                 Lease = parsed.GetValue(lease),
                 Postgres = parsed.GetValue(postgres),
+                Newcomers = parsed.GetValue(newcomers),
+                Longest = parsed.GetValue(longest),
                 Verbose = parsed.GetValue(verbose),
             };
             return parsed.GetValue(storage) is { } list

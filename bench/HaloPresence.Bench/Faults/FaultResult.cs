@@ -71,6 +71,9 @@ public sealed record KillResult
     /// <summary>The longest that a request took, answered or failed.</summary>
     public double LongestWait { get; init; }
 
+    /// <summary>What 99.9 % of the requests took at most.</summary>
+    public double P999 { get; init; }
+
     /// <summary>Answers that showed lost state.</summary>
     public long Forgotten { get; init; }
 
@@ -116,6 +119,8 @@ public static class FaultVerdict
             if (options.Graceful || error != Legitimate)
                 faults.Add($"{which}{count} {error}; {kill.Examples[error]}");
         }
+        if (options.Longest > 0 && (kill.LongestWait - kill.StoodStill) * 1000 > options.Longest)
+            faults.Add($"{which}a request waited {kill.LongestWait * 1000:0} ms");
         foreach ((var error, var count) in kill.LateErrors)
             faults.Add($"{which}{count} {error} after the silos knew; {kill.Examples[error]}");
         if (kill.LongestWait > Math.Max(kill.Detected, 0) + Slack + kill.StoodStill + (options.Mode == FaultMode.Pause ? options.Pause : 0))

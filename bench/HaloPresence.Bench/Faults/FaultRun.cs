@@ -15,6 +15,7 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
     private static readonly TimeSpan Excused = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Quiet = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan DetectionLimit = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan JoinLimit = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(40);
     private readonly MonotonicClock _clock = new();
     private readonly Random _victims = new(options.Halo.Seed);
@@ -27,7 +28,11 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         await using var server = options.Postgres == FaultOptions.Temporary
             ? await PostgresServer.StartAsync().ConfigureAwait(false) : null;
         var directory = Directory.CreateTempSubdirectory("halo-faults").FullName;
-        var silos = new FaultSilos(options, _clock, directory) { Postgres = server?.ConnectionString ?? options.Postgres };
+        var silos = new FaultSilos(options, _clock, directory)
+        {
+            Postgres = server?.ConnectionString ?? options.Postgres,
+            Keys = options.Mode == FaultMode.Newcomers ? ClusterKeys.Create(directory) : null,
+        };
         try
         {
             await using (silos.ConfigureAwait(false))
@@ -48,7 +53,7 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         await silos.StartAllAsync(cancellation).ConfigureAwait(false);
         using var stills = new Standstills(_clock);
         _stills = stills;
-        await using var target = await LoadTarget.ConnectAsync(options.Halo, silos.Gateways, cancellation).ConfigureAwait(false);
+        await using var target = await LoadTarget.ConnectAsync(options.Halo, silos.Gateways, cancellation, silos.Keys).ConfigureAwait(false);
         var load = new FaultLoad(options, target, _clock);
         await load.SetUpAsync(cancellation).ConfigureAwait(false);
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
@@ -67,6 +72,11 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
                 else if (options.Mode == FaultMode.Database)
                 {
                     await EndDatabaseAsync(silos, server!, load, cancellation).ConfigureAwait(false);
+                }
+                else if (options.Mode == FaultMode.Newcomers)
+                {
+                    var kinds = Enum.GetValues<WrongSetting>();
+                    await JoinAsync(silos, kinds[time % kinds.Length], load, cancellation).ConfigureAwait(false);
                 }
                 else
                 {
@@ -140,6 +150,29 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
             + $"longest wait {one.LongestWait * 1000:0} ms");
     }
 
+    /// <summary>Silos with a wrong setting must end, and the members neither drop each other nor fail a request meanwhile.</summary>
+    private async Task JoinAsync(FaultSilos silos, WrongSetting wrong, FaultLoad load, CancellationToken cancellation)
+    {
+        var began = _clock.Now;
+        var joining = silos.StartNewcomers(wrong);
+        string reason;
+        await using (joining.ConfigureAwait(false))
+        {
+            _result.Faults.AddRange(await joining.WaitAsync(wrong, JoinLimit, cancellation).ConfigureAwait(false));
+            reason = joining.Reason;
+        }
+
+        await DelayUntil(Later(began + TimeSpan.FromSeconds(options.Interval), _clock.Now + Quiet), cancellation).ConfigureAwait(false);
+        var one = Assess(0, began, began.TotalSeconds, load.Take());
+        _result.Kills.Add(one);
+        if (silos.LostSince(began.TotalSeconds) is > 0 and var lost)
+            _result.Faults.Add($"{lost} silos dropped a member when silos with a wrong {Name(wrong)} tried to join");
+        say($"{_result.Kills.Count,3}: {options.Newcomers} with a wrong {Name(wrong)}; failed {one.Errors.Values.Sum() + one.LateErrors.Values.Sum()} of {one.Requests} requests; "
+            + $"longest wait {one.LongestWait * 1000:0.0} ms, 99.9 % within {one.P999 * 1000:0.0} ms; stood still {one.StoodStill * 1000:0} ms. {reason}");
+    }
+
+    private static string Name(WrongSetting wrong) => wrong.ToString().ToLowerInvariant();
+
     private async Task<double?> KillAsync(FaultSilos silos, int victim, TimeSpan began, CancellationToken cancellation)
     {
         await silos.KillAsync(victim).ConfigureAwait(false);
@@ -205,8 +238,8 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
             Requests = answers.Count,
             LastError = lastError,
             Healthy = Math.Max(lastError, detected),
-            LongestWait =
-            longest,
+            LongestWait = longest,
+            P999 = Quantile(answers, 0.999),
             Forgotten = forgotten
         };
     }
@@ -234,6 +267,14 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
             foreach (var tail in silos.Tails())
                 say(tail);
         }
+    }
+
+    private static double Quantile(List<Answer> answers, double share)
+    {
+        if (answers.Count == 0)
+            return 0;
+        double[] sorted = [.. answers.Select(static answer => (answer.To - answer.From).TotalSeconds).Order()];
+        return sorted[(int)(share * (sorted.Length - 1))];
     }
 
     private static string Example(List<Answer> answers)

@@ -33,6 +33,9 @@ public sealed class FaultSilos : IAsyncDisposable
     /// <summary>The folder of the file storage of ledgers; null for silos without ledgers.</summary>
     public string? Ledgers { get; init; }
 
+    /// <summary>What the silos and clients of the cluster trust; null if they trust everybody.</summary>
+    public ClusterKeys? Keys { get; init; }
+
     /// <summary>Creates no process yet; journals go to <paramref name="directory"/>.</summary>
     public FaultSilos(FaultOptions options, IClock clock, string directory)
     {
@@ -130,6 +133,14 @@ public sealed class FaultSilos : IAsyncDisposable
     /// <summary>How many silos have adopted a view since then.</summary>
     public int ChangedSince(double since) => Enumerable.Range(0, _processes.Length).Count(i => Views(i).Exists(line => line.T >= since));
 
+    /// <summary>How many silos of the cluster have dropped one of its members since then.</summary>
+    public int LostSince(double since) => Enumerable.Range(0, _processes.Length).Count(i => Views(i).Exists(line => line.T >= since
+        && _ports.Take(_processes.Length).Any(port =>
+            line.Left.Contains(string.Create(CultureInfo.InvariantCulture, $":{port}:"), StringComparison.Ordinal))));
+
+    /// <summary>Starts silos with a wrong setting.</summary>
+    public Newcomers StartNewcomers(WrongSetting wrong) => new(wrong, _options, Shared);
+
     /// <summary>Activations on a silo, as of its last sample.</summary>
     public long ActivationsOf(int index) => Volatile.Read(ref _samples[index])?.Activations ?? 0;
 
@@ -164,15 +175,21 @@ public sealed class FaultSilos : IAsyncDisposable
             "--index", Text(index),
             "--port", Text(_ports[index]),
             "--gateway", Text(_ports[halo.Silos + index]),
-            "--primary", Text(_ports[0]),
             "--journal", _journals[index],
-            "--lease", _options.Lease.ToString(CultureInfo.InvariantCulture),
-            .. Postgres is null ? Array.Empty<string>() : ["--postgres", Postgres],
-            .. Ledgers is null ? Array.Empty<string>() : ["--ledgers", Ledgers],
         ];
-        _processes[index] = ChildProcess.Start(
-            $"silo {index}", [.. own, .. new HaloOptionTable(halo).Print(halo)], line => Take(index, line));
+        _processes[index] = ChildProcess.Start($"silo {index}", [.. own, .. Shared], line => Take(index, line));
     }
+
+    /// <summary>The arguments that all silos have.</summary>
+    private string[] Shared =>
+    [
+        "--primary", Text(_ports[0]),
+        "--lease", _options.Lease.ToString(CultureInfo.InvariantCulture),
+        .. Postgres is null ? Array.Empty<string>() : ["--postgres", Postgres],
+        .. Ledgers is null ? Array.Empty<string>() : ["--ledgers", Ledgers],
+        .. Keys is null ? Array.Empty<string>() : ["--keys", Keys.Folder],
+        .. new HaloOptionTable(_options.Halo).Print(_options.Halo),
+    ];
 
     private bool Take(int index, string line)
     {

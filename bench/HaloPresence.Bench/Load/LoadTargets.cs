@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Harness.Processes;
+using HaloPresence.Bench.Silos;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 
@@ -26,8 +27,9 @@ public interface ILoadTarget : IAsyncDisposable
 public static class LoadTarget
 {
     /// <summary>The cluster behind the gateways, or what stands for it in a rehearsal.</summary>
-    public static async Task<ILoadTarget> ConnectAsync(HaloOptions options, int[] gateways, CancellationToken cancellation) =>
-        options.Rehearse ? new RehearsalTarget() : await ClusterLoad.ConnectAsync(gateways, cancellation).ConfigureAwait(false);
+    public static async Task<ILoadTarget> ConnectAsync(
+        HaloOptions options, int[] gateways, CancellationToken cancellation, ClusterKeys? keys = null) =>
+        options.Rehearse ? new RehearsalTarget() : await ClusterLoad.ConnectAsync(gateways, cancellation, keys).ConfigureAwait(false);
 }
 
 /// <summary>
@@ -96,10 +98,14 @@ public sealed class ClusterLoad : ILoadTarget
     public IClusterClient Client => _client;
 
     /// <summary>Connects to the cluster behind the gateways.</summary>
-    public static async Task<ClusterLoad> ConnectAsync(int[] gateways, CancellationToken cancellation)
+    public static async Task<ClusterLoad> ConnectAsync(int[] gateways, CancellationToken cancellation, ClusterKeys? keys = null)
     {
         var builder = QuietHost.CreateBuilder();
-        builder.UseOrleansClient(client => client.UseLocalhostClustering(gateways));
+        builder.UseOrleansClient(client =>
+        {
+            client.UseLocalhostClustering(gateways);
+            keys?.AddTo(client);
+        });
         var host = builder.Build();
         await host.StartAsync(cancellation);
         return new ClusterLoad(host);

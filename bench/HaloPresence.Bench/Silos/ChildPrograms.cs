@@ -9,8 +9,21 @@ public static class SiloChild
 {
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(1);
 
-    /// <summary>Runs until standard input ends; returns the exit code.</summary>
+    /// <summary>Runs until standard input ends; returns the exit code, 1 if a silo with a wrong setting has not started.</summary>
     public static async Task<int> RunAsync(SiloArguments arguments)
+    {
+        try
+        {
+            return await RunSiloAsync(arguments).ConfigureAwait(false);
+        }
+        catch (Exception error) when (arguments.Wrong is not null)
+        {
+            await Console.Error.WriteLineAsync($"{error.GetType().Name}: {error.Message.ReplaceLineEndings(" ")}").ConfigureAwait(false);
+            return 1;
+        }
+    }
+
+    private static async Task<int> RunSiloAsync(SiloArguments arguments)
     {
         var ended = ParentWatch.Start();
         await using ISilo silo = arguments.Options.Rehearse
@@ -46,9 +59,11 @@ public static class ClientChild
 /// <param name="Lease">Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never.</param>
 /// <param name="Postgres">The database that holds the membership table; null if the primary does.</param>
 /// <param name="Ledgers">The folder of the file storage of ledgers; null for none.</param>
+/// <param name="Keys">The folder of the keys of the cluster; null for a cluster without.</param>
+/// <param name="Wrong">What is wrong with the settings of the silo; null for nothing.</param>
 public sealed record SiloArguments(
     int Index, int Port, int Gateway, int Primary, HaloOptions Options, string? Journal = null, double Lease = 0, string? Postgres = null,
-    string? Ledgers = null);
+    string? Ledgers = null, string? Keys = null, WrongSetting? Wrong = null);
 
 /// <summary>What a silo process says once a second; every counter is cumulative since its start.</summary>
 public sealed record SiloSample : ITimed

@@ -53,6 +53,8 @@ public sealed class SiloHost : ISilo
         builder.AddHaloPresence();
         if (arguments.Ledgers is { } folder)
             LedgerStorages.AddTo(builder, arguments.Postgres!, folder);
+        if (arguments.Keys is { } keys)
+            new ClusterKeys(keys).AddTo(builder, arguments.Port, arguments.Gateway, arguments.Wrong);
         // The paper's placement, in all modes: the default prefers the silo of the caller.
         builder.Services.AddSingleton<PlacementStrategy, RandomPlacement>();
         activations.AddTo(builder.Logging);
