@@ -14,8 +14,9 @@ namespace ActOp.Runtime.Hosting;
 /// </summary>
 /// <remarks>
 /// Holds one flag. <see cref="Tick"/> runs on the control stage and sets it; threads that read frames see it. If a measurement throws, the
-/// flag stays as it is and the failure is logged by the caller. A detector of the application decides in its place; if that throws, the
-/// request is not refused and the failure is logged.
+/// flag stays as it is and the failure is logged by the caller. A detector of the application decides in its place. It is asked on the
+/// thread pool, once per tick: threads that read frames see its last answer. If it throws, requests are not refused and the failure is
+/// logged; if it hangs, its last answer holds.
 /// </remarks>
 internal sealed class Overload(
     LocalNode local, IEnvironmentStatisticsProvider statistics, LoadSheddingOptions options, RuntimeMetrics metrics)
@@ -27,22 +28,29 @@ internal sealed class Overload(
     private const long Period = 1_000;
 
     private long _measuredAt = -Period;
+    private readonly FailureCount _failures = new();
     private volatile bool _isOn;
+    private int _isAsking;
 
     /// <summary>Whether requests of clients may have to be refused now. Any thread.</summary>
-    internal bool IsOn => _isOn || Detector is not null;
+    internal bool IsOn => _isOn;
 
     /// <summary>Whether clients are refused now. Any thread.</summary>
-    internal bool IsOverloaded => Detector is null ? _isOn : AskDetector();
+    internal bool IsOverloaded => _isOn;
 
     /// <summary>Measures, if a period has passed.</summary>
     internal void Tick(long now)
     {
+        if (Detector is not null)
+        {
+            if (Interlocked.Exchange(ref _isAsking, 1) == 0)
+                PoolStep.Begin(AskDetector);
+            return;
+        }
+
         if (now - _measuredAt < Period)
             return;
         _measuredAt = now;
-        if (Detector is not null)
-            return;
         var measured = statistics.GetEnvironmentStatistics();
         var isOn = measured.FilteredCpuUsagePercentage > options.CpuThreshold || measured.MemoryUsagePercentage > options.MemoryThreshold;
         if (isOn == _isOn)
@@ -54,16 +62,21 @@ internal sealed class Overload(
             local.Log.OverloadEnded(local.Address);
     }
 
-    private bool AskDetector()
+    private void AskDetector()
     {
         try
         {
-            return Detector!.IsOverloaded;
+            _isOn = Detector!.IsOverloaded;
         }
         catch (Exception exception)
         {
-            local.Log.BackgroundFailed("overload detector", exception);
-            return false;
+            _isOn = false;
+            if (_failures.IsTold(out _))
+                local.Log.BackgroundFailed("the overload detector " + Detector!.GetType(), exception);
+        }
+        finally
+        {
+            Volatile.Write(ref _isAsking, 0);
         }
     }
 

@@ -35,6 +35,13 @@ internal static class PoolStep
         return true;
     });
 
+    /// <summary>Runs a step that nobody waits for, not even the stop. It must handle its exceptions.</summary>
+    internal static void Begin(Action step) => Observe(OnPoolAsync(nameof(Begin), () =>
+    {
+        step();
+        return Task.FromResult(true);
+    }));
+
     private static async Task<T> OnPoolAsync<T>(string name, Func<Task<T>> step)
     {
         await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
