@@ -67,7 +67,7 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
     /// <summary>A session is open. False if the event threw.</summary>
     public bool Connected(Peer peer, Session session)
     {
-        metrics.Sessions.Add(1);
+        Count(metrics.Sessions);
         log.PeerConnected(peer.Id!.Kind, peer.Name, session.Number, session.DataLinks, session.IsDialled ? "dialled" : "accepted");
         return Raise(peer, nameof(MeshEvents.PeerConnected), static (events, peer, _) => events.PeerConnected(peer));
     }
@@ -97,7 +97,7 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
 
     /// <summary>Counts a handshake that has failed.</summary>
     public void HandshakeFailed(DisconnectReason reason) =>
-        metrics.HandshakeFailures.Add(1, new KeyValuePair<string, object?>("reason", reason.ToString()));
+        Count(metrics.HandshakeFailures, new KeyValuePair<string, object?>("reason", reason.ToString()));
 
     /// <summary>An accepted link was closed before it joined a session.</summary>
     public void LinkRefused(Link link)
@@ -132,13 +132,26 @@ internal sealed class MeshReports(MeshEvents events, MeshMetrics metrics, ILogge
         log.LinkRefused(remote, reason);
     }
 
+    /// <summary>A listener of the meter that throws loses what it is told, and nobody a link.</summary>
+    private static void Count(System.Diagnostics.Metrics.Counter<long> counter, params ReadOnlySpan<KeyValuePair<string, object?>> tags)
+    {
+        try
+        {
+            counter.Add(1, tags);
+        }
+        catch (Exception)
+        {
+            // It is the application's, and there is nobody to tell.
+        }
+    }
+
     /// <summary>A dial waits, because there were too many in this second.</summary>
-    public void DialDelayed() => metrics.DialsDelayed.Add(1);
+    public void DialDelayed() => Count(metrics.DialsDelayed);
 
     /// <summary>A link of an open session was lost.</summary>
     public void LinkBroke(Link link)
     {
-        metrics.LinksBroken.Add(1, new KeyValuePair<string, object?>("reason", link.AbortReason.ToString()));
+        Count(metrics.LinksBroken, new KeyValuePair<string, object?>("reason", link.AbortReason.ToString()));
         log.LinkBroke(link.Peer.Name, link.Channel, link.Index, link.AbortReason);
     }
 

@@ -185,6 +185,8 @@ internal sealed class CustomCache(IGrainDirectoryCache cache, Action<Exception> 
 {
     private const long VersionMask = int.MaxValue;
 
+    private readonly FailureCount _failures = new();
+
     /// <summary>The cache that the options want; null for the one of the runtime.</summary>
     /// <exception cref="OrleansConfigurationException">The application has not registered it.</exception>
     internal static IGrainDirectoryCache? Of(IServiceProvider services, GrainDirectoryOptions options) =>
@@ -239,7 +241,8 @@ internal sealed class CustomCache(IGrainDirectoryCache cache, Action<Exception> 
         }
         catch (Exception exception)
         {
-            onFailure(exception);
+            if (_failures.IsTold(out _))
+                onFailure(exception);
         }
     }
 }

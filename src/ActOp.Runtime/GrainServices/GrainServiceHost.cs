@@ -61,7 +61,7 @@ internal sealed class GrainServiceHost(
             await OnTurn(activation, () =>
             {
                 service.Take(RangeHere());
-                return service.Init(local.Services);
+                return Given.Task(service.Init(local.Services), "Init of " + service.GetType());
             }).ConfigureAwait(false);
         }
     }
@@ -70,7 +70,7 @@ internal sealed class GrainServiceHost(
     {
         OnView();
         foreach (var (service, activation) in _services)
-            await OnTurn(activation, service.Start).ConfigureAwait(false);
+            await OnTurn(activation, () => Given.Task(service.Start(), "Start of " + service.GetType())).ConfigureAwait(false);
     }
 
     private async Task StopAsync(CancellationToken cancellationToken)
@@ -79,7 +79,8 @@ internal sealed class GrainServiceHost(
         {
             try
             {
-                await OnTurn(activation, service.Stop).WaitAsync(cancellationToken).ConfigureAwait(false);
+                await OnTurn(activation, () => Given.Task(service.Stop(), "Stop"))
+                    .WaitAsync(local.ResponseTimeout, local.TaskTime, cancellationToken).ConfigureAwait(false);
             }
             catch (Exception exception)
             {

@@ -194,14 +194,25 @@ internal sealed record HealthParts(
 }
 
 /// <summary>Tells the application's handler that the silo must end.</summary>
+/// <remarks>On the thread pool: what it does wrong is logged, and nobody waits for it.</remarks>
 internal static class FatalErrors
 {
-    internal static void Tell(IServiceProvider services, SiloAddress silo, string reason)
+    internal static void Tell(IServiceProvider services, LocalNode local, string reason)
     {
         if (services.GetService<IFatalErrorHandler>() is not { } handler)
             return;
-        var error = new OrleansException(reason);
-        if (handler.IsUnexpected(error))
-            handler.OnFatalException(silo, reason, error);
+        PoolStep.Begin(() =>
+        {
+            try
+            {
+                var error = new OrleansException(reason);
+                if (handler.IsUnexpected(error))
+                    handler.OnFatalException(local.Address, reason, error);
+            }
+            catch (Exception exception)
+            {
+                local.Log.BackgroundFailed("the fatal error handler " + handler.GetType(), exception);
+            }
+        });
     }
 }

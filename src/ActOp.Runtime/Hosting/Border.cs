@@ -13,6 +13,9 @@ internal enum BorderKind
     /// <summary>An <see cref="System.Diagnostics.ActivityListener"/>: the span is lost, or incomplete.</summary>
     TraceListener,
 
+    /// <summary>A <see cref="System.Diagnostics.Metrics.MeterListener"/>: the measurement is lost.</summary>
+    MeterListener,
+
     /// <summary>
     /// A <see cref="SynchronizationContext"/> or a <see cref="TaskScheduler"/> that does not take the continuation of a caller: it runs on
     /// the thread pool.
@@ -50,6 +53,7 @@ internal static class Border
     {
         BorderKind.Logger => "logger",
         BorderKind.TraceListener => "activity listener",
+        BorderKind.MeterListener => "meter listener",
         _ => "synchronization context",
     };
 

@@ -70,7 +70,7 @@ internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvide
         var node = Node;
         node.Calls.CodecProvider = services.GetRequiredService<Orleans.Serialization.Serializers.CodecProvider>().Checked();
         node.Died += _ => services.GetService<IHostApplicationLifetime>()?.StopApplication();
-        node.Died += reason => Health.FatalErrors.Tell(services, node.Address, reason);
+        node.Died += reason => Health.FatalErrors.Tell(services, node.Local, reason);
         using var givenUp = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _stopRequested.Token);
         try
         {

@@ -178,7 +178,7 @@ internal static class SetupReader
         {
             Workers = workers,
             Shedding = shedding,
-            Statistics = services.GetRequiredService<IEnvironmentStatisticsProvider>(),
+            Statistics = CheckedStatistics.Of(services),
             Name = string.IsNullOrEmpty(name) ? "Silo_" + address : name,
             Gateway = gateway,
             Listens = listens,

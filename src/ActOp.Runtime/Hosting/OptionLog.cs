@@ -9,7 +9,8 @@ namespace ActOp.Runtime.Hosting;
 /// <summary>
 /// Logs the options for which there is a formatter (<see cref="IOptionFormatter"/>), once, before the silo or client starts. Holds nothing.
 /// </summary>
-internal sealed class OptionLog(IServiceProvider services, ILogger<OptionLog> logger) : OptionsLogger(logger, services), IHostedService
+internal sealed class OptionLog(IServiceProvider services, ILogger<OptionLog> logger)
+    : OptionsLogger(GuardedLoggers.Of(logger), services), IHostedService
 {
     public Task StartAsync(CancellationToken cancellationToken)
     {

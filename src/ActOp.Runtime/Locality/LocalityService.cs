@@ -78,7 +78,7 @@ internal sealed class LocalityService : ILocalityTarget, IDisposable
         _edges = edges;
         _hints = hints;
         _factory = factory;
-        _statistics = local.Services.GetService<IEnvironmentStatisticsProvider>();
+        _statistics = CheckedStatistics.Of(local.Services);
         _work = local.Background.Part("locality");
         _options = options;
         _partitioning = options.ToPartitioning();

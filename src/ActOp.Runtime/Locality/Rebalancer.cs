@@ -148,7 +148,8 @@ internal sealed class RebalancingSession(ActivationRebalancerOptions options)
 /// <para>The oldest active silo decides. In each cycle it asks the silos for their numbers, and those with many to move some. All silos
 /// hold its last state, so that the next one goes on with the same status and numbers. Only grains that lose no state move, and only when
 /// they are at rest. The state is under one lock; the cycle, which owns the session, runs on the thread pool, one at a time; calls of
-/// other silos run on turns of this target. Listeners are told one report after another, under a lock of their own.</para>
+/// other silos run on turns of this target. A listener is told the latest report, one at a time, under no lock: one that
+/// hangs holds its thread, and the others are told.</para>
 /// <list type="table">
 /// <item><term>a silo does not answer</term><description> It is left out of the cycle, and its numbers stay.</description></item>
 /// <item><term>the deciding silo dies</term><description> The next oldest one begins a session. Moves under way end by
@@ -172,16 +173,16 @@ internal sealed class Rebalancer(
     /// <summary>Time within which an activation must be at rest to move; see <see cref="LocalityService"/>.</summary>
     private static readonly TimeSpan RestTime = TimeSpan.FromMilliseconds(300);
 
+    private static readonly TimeSpan LongestPause = TimeSpan.FromDays(1);
+
     /// <summary>Activations of one silo that move at the same time.</summary>
     private const int Batch = 200;
 
     private readonly BackgroundPart _work = local.Background.Part("rebalancer");
     private readonly Lock _gate = new();
 
-    /// <summary>Taken before the other one.</summary>
-    private readonly Lock _telling = new();
     private readonly SortedDictionary<SiloAddress, (ulong Dispersed, ulong Acquired, DateTime ChangedAt)> _numbers = [];
-    private ImmutableArray<IActivationRebalancerReportListener> _listeners = [];
+    private ImmutableArray<ToldListener> _listeners = [];
     private RebalancingSession? _session;
     private SiloAddress? _host;
     private double _imbalance;
@@ -231,15 +232,15 @@ internal sealed class Rebalancer(
         ArgumentNullException.ThrowIfNull(listener);
         lock (_gate)
         {
-            if (!_listeners.Contains(listener))
-                _listeners = _listeners.Add(listener);
+            if (!_listeners.Any(one => one.Tells(listener)))
+                _listeners = _listeners.Add(new ToldListener(this, listener));
         }
     }
 
     public void UnsubscribeFromReports(IActivationRebalancerReportListener listener)
     {
         lock (_gate)
-            _listeners = _listeners.Remove(listener);
+            _listeners = _listeners.RemoveAll(one => one.Tells(listener));
     }
 
     public ValueTask<RebalancerState> Get() => new(Decided(static _ => { }));
@@ -323,8 +324,24 @@ internal sealed class Rebalancer(
         _failures = hasFailed ? _failures + 1 : 0;
         if (hasFailed)
             RebalancerLog.Failed(local.Log.Logger, _failures);
-        _work.Do(() => _pausedUntil = Now
-            + (long)(hasFailed ? backoff.Next(_failures) : options.RebalancerDueTime).TotalMilliseconds);
+        var pause = hasFailed ? PauseAfterFailure() : options.RebalancerDueTime;
+        _pausedUntil = Now + (long)pause.TotalMilliseconds;
+    }
+
+    /// <summary>Code of the application: a pause that it does not choose, or that cannot be, is the usual one.</summary>
+    private TimeSpan PauseAfterFailure()
+    {
+        try
+        {
+            if (backoff.Next(_failures) is { Ticks: >= 0 } pause && pause <= LongestPause)
+                return pause;
+            throw new InvalidOperationException("The pause after a failed session is negative, or longer than " + LongestPause + ".");
+        }
+        catch (Exception exception)
+        {
+            Failed("the backoff provider " + backoff.GetType(), exception);
+            return options.SessionCyclePeriod;
+        }
     }
 
     private async Task<KeyValuePair<SiloAddress, int>?> CountAsync(SiloAddress silo)
@@ -463,13 +480,46 @@ internal sealed class Rebalancer(
     /// <summary>A report is told with the state that is known then, so the last one that a listener sees is the latest.</summary>
     private void TellListeners(RebalancerState state)
     {
-        lock (_telling)
+        Learn(state);
+        foreach (var listener in _listeners)
+            listener.Tell();
+    }
+
+    private RebalancingReport CurrentReport()
+    {
+        lock (_gate)
+            return Report();
+    }
+
+    /// <summary>Whoever comes while the listener is being told leaves it to that one to tell it once more.</summary>
+    private sealed class ToldListener(Rebalancer rebalancer, IActivationRebalancerReportListener listener)
+    {
+        private int _due;
+
+        internal bool Tells(IActivationRebalancerReportListener other) => ReferenceEquals(listener, other);
+
+        internal void Tell()
         {
-            var report = Learn(state);
-            foreach (var listener in _listeners)
-                _work.Do(() => listener.OnReport(report));
+            if (Interlocked.Increment(ref _due) > 1)
+                return;
+            int due;
+            do
+            {
+                due = Volatile.Read(ref _due);
+                try
+                {
+                    listener.OnReport(rebalancer.CurrentReport());
+                }
+                catch (Exception exception)
+                {
+                    rebalancer.Failed("the report listener " + listener.GetType(), exception);
+                }
+            }
+            while (Interlocked.CompareExchange(ref _due, 0, due) != due);
         }
     }
+
+    private void Failed(string what, Exception exception) => local.Log.BackgroundFailed(what, exception);
 
     /// <summary>Another silo, which decides, has told its state. What this silo has decided its listeners know already.</summary>
     private void Told(RebalancerState state)

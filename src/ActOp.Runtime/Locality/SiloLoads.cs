@@ -1,4 +1,5 @@
 using ActOp.Partitioning;
+using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Placement;
 using Orleans;
 using Orleans.Placement.Repartitioning;
@@ -166,9 +167,11 @@ internal sealed class SiloLoads(SiloAddress self, TimeSpan period)
 }
 
 /// <summary>The band of loads that a rule of the application allows. Holds nothing; called on the turns of locality.</summary>
-/// <remarks>A rule that throws is logged, and the tolerance of the options holds for this time.</remarks>
+/// <remarks>A rule that throws is logged a few times, and the tolerance of the options holds for this time.</remarks>
 internal sealed class ImbalanceBand(IImbalanceToleranceRule rule, Action<Exception> onFailure)
 {
+    private readonly FailureCount _failures = new();
+
     /// <summary>Half the width of the band, as a share of the mean, so that two silos in it differ as much as the rule allows.</summary>
     internal double? ToleranceAt(double mean)
     {
@@ -191,7 +194,8 @@ internal sealed class ImbalanceBand(IImbalanceToleranceRule rule, Action<Excepti
         }
         catch (Exception exception)
         {
-            onFailure(exception);
+            if (_failures.IsTold(out _))
+                onFailure(exception);
             return null;
         }
     }

@@ -80,7 +80,7 @@ internal sealed class ManagementTarget(
             SentMessages = peers.Mesh.FramesSent,
             ReceivedMessages = peers.Mesh.FramesReceived,
             IsOverloaded = router.Overload is { IsOverloaded: true },
-            EnvironmentStatistics = local.Services.GetService<IEnvironmentStatisticsProvider>()?.GetEnvironmentStatistics() ?? default,
+            EnvironmentStatistics = CheckedStatistics.Of(local.Services)?.GetEnvironmentStatistics() ?? default,
         });
     }
 

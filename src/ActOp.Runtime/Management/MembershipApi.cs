@@ -9,7 +9,8 @@ namespace ActOp.Runtime.Management;
 /// <summary>The membership as applications see it.</summary>
 /// <remarks>
 /// Any thread. Holds the last snapshot and the listeners. The task that tells the listeners begins with the first of them and ends with
-/// the node; a listener that throws is logged, and the others are told. A reader of the updates that stops reading holds nothing. A change
+/// the node; each listener has a queue of its own (<see cref="ListenerQueue{T}"/>), so one that throws or hangs keeps nothing from the
+/// others. A reader of the updates that stops reading holds nothing. A change
 /// that comes twice is told once: listeners are told of differences between views.
 /// </remarks>
 internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<ClusterService?> service, string name)
@@ -17,7 +18,7 @@ internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<C
 {
     private readonly BackgroundPart _work = local.Background.Part("membership updates");
     private readonly Lock _gate = new();
-    private ISiloStatusListener[] _listeners = [];
+    private (ISiloStatusListener Listener, ListenerQueue<ClusterMember> Queue)[] _listeners = [];
     private (View View, ClusterMembershipSnapshot Snapshot) _last = (View.Empty, Of(View.Empty));
     private bool _tells;
 
@@ -94,9 +95,11 @@ internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<C
         ArgumentNullException.ThrowIfNull(observer);
         lock (_gate)
         {
-            if (_listeners.Contains(observer))
+            if (Array.Exists(_listeners, one => ReferenceEquals(one.Listener, observer)))
                 return false;
-            _listeners = [.. _listeners, observer];
+            _listeners = [.. _listeners, (observer, new ListenerQueue<ClusterMember>(
+                change => observer.SiloStatusChangeNotification(change.SiloAddress, change.Status),
+                exception => local.Log.BackgroundFailed("the status listener " + observer.GetType(), exception)))];
             if (_tells)
                 return true;
             _tells = true;
@@ -111,7 +114,7 @@ internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<C
     {
         lock (_gate)
         {
-            var left = _listeners.Where(one => !ReferenceEquals(one, observer)).ToArray();
+            var left = _listeners.Where(one => !ReferenceEquals(one.Listener, observer)).ToArray();
             var was = left.Length < _listeners.Length;
             _listeners = left;
             return was;
@@ -156,8 +159,8 @@ internal sealed class MembershipApi(LocalNode local, ClusterView cluster, Func<C
             before = now;
             foreach (var change in update.Changes)
             {
-                foreach (var listener in _listeners)
-                    _work.Do(() => listener.SiloStatusChangeNotification(change.SiloAddress, change.Status));
+                foreach (var (_, queue) in _listeners)
+                    queue.Tell(change);
             }
         }
     }

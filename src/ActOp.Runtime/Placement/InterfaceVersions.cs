@@ -52,7 +52,8 @@ internal sealed class InterfaceVersions
         if (requested == 0)
             return available;
         var strategies = Of(interfaceName);
-        return strategies.Selector.GetSuitableVersion(requested, available, strategies.Compatibility);
+        return strategies.Selector.GetSuitableVersion(requested, available, strategies.Compatibility) ?? throw new OrleansException(
+            "The version selector " + strategies.Selector.GetType() + " has returned null for " + interfaceName + ".");
     }
 
     /// <summary>All that was set, for a silo that has started later.</summary>

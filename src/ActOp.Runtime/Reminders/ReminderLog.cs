@@ -1,10 +1,11 @@
 using System.Diagnostics.Metrics;
+using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Reminders;
 
-/// <summary>The log lines of reminders. Ids 1100 to 1119.</summary>
+/// <summary>The log lines of reminders. Ids 1100 to 1119, and 1474.</summary>
 internal sealed partial class ReminderLog(ILogger logger)
 {
     internal void TickFailed(string name, GrainId grain, Exception exception) => TickFailed(logger, name, grain, exception);
@@ -12,6 +13,12 @@ internal sealed partial class ReminderLog(ILogger logger)
     internal void TickLeftOut(string name, GrainId grain) => TickLeftOut(logger, name, grain);
 
     internal void ReadFailed(TimeSpan pause, Exception exception) => ReadFailed(logger, pause, exception);
+
+    internal void RowLeftOut(GrainId grain, string name, long count) => RowLeftOut(logger, name, grain, count);
+
+    [LoggerMessage(1474, LogLevel.Warning,
+        "The table of reminders has returned a row that cannot be: {name} of {grain}. It is left out, as {count} such rows.")]
+    private static partial void RowLeftOut(ILogger logger, string name, GrainId grain, long count);
 
     [LoggerMessage(1100, LogLevel.Error, "A tick of the reminder {name} of {grain} failed; the next one comes when it is due.")]
     private static partial void TickFailed(ILogger logger, string name, GrainId grain, Exception exception);
@@ -55,21 +62,34 @@ internal sealed class ReminderMetrics
         _ofOrleans.CreateObservableGauge("orleans-reminders-active", count);
     }
 
-    internal void Sent()
+    internal void Sent() => Guarded(this, static (self, _) =>
     {
-        _ticks.Add(1, OutcomeOk);
-        _delivered.Add(1);
-    }
+        self._ticks.Add(1, OutcomeOk);
+        self._delivered.Add(1);
+    });
 
-    internal void Failed() => _ticks.Add(1, OutcomeFailed);
+    internal void Failed() => Guarded(this, static (self, _) => self._ticks.Add(1, OutcomeFailed));
 
-    internal void Skipped() => _ticks.Add(1, OutcomeLeftOut);
+    internal void Skipped() => Guarded(this, static (self, _) => self._ticks.Add(1, OutcomeLeftOut));
 
-    internal void Late(TimeSpan time)
+    internal void Late(TimeSpan time) => Guarded(this, static (self, seconds) =>
     {
-        _lateness.Record(time.TotalSeconds);
-        _tardiness.Record(time.TotalSeconds);
-    }
+        self._lateness.Record(seconds);
+        self._tardiness.Record(seconds);
+    }, time.TotalSeconds);
 
-    internal void ReadFailed() => _readFailures.Add(1);
+    internal void ReadFailed() => Guarded(this, static (self, _) => self._readFailures.Add(1));
+
+    /// <summary>A listener of the application that throws loses its measurement, and nobody a tick.</summary>
+    private static void Guarded(ReminderMetrics self, Action<ReminderMetrics, double> record, double value = 0)
+    {
+        try
+        {
+            record(self, value);
+        }
+        catch (Exception exception)
+        {
+            Border.Failed(BorderKind.MeterListener, exception);
+        }
+    }
 }

@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
@@ -19,8 +20,9 @@ namespace ActOp.Runtime.Reminders;
 /// read of
 /// the table at a time, one call per tick under way, and one write per grain at a time. They end with the node: its background work is
 /// cancelled, its timers end, its calls fail.</para>
-/// <para>What fails: a read of the table is repeated with a pause that doubles up to a minute, and logged; meanwhile the ticks that are
-/// known
+/// <para>The table may be one of the application: each of its answers is awaited for the response timeout at most, and a row that cannot
+/// be is left out. What fails: a read of the table is repeated with a pause that doubles up to a minute, and logged; meanwhile the ticks
+/// that are known
 /// go on. A write fails to its caller. A tick fails to the log and to a counter, and the next one comes. A tick whose grain has not
 /// answered
 /// the one before is left out. A message to another owner that is lost is made up for by <see cref="ReminderSlots.LongestWait"/> and by
@@ -64,6 +66,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     private readonly HashSet<(GrainId, string)> _touched = [];
     private TaskCompletionSource _wanted = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private ITimer? _timer;
+    private readonly FailureCount _badRows = new();
     private int _reads;
     private long _lastRead;
     private bool _runs;
@@ -134,7 +137,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         };
         await InOrder(request.Grain, async () =>
         {
-            entry.ETag = await _table.UpsertRow(entry) ?? throw new ReminderException(
+            entry.ETag = await AnswerAsync(_table.UpsertRow(entry)) ?? throw new ReminderException(
                 "The reminder " + request.Name + " of " + request.Grain + " was changed by another call at the same time.");
             Written(entry.GrainId, entry.ReminderName);
             if (Feed.IsWatched)
@@ -153,7 +156,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         var removed = false;
         await InOrder(reminder.GrainId, async () =>
         {
-            removed = await _table.RemoveRow(reminder.GrainId, reminder.ReminderName, reminder.ETag!);
+            removed = await AnswerAsync(_table.RemoveRow(reminder.GrainId, reminder.ReminderName, reminder.ETag!));
             if (!removed)
                 return;
             Written(reminder.GrainId, reminder.ReminderName);
@@ -351,8 +354,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         const uint size = (uint)((1L << 32) / Parts);
         for (var part = 0; part < Parts && !slots.IsEmpty; part++)
         {
-            var rows = await _table.ReadRows(unchecked(((uint)part * size) - 1), ((uint)part * size) + (size - 1));
-            foreach (var entry in rows.Reminders)
+            var rows = await AnswerAsync(_table.ReadRows(unchecked(((uint)part * size) - 1), ((uint)part * size) + (size - 1)));
+            foreach (var entry in rows?.Reminders ?? throw new ReminderException("The table " + _table.GetType() + " has returned null."))
                 Take(entry, slots, read);
         }
     }
@@ -365,14 +368,28 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         {
             for (some.Clear(); slot >= 0 && some.Count < some.Capacity; slot = slots.Next(slot))
                 some.Add(slot);
-            foreach (var entry in (await table.ReadSlots([.. some])).Reminders)
+            foreach (var entry in (await AnswerAsync(table.ReadSlots([.. some]))).Reminders)
                 Take(entry, slots, read);
         }
     }
 
-    /// <summary>One row that was read.</summary>
-    private void Take(ReminderEntry entry, SlotSet slots, int read)
+    private Task<T> AnswerAsync<T>(
+        Task<T> answer, [System.Runtime.CompilerServices.CallerArgumentExpression(nameof(answer))] string call = "")
     {
+        var given = Given.Task(answer, call);
+        return given.IsCompleted ? given : given.WaitAsync(_local.ResponseTimeout, _taskTime);
+    }
+
+    /// <summary>One row that was read.</summary>
+    private void Take(ReminderEntry? entry, SlotSet slots, int read)
+    {
+        if (entry is null || entry.GrainId.IsDefault || string.IsNullOrEmpty(entry.ReminderName) || entry.Period < TimeSpan.Zero)
+        {
+            if (_badRows.IsTold(out var count))
+                _log.RowLeftOut(entry?.GrainId ?? default, entry?.ReminderName ?? "", count);
+            return;
+        }
+
         var slot = SlotMap.SlotOf(entry.GrainId);
         if (!_runs || !slots.Contains(slot) || !_slots.Owns(slot) || _touched.Contains((entry.GrainId, entry.ReminderName)))
             return;
@@ -402,7 +419,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             return;
         await InOrder(grain, async () =>
         {
-            var entry = await _table.ReadRow(grain, name);
+            var entry = await AnswerAsync(_table.ReadRow(grain, name));
             if (!Owns(grain))
                 return;
             Touch(grain, name);

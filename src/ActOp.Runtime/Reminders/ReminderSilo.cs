@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
@@ -117,7 +118,8 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
             memory.Open(node.Local, node.ClusterView, node.Activations, node.Factory);
         try
         {
-            await _table!.StartAsync(cancellationToken).WaitAsync(_options.InitializationTimeout, node.Local.TaskTime, cancellationToken);
+            await Given.Task(_table!.StartAsync(cancellationToken), "StartAsync of " + _table.GetType())
+                .WaitAsync(_options.InitializationTimeout, node.Local.TaskTime, cancellationToken);
         }
         catch (TimeoutException exception)
         {
@@ -141,7 +143,9 @@ internal sealed class ReminderSilo(IServiceProvider services) : ILifecyclePartic
     private async Task StopAsync(CancellationToken cancellationToken)
     {
         Service?.Dispose();
-        await _table!.StopAsync(cancellationToken);
+        var time = services.GetRequiredService<Node>().Local.TaskTime;
+        await Given.Task(_table!.StopAsync(cancellationToken), "StopAsync of " + _table.GetType())
+            .WaitAsync(_options.InitializationTimeout, time);
     }
 
     /// <summary>The clock for timers and the one for tasks.</summary>

@@ -1,3 +1,4 @@
+using ActOp.Runtime.Hosting;
 using Orleans.Configuration;
 using Orleans.Internal;
 using Orleans.Providers.Streams.Common;
@@ -101,16 +102,4 @@ internal sealed class QueueParts(AgentSetup setup, QueueId queue)
 
     private static InvalidOperationException Nothing(object part, string method) =>
         new(method + " of " + part.GetType() + " has returned null.");
-}
-
-/// <summary>Counts failures of one kind, so that the log has the first three and each thousandth. One thread, or racy.</summary>
-internal sealed class FailureCount
-{
-    private long _count;
-
-    /// <summary>Of attempts with pauses between them.</summary>
-    internal static bool IsTold(long failures) => failures <= 3 || failures % 100 == 0;
-
-    /// <summary>Counts one more. True if it is to be logged.</summary>
-    internal bool IsTold(out long count) => (count = ++_count) <= 3 || count % 1000 == 0;
 }

@@ -20,6 +20,7 @@ public class CallbackListTests
                 static parts => parts[0], static parts => parts.Length > 1 ? parts[1] : "", StringComparer.Ordinal);
         var cases = CallbackTests.All.SelectMany(static one => one.Types)
             .Concat(StreamCallbackTests.All.SelectMany(static one => one.Types))
+            .Concat(ServiceCallbackTests.All.SelectMany(static one => one.Types)).Concat(ServiceCallbackTests.Others)
             .Append(typeof(Orleans.Providers.IMemoryMessageBodySerializer)).Select(NameOf).ToHashSet(StringComparer.Ordinal);
         var found = Assemblies.SelectMany(static assembly => assembly.GetExportedTypes()).Where(MayBeCalled).Select(NameOf)
             .ToHashSet(StringComparer.Ordinal);

@@ -68,6 +68,13 @@ internal sealed class Mischief : IDisposable
         return DeedOf(callback) is null;
     }
 
+    /// <summary>Blocks the thread until the test is over, or for a minute.</summary>
+    internal static bool Hold()
+    {
+        s_planned?._held.Task.Wait(Clusters.Gate.Patience);
+        return false;
+    }
+
     /// <summary>A callback that ends at once.</summary>
     internal static void Act(string callback)
     {
