@@ -55,6 +55,9 @@ internal struct Admission
     internal readonly bool MayRun(Activation activation, Call call) =>
         _runningCount == 0 || _blocking is null || IsAlwaysInterleaved(call) || MayRunBeside(_blocking, activation, call);
 
+    /// <summary>The request runs, no other does, and none that does not interleave will before it ends.</summary>
+    internal readonly bool RunsAlone(Call call) => _runningCount == 1 && ReferenceEquals(_blocking, call);
+
     /// <summary>Counts a request that starts.</summary>
     internal void Started(Activation activation, Call call)
     {

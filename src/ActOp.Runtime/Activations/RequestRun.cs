@@ -59,7 +59,7 @@ internal static class RequestRun
         // Before the request context is set: this replaces the execution context.
         // The runtime's own calls are not the application's: no filter of a silo sees them, and no trace contains them.
         var activity = (call.Trace is not null || CallTrace.IsOn) && !call.Method.IsOfRuntime
-            ? CallTrace.Enter(call, activation.Parts.Local.Roots)
+            ? CallTrace.Enter(call, activation)
             : null;
         RequestContext.Current = call.Context;
         activation.Parts.Edges.CountIncoming(activation, call);

@@ -33,7 +33,12 @@ internal static class CallTrace
     private static ActivitySource Source => Own.HasListeners() ? Own : OfOrleans;
 
     /// <summary>The trace that the running code belongs to, as <see cref="Call.Trace"/> has it.</summary>
-    internal static object? Current => (object?)Activity.Current ?? (UnknownTrace.IsHere ? UnknownTrace.Instance : null);
+    internal static object? Current =>
+        (object?)Activity.Current ?? (UnknownTrace.IsHere ? UnknownTrace.Instance : IsUnaskedHere ? UnknownTrace.Unasked : null);
+
+    /// <summary>The running turn is of a request for which <see cref="Enter(Call, Activation)"/> has left the context as it was.</summary>
+    private static bool IsUnaskedHere => CallHost.Current is Activation activation
+        && ReferenceEquals(activation.Admission.Blocking?.Trace, UnknownTrace.Unasked);
 
     /// <summary>
     /// Gives the call the trace that it belongs to, or begins, if that is not recorded and no listener needs to be asked: the usual case,
@@ -43,13 +48,14 @@ internal static class CallTrace
     {
         // The usual contexts are told apart without reading the values in them.
         var context = ExecutionContext.Capture();
-        if (Turn.IsClean(context))
+        if (!Turn.IsClean(context))
         {
-            if (!HasListeners || roots.Ask())
-                return false;
-        }
-        else if (!ReferenceEquals(context, UnknownTrace.Flow))
-        {
+            if (ReferenceEquals(context, UnknownTrace.Flow))
+            {
+                call.Trace = UnknownTrace.Instance;
+                return true;
+            }
+
             if (Activity.Current is { } current)
             {
                 if (current is not PassedTrace { IsDropped: true })
@@ -58,11 +64,16 @@ internal static class CallTrace
                 return true;
             }
 
-            if (!UnknownTrace.IsHere && (!HasListeners || roots.Ask()))
-                return false;
+            if (UnknownTrace.IsHere)
+            {
+                call.Trace = UnknownTrace.Instance;
+                return true;
+            }
         }
 
-        call.Trace = UnknownTrace.Instance;
+        if (!(roots.DropsAny && IsUnaskedHere) && (!HasListeners || roots.Ask()))
+            return false;
+        call.Trace = UnknownTrace.Unasked;
         return true;
     }
 
@@ -92,15 +103,19 @@ internal static class CallTrace
 
     /// <summary>
     /// The running turn continues the trace of its call. Returns the callee's span when the trace is recorded, as
-    /// <see cref="StartClient"/>. The previous execution context of the turn is replaced.
+    /// <see cref="StartClient"/>. The previous execution context of the turn is replaced, unless the request runs alone and has not asked:
+    /// then its turns are known by it.
     /// </summary>
-    internal static Activity? Enter(Call call, RootTraces roots)
+    internal static Activity? Enter(Call call, Activation activation)
     {
         var trace = call.Trace;
         // A tick of a timer, or a call from a node where nobody listens, has none.
-        if (trace is UnknownTrace || (trace is null && HasListeners && !roots.Ask()))
+        if (trace is null && HasListeners && !activation.Parts.Local.Roots.Ask())
+            call.Trace = trace = UnknownTrace.Unasked;
+        if (trace is UnknownTrace)
         {
-            ExecutionContext.Restore(UnknownTrace.Flow);
+            if (!ReferenceEquals(trace, UnknownTrace.Unasked) || !activation.Admission.RunsAlone(call))
+                ExecutionContext.Restore(UnknownTrace.Flow);
             return null;
         }
 

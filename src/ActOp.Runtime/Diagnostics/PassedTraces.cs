@@ -52,6 +52,9 @@ internal sealed class UnknownTrace
 {
     internal static readonly UnknownTrace Instance = new();
 
+    /// <summary>One for which no listener was asked, see <see cref="RootTraces"/>. On another node it is <see cref="Instance"/>.</summary>
+    internal static readonly UnknownTrace Unasked = new();
+
     private static readonly AsyncLocal<UnknownTrace?> Local = new();
 
     /// <summary>The execution context of such a trace.</summary>
@@ -75,6 +78,9 @@ internal sealed class RootTraces(double share)
 
     [ThreadStatic]
     private static ulong t_number;
+
+    /// <summary>Not all calls ask.</summary>
+    internal bool DropsAny => _below != ulong.MaxValue;
 
     /// <summary>The next call of this thread asks.</summary>
     internal bool Ask() => _below == ulong.MaxValue || (t_number += Step) < _below;

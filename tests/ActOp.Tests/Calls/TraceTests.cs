@@ -124,25 +124,31 @@ public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<Alloc
     }
 
     [Theory]
-    [InlineData(0.0, 0)]
-    [InlineData(0.25, 250)]
-    [InlineData(1.0, 1_000)]
-    public async Task A_share_of_the_calls_that_begin_a_trace_asks_and_each_trace_is_whole(double share, int expected)
+    [InlineData(0.0, 0, 1, false)]
+    [InlineData(0.25, 250, 0, false)]
+    [InlineData(0.25, 250, 0, true)]
+    [InlineData(0.25, 250, 1, false)]
+    [InlineData(1.0, 1_000, 1, false)]
+    public async Task A_share_of_the_calls_that_begin_a_trace_asks_and_each_trace_is_whole(
+        double share, int expected, int second, bool withContext)
     {
         const int Roots = 1_000;
         await using var silos = await SilosInVirtualTime.Deploy(
             silo => silo.Configure<Configuration.CallTracingOptions>(options => options.RootShare = share));
         ITraced[] grains = [silos.Grains.GetGrain<ITraced>("share1"), silos.Grains.GetGrain<ITraced>("share2")];
         await Place.On(silos.AddressOf(0), () => grains[0].Trace());
-        await Place.On(silos.AddressOf(1), () => grains[1].Trace());
+        await Place.On(silos.AddressOf(second), () => grains[1].Trace());
         var asked = new ConcurrentQueue<ActivityTraceId>();
         var stopped = new ConcurrentBag<Activity>();
+        if (withContext)
+            RequestContext.Set("user", "one");
         using (Listen(Asked(asked, ActivitySamplingResult.AllDataAndRecorded), stopped.Add))
         {
             for (var root = 0; root < Roots; root++)
                 await grains[0].Through(grains[1]);
         }
 
+        RequestContext.Clear();
         // The threads of the pool take turns, and each counts for itself.
         Assert.InRange(asked.Count(static parent => parent == default), expected - 50, expected + 50);
         Assert.All(stopped.GroupBy(static span => span.TraceId), static trace => Assert.Equal(4, trace.Count()));

@@ -210,6 +210,25 @@ public class RebalancerTests
     }
 
     [Fact]
+    public async Task A_listener_that_throws_keeps_no_report_from_the_others()
+    {
+        await using var cluster = await Start();
+        var rebalancer = cluster.Silos[0].ServiceProvider.GetRequiredService<IActivationRebalancer>();
+        var throws = new Listener { Throws = true };
+        var listener = new Listener();
+        rebalancer.SubscribeToReports(throws);
+        rebalancer.SubscribeToReports(listener);
+
+        await rebalancer.SuspendRebalancing();
+        Assert.Equal(RebalancerStatus.Suspended, throws.Last!.Value.Status);
+        Assert.Equal(RebalancerStatus.Suspended, listener.Last!.Value.Status);
+
+        await rebalancer.ResumeRebalancing();
+        Assert.Equal(RebalancerStatus.Executing, throws.Last.Value.Status);
+        Assert.Equal(RebalancerStatus.Executing, listener.Last.Value.Status);
+    }
+
+    [Fact]
     public async Task A_wrong_option_of_the_rebalancer_fails_the_start()
     {
         var failure = await Assert.ThrowsAnyAsync<Exception>(() => ServicePartTests.Start(static silo =>
@@ -293,9 +312,13 @@ public class RebalancerTests
 
         public RebalancingReport? Last { get; private set; }
 
+        public bool Throws { get; init; }
+
         public void OnReport(RebalancingReport report)
         {
             Last = report;
+            if (Throws)
+                throw new InvalidOperationException("The listener throws.");
             if (_condition?.Invoke(report) == true)
                 _found.TrySetResult(report);
         }
