@@ -121,6 +121,13 @@ internal sealed class Session
         }
     }
 
+    /// <summary>Ends the session at once for the reason why one of its links was closed, although the other end has closed it too.</summary>
+    public void Condemn(DisconnectReason reason)
+    {
+        Reason = reason;
+        Abort(reason);
+    }
+
     /// <summary>Ends the session in order: frames that were accepted are sent, frames that the other end has sent are delivered.</summary>
     public void Finish(DisconnectReason reason)
     {
@@ -359,12 +366,19 @@ internal sealed class Sessions : IDisposable
             reason = refusal.IsCertain ? DisconnectReason.TlsFailed : reason;
         }
 
-        if (!wasEnding && session == session.Peer.Current && reason is not (DisconnectReason.PeerClosed or DisconnectReason.ClosedLocally))
+        // The other end answers a link that was closed for its content by closing the rest, which may be seen here first.
+        var isOutrun = session.Reason == DisconnectReason.PeerClosed && IsVerdict(reason);
+        if ((!wasEnding || isOutrun) && session == session.Peer.Current
+            && reason is not (DisconnectReason.PeerClosed or DisconnectReason.ClosedLocally))
         {
             _reports.LinkBroke(link);
         }
 
-        if (session == session.Peer.Current && reason == DisconnectReason.PeerClosed)
+        if (isOutrun)
+        {
+            session.Condemn(reason);
+        }
+        else if (session == session.Peer.Current && reason == DisconnectReason.PeerClosed)
         {
             session.Finish(reason);
             if (!wasEnding && !session.IsOver)
@@ -377,6 +391,10 @@ internal sealed class Sessions : IDisposable
             session.Abort(reason);
         }
     }
+
+    /// <summary>Whether this end closed a link for what it had received on it.</summary>
+    private static bool IsVerdict(DisconnectReason reason) => reason is DisconnectReason.FrameTooLarge or DisconnectReason.ReceiverFailed
+        or DisconnectReason.TooManyUnfinishedBytes or DisconnectReason.InternalError;
 }
 
 /// <summary>

@@ -185,6 +185,26 @@ public class LinkTests
         Assert.Contains(b.Log, line => line.StartsWith("1005"));
     }
 
+    [Fact]
+    public void A_frame_that_announces_too_much_is_reported_although_the_other_end_closes_the_session_meanwhile()
+    {
+        using var mesh = new TestMesh(Wire.Memory);
+        var a = mesh.Add("a", options => options.MaxFrameBytes = 1000);
+        var b = mesh.Add("b", options => options.MaxFrameBytes = 100);
+        var peer = a.Mesh.Connect(b.EndPoint);
+        mesh.Until(() => a.Connected.Count == 1 && b.Connected.Count == 1);
+        peer.GetLink(0)!.TryAppend(new byte[101]);
+        a.FlushPending();
+        b.Mesh.GetPoller(0).Poll(0);
+        Assert.True(b.Connected[0].GetLink(0)!.IsAborted);
+        peer.Close();
+        a.Pump(0);
+        b.Mesh.ControlPoller.Poll(0);
+        mesh.Until(() => b.Events.Any(line => line.StartsWith("-a:")));
+        Assert.Equal("-a:FrameTooLarge", b.Events[^1]);
+        Assert.Single(b.Log, line => line.StartsWith("1005") && line.Contains("FrameTooLarge"));
+    }
+
     [Theory, MemberData(nameof(Wires.All), MemberType = typeof(Wires))]
     public void Closing_a_peer_sends_what_was_accepted_first(Wire wire)
     {
