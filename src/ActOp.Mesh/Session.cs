@@ -121,7 +121,7 @@ internal sealed class Session
         }
     }
 
-    /// <summary>Ends the session at once for the reason why one of its links was closed, although the other end has closed it too.</summary>
+    /// <summary>Ends the session at once for the reason why a link of it was closed, although the other end has closed it too.</summary>
     public void Condemn(DisconnectReason reason)
     {
         Reason = reason;

@@ -47,8 +47,14 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     /// </summary>
     internal long Deadline;
 
-    /// <summary>A time stamp from when the call was made; 0 if nobody listened to the times of calls then.</summary>
+    /// <summary>
+    /// A time stamp from when the call was made; 0 if nobody listened to the times of calls then, <see cref="Unmeasured"/> if only its span
+    /// ends with the answer.
+    /// </summary>
     internal long Began;
+
+    /// <summary>In <see cref="Began"/>.</summary>
+    internal const long Unmeasured = -1;
 
     /// <summary>For calls from the wire: the peer that gets the answer. For calls to the wire: the silo that owes the answer.</summary>
     internal object? Remote;
@@ -85,6 +91,9 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
 
     /// <summary>True when the answer completes a <see cref="Task"/> instead of an awaited <see cref="ValueTask"/>.</summary>
     internal bool AnswersTask;
+
+    /// <summary>True if the caller's span is in <see cref="Trace"/>, and ends when the caller takes the answer.</summary>
+    internal bool HasSpan;
 
     /// <summary>The exception of the callee or of the runtime, or null.</summary>
     internal Exception? Error;
@@ -351,6 +360,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
         PlacedHere = false;
         ArgumentsIsolated = false;
         AnswersTask = false;
+        HasSpan = false;
         _continuation = null;
         _continuationState = null;
         _continuationContext = null;

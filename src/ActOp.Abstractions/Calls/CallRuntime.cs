@@ -47,7 +47,7 @@ public abstract class CallRuntime
     /// <summary>Answers a request from the wire; called once, by the party that has claimed the call.</summary>
     internal abstract void SendReply(Call call);
 
-    /// <summary>The caller takes the answer of a call that was measured (<see cref="Call.Began"/>). Does not throw.</summary>
+    /// <summary>The caller takes the answer of a call that was measured or traced (<see cref="Call.Began"/>). Does not throw.</summary>
     internal abstract void Answered(Call call, Exception? error);
 
     /// <summary>A one-way call did not run, for the reason in its error. No caller waits for it, so it is counted and logged.</summary>

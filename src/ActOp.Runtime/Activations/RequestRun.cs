@@ -70,7 +70,7 @@ internal static class RequestRun
         }
 
         if (activity is not null)
-            call.Trace = new RunningSpan(activity);
+            call.Trace = new RunningSpan(activity, call.Trace);
         ((RequestBase)call).SetTarget(activation);
         return call.Start();
     }

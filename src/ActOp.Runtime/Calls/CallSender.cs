@@ -99,7 +99,13 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             metrics.Calls.Begin(call);
     }
 
-    internal override void Answered(Call call, Exception? error) => metrics.Calls.End(call, error);
+    internal override void Answered(Call call, Exception? error)
+    {
+        if (call.Began != Call.Unmeasured)
+            metrics.Calls.End(call, error);
+        if (call.HasSpan)
+            CallTrace.EndClient(call.Trace, error);
+    }
 
     /// <summary>
     /// Registers a call with a waiting caller as in flight; its deadline must be set. False if the call was failed instead, because the
@@ -188,8 +194,8 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
     }
 
     /// <summary>
-    /// Filters and recorded traces need an asynchronous method around the call. The runtime's own calls are not the application's: no
-    /// filter sees them, and no trace contains them.
+    /// Filters need an asynchronous method around the call. The span of a call without filters ends where the caller takes the answer. The
+    /// runtime's own calls are not the application's: no filter sees them, and no trace contains them.
     /// </summary>
     /// <param name="call">The call.</param>
     /// <param name="reference">Through which it is made.</param>
@@ -205,15 +211,29 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
 
         var current = traced ? Activity.Current : null;
         var activity = traced ? CallTrace.StartClient(call) : null;
-        if (activity is null && !isFiltered)
-        {
-            Route(call, reference);
-            return;
-        }
-
-        _ = _filters.RunOutgoing(call, activity);
+        if (isFiltered)
+            _ = _filters.RunOutgoing(call, activity);
+        else if (activity is null || call.Origin == CallOrigin.Nobody)
+            RouteWithin(activity, call, reference);
+        else
+            RouteAndAwait(call, reference);
         if (activity is not null)
             Activity.Current = current;
+    }
+
+    /// <summary>The span of a call without an answer contains its sending.</summary>
+    private void RouteWithin(Activity? activity, Call call, GrainReference reference)
+    {
+        Route(call, reference);
+        CallTrace.End(activity);
+    }
+
+    private void RouteAndAwait(Call call, GrainReference reference)
+    {
+        call.HasSpan = true;
+        if (call.Began == 0)
+            call.Began = Call.Unmeasured;
+        Route(call, reference);
     }
 
     /// <summary>A one-way call that never ran.</summary>

@@ -187,6 +187,23 @@ internal static class CallTrace
         }
     }
 
+    /// <summary>
+    /// The caller takes the answer of a call that <see cref="StartClient"/> has given a span. What follows goes on in its own activity, not
+    /// in that from before the call.
+    /// </summary>
+    /// <param name="trace"><see cref="Call.Trace"/>.</param>
+    /// <param name="error">The exception that the caller gets, or null.</param>
+    internal static void EndClient(object? trace, Exception? error)
+    {
+        var span = (Activity?)(trace is RunningSpan { Caller: { } caller } ? caller : trace);
+        var current = Activity.Current;
+        if (error is not null)
+            Fail(span, error);
+        End(span);
+        if (!ReferenceEquals(Activity.Current, current))
+            Activity.Current = current;
+    }
+
     internal static void End(Activity? activity)
     {
         try

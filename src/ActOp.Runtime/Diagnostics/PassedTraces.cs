@@ -87,8 +87,11 @@ internal sealed class RootTraces(double share)
 }
 
 /// <summary>The callee's span of a recorded call while it runs without filters; filters end it themselves.</summary>
-internal sealed class RunningSpan(Activity span)
+internal sealed class RunningSpan(Activity span, object? caller)
 {
+    /// <summary>What the call had as its trace: the caller's span if it is in this process.</summary>
+    internal object? Caller => caller;
+
     internal void End(Exception? error)
     {
         if (error is not null)
