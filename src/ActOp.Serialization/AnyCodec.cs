@@ -1,4 +1,6 @@
 using System.Collections.Concurrent;
+using System.Runtime.CompilerServices;
+using ActOp.Serialization.Codecs;
 using ActOp.Wire;
 using Orleans.Runtime;
 using Orleans.Serialization;
@@ -71,6 +73,9 @@ internal abstract class AnyCodec
     internal abstract object Copy(object value, CopyContext context);
 
     internal abstract void Write(ref WireWriter writer, object value);
+
+    /// <summary>Writes the object at each occurrence, for a static type whose codec reads no references.</summary>
+    internal virtual void WriteUntracked(ref WireWriter writer, object value) => Write(ref writer, value);
 
     protected abstract object ReadBody(ref WireReader reader, int at);
 
@@ -153,45 +158,104 @@ internal abstract class AnyCodec
 }
 
 /// <summary>Objects of type <typeparamref name="T"/> behind a header.</summary>
+/// <remarks>
+/// Boxed structs and collections of the framework have an identity, too, if they can contain other objects: otherwise each reference to one
+/// would become a copy of all that it contains. Texts, numbers and ids contain none.
+/// </remarks>
 internal sealed class AnyCodecOf<T> : AnyCodec
     where T : notnull
 {
+    private static readonly bool IsComparedByMembers = typeof(T).IsValueType || Footprint.IsComparedByMembers(typeof(T));
+    private static readonly int Levels = Reach.LevelsOf(typeof(T).IsValueType ? Unsafe.SizeOf<T>() : Footprint.OfFields(typeof(T)));
+
+    /// <summary>As for classes: see <see cref="ReferenceCodec{T}"/>.</summary>
+    private static readonly bool IsLarge = Levels > 2;
+
     private readonly string _name;
     private readonly Codec<T> _codec = Codec<T>.Default;
     private readonly IBodyCodec? _body;
+    private readonly bool _isTracked;
 
     public AnyCodecOf(string name)
     {
         _name = name;
         _body = _codec as IBodyCodec;
+        _isTracked = _body?.IsTracked ?? (RuntimeHelpers.IsReferenceOrContainsReferences<T>() && _codec is not PlainCodec<T>
+            && typeof(T) != typeof(string) && !typeof(IAddressable).IsAssignableFrom(typeof(T)));
     }
 
-    internal override object Copy(object value, CopyContext context) => _codec.IsImmutable ? value : _codec.Copy((T)value, context);
+    internal override object Copy(object value, CopyContext context)
+    {
+        if (_codec.IsImmutable)
+            return value;
+        if (_body is not null)
+            return _codec.Copy((T)value, context);
+        if (_isTracked && context.TryGetCopy<object>(value, out var found))
+            return found!;
+        context.Enter();
+        if (IsLarge)
+            WireSession.EnsureStack();
+        object copy = _codec.Copy((T)value, context);
+        context.Exit();
+        if (_isTracked)
+            context.RecordCopy(value, copy);
+        return copy;
+    }
 
     internal override void Write(ref WireWriter writer, object value)
     {
-        var tracked = _body is { IsTracked: true };
-        if (tracked && !Header.TryTrack(ref writer, value))
-            return;
-        writer.WriteByte(tracked ? Header.TypedTracked : Header.Typed);
-        WriteType(ref writer, this, _name);
-        writer.Session.Enter();
-        if (_body is not null)
-            _body.WriteObject(ref writer, value);
-        else
-            _codec.Write(ref writer, (T)value);
-        writer.Session.Exit();
+        if (!_isTracked)
+        {
+            WriteUntracked(ref writer, value);
+        }
+        else if (Header.TryTrack(ref writer, value))
+        {
+            writer.WriteByte(Header.TypedTracked);
+            WriteBehind(ref writer, value);
+        }
+    }
+
+    internal override void WriteUntracked(ref WireWriter writer, object value)
+    {
+        writer.WriteByte(Header.Typed);
+        WriteBehind(ref writer, value);
     }
 
     protected override object ReadBody(ref WireReader reader, int at)
     {
         if (_body is not null)
             return _body.ReadObject(ref reader, at);
-        reader.Session.Take(Footprint.OfItems<T>(1));
-        var value = _codec.Read(ref reader)
+        var session = reader.Session;
+        session.Take(Footprint.OfItems<T>(1));
+        if (IsLarge)
+            WireSession.EnsureStack();
+        var outer = session.Begin(reader.Position);
+        object value = _codec.Read(ref reader)
             ?? throw new SerializerException("The message has null where a value of type " + typeof(T) + " is expected.");
         if (at >= 0)
-            reader.Session.AddRead(at, value);
+            session.AddRead(at, value);
+        if (IsComparedByMembers)
+            session.EndCompared(outer, reader.Position, at, Levels);
+        else
+            session.EndIdentity(outer, reader.Position);
         return value;
+    }
+
+    private void WriteBehind(ref WireWriter writer, object value)
+    {
+        WriteType(ref writer, this, _name);
+        writer.Session.Enter();
+        if (_body is not null)
+        {
+            _body.WriteObject(ref writer, value);
+        }
+        else
+        {
+            if (IsLarge)
+                WireSession.EnsureStack();
+            _codec.Write(ref writer, (T)value);
+        }
+
+        writer.Session.Exit();
     }
 }

@@ -29,7 +29,13 @@ internal interface IBodyCodec
 public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
     where T : class
 {
-    private readonly int _footprint = Footprint.Of(typeof(T));
+    private static readonly bool IsComparedByMembers = Footprint.IsComparedByMembers(typeof(T));
+    private static readonly int Levels = Reach.LevelsOf(Footprint.OfFields(typeof(T)));
+
+    /// <summary>Some levels of such objects take more of the stack than what <see cref="WireSession.Enter"/> makes sure of.</summary>
+    private static readonly bool IsLarge = Levels > 2;
+
+    private int _footprint = Footprint.Of(typeof(T));
 
     /// <summary>False if identity and cycles do not matter: then the object is written at each occurrence.</summary>
     protected virtual bool IsTracked => true;
@@ -54,6 +60,8 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
         if (IsTracked && context.TryGetCopy<T>(value, out var found))
             return found!;
         context.Enter();
+        if (IsLarge)
+            WireSession.EnsureStack();
         var copy = CopyBody(value, context);
         context.Exit();
         return copy;
@@ -84,8 +92,7 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
             case Header.Exact:
             case Header.ExactTracked:
                 reader.Session.Enter();
-                reader.Session.Take(_footprint);
-                var value = ReadBody(ref reader, header == Header.Exact ? -1 : at);
+                var value = ReadMeasured(ref reader, header == Header.Exact ? -1 : at);
                 reader.Session.Exit();
                 return value;
             case Header.Typed:
@@ -96,13 +103,14 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
         }
     }
 
-    void IBodyCodec.WriteObject(ref WireWriter writer, object value) => WriteBody(ref writer, (T)value);
-
-    object IBodyCodec.ReadObject(ref WireReader reader, int at)
+    void IBodyCodec.WriteObject(ref WireWriter writer, object value)
     {
-        reader.Session.Take(_footprint);
-        return ReadBody(ref reader, at);
+        if (IsLarge)
+            WireSession.EnsureStack();
+        WriteBody(ref writer, (T)value);
     }
+
+    object IBodyCodec.ReadObject(ref WireReader reader, int at) => ReadMeasured(ref reader, at);
 
     /// <summary>Writes the object, which is exactly a <typeparamref name="T"/>.</summary>
     protected abstract void WriteBody(ref WireWriter writer, T value);
@@ -120,10 +128,42 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
             reader.Session.AddRead(at, value);
     }
 
+    /// <summary>Records an object whose members are read from here on.</summary>
+    private protected static void RecordOpen(ref WireReader reader, int at, object value)
+    {
+        if (at < 0)
+            return;
+        if (IsComparedByMembers)
+            reader.Session.AddOpen(at, value);
+        else
+            reader.Session.AddRead(at, value);
+    }
+
+    /// <summary>Objects of the class were found to take more, because its constructor makes others.</summary>
+    private protected void RaiseFootprint(long bytes) => _footprint = (int)Math.Clamp(bytes, _footprint, int.MaxValue);
+
+    /// <summary>Reads the object; how far a walk over it goes is known afterwards.</summary>
+    private T ReadMeasured(ref WireReader reader, int at)
+    {
+        var session = reader.Session;
+        session.Take(_footprint);
+        if (IsLarge)
+            WireSession.EnsureStack();
+        var outer = session.Begin(reader.Position);
+        var value = ReadBody(ref reader, at);
+        if (IsComparedByMembers)
+            session.EndCompared(outer, reader.Position, at, Levels);
+        else
+            session.EndIdentity(outer, reader.Position);
+        return value;
+    }
+
     private void WriteBehind(ref WireWriter writer, byte header, T value)
     {
         writer.WriteByte(header);
         writer.Session.Enter();
+        if (IsLarge)
+            WireSession.EnsureStack();
         WriteBody(ref writer, value);
         writer.Session.Exit();
     }
@@ -135,7 +175,11 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
 public abstract class ClassCodec<T> : ReferenceCodec<T>, IExceptionMembers
     where T : class
 {
+    private const int Samples = 4;
+
     private byte _immutable;
+    private int _samples;
+    private long _least = long.MaxValue;
 
     /// <summary>The generated codec of the class; for derived classes and exceptions.</summary>
     public static ClassCodec<T> Members => field ??= (ClassCodec<T>)CodecTable.Generated(typeof(T));
@@ -184,8 +228,8 @@ public abstract class ClassCodec<T> : ReferenceCodec<T>, IExceptionMembers
     /// <inheritdoc/>
     protected override T ReadBody(ref WireReader reader, int at)
     {
-        var value = Create();
-        Record(ref reader, at, value);
+        var value = _samples < Samples ? CreateSample() : Create();
+        RecordOpen(ref reader, at, value);
         ReadMembers(ref reader, value);
         return value;
     }
@@ -197,6 +241,20 @@ public abstract class ClassCodec<T> : ReferenceCodec<T>, IExceptionMembers
         context.RecordCopy(value, copy);
         CopyMembers(value, copy, context);
         return copy;
+    }
+
+    /// <summary>
+    /// Measures what an object takes that has read nothing yet: constructors and initializers may make buffers and collections. The least
+    /// of some counts, because the first one may initialize classes. Threads may do this at the same time.
+    /// </summary>
+    private T CreateSample()
+    {
+        var before = GC.GetAllocatedBytesForCurrentThread();
+        var value = Create();
+        _least = Math.Min(_least, GC.GetAllocatedBytesForCurrentThread() - before);
+        if (++_samples == Samples)
+            RaiseFootprint(_least);
+        return value;
     }
 }
 
@@ -230,7 +288,9 @@ public abstract class StructCodec<T> : Codec<T>
         if (IsImmutable)
             return value;
         var copy = value;
+        context.Enter();
         CopyMembers(ref copy, context);
+        context.Exit();
         return copy;
     }
 

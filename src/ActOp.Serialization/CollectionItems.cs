@@ -1,4 +1,7 @@
+using System.Collections;
 using System.Collections.Concurrent;
+using System.Collections.ObjectModel;
+using System.Collections.Specialized;
 using System.ComponentModel;
 using System.Reflection;
 using System.Runtime.CompilerServices;
@@ -25,8 +28,16 @@ public static class CollectionItems
     }
 
     /// <summary>Replaces the items that the constructor added by the items on the wire.</summary>
-    public static void Read<T>(ref WireReader reader, IEnumerable<T> collection) =>
-        Replace(collection, Items.Read<T>(ref reader, reader.ReadCount(), -1));
+    public static void Read<T>(ref WireReader reader, IEnumerable<T> collection)
+    {
+        var outer = reader.Session.Begin(reader.Position);
+        var items = Items.Read<T>(ref reader, reader.ReadCount(), -1);
+        if (collection is ISet<T> or IDictionary or Collection<T>)
+            reader.Session.EndKey(outer, reader.Position, Keys<T>.WalksOfOrder(items.Length)); // It may be sorted.
+        else
+            reader.Session.EndCompared(outer, reader.Position, -1, levels: 1);
+        Replace(collection, items);
+    }
 
     /// <summary>Replaces the items that the constructor added to the copy by copies of the items.</summary>
     public static void Copy<T>(IEnumerable<T> from, IEnumerable<T> to, CopyContext context)
@@ -124,11 +135,26 @@ internal static class Footprint
     /// <summary>What a linked or hashed collection needs for an item beside the item.</summary>
     internal const int NodeBytes = 40;
 
+    /// <summary>What a collection has room for after its first item.</summary>
+    private const int LeastRoom = 4;
+
+    /// <summary>What is needed to make an immutable collection, with its enumerators and comparers.</summary>
+    private const int MakingBytes = 256;
+
     /// <summary>The memory of an object of exactly this class, without what its fields refer to. Reflection; once per codec.</summary>
     internal static int Of(Type type)
     {
+        var bytes = ObjectBytes + (long)OfFields(type);
+        for (var declaring = type; declaring is not null; declaring = declaring.BaseType)
+            bytes += OfEmpty(declaring);
+        return (int)Math.Min(bytes, int.MaxValue);
+    }
+
+    /// <summary>The memory of the fields of an object, those of its bases included. Reflection.</summary>
+    internal static int OfFields(Type type)
+    {
         const BindingFlags Own = BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic | BindingFlags.DeclaredOnly;
-        var bytes = (long)ObjectBytes;
+        var bytes = 0L;
         for (var declaring = type; declaring is not null && declaring != typeof(object); declaring = declaring.BaseType)
         {
             foreach (var field in declaring.GetFields(Own))
@@ -138,9 +164,49 @@ internal static class Footprint
         return (int)Math.Min(bytes, int.MaxValue);
     }
 
+    /// <summary>
+    /// What an empty collection of the framework makes for items to come, in this version of .NET; 0 for those that make nothing. A test
+    /// compares with what they take.
+    /// </summary>
+    private static long OfEmpty(Type type)
+    {
+        if (type == typeof(Hashtable) || type == typeof(NameValueCollection))
+            return type == typeof(Hashtable) ? 192 : 512;
+        if (!type.IsConstructedGenericType)
+            return 0;
+        var definition = type.GetGenericTypeDefinition();
+        if (definition == typeof(ConcurrentQueue<>) || definition == typeof(ConcurrentBag<>))
+            return 512 + (32L * (RuntimeHelpers.SizeOf(type.GetGenericArguments()[0].TypeHandle) + 8));
+        return definition == typeof(ConcurrentDictionary<,>) ? 512 + (32L * Environment.ProcessorCount) // A lock for each processor.
+            : definition == typeof(ReadOnlyObservableCollection<>) ? 256
+            : definition == typeof(ObservableCollection<>) || definition == typeof(ReadOnlyDictionary<,>) ? 64 : 0;
+    }
+
+    /// <summary>
+    /// True for objects whose hash codes and comparisons may go on to their members: a tuple, a record, a class with methods of its own.
+    /// </summary>
+    internal static bool IsComparedByMembers(Type type)
+    {
+        if (type.IsArray || type.IsInterface)
+            return false;
+        return typeof(IComparable).IsAssignableFrom(type) || typeof(IStructuralEquatable).IsAssignableFrom(type)
+            || Array.Exists(type.GetInterfaces(), static i => i.IsConstructedGenericType
+                && (i.GetGenericTypeDefinition() == typeof(IComparable<>) || i.GetGenericTypeDefinition() == typeof(IEquatable<>)))
+            || IsOverridden(type, nameof(GetHashCode), []) || IsOverridden(type, nameof(Equals), [typeof(object)]);
+    }
+
+    private static bool IsOverridden(Type type, string name, Type[] parameters) =>
+        type.GetMethod(name, BindingFlags.Instance | BindingFlags.Public, parameters)?.DeclaringType != typeof(object);
+
     /// <summary>The memory of an array of so many items.</summary>
     internal static long OfItems<T>(long count) => ObjectBytes + (count * Unsafe.SizeOf<T>());
 
-    /// <summary>The memory of a linked or hashed collection of so many items.</summary>
+    /// <summary>The memory of a linked collection of so many items.</summary>
     internal static long OfNodes<T>(long count) => count * (Unsafe.SizeOf<T>() + NodeBytes);
+
+    /// <summary>The memory of a collection that grows item by item and makes room for more than it has.</summary>
+    internal static long OfTable<T>(long count) => count == 0 ? 0 : OfNodes<T>(Math.Max(count, LeastRoom));
+
+    /// <summary>The memory of a collection that is made of an array, and what is needed meanwhile. The array is counted apart.</summary>
+    internal static long OfMade<T>(long count) => count == 0 ? 0 : MakingBytes + (2 * OfNodes<T>(count));
 }

@@ -26,7 +26,7 @@ internal static class Header
         where T : class
     {
         value = null;
-        if (!reader.Session.TryGetRead(Target(at, header), out var found))
+        if (!reader.Session.TryRefer(Target(at, header), out var found))
             return false;
         value = Fit<T>(found!);
         return true;
@@ -45,6 +45,7 @@ internal static class Header
             throw new SerializerException("The message refers to an object at " + target + ", but what was read there is not an object.");
         reader.Position = target;
         var value = codec.Read(ref reader);
+        reader.Session.AddSkippedBytes(reader.Position - target);
         reader.Position = after;
         return value;
     }

@@ -26,7 +26,11 @@ internal sealed class TypeShare(int limit, bool isClient)
     private static int s_parts;
     private static int s_partsOfClients;
 
+    /// <summary>Searches for the names of exceptions: 50 ms for all of a peer.</summary>
+    internal const int MaxSearches = 1024;
+
     private int _parts;
+    private int _searches;
 
     /// <summary>The share of the peer whose frames this thread reads.</summary>
     internal static TypeShare? Current
@@ -55,6 +59,9 @@ internal sealed class TypeShare(int limit, bool isClient)
         Interlocked.Add(ref s_parts, -parts);
         throw new SerializerException("Peers have named more than " + MaxParts + " constructed types.");
     }
+
+    /// <summary>Counts a search for a name in the loaded assemblies; false if the peer has caused too many.</summary>
+    internal static bool TryTakeSearch() => t_current is not { } share || Interlocked.Increment(ref share._searches) <= MaxSearches;
 
     private void TakeOwn(int parts)
     {

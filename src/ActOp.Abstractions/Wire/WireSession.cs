@@ -29,14 +29,29 @@ public sealed class WireSession
     private object[] _objects = new object[16];
     private int _count;
 
-    /// <summary>Objects of skipped members, which are read out of order.</summary>
-    private Dictionary<int, object>? _late;
+    /// <summary>The reach of recorded objects that are compared by their values; default for others. Made when it is needed.</summary>
+    private Reach[]? _reaches;
+
+    /// <summary>Objects that are recorded out of order: those of skipped members, and those that exist only after their items.</summary>
+    private Dictionary<int, (object Value, Reach Reach)>? _late;
     private List<(int Start, int End)>? _skipped;
     private int _depth;
     private int _jumps;
 
     /// <summary>Bytes that may still be allocated for what is read.</summary>
     private long _decodable = long.MaxValue;
+
+    /// <summary>The largest height of what was read so far of the object that is being read.</summary>
+    private int _height;
+
+    /// <summary>What references have added to the bytes that were read; less what is compared by identity.</summary>
+    private long _referred;
+
+    /// <summary>How many references of the message were followed.</summary>
+    private int _references;
+
+    /// <summary>How many exceptions that are being written have the next one as an inner one.</summary>
+    private int _outerExceptions;
 
     private readonly WeakReference<CallRuntime>? _runtime;
     private object? _codecProvider;
@@ -65,8 +80,14 @@ public sealed class WireSession
         _decodable = outer._decodable;
     }
 
-    /// <summary>What a value of a message has used up counts for the message.</summary>
-    internal void GiveBackTo(WireSession outer) => outer._decodable = _decodable;
+    /// <summary>What a value of a message has used up, and how far it reaches, counts for the message.</summary>
+    internal void GiveBackTo(WireSession outer)
+    {
+        outer._decodable = _decodable;
+        outer._height = Math.Max(outer._height, _height);
+        outer._referred += Math.Max(0, _referred);
+        outer._references += _references;
+    }
 
     /// <summary>False, with the place where it was written, when <paramref name="value"/> was written before in this message.</summary>
     /// <param name="value">The object.</param>
@@ -87,11 +108,13 @@ public sealed class WireSession
         {
             Array.Resize(ref _positions, _count * 2);
             Array.Resize(ref _objects, _count * 2);
+            if (_reaches is not null)
+                Array.Resize(ref _reaches, _count * 2);
         }
 
         if (_count > 0 && _positions[_count - 1] >= position)
         {
-            if (!(_late ??= []).TryAdd(position, value) || Array.BinarySearch(_positions, 0, _count, position) >= 0)
+            if (!(_late ??= []).TryAdd(position, (value, default)) || Array.BinarySearch(_positions, 0, _count, position) >= 0)
                 throw new SerializerException("Two objects were read at the same position of a message.");
             return;
         }
@@ -100,12 +123,158 @@ public sealed class WireSession
         _objects[_count++] = value;
     }
 
+    /// <summary>Records an object that is compared by its members, before they are read: who reaches it from there has no end.</summary>
+    internal void AddOpen(int position, object value)
+    {
+        var index = _count;
+        AddRead(position, value);
+        SetReach(position, index, Reach.Endless);
+    }
+
     /// <summary>The object that was read at a place; false when there is none.</summary>
     public bool TryGetRead(int position, out object? value)
     {
         var at = Array.BinarySearch(_positions, 0, _count, position);
-        value = at < 0 ? null : _objects[at];
-        return at >= 0 || (_late is not null && _late.TryGetValue(position, out value));
+        if (at >= 0)
+        {
+            value = _objects[at];
+            return true;
+        }
+
+        (value, _) = _late is not null && _late.TryGetValue(position, out var late) ? late : default;
+        return value is not null;
+    }
+
+    /// <summary>The object that the message refers to; its reach is added to that of the object that is being read.</summary>
+    internal bool TryRefer(int position, out object? value)
+    {
+        var at = Array.BinarySearch(_positions, 0, _count, position);
+        if (at >= 0)
+        {
+            value = _objects[at];
+            Refer(_reaches is null ? default : _reaches[at]);
+            return true;
+        }
+
+        if (_late is null || !_late.TryGetValue(position, out var late))
+        {
+            value = null;
+            return false;
+        }
+
+        value = late.Value;
+        Refer(late.Reach);
+        return true;
+    }
+
+    /// <summary>An object, or a key, begins: from here on its own reach is measured.</summary>
+    /// <param name="position">The place where it begins.</param>
+    internal Measured Begin(int position)
+    {
+        var outer = new Measured(_height, _count, position, position + _referred);
+        _height = 0;
+        return outer;
+    }
+
+    /// <summary>The end of an object that is compared by its identity: what lies below it is not reached.</summary>
+    internal void EndIdentity(in Measured outer, int position)
+    {
+        _referred = outer.Start + Reach.OfIdentity.Bytes - position;
+        _height = Math.Max(outer.Height, Reach.OfIdentity.Height);
+    }
+
+    /// <summary>The end of an object that is compared by its members.</summary>
+    /// <param name="outer">What <see cref="Begin"/> returned.</param>
+    /// <param name="position">The place where the object ends.</param>
+    /// <param name="at">The place where it is recorded; negative if it is not.</param>
+    /// <param name="levels">What it adds to the height: see <see cref="Reach.LevelsOf"/>.</param>
+    internal Reach EndCompared(in Measured outer, int position, int at, int levels)
+    {
+        var own = Reach.Of(_height + levels, position + _referred - outer.Start);
+        _height = Math.Max(outer.Height, own.Height);
+        if (at >= 0)
+            SetReach(at, outer.Count, own);
+        return own;
+    }
+
+    /// <summary>
+    /// The end of what is about to be hashed or compared with others. Its reach counts like memory, so that all keys of a message together
+    /// take no longer than its length permits.
+    /// </summary>
+    /// <param name="outer">What <see cref="Begin"/> returned.</param>
+    /// <param name="position">The place where the key ends.</param>
+    /// <param name="walks">How often a collection goes over it: once, or for each comparison of a search.</param>
+    /// <exception cref="SerializerException">It is too deep or too large, or refers to itself.</exception>
+    internal void EndKey(in Measured outer, int position, int walks)
+    {
+        var own = Reach.Of(_height, position + _referred - outer.Start);
+        _height = Math.Max(outer.Height, own.Height);
+        Charge(own, position - outer.Position, walks);
+    }
+
+    /// <summary>Counts what walks over an object cost, and refuses what is too deep or too large for one.</summary>
+    /// <exception cref="SerializerException">It is too deep or too large, or refers to itself.</exception>
+    internal void Charge(Reach own, int written, int walks)
+    {
+        if (own.Height > Reach.MaxHeight)
+            throw Reach.TooHigh();
+        if (own.Bytes - written > Reach.MaxReferred)
+            throw Reach.TooLarge();
+        Take(own.Bytes * walks);
+    }
+
+    /// <summary>References of the message that were followed so far.</summary>
+    internal int References => _references;
+
+    /// <summary>What was read out of order, in a skipped member, belongs to the object that refers to it.</summary>
+    internal void AddSkippedBytes(int bytes)
+    {
+        _references++;
+        _referred += bytes;
+    }
+
+    /// <summary>A codec of an application has read references of which it is not known how far they go.</summary>
+    internal void AddUnknown() => Refer(Reach.Endless);
+
+    /// <summary>Begins to write inner exceptions; false if there are too many levels for a reader, so that they are left out.</summary>
+    internal bool TryEnterInner()
+    {
+        if (_outerExceptions + 1 >= Reach.MaxInnerExceptions)
+            return false;
+        _outerExceptions++;
+        return true;
+    }
+
+    /// <summary>The end of inner exceptions.</summary>
+    internal void ExitInner() => _outerExceptions--;
+
+    private void Refer(Reach reach)
+    {
+        _references++;
+        if (reach.Height == 0)
+            reach = Reach.OfIdentity;
+        _height = Math.Max(_height, reach.Height);
+        _referred += reach.Bytes;
+    }
+
+    /// <summary>The reach so far of an object that is being read: from here on it may be referred to.</summary>
+    internal Reach SetReach(int at, in Measured outer, int position)
+    {
+        var own = Reach.Of(_height + 1, position + _referred - outer.Start);
+        if (at >= 0)
+            SetReach(at, outer.Count, own);
+        return own;
+    }
+
+    /// <param name="position">The place where the object is recorded.</param>
+    /// <param name="index">Where it is if it was recorded before what lies within it.</param>
+    /// <param name="reach">Its reach.</param>
+    private void SetReach(int position, int index, Reach reach)
+    {
+        if (index < _count && _positions[index] == position)
+            (_reaches ??= new Reach[_positions.Length])[index] = reach;
+        else if (_late is not null && _late.TryGetValue(position, out var late))
+            _late[position] = (late.Value, reach);
     }
 
     /// <summary>Remembers a member that was skipped.</summary>
@@ -151,6 +320,13 @@ public sealed class WireSession
     /// <summary>Leaves an object.</summary>
     public void Exit() => _depth--;
 
+    /// <summary>Throws if the stack does not suffice for objects with large structs, some levels of which take more than usual.</summary>
+    internal static void EnsureStack()
+    {
+        if (!RuntimeHelpers.TryEnsureSufficientExecutionStack())
+            throw TooDeep();
+    }
+
     /// <summary>Forgets the objects of the last message.</summary>
     public void Reset()
     {
@@ -161,15 +337,22 @@ public sealed class WireSession
             {
                 _positions = new int[16];
                 _objects = new object[16];
+                _reaches = null;
             }
             else
             {
                 Array.Clear(_objects, 0, _count);
+                if (_reaches is not null)
+                    Array.Clear(_reaches, 0, _count);
             }
         }
 
         _count = 0;
         _depth = 0;
+        _height = 0;
+        _referred = 0;
+        _references = 0;
+        _outerExceptions = 0;
         _jumps = 0;
         _decodable = long.MaxValue;
         _codecProvider = null;
@@ -184,3 +367,58 @@ public sealed class WireSession
     internal static SerializerException TooDeep() =>
         new("Objects are nested more than " + MaxDepth + " deep, or deeper than the stack allows.");
 }
+
+/// <summary>
+/// How far a walk over an object goes that does not know which objects it has seen: its hash code, a comparison, its text. Objects that
+/// are compared by identity end the walk.
+/// </summary>
+/// <param name="Height">Levels of objects on the longest way; 0 if it was not measured, because the object is compared by identity.</param>
+/// <param name="Bytes">
+/// Bytes of the message on all ways together: an object to which two members refer counts twice. Not more than <see cref="Limit"/>.
+/// </param>
+internal readonly record struct Reach(int Height, long Bytes)
+{
+    /// <summary>
+    /// The largest height of a key or exception. A hash code of generated code takes some 300 bytes of stack per level; 128 KB are certain
+    /// when keys are read. Keys and exceptions of applications have a few levels.
+    /// </summary>
+    internal const int MaxHeight = 256;
+
+    /// <summary>
+    /// Levels of inner exceptions that are written; what is below is left out. Far below what is read, as members count there, too.
+    /// </summary>
+    internal const int MaxInnerExceptions = 64;
+
+    /// <summary>What references may add to one key or exception: this is hashed, or becomes a text, in some 10 ms.</summary>
+    internal const long MaxReferred = 16L << 20;
+
+    /// <summary>Sums stay far below an overflow: a message has less than 2^31 references.</summary>
+    private const long Limit = 1L << 31;
+
+    /// <summary>Frames of methods keep copies of structs: an object counts as a level more for each so many bytes of its fields.</summary>
+    private const int BytesPerLevel = 128;
+
+    /// <summary>The reach of an object that refers to itself.</summary>
+    internal static Reach Endless => new(int.MaxValue / 2, Limit);
+
+    /// <summary>An object that is compared by its identity.</summary>
+    internal static Reach OfIdentity => new(1, 8);
+
+    internal static Reach Of(int height, long bytes) => new(Math.Min(height, Endless.Height), Math.Min(bytes, Limit));
+
+    /// <summary>The levels of an object whose fields take so many bytes.</summary>
+    internal static int LevelsOf(int fieldBytes) => 1 + (fieldBytes / BytesPerLevel);
+
+    internal static SerializerException TooHigh() => new(
+        "A key or exception in the message refers to itself, or is a chain of more than " + MaxHeight + " objects.");
+
+    internal static SerializerException TooLarge() => new(
+        "A key or exception in the message becomes more than " + MaxReferred + " bytes larger by references to the same objects.");
+}
+
+/// <summary>What was measured of the object around, while an object is read.</summary>
+/// <param name="Height">The height so far of the object around.</param>
+/// <param name="Count">Objects that were recorded before.</param>
+/// <param name="Position">Where the object begins.</param>
+/// <param name="Start">The same, with what references have added.</param>
+internal readonly record struct Measured(int Height, int Count, int Position, long Start);

@@ -6,7 +6,7 @@ namespace ActOp.Configuration;
 /// </summary>
 /// <remarks>
 /// The limit of a message is <see cref="DecodedBytesPerMessage"/> plus <see cref="MaxDecodedBytesPerByte"/> times its length. Counted are
-/// objects and the items of collections, by an estimate.
+/// objects and the items of collections, by an estimate, and what is gone over to hash and compare keys that refer to other objects.
 /// </remarks>
 public sealed class SerializationLimitOptions
 {

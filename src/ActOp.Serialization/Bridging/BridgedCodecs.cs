@@ -30,7 +30,10 @@ internal static class BridgedValue
         var bytes = reader.ReadBytes();
         using var session = Session(provider, reader.Session);
         var inner = Reader.Create(bytes, session);
-        return provider.GetCodec<T>().ReadValue(ref inner, inner.ReadFieldHeader());
+        var value = provider.GetCodec<T>().ReadValue(ref inner, inner.ReadFieldHeader());
+        if (session.ReferencedObjects.HasShared)
+            reader.Session.AddUnknown();
+        return value;
     }
 
     /// <summary>The copier of the application, or what its codec writes and reads.</summary>

@@ -73,6 +73,12 @@ internal static class ExceptionBody
     /// <summary>Longest stack trace on the wire; longer ones are truncated.</summary>
     private const int MaxStack = 32 * 1024;
 
+    /// <summary>Most inner exceptions of one, and most entries of its data, on the wire; further ones are left out.</summary>
+    private const int MaxItems = 1024;
+
+    /// <summary>Longest members for which the getter of a message is called: objects in them are not deep.</summary>
+    private const int MaxMembersOfMessage = 4096;
+
     internal static void Write(ref WireWriter writer, Exception value)
     {
         var type = value.GetType();
@@ -87,11 +93,7 @@ internal static class ExceptionBody
         var stack = value.StackTrace;
         writer.WriteNullableString(stack is { Length: > MaxStack } ? stack[..MaxStack] : stack);
         writer.WriteVarInt32(value.HResult);
-        var inners = value is AggregateException aggregate
-            ? aggregate.InnerExceptions : (IReadOnlyCollection<Exception>)(value.InnerException is { } inner ? [inner] : []);
-        writer.WriteVarUInt32((uint)inners.Count);
-        foreach (var each in inners)
-            Codec<Exception>.Default.Write(ref writer, each);
+        WriteInner(ref writer, value);
         WriteNotes(ref writer, value.Data);
         var members = writer.BeginLength();
         if (CodecTable.TryGenerated(type) is IBodyCodec generated)
@@ -103,22 +105,21 @@ internal static class ExceptionBody
 
     internal static Exception Read(ref WireReader reader, int at)
     {
+        var session = reader.Session;
+        var start = reader.Position;
+        var outer = session.Begin(start);
         var name = reader.ReadString();
         var message = reader.ReadNullableString();
         var stored = reader.ReadByte() == 0 ? message : reader.ReadNullableString();
         var stack = reader.ReadNullableString();
         var hresult = reader.ReadVarInt32();
         var type = ExceptionTypes.Find(name);
-        if (type is not null && !ExceptionTypes.IsPermitted(type, reader.Session))
+        if (type is not null && !ExceptionTypes.IsPermitted(type, session))
             type = null;
         var value = type is null || type == typeof(AggregateException) ? null : (Exception)RuntimeHelpers.GetUninitializedObject(type);
         if (value is not null && at >= 0)
-            reader.Session.AddRead(at, value);
-        var count = Math.Min(reader.ReadCount(), 1024);
-        reader.Session.Take(Bytes + Footprint.OfItems<Exception>(count));
-        var inners = new Exception[count];
-        for (var i = 0; i < inners.Length; i++)
-            inners[i] = Codec<Exception>.Default.Read(ref reader) ?? throw Parsing.Invalid("exception");
+            session.AddOpen(at, value);
+        var inners = ReadInner(ref reader);
         var inner = inners.Length > 0 ? inners[0] : null;
         if (value is null)
         {
@@ -126,31 +127,84 @@ internal static class ExceptionBody
                 ? new UnavailableExceptionFallbackException(message ?? "", inner!) { ExceptionType = name }
                 : new AggregateException(message, inners);
             if (at >= 0)
-                reader.Session.AddRead(at, value);
+                session.AddRead(at, value);
         }
 
+        Charge(session, session.SetReach(at, outer, reader.Position), reader.Position - start);
         Fields.Message(value) = stored;
         Fields.Inner(value) = inner;
         value.HResult = hresult;
-        ReadNotes(ref reader, value);
-        ReadMembers(ref reader, value, type);
-        RestoreMessage(value, message, stored);
+        ReadRest(ref reader, value, type, message, stored);
+        Charge(session, session.EndCompared(outer, reader.Position, at, levels: 1), reader.Position - start);
         if (stack is not null)
             ExceptionDispatchInfo.SetRemoteStackTrace(value, stack);
         return value;
     }
 
     /// <summary>
-    /// A class may make its message of the stored text and its own members. What it makes of the stored text is right when those members
-    /// came too; otherwise the whole message is stored.
+    /// Texts of exceptions go on to the inner ones and to members, as often as they are referred to, and each level copies them. What was
+    /// written at its place is free.
     /// </summary>
-    private static void RestoreMessage(Exception value, string? message, string? stored)
+    private static void Charge(WireSession session, Reach reach, int written)
     {
-        if (stored != message && MessageOf(value) != message)
+        var added = Math.Max(0, reach.Bytes - written);
+        session.Charge(reach with { Bytes = added * (1 + (reach.Height / 16)) }, 0, walks: 1);
+    }
+
+    /// <summary>Leaves out what would be too deep for the reader.</summary>
+    private static void WriteInner(ref WireWriter writer, Exception value)
+    {
+        var inners = value is AggregateException aggregate
+            ? aggregate.InnerExceptions : (IReadOnlyCollection<Exception>)(value.InnerException is { } inner ? [inner] : []);
+        if (inners.Count == 0 || !writer.Session.TryEnterInner())
+        {
+            writer.WriteByte(0);
+            return;
+        }
+
+        var left = Math.Min(inners.Count, MaxItems);
+        writer.WriteVarUInt32((uint)left);
+        foreach (var each in inners)
+        {
+            if (--left >= 0)
+                Codec<Exception>.Default.Write(ref writer, each);
+        }
+
+        writer.Session.ExitInner();
+    }
+
+    private static Exception[] ReadInner(ref WireReader reader)
+    {
+        var count = reader.ReadCount();
+        if (count > MaxItems)
+            throw Parsing.Invalid("exception");
+        reader.Session.Take(Bytes + Footprint.OfItems<Exception>(count));
+        var inners = new Exception[count];
+        for (var i = 0; i < inners.Length; i++)
+            inners[i] = Codec<Exception>.Default.Read(ref reader) ?? throw Parsing.Invalid("exception");
+        return inners;
+    }
+
+    /// <summary>Data are not part of what the text of an exception goes over.</summary>
+    private static void ReadRest(ref WireReader reader, Exception value, Type? type, string? message, string? stored)
+    {
+        var session = reader.Session;
+        var outer = session.Begin(reader.Position);
+        ReadNotes(ref reader, value);
+        session.EndIdentity(outer, reader.Position);
+        var start = reader.Position;
+        var references = session.References;
+        ReadMembers(ref reader, value, type);
+        var isSmall = reader.Position - start <= MaxMembersOfMessage && session.References == references;
+        if (stored != message && !(isSmall && MessageOf(value) == message))
             Fields.Message(value) = message;
     }
 
-    /// <summary>The getter is the application's, and members that were not sent may be null.</summary>
+    /// <summary>
+    /// A class may make its message of the stored text and its own members. What it makes of the stored text is right when those members
+    /// came too; otherwise the whole message is stored. The getter is the application's, and members that were not sent may be null. It
+    /// goes over members in a way that nobody knows, so it is asked only if they are a small tree.
+    /// </summary>
     private static string? MessageOf(Exception value)
     {
         try
@@ -168,9 +222,12 @@ internal static class ExceptionBody
         var at = writer.BeginLength();
         if (notes.Count > 0)
         {
-            writer.WriteVarUInt32((uint)notes.Count);
+            var left = Math.Min(notes.Count, MaxItems);
+            writer.WriteVarUInt32((uint)left);
             foreach (DictionaryEntry note in notes)
             {
+                if (--left < 0)
+                    break;
                 writer.WriteString(note.Key.ToString() ?? "");
                 Codec<object?>.Default.Write(ref writer, note.Value is null
                     || (TypeManifest.TryNameOf(note.Value.GetType(), out _) && CodecTable.CanResolve(note.Value.GetType()))
@@ -187,7 +244,11 @@ internal static class ExceptionBody
         var end = reader.ReadLengthEnd();
         if (reader.Position < end)
         {
-            for (var count = reader.ReadCount(); count > 0; count--)
+            var count = reader.ReadCount(2);
+            if (count > MaxItems)
+                throw Parsing.Invalid("exception"); // Each is compared with all before.
+            reader.Session.Take(Footprint.OfNodes<DictionaryEntry>(count));
+            for (; count > 0; count--)
                 value.Data[reader.ReadString()] = Codec<object?>.Default.Read(ref reader);
         }
 
@@ -229,8 +290,9 @@ internal static class ExceptionBody
 /// process has loaded. A name never loads an assembly, and no constructor runs.
 /// </summary>
 /// <remarks>
-/// Any thread. Owns the types that were found by name, as many as the loaded assemblies have. A name that is not found is searched again,
-/// because its assembly may be loaded later; the search visits each assembly once and keeps nothing.
+/// Any thread. Owns the types that were found by name, as many as the loaded assemblies have, and some names that were not found, until
+/// an assembly is loaded. A search visits each assembly, which takes some 50 us: a peer may cause as many as <see cref="TypeShare"/> says,
+/// then exceptions that are new to the process are read as the fallback.
 /// </remarks>
 internal static class ExceptionTypes
 {
@@ -252,6 +314,11 @@ internal static class ExceptionTypes
     private static readonly ConcurrentDictionary<string, Type> OfLibraries = new(StringComparer.Ordinal);
 
     private const int MaxName = 512;
+
+    private static long s_searches;
+
+    /// <summary>How often the loaded assemblies were searched; for tests.</summary>
+    internal static long Searches => Volatile.Read(ref s_searches);
 
     /// <summary>The characters of a full name that names no other type: no type arguments, no arrays, no assembly.</summary>
     private static readonly SearchValues<char> PlainName =
@@ -287,15 +354,63 @@ internal static class ExceptionTypes
     {
         if (name.Length is 0 or > MaxName || name.AsSpan().ContainsAnyExcept(PlainName))
             return null;
+        var unknown = UnknownNames.Current;
+        if (unknown.Contains(name) || !TypeShare.TryTakeSearch())
+            return null;
+        Interlocked.Increment(ref s_searches);
         foreach (var assembly in AppDomain.CurrentDomain.GetAssemblies())
         {
             if (!assembly.IsDynamic && assembly.GetType(name, throwOnError: false) is { } type && IsCreatable(type))
                 return OfLibraries.GetOrAdd(name, type);
         }
 
+        unknown.Add(name);
         return null;
     }
 
     private static bool IsCreatable(Type type) =>
         typeof(Exception).IsAssignableFrom(type) && !type.IsAbstract && !type.ContainsGenericParameters;
+}
+
+/// <summary>
+/// Names of exceptions that no loaded assembly has. A full set, and the set from before an assembly was loaded, are replaced by an empty
+/// one. Any thread.
+/// </summary>
+internal sealed class UnknownNames
+{
+    /// <summary>At most 1 MB, as names have at most 512 characters.</summary>
+    internal const int MaxNames = 1024;
+
+    private static UnknownNames s_current = Create();
+
+    private readonly ConcurrentDictionary<string, byte> _names = new(StringComparer.Ordinal);
+    private int _count;
+
+    internal static UnknownNames Current
+    {
+        get
+        {
+            var current = Volatile.Read(ref s_current);
+            if (Volatile.Read(ref current._count) < MaxNames)
+                return current;
+            var next = new UnknownNames();
+            var before = Interlocked.CompareExchange(ref s_current, next, current);
+            return before == current ? next : before;
+        }
+    }
+
+    internal bool Contains(string name) => _names.ContainsKey(name);
+
+    /// <summary>A search that began before an assembly was loaded adds to the set of that time, which nobody asks any more.</summary>
+    internal void Add(string name)
+    {
+        if (_names.TryAdd(name, 0))
+            Interlocked.Increment(ref _count);
+    }
+
+    private static UnknownNames Create()
+    {
+        AppDomain.CurrentDomain.AssemblyLoad += static (_, _) => Volatile.Write(ref s_current, new UnknownNames());
+        return new UnknownNames();
+    }
 }

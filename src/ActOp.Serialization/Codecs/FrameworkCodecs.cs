@@ -14,6 +14,8 @@ namespace ActOp.Serialization.Codecs;
 /// </summary>
 internal sealed class FrozenSetCodec<T> : Codec<FrozenSet<T>?>
 {
+    private const int FrozenBytes = 128;
+
     public override bool IsImmutable => Codec<T>.Default.IsImmutable;
 
     public override FrozenSet<T>? Copy(FrozenSet<T>? value, CopyContext context)
@@ -47,8 +49,8 @@ internal sealed class FrozenSetCodec<T> : Codec<FrozenSet<T>?>
         reader.Session.Enter();
         var comparer = Comparers.Read<T>(ref reader);
         var count = reader.ReadCount();
-        reader.Session.Take(2 * Footprint.OfNodes<T>(count));
-        var items = Items.Read<T>(ref reader, count, -1);
+        reader.Session.Take(FrozenBytes + Footprint.OfMade<T>(2L * count));
+        var items = Keys<T>.ReadItems(ref reader, count, Keys<T>.WalksOfHash(comparer));
         reader.Session.Exit();
         return items.ToFrozenSet(comparer);
     }
@@ -58,6 +60,8 @@ internal sealed class FrozenSetCodec<T> : Codec<FrozenSet<T>?>
 internal sealed class FrozenDictionaryCodec<TKey, TValue> : Codec<FrozenDictionary<TKey, TValue>?>
     where TKey : notnull
 {
+    private const int FrozenBytes = 128;
+
     public override bool IsImmutable => Codec<TKey>.Default.IsImmutable && Codec<TValue>.Default.IsImmutable;
 
     public override FrozenDictionary<TKey, TValue>? Copy(FrozenDictionary<TKey, TValue>? value, CopyContext context)
@@ -97,8 +101,8 @@ internal sealed class FrozenDictionaryCodec<TKey, TValue> : Codec<FrozenDictiona
         reader.Session.Enter();
         var comparer = Comparers.Read<TKey>(ref reader);
         var count = reader.ReadCount(2);
-        reader.Session.Take(2 * Footprint.OfNodes<KeyValuePair<TKey, TValue>>(count));
-        var items = Items.Read<KeyValuePair<TKey, TValue>>(ref reader, count, -1);
+        reader.Session.Take(FrozenBytes + Footprint.OfMade<KeyValuePair<TKey, TValue>>(2L * count));
+        var items = Keys<TKey>.ReadPairs<TValue>(ref reader, count, Keys<TKey>.WalksOfHash(comparer));
         reader.Session.Exit();
         return items.ToFrozenDictionary(comparer);
     }
@@ -117,7 +121,7 @@ internal sealed class ArrayListCodec : ReferenceCodec<ArrayList>
     protected override ArrayList ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount();
-        reader.Session.Take(Footprint.OfItems<object>(count));
+        reader.Session.Take(Footprint.OfTable<object>(count));
         var list = new ArrayList();
         Record(ref reader, at, list);
         for (var i = 0; i < count; i++)
@@ -153,12 +157,12 @@ internal sealed class HashtableCodec : ReferenceCodec<Hashtable>
     protected override Hashtable ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount(2);
-        reader.Session.Take(Footprint.OfNodes<DictionaryEntry>(count));
+        reader.Session.Take(Footprint.OfTable<DictionaryEntry>(count));
         var table = new Hashtable();
         Record(ref reader, at, table);
         for (var i = 0; i < count; i++)
         {
-            var key = Codec<object>.Default.Read(ref reader) ?? throw Parsing.Invalid("key");
+            var key = Keys<object>.Read(ref reader, 1) ?? throw Parsing.Invalid("key");
             table[key] = Codec<object?>.Default.Read(ref reader);
         }
 
@@ -198,7 +202,7 @@ internal sealed class NameValueCollectionCodec : ReferenceCodec<NameValueCollect
     protected override NameValueCollection ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount(2);
-        reader.Session.Take(Footprint.OfNodes<KeyValuePair<string, string>>(count));
+        reader.Session.Take(Footprint.OfTable<KeyValuePair<string, string>>(count));
         var result = new NameValueCollection();
         Record(ref reader, at, result);
         for (var i = 0; i < count; i++)
@@ -300,6 +304,9 @@ internal static class JsonText
     /// <summary>What a parsed document needs beside its text, in bytes for each byte of text.</summary>
     private const int Overhead = 16;
 
+    /// <summary>What the shortest document needs.</summary>
+    private const int Least = 256;
+
     internal static void Write<T>(ref WireWriter writer, T value)
     {
         var bytes = JsonSerializer.SerializeToUtf8Bytes(value);
@@ -314,7 +321,7 @@ internal static class JsonText
         if (length == 0)
             return null;
         var bytes = reader.ReadRaw((int)Math.Min(length - 1, int.MaxValue));
-        reader.Session.Take((long)bytes.Length * Overhead);
+        reader.Session.Take(Least + ((long)bytes.Length * Overhead));
         try
         {
             return JsonDocument.Parse(bytes.ToArray());
@@ -422,11 +429,11 @@ internal sealed class PriorityQueueCodec<TItem, TPriority> : ReferenceCodec<Prio
         var queue = new PriorityQueue<TItem, TPriority>(Comparers.ReadOrder<TPriority>(ref reader));
         Record(ref reader, at, queue);
         var count = reader.ReadCount(2);
-        reader.Session.Take(Footprint.OfNodes<(TItem, TPriority)>(count));
+        reader.Session.Take(Footprint.OfTable<(TItem, TPriority)>(count));
         for (var i = 0; i < count; i++)
         {
             var item = Codec<TItem>.Default.Read(ref reader);
-            queue.Enqueue(item, Codec<TPriority>.Default.Read(ref reader));
+            queue.Enqueue(item, Keys<TPriority>.Read(ref reader, Keys<TPriority>.WalksOfOrder(count)));
         }
 
         return queue;

@@ -28,6 +28,9 @@ internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
     /// <summary>What it costs to add a key, beyond its memory, in bytes that are moved.</summary>
     protected virtual long CostOf(TMap map, TKey key) => 0;
 
+    /// <summary>How often the members of a key are gone over when it is added to so many: 0 if it is not hashed or compared.</summary>
+    protected abstract int Walks(TMap map, int count);
+
     protected override void WriteBody(ref WireWriter writer, TMap value)
     {
         var count = Count(value);
@@ -48,12 +51,14 @@ internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
     protected override TMap ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount(2);
-        reader.Session.Take(Footprint.OfNodes<KeyValuePair<TKey, TValue>>(count));
+        reader.Session.Take(Footprint.OfTable<KeyValuePair<TKey, TValue>>(count));
         var map = ReadStart(ref reader, Math.Min(count, TrustedCapacity));
         Record(ref reader, at, map);
+        var walks = Walks(map, count);
         for (var i = 0; i < count; i++)
         {
-            var key = Key.Read(ref reader) ?? throw new SerializerException("The message has a null key.");
+            var key = (walks > 0 ? Keys<TKey>.Read(ref reader, walks) : Key.Read(ref reader))
+                ?? throw new SerializerException("The message has a null key.");
             var value = Value.Read(ref reader);
             reader.Session.Take(CostOf(map, key));
             Add(map, key, value);
@@ -86,6 +91,8 @@ internal sealed class DictionaryCodec<TKey, TValue> : MapCodec<Dictionary<TKey, 
     protected override int Count(Dictionary<TKey, TValue> map) => map.Count;
 
     protected override void Add(Dictionary<TKey, TValue> map, TKey key, TValue value) => map[key] = value;
+
+    protected override int Walks(Dictionary<TKey, TValue> map, int count) => Keys<TKey>.WalksOfHash(map.Comparer);
 }
 
 /// <summary>The comparer of strings, count, keys and values.</summary>
@@ -103,6 +110,8 @@ internal sealed class SortedDictionaryCodec<TKey, TValue> : MapCodec<SortedDicti
     protected override int Count(SortedDictionary<TKey, TValue> map) => map.Count;
 
     protected override void Add(SortedDictionary<TKey, TValue> map, TKey key, TValue value) => map[key] = value;
+
+    protected override int Walks(SortedDictionary<TKey, TValue> map, int count) => Keys<TKey>.WalksOfOrder(count);
 }
 
 /// <summary>The comparer of strings, count, keys and values.</summary>
@@ -120,6 +129,8 @@ internal sealed class SortedListCodec<TKey, TValue> : MapCodec<SortedList<TKey, 
     protected override int Count(SortedList<TKey, TValue> map) => map.Count;
 
     protected override void Add(SortedList<TKey, TValue> map, TKey key, TValue value) => map[key] = value;
+
+    protected override int Walks(SortedList<TKey, TValue> map, int count) => Keys<TKey>.WalksOfOrder(count);
 
     /// <summary>It was written in order. A key out of order moves the others, which would take very long for many keys.</summary>
     protected override long CostOf(SortedList<TKey, TValue> map, TKey key) =>
@@ -144,12 +155,17 @@ internal sealed class ConcurrentDictionaryCodec<TKey, TValue> : MapCodec<System.
 
     protected override void Add(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map, TKey key, TValue value) =>
         map[key] = value;
+
+    protected override int Walks(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map, int count) =>
+        Keys<TKey>.WalksOfHash(map.Comparer);
 }
 
 /// <summary>The dictionary behind it, which knows its comparer.</summary>
 internal sealed class ReadOnlyDictionaryCodec<TKey, TValue> : ReferenceCodec<ReadOnlyDictionary<TKey, TValue>>
     where TKey : notnull
 {
+    private const int MaxLevels = 8;
+
     private static readonly Codec<IDictionary<TKey, TValue>> Behind = Codec<IDictionary<TKey, TValue>>.Default;
 
     protected override void WriteBody(ref WireWriter writer, ReadOnlyDictionary<TKey, TValue> value) =>
@@ -157,11 +173,22 @@ internal sealed class ReadOnlyDictionaryCodec<TKey, TValue> : ReferenceCodec<Rea
 
     protected override ReadOnlyDictionary<TKey, TValue> ReadBody(ref WireReader reader, int at)
     {
-        var value = new ReadOnlyDictionary<TKey, TValue>(
-            Behind.Read(ref reader)
-                ?? throw new SerializerException("The message has a read-only dictionary without its inner dictionary."));
+        var behind = Behind.Read(ref reader)
+            ?? throw new SerializerException("The message has a read-only dictionary without its inner dictionary.");
+        CheckLevels(behind);
+        var value = new ReadOnlyDictionary<TKey, TValue>(behind);
         Record(ref reader, at, value);
         return value;
+    }
+
+    /// <summary>Each member of a read-only dictionary calls that of the one behind it: references could make a chain without end.</summary>
+    private static void CheckLevels(IDictionary<TKey, TValue> behind)
+    {
+        for (var level = 0; behind is ReadOnlyDictionary<TKey, TValue> inner; behind = DictionaryOf(inner))
+        {
+            if (++level > MaxLevels)
+                throw Parsing.Invalid("read-only dictionary");
+        }
     }
 
     protected override ReadOnlyDictionary<TKey, TValue> CopyBody(ReadOnlyDictionary<TKey, TValue> value, CopyContext context)

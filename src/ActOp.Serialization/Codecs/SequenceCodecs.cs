@@ -1,7 +1,63 @@
+using System.Numerics;
 using System.Runtime.InteropServices;
 using ActOp.Wire;
+using Orleans.Serialization;
 
 namespace ActOp.Serialization.Codecs;
+
+/// <summary>Reads what the collection around it hashes or compares at once: see <see cref="WireSession.EndKey"/>.</summary>
+internal static class Keys<T>
+{
+    private const int TrustedCapacity = 1024;
+
+    /// <summary>Values without members cost no more than their bytes.</summary>
+    private static readonly bool IsPlain = Codec<T>.Default is PlainCodec<T> || typeof(T) == typeof(string);
+
+    /// <summary>For a collection that hashes: once, and not at all if it goes by identity.</summary>
+    internal static int WalksOfHash(IEqualityComparer<T>? comparer) => (object?)comparer is ReferenceEqualityComparer ? 0 : 1;
+
+    /// <summary>For a collection of so many items that is sorted: a key is compared with those on its way.</summary>
+    internal static int WalksOfOrder(int count) => BitOperations.Log2((uint)count) + 1;
+
+    internal static T Read(ref WireReader reader, int walks)
+    {
+        if (IsPlain)
+            return Codec<T>.Default.Read(ref reader);
+        var session = reader.Session;
+        var outer = session.Begin(reader.Position);
+        var key = Codec<T>.Default.Read(ref reader);
+        session.EndKey(outer, reader.Position, walks);
+        return key;
+    }
+
+    /// <summary>Reads the items of a set that is made of all of them at once.</summary>
+    internal static T[] ReadItems(ref WireReader reader, int count, int walks)
+    {
+        if (IsPlain || walks == 0)
+            return Items.Read<T>(ref reader, count, -1);
+        reader.Session.Take(Footprint.OfItems<T>(count));
+        var items = new List<T>(Math.Min(count, TrustedCapacity));
+        for (var i = 0; i < count; i++)
+            items.Add(Read(ref reader, walks));
+        return [.. items];
+    }
+
+    /// <summary>Reads the keys and values of a dictionary that is made of all of them at once.</summary>
+    internal static KeyValuePair<T, TValue>[] ReadPairs<TValue>(ref WireReader reader, int count, int walks)
+    {
+        reader.Session.Take(Footprint.OfItems<KeyValuePair<T, TValue>>(count));
+        var pairs = new List<KeyValuePair<T, TValue>>(Math.Min(count, TrustedCapacity));
+        for (var i = 0; i < count; i++)
+        {
+            var key = walks > 0 ? Read(ref reader, walks) : Codec<T>.Default.Read(ref reader);
+            if (key is null)
+                throw new SerializerException("The message has a null key.");
+            pairs.Add(new(key, Codec<TValue>.Default.Read(ref reader)));
+        }
+
+        return [.. pairs];
+    }
+}
 
 /// <summary>A collection that is filled item by item.</summary>
 internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TCollection>
@@ -24,6 +80,9 @@ internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TColl
 
     protected abstract void Add(TCollection collection, TItem item);
 
+    /// <summary>How often the members of an item are gone over when it is added to so many: 0 if it is not hashed or compared.</summary>
+    protected virtual int Walks(TCollection collection, int count) => 0;
+
     protected override void WriteBody(ref WireWriter writer, TCollection value)
     {
         var count = Count(value);
@@ -42,11 +101,12 @@ internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TColl
     protected override TCollection ReadBody(ref WireReader reader, int at)
     {
         var count = reader.ReadCount();
-        reader.Session.Take(Footprint.OfNodes<TItem>(count));
+        reader.Session.Take(Footprint.OfTable<TItem>(count));
         var collection = ReadStart(ref reader, Math.Min(count, TrustedCapacity));
         Record(ref reader, at, collection);
+        var walks = Walks(collection, count);
         for (var i = 0; i < count; i++)
-            Add(collection, Item.Read(ref reader));
+            Add(collection, walks > 0 ? Keys<TItem>.Read(ref reader, walks) : Item.Read(ref reader));
         return collection;
     }
 
@@ -164,6 +224,8 @@ internal sealed class HashSetCodec<T> : SequenceCodec<HashSet<T>, T>
     protected override int Count(HashSet<T> collection) => collection.Count;
 
     protected override void Add(HashSet<T> collection, T item) => collection.Add(item);
+
+    protected override int Walks(HashSet<T> collection, int count) => Keys<T>.WalksOfHash(collection.Comparer);
 }
 
 /// <summary>Count and items.</summary>
@@ -179,6 +241,8 @@ internal sealed class SortedSetCodec<T> : SequenceCodec<SortedSet<T>, T>
     protected override int Count(SortedSet<T> collection) => collection.Count;
 
     protected override void Add(SortedSet<T> collection, T item) => collection.Add(item);
+
+    protected override int Walks(SortedSet<T> collection, int count) => Keys<T>.WalksOfOrder(count);
 }
 
 /// <summary>Count and items.</summary>

@@ -54,7 +54,7 @@ internal sealed class SerializableCodec<T> : Codec<T>
 
         if (value.GetType() != typeof(T))
         {
-            AnyCodec.For(value.GetType()).Write(ref writer, value);
+            AnyCodec.For(value.GetType()).WriteUntracked(ref writer, value);
             return;
         }
 

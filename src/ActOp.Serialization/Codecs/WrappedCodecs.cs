@@ -41,8 +41,15 @@ internal abstract class WrappedCodec<TCollection, TItem> : ReferenceCodec<TColle
     protected static TItem[] ReadItems(ref WireReader reader)
     {
         var count = reader.ReadCount();
-        reader.Session.Take(Footprint.OfNodes<TItem>(count));
+        reader.Session.Take(Footprint.OfMade<TItem>(count));
         return Items.Read<TItem>(ref reader, count, -1);
+    }
+
+    /// <summary>For stacks, whose first item is pushed last. The array is nobody else's.</summary>
+    protected static TItem[] Reversed(TItem[] items)
+    {
+        Array.Reverse(items);
+        return items;
     }
 
     protected static TItem[] CopyItems(TCollection value, CopyContext context)
@@ -66,6 +73,9 @@ internal abstract class ComparedCodec<TCollection, TItem> : WrappedCodec<TCollec
 
     protected abstract TCollection ReadEmpty(ref WireReader reader);
 
+    /// <summary>Reads so many items, the keys of which are about to be hashed or compared.</summary>
+    protected abstract TItem[] ReadKeyed(ref WireReader reader, TCollection empty, int count);
+
     /// <summary>An empty one with the same comparers.</summary>
     protected abstract TCollection Clear(TCollection value);
 
@@ -83,7 +93,9 @@ internal abstract class ComparedCodec<TCollection, TItem> : WrappedCodec<TCollec
     protected override TCollection ReadBody(ref WireReader reader, int at)
     {
         var empty = ReadEmpty(ref reader);
-        var collection = AddRange(empty, ReadItems(ref reader));
+        var count = reader.ReadCount();
+        reader.Session.Take(Footprint.OfMade<TItem>(count));
+        var collection = AddRange(empty, ReadKeyed(ref reader, empty, count));
         Record(ref reader, at, collection);
         return collection;
     }
@@ -101,7 +113,7 @@ internal sealed class StackCodec<T> : WrappedCodec<Stack<T>, T>
 {
     protected override bool IsWrapperImmutable => false;
 
-    protected override Stack<T> FromArray(T[] items) => new(Enumerable.Reverse(items));
+    protected override Stack<T> FromArray(T[] items) => new(Reversed(items));
 }
 
 /// <summary>The items as an array.</summary>
@@ -109,7 +121,7 @@ internal sealed class ConcurrentStackCodec<T> : WrappedCodec<System.Collections.
 {
     protected override bool IsWrapperImmutable => false;
 
-    protected override System.Collections.Concurrent.ConcurrentStack<T> FromArray(T[] items) => new(Enumerable.Reverse(items));
+    protected override System.Collections.Concurrent.ConcurrentStack<T> FromArray(T[] items) => new(Reversed(items));
 }
 
 /// <summary>The items as an array.</summary>
@@ -182,7 +194,19 @@ internal sealed class ImmutableStackCodec<T> : WrappedCodec<System.Collections.I
     protected override bool IsWrapperImmutable => true;
 
     protected override System.Collections.Immutable.ImmutableStack<T> FromArray(T[] items) =>
-        System.Collections.Immutable.ImmutableStack.CreateRange(Enumerable.Reverse(items));
+        System.Collections.Immutable.ImmutableStack.CreateRange(Reversed(items));
+}
+
+/// <summary>
+/// Finds all values alike while pairs are added. Immutable dictionaries compare the values of equal keys, which only a hostile message has.
+/// </summary>
+internal sealed class AnyValue<T> : IEqualityComparer<T>
+{
+    internal static AnyValue<T> Instance { get; } = new();
+
+    public bool Equals(T? x, T? y) => true;
+
+    public int GetHashCode(T value) => 0;
 }
 
 /// <summary>The comparers, and the pairs as an array.</summary>
@@ -201,7 +225,13 @@ internal sealed class ImmutableDictionaryCodec<TKey, TValue> : ComparedCodec<Imm
     protected override ImmutableDictionary<TKey, TValue> Clear(ImmutableDictionary<TKey, TValue> value) => value.Clear();
 
     protected override ImmutableDictionary<TKey, TValue> AddRange(
-        ImmutableDictionary<TKey, TValue> empty, KeyValuePair<TKey, TValue>[] items) => empty.AddRange(items);
+        ImmutableDictionary<TKey, TValue> empty, KeyValuePair<TKey, TValue>[] items) =>
+        empty.WithComparers(empty.KeyComparer, AnyValue<TValue>.Instance).AddRange(items)
+            .WithComparers(empty.KeyComparer, empty.ValueComparer);
+
+    protected override KeyValuePair<TKey, TValue>[] ReadKeyed(
+        ref WireReader reader, ImmutableDictionary<TKey, TValue> empty, int count) =>
+        Keys<TKey>.ReadPairs<TValue>(ref reader, count, Keys<TKey>.WalksOfHash(empty.KeyComparer));
 }
 
 /// <summary>The comparers, and the pairs as an array.</summary>
@@ -221,7 +251,16 @@ internal sealed class ImmutableSortedDictionaryCodec<TKey, TValue> : ComparedCod
     protected override ImmutableSortedDictionary<TKey, TValue> Clear(ImmutableSortedDictionary<TKey, TValue> value) => value.Clear();
 
     protected override ImmutableSortedDictionary<TKey, TValue> AddRange(
-        ImmutableSortedDictionary<TKey, TValue> empty, KeyValuePair<TKey, TValue>[] items) => empty.AddRange(items);
+        ImmutableSortedDictionary<TKey, TValue> empty, KeyValuePair<TKey, TValue>[] items) =>
+        empty.WithComparers(empty.KeyComparer, AnyValue<TValue>.Instance).AddRange(items)
+            .WithComparers(empty.KeyComparer, empty.ValueComparer);
+
+    protected override KeyValuePair<TKey, TValue>[] ReadKeyed(
+        ref WireReader reader, ImmutableSortedDictionary<TKey, TValue> empty, int count)
+    {
+        reader.Session.Take(Footprint.OfMade<KeyValuePair<TKey, TValue>>(count)); // They are sorted apart first.
+        return Keys<TKey>.ReadPairs<TValue>(ref reader, count, Keys<TKey>.WalksOfOrder(count));
+    }
 }
 
 /// <summary>The comparer, and the items as an array.</summary>
@@ -235,6 +274,9 @@ internal sealed class ImmutableHashSetCodec<T> : ComparedCodec<ImmutableHashSet<
     protected override ImmutableHashSet<T> Clear(ImmutableHashSet<T> value) => value.Clear();
 
     protected override ImmutableHashSet<T> AddRange(ImmutableHashSet<T> empty, T[] items) => empty.Union(items);
+
+    protected override T[] ReadKeyed(ref WireReader reader, ImmutableHashSet<T> empty, int count) =>
+        Keys<T>.ReadItems(ref reader, count, Keys<T>.WalksOfHash(empty.KeyComparer));
 }
 
 /// <summary>The comparer, and the items as an array.</summary>
@@ -249,6 +291,9 @@ internal sealed class ImmutableSortedSetCodec<T> : ComparedCodec<ImmutableSorted
     protected override ImmutableSortedSet<T> Clear(ImmutableSortedSet<T> value) => value.Clear();
 
     protected override ImmutableSortedSet<T> AddRange(ImmutableSortedSet<T> empty, T[] items) => empty.Union(items);
+
+    protected override T[] ReadKeyed(ref WireReader reader, ImmutableSortedSet<T> empty, int count) =>
+        Keys<T>.ReadItems(ref reader, count, Keys<T>.WalksOfOrder(count));
 }
 
 /// <summary>The value; never copied.</summary>

@@ -149,7 +149,10 @@ public static class ReferenceCodec
         var reference = reader.ReadVarUInt32();
         if (reference == 0)
             return null;
-        return reader.Session.ReferencedObjects.TryGetReferencedObject(reference) switch
+        var found = reader.Session.ReferencedObjects.TryGetReferencedObject(reference);
+        if (found is not string)
+            reader.Session.ReferencedObjects.HasShared = true;
+        return found switch
         {
             UnknownFieldMarker marker => ReadSkipped(ref reader, marker, reference, fieldType),
             { } value => value,

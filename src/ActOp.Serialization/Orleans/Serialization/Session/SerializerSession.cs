@@ -15,6 +15,9 @@ public sealed class ReferencedObjectCollection
     private readonly Dictionary<uint, object?> _objects = [];
     private readonly Dictionary<object, uint> _ids = new(ReferenceEqualityComparer.Instance);
 
+    /// <summary>True if an object was read, other than a text, that a field referred to again.</summary>
+    internal bool HasShared { get; set; }
+
     /// <summary>The number of the last field.</summary>
     public uint CurrentReferenceId { get; set; }
 
@@ -73,6 +76,7 @@ public sealed class ReferencedObjectCollection
         _objects.Clear();
         _ids.Clear();
         CurrentReferenceId = 0;
+        HasShared = false;
     }
 }
 
