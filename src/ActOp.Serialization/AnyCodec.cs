@@ -165,12 +165,8 @@ internal abstract class AnyCodec
 internal sealed class AnyCodecOf<T> : AnyCodec
     where T : notnull
 {
-    private static readonly bool IsComparedByMembers = typeof(T).IsValueType || Footprint.IsComparedByMembers(typeof(T));
-    private static readonly int Levels = Reach.LevelsOf(typeof(T).IsValueType ? Unsafe.SizeOf<T>() : Footprint.OfFields(typeof(T)));
-
-    /// <summary>As for classes: see <see cref="ReferenceCodec{T}"/>.</summary>
-    private static readonly bool IsLarge = Levels > 2;
-
+    private readonly bool _isComparedByMembers = typeof(T).IsValueType || Footprint.IsComparedByMembers(typeof(T));
+    private readonly int _levels = Reach.LevelsOf(typeof(T).IsValueType ? Unsafe.SizeOf<T>() : Footprint.OfFields(typeof(T)));
     private readonly string _name;
     private readonly Codec<T> _codec = Codec<T>.Default;
     private readonly IBodyCodec? _body;
@@ -193,7 +189,7 @@ internal sealed class AnyCodecOf<T> : AnyCodec
         if (_isTracked && context.TryGetCopy<object>(value, out var found))
             return found!;
         context.Enter();
-        if (IsLarge)
+        if (_levels > Reach.UsualLevels)
             WireSession.EnsureStack();
         object copy = _codec.Copy((T)value, context);
         context.Exit();
@@ -227,15 +223,15 @@ internal sealed class AnyCodecOf<T> : AnyCodec
             return _body.ReadObject(ref reader, at);
         var session = reader.Session;
         session.Take(Footprint.OfItems<T>(1));
-        if (IsLarge)
+        if (_levels > Reach.UsualLevels)
             WireSession.EnsureStack();
         var outer = session.Begin(reader.Position);
         object value = _codec.Read(ref reader)
             ?? throw new SerializerException("The message has null where a value of type " + typeof(T) + " is expected.");
         if (at >= 0)
             session.AddRead(at, value);
-        if (IsComparedByMembers)
-            session.EndCompared(outer, reader.Position, at, Levels);
+        if (_isComparedByMembers)
+            session.EndCompared(outer, reader.Position, at, _levels);
         else
             session.EndIdentity(outer, reader.Position);
         return value;
@@ -251,7 +247,7 @@ internal sealed class AnyCodecOf<T> : AnyCodec
         }
         else
         {
-            if (IsLarge)
+            if (_levels > Reach.UsualLevels)
                 WireSession.EnsureStack();
             _codec.Write(ref writer, (T)value);
         }

@@ -29,11 +29,9 @@ internal interface IBodyCodec
 public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
     where T : class
 {
-    private static readonly bool IsComparedByMembers = Footprint.IsComparedByMembers(typeof(T));
-    private static readonly int Levels = Reach.LevelsOf(Footprint.OfFields(typeof(T)));
-
-    /// <summary>Some levels of such objects take more of the stack than what <see cref="WireSession.Enter"/> makes sure of.</summary>
-    private static readonly bool IsLarge = Levels > 2;
+    // Fields of the codec: static ones of a generic type are looked up at each use.
+    private readonly bool _isComparedByMembers = Footprint.IsComparedByMembers(typeof(T));
+    private readonly int _levels = Reach.LevelsOf(Footprint.OfFields(typeof(T)));
 
     private int _footprint = Footprint.Of(typeof(T));
 
@@ -60,7 +58,7 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
         if (IsTracked && context.TryGetCopy<T>(value, out var found))
             return found!;
         context.Enter();
-        if (IsLarge)
+        if (_levels > Reach.UsualLevels)
             WireSession.EnsureStack();
         var copy = CopyBody(value, context);
         context.Exit();
@@ -105,7 +103,7 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
 
     void IBodyCodec.WriteObject(ref WireWriter writer, object value)
     {
-        if (IsLarge)
+        if (_levels > Reach.UsualLevels)
             WireSession.EnsureStack();
         WriteBody(ref writer, (T)value);
     }
@@ -129,11 +127,11 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
     }
 
     /// <summary>Records an object whose members are read from here on.</summary>
-    private protected static void RecordOpen(ref WireReader reader, int at, object value)
+    private protected void RecordOpen(ref WireReader reader, int at, object value)
     {
         if (at < 0)
             return;
-        if (IsComparedByMembers)
+        if (_isComparedByMembers)
             reader.Session.AddOpen(at, value);
         else
             reader.Session.AddRead(at, value);
@@ -147,12 +145,12 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
     {
         var session = reader.Session;
         session.Take(_footprint);
-        if (IsLarge)
+        if (_levels > Reach.UsualLevels)
             WireSession.EnsureStack();
         var outer = session.Begin(reader.Position);
         var value = ReadBody(ref reader, at);
-        if (IsComparedByMembers)
-            session.EndCompared(outer, reader.Position, at, Levels);
+        if (_isComparedByMembers)
+            session.EndCompared(outer, reader.Position, at, _levels);
         else
             session.EndIdentity(outer, reader.Position);
         return value;
@@ -162,7 +160,7 @@ public abstract class ReferenceCodec<T> : Codec<T>, IBodyCodec
     {
         writer.WriteByte(header);
         writer.Session.Enter();
-        if (IsLarge)
+        if (_levels > Reach.UsualLevels)
             WireSession.EnsureStack();
         WriteBody(ref writer, value);
         writer.Session.Exit();

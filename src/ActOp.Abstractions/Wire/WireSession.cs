@@ -120,6 +120,8 @@ public sealed class WireSession
         }
 
         _positions[_count] = position;
+        if (_reaches is not null)
+            _reaches[_count] = default;
         _objects[_count++] = value;
     }
 
@@ -169,6 +171,7 @@ public sealed class WireSession
 
     /// <summary>An object, or a key, begins: from here on its own reach is measured.</summary>
     /// <param name="position">The place where it begins.</param>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal Measured Begin(int position)
     {
         var outer = new Measured(_height, _count, position, position + _referred);
@@ -177,6 +180,7 @@ public sealed class WireSession
     }
 
     /// <summary>The end of an object that is compared by its identity: what lies below it is not reached.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal void EndIdentity(in Measured outer, int position)
     {
         _referred = outer.Start + Reach.OfIdentity.Bytes - position;
@@ -342,8 +346,6 @@ public sealed class WireSession
             else
             {
                 Array.Clear(_objects, 0, _count);
-                if (_reaches is not null)
-                    Array.Clear(_reaches, 0, _count);
             }
         }
 
@@ -405,6 +407,11 @@ internal readonly record struct Reach(int Height, long Bytes)
     internal static Reach OfIdentity => new(1, 8);
 
     internal static Reach Of(int height, long bytes) => new(Math.Min(height, Endless.Height), Math.Min(bytes, Limit));
+
+    /// <summary>
+    /// Beyond so many levels of one object, some of them take more of the stack than what <see cref="WireSession.Enter"/> makes sure of.
+    /// </summary>
+    internal const int UsualLevels = 2;
 
     /// <summary>The levels of an object whose fields take so many bytes.</summary>
     internal static int LevelsOf(int fieldBytes) => 1 + (fieldBytes / BytesPerLevel);
