@@ -25,6 +25,9 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
     private readonly Lock _gate = new();
     private readonly List<PollThread> _threads = [];
 
+    /// <summary>What <see cref="Probe"/> has returned last. It is called by one thread at a time.</summary>
+    private int _probes;
+
     private long _replaced;
     private long _executedByEnded;
     private BusyTime _busyOfEnded;
@@ -183,6 +186,35 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         return isOutsideStep ? StageActivity.InsideItem : StageActivity.None;
     }
 
+    /// <summary>
+    /// Called at a steady pace: in how many calls in a row the slowest thread has made no step. Threads that wait are woken for it, so one
+    /// that makes no step is kept by what it reads. Always 0 with a driver.
+    /// </summary>
+    internal int Probe()
+    {
+        if (Driver is not null)
+            return 0;
+        if (!_gate.TryEnter())
+            return ++_probes; // Its holder waits for a step.
+        try
+        {
+            _probes = 0;
+            for (var index = 0; index < _threads.Count; index++)
+            {
+                var probes = _threads[index].Probe();
+                _probes = Math.Max(_probes, probes);
+                if (probes > 0)
+                    wake(index);
+            }
+
+            return _probes;
+        }
+        finally
+        {
+            _gate.Exit();
+        }
+    }
+
     private void AddTotals(PollThread ended)
     {
         _executedByEnded += Interlocked.Read(ref ended.Items);
@@ -248,6 +280,8 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
         private long _steps;
         private long _sampledSteps = -1;
         private long _heldMicroseconds;
+        private long _probedSteps = -1;
+        private int _probes;
 
         internal readonly BusyMeter Meter = new(stage);
 
@@ -277,6 +311,15 @@ public sealed class PollStage(string name, Func<int, bool> step, Action<int> wak
             _itemsMeasured = Items;
             _steps++;
             _stepping.Exit();
+        }
+
+        /// <summary>In how many calls in a row the thread has made no step.</summary>
+        internal int Probe()
+        {
+            var steps = Volatile.Read(ref _steps);
+            _probes = steps == _probedSteps ? _probes + 1 : 0;
+            _probedSteps = steps;
+            return _probes;
         }
 
         internal void WaitForStep()

@@ -52,6 +52,29 @@ public sealed class PollStageTests
     }
 
     [Fact]
+    public void A_thread_that_does_not_end_a_step_is_found_and_one_that_waits_is_woken()
+    {
+        using var wake = new SemaphoreSlim(0);
+        using var release = new ManualResetEventSlim();
+        var isKept = false;
+        var stage = new PollStage("test", _ =>
+        {
+            wake.Wait();
+            if (Volatile.Read(ref isKept))
+                release.Wait(Stages.Patience);
+            return true;
+        }, _ => wake.Release(), static error => throw error);
+        stage.SetThreads(1);
+        for (var i = 0; i < 10; i++)
+            Stages.Until(() => stage.Probe() == 0);
+        Volatile.Write(ref isKept, true);
+        Stages.Until(() => stage.Probe() > 100);
+        release.Set();
+        Stages.Until(() => stage.Probe() == 0);
+        stage.SetThreads(0);
+    }
+
+    [Fact]
     public void A_thread_that_waits_for_the_outside_keeps_its_post()
     {
         using var wake = new SemaphoreSlim(0);

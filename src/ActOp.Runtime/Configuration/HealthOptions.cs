@@ -4,8 +4,8 @@ namespace ActOp.Configuration;
 public sealed class HealthOptions
 {
     /// <summary>
-    /// Time without a step on one of the stages that must always run (control and work) after which the silo counts as not alive.
-    /// Default: 30 s.
+    /// Time without a step on one of the stages that must always run (control and work), or of a thread that reads from the network in one
+    /// frame, after which the silo counts as not alive. Default: 30 s.
     /// </summary>
     public TimeSpan StageTimeout { get; set; } = TimeSpan.FromSeconds(30);
 

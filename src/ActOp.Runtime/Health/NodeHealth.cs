@@ -7,6 +7,7 @@ using ActOp.Runtime.Stages;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Hosting;
+using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Runtime;
@@ -15,14 +16,15 @@ namespace ActOp.Runtime.Health;
 
 /// <summary>
 /// Says whether the node of this host is alive and whether it is ready. A silo posts a step to the control stage and to the work stage once
-/// a second, and notes when it ran.
+/// a second, and notes when it ran. Threads that read from the network are woken once a second if they have made no step: one that still
+/// makes none is kept by what it reads.
 /// </summary>
 /// <remarks>
 /// <para>Any thread; a check never waits and never throws. Owns the timer of its steps, which ends with the node.</para>
 /// <para>Before the start and after the stop of the node, nothing runs that could stand still: it is alive and not ready. A step that does
 /// not run is not followed by others of its stage, so a stage that stands still holds one item.</para>
 /// </remarks>
-internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, IOptions<HealthOptions> options)
+internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider time, IOptions<HealthOptions> options)
     : ILifecycleParticipant<ISiloLifecycle>
 {
     private static readonly TimeSpan Period = TimeSpan.FromSeconds(1);
@@ -32,6 +34,7 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
     private readonly StageBeat _work = new("work");
     private HealthParts? _node;
     private long _leaseLostAt;
+    private int _periodsInFrame;
     private DateTime? _asked;
 
     public void Participate(ISiloLifecycle lifecycle) => lifecycle.Subscribe(
@@ -67,6 +70,12 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
                 return HealthCheckResult.Unhealthy(
                     "Nothing has run on the stage " + beat.Name + " for " + time.GetElapsedTime(beat.LastRun) + ".");
             }
+        }
+
+        if (Volatile.Read(ref _periodsInFrame) * Period > options.Value.StageTimeout)
+        {
+            return HealthCheckResult.Unhealthy(
+                "A thread that reads from the network has been in one frame for " + (_periodsInFrame * Period) + ".");
         }
 
         var without = node.Lease.IsClosed && Volatile.Read(ref _leaseLostAt) is > 0 and var lost
@@ -145,11 +154,18 @@ internal sealed class NodeHealth(IServiceProvider services, TimeProvider time, I
     {
         _control.Post(node.Stages.Control.Post, time);
         _work.Post(node.Stages.Work.Post, time);
+        var periods = node.Peers.ProbeReceiving();
+        if (periods == (int)(options.Value.StageTimeout / Period) + 1)
+            ReadingStandsStill(node.Local.Log.Logger, periods * Period.TotalSeconds);
+        Volatile.Write(ref _periodsInFrame, periods);
         if (!node.Lease.IsClosed)
             Volatile.Write(ref _leaseLostAt, 0);
         else if (Volatile.Read(ref _leaseLostAt) == 0)
             Volatile.Write(ref _leaseLostAt, Math.Max(1, time.GetTimestamp()));
     }
+
+    [LoggerMessage(1475, LogLevel.Error, "A thread that reads from the network has been in one frame for {seconds:F0} s.")]
+    private static partial void ReadingStandsStill(ILogger logger, double seconds);
 
     /// <summary>When a step of a stage last ran. Posted again only after it has run.</summary>
     private sealed class StageBeat(string name)

@@ -122,6 +122,9 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     internal StageUsage ReceiveUsage => _receive.Usage;
 
+    /// <inheritdoc cref="PollStage.Probe"/>
+    internal int ProbeReceiving() => Math.Max(_receive.Probe(), _control.Probe());
+
     /// <summary>
     /// Raised when the link to a silo is lost (false), or when its process is proven to be gone (true): its host refused a dial, or another
     /// process has its endpoint.

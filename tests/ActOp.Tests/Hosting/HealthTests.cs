@@ -92,6 +92,28 @@ public class HealthTests
     }
 
     [Fact]
+    public async Task A_silo_one_thread_of_which_stays_in_a_frame_is_not_alive()
+    {
+        var clock = new FakeClock();
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureSilo((_, silo) =>
+        {
+            silo.Configure<HealthOptions>(static options => options.StageTimeout = TimeSpan.FromSeconds(10));
+            silo.Services.AddSingleton<TimeProvider>(clock).AddHealthChecks().AddActOp();
+        });
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        var services = cluster.Silos[0].ServiceProvider;
+        using var gate = new ManualResetEventSlim();
+        Slow.Entry = gate;
+        var call = cluster.Client.GetGrain<ISlowReader>(1).Take(new Slow { Number = 5 });
+        await PassAsync(clock, services, TimeSpan.FromSeconds(12), HealthStatus.Unhealthy);
+        gate.Set();
+        await PassAsync(clock, services, TimeSpan.FromSeconds(2), HealthStatus.Healthy);
+        Assert.Equal(5, await call.WaitAsync(Gate.Patience, Cancellation));
+    }
+
+    [Fact]
     public async Task A_client_that_is_connected_to_no_silo_is_alive_and_not_ready()
     {
         using var host = new HostBuilder()
@@ -187,5 +209,34 @@ public class HealthTests
 
         public void OnFatalException(object? sender = null, string? context = null, Exception? exception = null) =>
             Heard.TrySetResult(context);
+    }
+}
+
+public interface ISlowReader : IGrainWithIntegerKey
+{
+    Task<int> Take(Slow slow);
+}
+
+public sealed class SlowReader : Grain, ISlowReader
+{
+    public Task<int> Take(Slow slow) => Task.FromResult(slow.Number);
+}
+
+/// <summary>Whoever reads it from the network waits at the gate.</summary>
+[GenerateSerializer]
+public sealed class Slow
+{
+    internal static ManualResetEventSlim? Entry { get; set; }
+
+    [Id(0)]
+    public int Number
+    {
+        get;
+        set
+        {
+            if (Thread.CurrentThread.Name?.StartsWith("actop-receive", StringComparison.Ordinal) == true)
+                Entry?.Wait(Gate.Patience);
+            field = value;
+        }
     }
 }
