@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Diagnostics.Metrics;
+using System.Text.Unicode;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;
@@ -165,4 +166,22 @@ internal sealed class StateParts : IDisposable
         StateOperation.Write => "write",
         _ => "clear",
     };
+}
+
+/// <summary>
+/// Grain ids as keys of records, so that different grains have different ones. A key is any bytes, and clients choose it; as text, all
+/// bytes that are not UTF-8 look the same. Holds nothing; any thread.
+/// </summary>
+internal static class GrainBytes
+{
+    /// <summary>The bytes of the type, a slash and those of the key. If they are UTF-8: as the id is written everywhere.</summary>
+    internal static byte[] Of(GrainId grain) => [.. grain.Type.AsSpan(), (byte)'/', .. grain.Key.AsSpan()];
+
+    /// <summary>
+    /// As the id is written everywhere, if it is UTF-8. Otherwise a zero and its bytes as hexadecimal digits: no type of grains begins with
+    /// a zero.
+    /// </summary>
+    internal static string TextOf(GrainId grain) => Utf8.IsValid(grain.Type.AsSpan()) && Utf8.IsValid(grain.Key.AsSpan())
+        ? grain.ToString()
+        : "\0" + Convert.ToHexString(grain.Type.AsSpan()) + "/" + Convert.ToHexString(grain.Key.AsSpan());
 }

@@ -40,6 +40,24 @@ public class MemoryGrainStorageTests
         Assert.False((await Read(storage, grain.GetGrainId())).RecordExists);
     }
 
+    /// <summary>A client chooses the bytes of a key; as text, all that are no UTF-8 are the same.</summary>
+    [Fact]
+    public async Task Grains_whose_keys_are_no_text_have_records_of_their_own()
+    {
+        var builder = new InProcessTestClusterBuilder(1);
+        builder.ConfigureSilo((_, silo) => silo.AddMemoryGrainStorageAsDefault(options => options.NumStorageGrains = 1));
+        await using var cluster = builder.Build();
+        await cluster.DeployAsync();
+        var storage = cluster.Silos[0].ServiceProvider.GetRequiredKeyedService<IGrainStorage>("Default");
+        GrainId[] grains = [KeyOf(0xFE), KeyOf(0xFF), KeyOf(0xFE, 0xFF), GrainId.Create("a", "\uFFFD")];
+        for (var number = 0; number < grains.Length; number++)
+            await storage.WriteStateAsync("state", grains[number], new GrainState<Account>(new Account { Balance = number }));
+        for (var number = 0; number < grains.Length; number++)
+            Assert.Equal(number, (await Read(storage, grains[number])).State!.Balance);
+
+        static GrainId KeyOf(params byte[] key) => new(GrainType.Create("a"), new IdSpan(key));
+    }
+
     [Fact]
     public async Task Records_survive_a_graceful_stop_of_their_silo()
     {

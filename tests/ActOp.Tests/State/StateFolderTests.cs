@@ -143,7 +143,7 @@ public class StateFolderTests
     [Fact]
     public void A_damaged_file_is_refused_whatever_is_damaged_and_so_is_a_foreign_one()
     {
-        var bytes = new StateFile("s", Grain.ToString(), "1", Bytes("content")).Encode();
+        var bytes = new StateFile("s", Bytes(Grain.ToString()), "1", Bytes("content")).Encode();
         Assert.Equal("content", TextOf(StateFile.Decode(bytes, "p")));
         for (var length = 0; length < bytes.Length; length++)
             Assert.Throws<InvalidDataException>(() => StateFile.Decode(bytes[..length], "p"));
@@ -168,7 +168,7 @@ public class StateFolderTests
     [Fact]
     public void A_file_of_a_newer_format_is_refused_with_its_number()
     {
-        var bytes = new StateFile("s", Grain.ToString(), "1", Bytes("content")).Encode();
+        var bytes = new StateFile("s", Bytes(Grain.ToString()), "1", Bytes("content")).Encode();
         bytes[8] = 9;
         var error = Assert.Throws<InvalidDataException>(() => StateFile.Decode(bytes, "p"));
         Assert.Contains("format 9", error.Message, StringComparison.Ordinal);
@@ -191,6 +191,24 @@ public class StateFolderTests
             Assert.Matches("^[0-9a-f]{2}$", one.Folder);
         });
     }
+
+    /// <summary>A client chooses the bytes of a key; as text, all that are no UTF-8 are the same.</summary>
+    [Fact]
+    public void Grains_whose_keys_are_no_text_have_records_of_their_own()
+    {
+        var folder = Start(new SimulatedDisk());
+        GrainId[] grains = [KeyOf(0xFE), KeyOf(0xFF), KeyOf(0xFE, 0xFF), GrainId.Create("account", "\uFFFD")];
+        foreach (var grain in grains)
+            Assert.NotNull(folder.TryWrite("s", grain, null, Bytes(Convert.ToHexString(grain.Key.AsSpan()))));
+        Assert.All(grains, grain => Assert.Equal(Convert.ToHexString(grain.Key.AsSpan()), TextOf(folder.Read("s", grain))));
+
+        static GrainId KeyOf(params byte[] key) => new(GrainType.Create("account"), new IdSpan(key));
+    }
+
+    /// <summary>Files that were written before keep their names.</summary>
+    [Fact]
+    public void The_name_of_a_file_is_what_it_always_was() => Assert.Equal(
+        ("48", "account.__1.s.480036b3b1b7cdd5b7d946dd1dc1ea94"), StateFile.NameOf("s", GrainId.Create("account", "\u00e4/1")));
 
     /// <summary>
     /// Writes, overwrites, clears and writes again, and ends at a step. Returns the disk, or null if it did not end, and the texts of which

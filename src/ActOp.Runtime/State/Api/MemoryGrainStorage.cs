@@ -128,7 +128,7 @@ public class MemoryGrainStorage : IGrainStorage, IDisposable
         state.RecordExists = false;
     }
 
-    private string KeyOf(string stateName, GrainId grain) => _name + "/" + stateName + "/" + grain;
+    private string KeyOf(string stateName, GrainId grain) => _name + "/" + stateName + "/" + GrainBytes.TextOf(grain);
 
     /// <summary>References are made when they are needed: before the start of the silo there are none.</summary>
     private IMemoryStorageGrain GrainOf(string key)

@@ -8,10 +8,10 @@ namespace ActOp.Runtime.State.Files;
 
 /// <summary>What one file holds: a state of a grain and its ETag.</summary>
 /// <param name="State">The name of the state.</param>
-/// <param name="Grain">The grain, as text.</param>
+/// <param name="Grain">The grain (<see cref="GrainBytes.Of"/>).</param>
 /// <param name="ETag">The version.</param>
 /// <param name="Content">What the serializer has written.</param>
-internal sealed record StateFile(string State, string Grain, string ETag, ReadOnlyMemory<byte> Content)
+internal sealed record StateFile(string State, ReadOnlyMemory<byte> Grain, string ETag, ReadOnlyMemory<byte> Content)
 {
     /// <summary>
     /// The layout: magic (8 bytes), version (2), four sections with their length before them (4 bytes, little endian): state, grain, ETag,
@@ -29,14 +29,14 @@ internal sealed record StateFile(string State, string Grain, string ETag, ReadOn
     /// </summary>
     internal static (string Folder, string Name) NameOf(string state, GrainId grain)
     {
-        var hash = Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(state + "\0" + grain)).AsSpan(0, 16));
+        var hash = Convert.ToHexStringLower(SHA256.HashData([.. Encoding.UTF8.GetBytes(state), 0, .. GrainBytes.Of(grain)]).AsSpan(0, 16));
         var name = Readable(grain.Type.ToString()!) + "." + Readable(grain.Key.ToString()!) + "." + Readable(state) + "." + hash;
         return (hash[..2], name);
     }
 
     internal byte[] Encode()
     {
-        byte[][] sections = [Encoding.UTF8.GetBytes(State), Encoding.UTF8.GetBytes(Grain), Encoding.UTF8.GetBytes(ETag), Content.ToArray()];
+        byte[][] sections = [Encoding.UTF8.GetBytes(State), Grain.ToArray(), Encoding.UTF8.GetBytes(ETag), Content.ToArray()];
         var size = Magic.Length + sizeof(ushort) + sections.Sum(static section => sizeof(int) + section.Length);
         var bytes = new byte[size + SHA256.HashSizeInBytes];
         Magic.CopyTo(bytes);
@@ -70,7 +70,7 @@ internal sealed record StateFile(string State, string Grain, string ETag, ReadOn
         if (size < 0 || !SHA256.HashData(bytes.AsSpan(0, size)).AsSpan().SequenceEqual(bytes.AsSpan(size)))
             throw Refused(path, "its checksum is wrong: it is damaged or incomplete");
         var at = Magic.Length + sizeof(ushort);
-        var (state, grain, etag) = (Text(bytes, ref at, size), Text(bytes, ref at, size), Text(bytes, ref at, size));
+        var (state, grain, etag) = (Text(bytes, ref at, size), Section(bytes, ref at, size), Text(bytes, ref at, size));
         return new StateFile(state, grain, etag, Section(bytes, ref at, size));
 
         string Text(byte[] from, ref int at, int end) => Encoding.UTF8.GetString(Section(from, ref at, end).Span);

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Text;
 using Orleans.Runtime;
 using Orleans.Storage;
 
@@ -91,7 +92,7 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
             Check(path, state, grain, etag);
             var next = newETag();
             folder.MustFlush = true;
-            Put(path, new StateFile(state, grain.ToString(), next, content).Encode());
+            Put(path, new StateFile(state, GrainBytes.Of(grain), next, content).Encode());
             Flush(directory, folder);
             return next;
         }
@@ -203,9 +204,10 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
         if (disk.Read(path) is not { } bytes)
             return null;
         var file = StateFile.Decode(bytes, path);
-        return file.State == state && file.Grain == grain.ToString()
+        return file.State == state && file.Grain.Span.SequenceEqual(GrainBytes.Of(grain))
             ? file
-            : throw StateFile.Refused(path, "it is the state " + file.State + " of " + file.Grain + ", not " + state + " of " + grain);
+            : throw StateFile.Refused(path, "it is the state " + file.State + " of " + Encoding.UTF8.GetString(file.Grain.Span)
+                + ", not " + state + " of " + grain);
     }
 
     /// <summary>One of the folders. Its members belong to the holder of the gate; <see cref="MustFlush"/> may be read by all.</summary>
