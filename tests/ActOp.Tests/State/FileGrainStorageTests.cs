@@ -81,6 +81,19 @@ public sealed class FileGrainStorageTests : IDisposable
     }
 
     [Fact]
+    public async Task Only_the_account_of_the_silo_reads_the_files()
+    {
+        if (OperatingSystem.IsWindows())
+            return;
+        using var storage = await Started(new FakeClock());
+        await storage.WriteStateAsync("s", Grain, new GrainState<Account>(new Account()));
+        var folder = Path.Combine(storage.Root, StateFile.NameOf("s", Grain).Folder);
+        Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute, File.GetUnixFileMode(folder));
+        foreach (var file in Directory.GetFiles(folder))
+            Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(file));
+    }
+
+    [Fact]
     public async Task A_folder_that_another_process_holds_is_waited_for_within_the_limit()
     {
         var clock = new FakeClock();

@@ -50,7 +50,11 @@ internal sealed partial class RealDisk : Disk
     {
         if (System.IO.Directory.Exists(path))
             return false;
-        System.IO.Directory.CreateDirectory(path);
+        // States may be secret, and names of files tell keys: both are for the account of the silo only.
+        if (OperatingSystem.IsWindows())
+            System.IO.Directory.CreateDirectory(path);
+        else
+            System.IO.Directory.CreateDirectory(path, UnixFileMode.UserRead | UnixFileMode.UserWrite | UnixFileMode.UserExecute);
         return true;
     }
 
@@ -77,8 +81,8 @@ internal sealed partial class RealDisk : Disk
 
     internal override void Write(string path, ReadOnlySpan<byte> content)
     {
-        using var file = File.OpenHandle(path, FileMode.Create, FileAccess.Write, FileShare.Read | FileShare.Delete);
-        RandomAccess.Write(file, content, 0);
+        using var file = Create(path, FileMode.Create, FileAccess.Write, FileShare.Read | FileShare.Delete);
+        RandomAccess.Write(file.SafeFileHandle, content, 0);
     }
 
     internal override void FlushFile(string path)
@@ -119,12 +123,21 @@ internal sealed partial class RealDisk : Disk
         try
         {
             // On Unix this is flock, on Windows the share mode: both end with the process.
-            return File.OpenHandle(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+            return Create(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
         }
         catch (IOException exception) when (exception.HResult is Native.WouldBlock or Native.WouldBlockOnMac or Native.SharingViolation)
         {
             return null;
         }
+    }
+
+    /// <summary>Without a buffer. A file that is new can be read and written by the account of the silo only.</summary>
+    private static FileStream Create(string path, FileMode mode, FileAccess access, FileShare share)
+    {
+        var options = new FileStreamOptions { Mode = mode, Access = access, Share = share, BufferSize = 0 };
+        if (!OperatingSystem.IsWindows())
+            options.UnixCreateMode = UnixFileMode.UserRead | UnixFileMode.UserWrite;
+        return new FileStream(path, options);
     }
 
     private static IOException Failed(string directory)
