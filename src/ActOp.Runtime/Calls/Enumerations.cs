@@ -23,6 +23,12 @@ internal sealed class Enumerations : IAsyncEnumerableGrainExtension, IDisposable
     /// </summary>
     internal const int MaxBatch = 1_024;
 
+    /// <summary>
+    /// An answer ends after so many milliseconds with the items that it has, so that other calls of the grain get their turns: an item may
+    /// take long to make. By the coarse clock, so it may be some tens of milliseconds more.
+    /// </summary>
+    internal const long LongestBatchMs = 20;
+
     /// <summary>Of one activation; further ones are refused.</summary>
     private const int MaxOpen = 10_000;
 
@@ -143,6 +149,9 @@ internal abstract class Enumeration
         Token = _source.Token;
         _usedAt = activation.Parts.Local.Clock.Now;
     }
+
+    /// <summary>Coarse time in milliseconds.</summary>
+    protected long Now => _activation.Parts.Local.Clock.Now;
 
     /// <summary>A call waits for items.</summary>
     internal bool IsBusy { get; private set; }
@@ -269,7 +278,8 @@ internal sealed class Enumeration<T> : Enumeration
     {
         T[]? batch = null;
         var count = 0;
-        while (count < _maxBatch)
+        var end = Now + Enumerations.LongestBatchMs;
+        while (count < _maxBatch && (count == 0 || Now <= end))
         {
             if (!IsReady())
                 break;

@@ -228,6 +228,24 @@ public sealed class Behaviour3EnumerableTimeTests(VirtualTime cluster) : IClassF
         Assert.False(await items.MoveNextAsync());
     }
 
+    [Fact]
+    public async Task An_answer_ends_after_a_time_with_the_items_that_it_has()
+    {
+        var feed = cluster.Silo.GetGrain<IFeed>(Guid.NewGuid());
+        FeedGrain.MakeItem = () => cluster.Clock.Advance(TimeSpan.FromMilliseconds(100));
+        try
+        {
+            Assert.Equal(20, await feed.NumbersInTime(20).WithBatchSize(int.MaxValue).CountAsync());
+        }
+        finally
+        {
+            FeedGrain.MakeItem = null;
+        }
+
+        var calls = await feed.IncomingCalls();
+        Assert.InRange(calls.Count(static call => call.EndsWith(".MoveNext", StringComparison.Ordinal)), 10, 21);
+    }
+
     private static Task CallsAsync(IFeed feed, int count) => TestingUtils.WaitUntilAsync(
         async _ => (await feed.IncomingCalls()).Count(static call => call.EndsWith(".MoveNext", StringComparison.Ordinal)) >= count,
         Gate.Patience,

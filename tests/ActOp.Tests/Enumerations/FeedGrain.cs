@@ -23,6 +23,9 @@ public interface IFeed : IGrainWithGuidKey
 
     IAsyncEnumerable<int> Numbers(int count);
 
+    /// <summary>Each item takes what <see cref="FeedGrain.MakeItem"/> takes.</summary>
+    IAsyncEnumerable<int> NumbersInTime(int count);
+
     IAsyncEnumerable<int> NumbersThenFailure(int count);
 
     /// <summary>Waits for ever; gates say when it begins and when its end runs.</summary>
@@ -42,6 +45,19 @@ public sealed class FeedGrain : Grain, IFeed, IIncomingGrainCallFilter
 {
     private readonly Channel<string> _items = Channel.CreateUnbounded<string>();
     private readonly List<string> _calls = [];
+
+    /// <summary>Runs before each item of <see cref="NumbersInTime"/>.</summary>
+    public static Action? MakeItem { get; set; }
+
+    public async IAsyncEnumerable<int> NumbersInTime(int count)
+    {
+        await Task.CompletedTask;
+        for (var number = 0; number < count; number++)
+        {
+            MakeItem?.Invoke();
+            yield return number;
+        }
+    }
 
     public async Task Invoke(IIncomingGrainCallContext context)
     {
