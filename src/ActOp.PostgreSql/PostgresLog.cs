@@ -14,7 +14,7 @@ internal sealed partial class PostgresLog(ILogger logger)
     [LoggerMessage(1152, LogLevel.Information, "{part} has reached the database again after {seconds:F1} s.")]
     private static partial void DatabaseReached(ILogger logger, string part, double seconds);
 
-    [LoggerMessage(1153, LogLevel.Warning, "{count} operations on states were refused together and are repeated one by one.")]
+    [LoggerMessage(1153, LogLevel.Warning, "{count} operations on states were refused together and are repeated in halves.")]
     private static partial void BatchSplit(ILogger logger, int count, Exception exception);
 
     [LoggerMessage(1154, LogLevel.Warning, "The database was lost during {count} operations on states for too long: they fail.")]

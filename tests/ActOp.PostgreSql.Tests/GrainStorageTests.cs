@@ -198,7 +198,7 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
         }
     }
 
-    /// <summary>The index refuses a key of 8 KB; those that were sent with it do not notice.</summary>
+    /// <summary>The index of the database would refuse a key of 8 KB; those that are sent at the same time do not notice.</summary>
     [Fact]
     public async Task A_state_that_the_database_refuses_fails_alone()
     {
@@ -212,7 +212,7 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
             if (key == 25)
             {
                 Assert.Contains(
-                    "could not be used", (await Assert.ThrowsAsync<OrleansException>(() => writes[25])).Message, StringComparison.Ordinal);
+                    "PostgreSQL stores at most", (await Assert.ThrowsAsync<OrleansException>(() => writes[25])).Message, StringComparison.Ordinal);
             }
             else
             {
@@ -391,6 +391,58 @@ public sealed class GrainStorageTests(PostgresFixture postgres) : IAsyncLifetime
 
         Assert.Equal(0L, await RowsAsync());
         await storage.DisposeAsync();
+    }
+
+    /// <summary>Clients choose keys. Such a write took the transactions of all others apart.</summary>
+    [Fact]
+    public async Task A_key_that_the_database_refuses_is_refused_before_it_touches_others()
+    {
+        await using var database = PostgresFixture.Open(_connectionString);
+        var store = new StateStore(database, "service", 1, mostWaiting: 100);
+        var random = new Random(7);
+        string Key(int length) => string.Concat(Enumerable.Range(0, length).Select(_ => (char)random.Next('!', '~')));
+        var refused = Assert.Throws<OrleansException>(() => store.Write(new StateKey("s", Key(3_000)), RecordVersions.None, [1]));
+        Assert.Contains("3001 bytes", refused.Message, StringComparison.Ordinal);
+        Assert.InRange(refused.Message.Length, 1, 500);
+        Assert.Throws<OrleansException>(() => store.Read(new StateKey("s\0", "g/1")));
+        Assert.Equal((0, 0), (store.Sent, store.Waiting));
+        var longest = store.Write(
+            new StateKey("s", Key(StateStore.MostKeyBytes - "service".Length - 1)), RecordVersions.None, [1]);
+        await longest.Ended.WaitAsync(PostgresFixture.Limit);
+        await store.EndAsync();
+        Assert.Equal(1L, await RowsAsync());
+    }
+
+    /// <summary>One operation of many that the database refuses for another reason costs the others a few transactions.</summary>
+    [Fact]
+    public async Task A_refused_operation_is_found_by_halves()
+    {
+        await using var database = PostgresFixture.Open(_connectionString);
+        await using var holder = await database.OpenAsync(CancellationToken.None);
+        await ExecuteAsync(holder, "alter table actop_state add constraint no_evil check (grain_id <> 'evil/1')");
+        var store = new StateStore(database, "service", 1, mostWaiting: 1_000);
+        List<StoreOperation> operations = [];
+        await using (var transaction = await holder.BeginTransactionAsync())
+        {
+            await ExecuteAsync(holder, "lock table actop_state in exclusive mode");
+            for (var lane = 1; lane <= StateStore.Connections; lane++)
+            {
+                operations.Add(store.Write(new StateKey("s", "lane" + lane), RecordVersions.None, [1]));
+                while (store.Sent < lane)
+                    await Task.Yield();
+            }
+
+            for (var number = 0; number < 128; number++)
+                operations.Add(store.Write(new StateKey("s", number == 77 ? "evil/1" : "good/" + number), RecordVersions.None, [1]));
+            await transaction.CommitAsync();
+            await Task.WhenAll(operations.Select(static operation => operation.Ended.ContinueWith(
+                static _ => { }, TaskScheduler.Default))).WaitAsync(PostgresFixture.Limit);
+        }
+
+        await store.EndAsync();
+        Assert.Equal(130L, await RowsAsync());
+        // 3 lanes, the whole, and at most two halves on each of the 7 levels.
+        Assert.InRange(store.Sent, 4, 3 + 3 + 14);
     }
 
     [Fact]

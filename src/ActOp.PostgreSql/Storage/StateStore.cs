@@ -1,4 +1,5 @@
 using System.Runtime.CompilerServices;
+using System.Text;
 using ActOp.PostgreSql.Schema;
 using Npgsql;
 using Orleans.Runtime;
@@ -15,7 +16,9 @@ namespace ActOp.PostgreSql.Storage;
 /// </para>
 /// <para>
 /// Each write compares the version of its own row and is answered alone: a conflict does not touch the others. If the database refuses the
-/// transaction because of one operation, all are repeated one by one. If the connection breaks, nobody knows whether it was committed; the
+/// transaction because of one operation, its halves are repeated each alone, down to the one that is refused: the others take some
+/// transactions more, not one each. What is known to be refused is not taken into the queue (<see cref="MostKeyBytes"/>). If the connection
+/// breaks, nobody knows whether it was committed; the
 /// operations are then sent again, which is safe (<see cref="StoreOperation"/>), until <see cref="RetryTime"/> has passed. Then they fail
 /// with an exception that says that the outcome is unknown, and the operation says what the record may be (<see cref="RecordVersions"/>).
 /// An operation that nobody waits for any more is not begun, and not repeated.
@@ -36,6 +39,12 @@ internal sealed class StateStore
     /// <summary>Bytes of one transaction, or one operation if that is larger.</summary>
     private const int MostBytes = 4 * 1024 * 1024;
 
+    /// <summary>
+    /// Bytes of the service id, the name of the state and the grain together. PostgreSQL refuses a row whose key takes more than 2,704
+    /// bytes in an index, with what it adds to each part; some longer ones it can compress, but nobody can tell which.
+    /// </summary>
+    internal const int MostKeyBytes = 2_600;
+
     /// <summary>For how long operations are repeated while the database cannot be reached (<c>PostgresOptions.RetryTime</c>).</summary>
     internal TimeSpan RetryTime { get; init; } = TimeSpan.FromSeconds(20);
 
@@ -50,6 +59,7 @@ internal sealed class StateStore
     private readonly Database _database;
     private readonly int _mostWaiting;
     private readonly Lanes<StoreOperation> _lanes;
+    private readonly int _mostKeyBytes;
     private int _sent;
 
     /// <param name="database">Where the states are.</param>
@@ -61,6 +71,7 @@ internal sealed class StateStore
         _database = database;
         _statements = new StateStatements(serviceId);
         _lastVersion = firstVersion;
+        _mostKeyBytes = MostKeyBytes - Encoding.UTF8.GetByteCount(serviceId);
         _mostWaiting = mostWaiting;
         _lanes = new Lanes<StoreOperation>(database, Connections, Take, RunAsync, Fail);
     }
@@ -105,6 +116,7 @@ internal sealed class StateStore
 
     private StoreOperation Add(StateWork work, StateKey key, RecordVersions expected, byte[]? data)
     {
+        Check(key);
         StoreOperation operation;
         lock (_gate)
         {
@@ -127,6 +139,20 @@ internal sealed class StateStore
 
         _lanes.Start();
         return operation;
+    }
+
+    /// <summary>Clients choose keys: what the database would refuse must not take the operations of others with it.</summary>
+    private void Check(StateKey key)
+    {
+        var bytes = Encoding.UTF8.GetByteCount(key.Name) + Encoding.UTF8.GetByteCount(key.Grain);
+        if (bytes > _mostKeyBytes)
+        {
+            throw new OrleansException("The state " + key.ShownName + " of " + key.ShownGrain + " has a key of " + bytes
+                + " bytes (name of the state and id of the grain), but PostgreSQL stores at most " + _mostKeyBytes + ".");
+        }
+
+        if (key.Name.Contains('\0', StringComparison.Ordinal))
+            throw new OrleansException("The name of the state " + key.ShownName + " contains a zero, which PostgreSQL cannot store.");
     }
 
     /// <summary>The operations of the next transaction; null if nothing waits: then the lane has ended.</summary>
@@ -213,13 +239,13 @@ internal sealed class StateStore
             operation.Lost = [];
     }
 
-    /// <summary>One of them was refused, and with it all: each alone.</summary>
+    /// <summary>One of them was refused, and with it all: each half alone.</summary>
     private async Task SplitAsync(List<StoreOperation> together, Exception exception)
     {
         _database.Log.BatchSplit(together.Count, exception);
-        NpgsqlConnection? connection = null;
-        foreach (var operation in together)
-            connection = await RunAsync(connection, [operation]).ConfigureAwait(false);
+        var half = together.Count / 2;
+        var connection = await RunAsync(null, together[..half]).ConfigureAwait(false);
+        connection = await RunAsync(connection, together[half..]).ConfigureAwait(false);
         if (connection is not null)
             await Database.CloseAsync(connection).ConfigureAwait(false);
     }
@@ -249,7 +275,7 @@ internal sealed class StateStore
     private void Fail(StoreOperation operation, Exception exception)
     {
         var isUnknown = operation.MayBeDone && operation.Work != StateWork.Read;
-        operation.Fail(new OrleansException("The state " + operation.Key.Name + " of " + operation.Key.Grain + (isUnknown
+        operation.Fail(new OrleansException("The state " + operation.Key.ShownName + " of " + operation.Key.ShownGrain + (isUnknown
             ? " may have been changed or not: the connection to the database was lost and did not come back in time. "
             : " could not be used: ") + exception.Message, exception));
     }

@@ -17,7 +17,21 @@ internal enum StateWork
 }
 
 /// <summary>Whose state: a row of actop_state in one service.</summary>
-internal readonly record struct StateKey(string Name, string Grain);
+internal readonly record struct StateKey(string Name, string Grain)
+{
+    /// <summary>For messages: clients choose keys, and a log has lines.</summary>
+    internal string ShownName => Shown(Name);
+
+    /// <inheritdoc cref="ShownName"/>
+    internal string ShownGrain => Shown(Grain);
+
+    private static string Shown(string text)
+    {
+        const int most = 200;
+        var start = text.Length > most ? text[..most] + "..." : text;
+        return start.Any(char.IsControl) ? string.Concat(start.Select(static one => char.IsControl(one) ? '?' : one)) : start;
+    }
+}
 
 /// <summary>How an operation ended.</summary>
 /// <param name="IsConflict">The record has another version than the operation expected; nothing was changed.</param>
