@@ -1,3 +1,4 @@
+using System.Collections.Concurrent;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
@@ -87,24 +88,39 @@ internal sealed class BorderReport(Log log)
     }
 }
 
+/// <summary>What the log says about the border to the application: event ids 1430 to 1439.</summary>
+internal static partial class BorderLog
+{
+    [LoggerMessage(1430, LogLevel.Warning, "{count} calls of a {kind} of the application threw. The work that they belong to went on.")]
+    internal static partial void Failed(ILogger logger, long count, string kind, Exception? exception);
+
+    [LoggerMessage(1431, LogLevel.Error, "The directory could not perform {action}; it goes on with the next one.")]
+    internal static partial void DirectoryActionFailed(ILogger logger, string action, Exception exception);
+}
+
 /// <summary>
 /// The loggers of the application as the runtime uses them: an exception of a provider costs its log line, never what was logged about.
+/// And peers do not fill the log nor forge its lines: see <see cref="LineLimit"/> and <see cref="LineText"/>.
 /// </summary>
-internal sealed class GuardedLoggers(ILoggerFactory loggers) : ILoggerFactory
+internal sealed class GuardedLoggers(ILoggerFactory loggers, TimeProvider time) : ILoggerFactory
 {
     /// <summary>The loggers of the services; none if there is no factory.</summary>
-    internal static ILoggerFactory Of(IServiceProvider? services) =>
-        Of(services?.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance);
+    internal static ILoggerFactory Of(IServiceProvider? services)
+    {
+        var loggers = services?.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance;
+        return loggers as GuardedLoggers ?? new GuardedLoggers(loggers, services?.GetService<TimeProvider>() ?? TimeProvider.System);
+    }
 
-    internal static ILoggerFactory Of(ILoggerFactory loggers) => loggers as GuardedLoggers ?? new GuardedLoggers(loggers);
+    internal static ILoggerFactory Of(ILoggerFactory loggers) =>
+        loggers as GuardedLoggers ?? new GuardedLoggers(loggers, TimeProvider.System);
 
-    internal static ILogger Of(ILogger logger) => logger as GuardedLogger ?? new GuardedLogger(logger);
+    internal static ILogger Of(ILogger logger) => logger as GuardedLogger ?? new GuardedLogger(logger, TimeProvider.System);
 
     public ILogger CreateLogger(string categoryName)
     {
         try
         {
-            return Of(loggers.CreateLogger(categoryName));
+            return new GuardedLogger(loggers.CreateLogger(categoryName), time);
         }
         catch (Exception exception)
         {
@@ -120,8 +136,12 @@ internal sealed class GuardedLoggers(ILoggerFactory loggers) : ILoggerFactory
     {
     }
 
-    private sealed class GuardedLogger(ILogger logger) : ILogger
+    /// <summary>One category. Any thread.</summary>
+    private sealed class GuardedLogger(ILogger logger, TimeProvider time) : ILogger
     {
+        /// <summary>By event id: as many as the runtime has events.</summary>
+        private readonly ConcurrentDictionary<int, LineLimit> _limits = new();
+
         public IDisposable? BeginScope<TState>(TState state)
             where TState : notnull => null;
 
@@ -143,7 +163,20 @@ internal sealed class GuardedLoggers(ILoggerFactory loggers) : ILoggerFactory
         {
             try
             {
-                logger.Log(logLevel, eventId, state, exception, formatter);
+                if (logLevel >= LogLevel.Information)
+                {
+                    if (!_limits.GetOrAdd(eventId.Id, static (_, time) => new LineLimit(time), time).TryPass(out var leftOut))
+                        return;
+                    if (leftOut > 0)
+                        LineLog.LeftOut(logger, leftOut, eventId.Id);
+                }
+
+                var text = formatter(state, exception);
+                var shown = eventId.Id == LineText.Settings ? text : LineText.Of(text);
+                if (ReferenceEquals(shown, text))
+                    logger.Log(logLevel, eventId, state, exception, formatter);
+                else
+                    logger.Log(logLevel, eventId, shown, exception, static (shown, _) => shown);
             }
             catch (Exception failure)
             {
@@ -153,12 +186,77 @@ internal sealed class GuardedLoggers(ILoggerFactory loggers) : ILoggerFactory
     }
 }
 
-/// <summary>What the log says about the border to the application: event ids 1430 to 1439.</summary>
-internal static partial class BorderLog
+/// <summary>
+/// How often one event may be logged: <see cref="Burst"/> lines at once, and then one in <see cref="Pause"/>. Who connects and sends what
+/// is no frame a thousand times a second gets two lines of it. Any thread.
+/// </summary>
+internal sealed class LineLimit(TimeProvider time)
 {
-    [LoggerMessage(1430, LogLevel.Warning, "{count} calls of a {kind} of the application threw. The work that they belong to went on.")]
-    internal static partial void Failed(ILogger logger, long count, string kind, Exception? exception);
+    /// <summary>Enough for the start of a large cluster.</summary>
+    internal const int Burst = 100;
 
-    [LoggerMessage(1431, LogLevel.Error, "The directory could not perform {action}; it goes on with the next one.")]
-    internal static partial void DirectoryActionFailed(ILogger logger, string action, Exception exception);
+    internal static readonly TimeSpan Pause = TimeSpan.FromSeconds(0.5);
+
+    private readonly Lock _gate = new();
+    private int _left = Burst;
+    private long _countedAt = time.GetTimestamp();
+    private long _leftOut;
+
+    /// <summary>Whether a line may be written now, and how many were not since the last one.</summary>
+    internal bool TryPass(out long leftOut)
+    {
+        lock (_gate)
+        {
+            var earned = (long)(time.GetElapsedTime(_countedAt) / Pause);
+            if (earned > 0)
+            {
+                _left = (int)Math.Min(Burst, _left + earned);
+                _countedAt = time.GetTimestamp();
+            }
+
+            leftOut = _leftOut;
+            if (_left == 0)
+            {
+                _leftOut++;
+                return false;
+            }
+
+            _left--;
+            _leftOut = 0;
+            return true;
+        }
+    }
+}
+
+/// <summary>Texts of log lines, in which keys and names that peers choose may stand. Holds nothing; any thread.</summary>
+internal static class LineText
+{
+    /// <summary>The event of the options: its text has lines, and nothing of a peer.</summary>
+    internal const int Settings = 1280;
+
+    private const int MostCharacters = 4_096;
+
+    /// <summary>The same text if it is one line of a usual length; otherwise cut off, and control characters as <c>\uXXXX</c>.</summary>
+    internal static string Of(string text)
+    {
+        if (text.Length <= MostCharacters && !text.Any(char.IsControl))
+            return text;
+        var shown = new System.Text.StringBuilder();
+        foreach (var one in text.AsSpan(0, Math.Min(text.Length, MostCharacters)))
+        {
+            if (char.IsControl(one))
+                shown.Append("\\u").Append(((int)one).ToString("X4", System.Globalization.CultureInfo.InvariantCulture));
+            else
+                shown.Append(one);
+        }
+
+        return text.Length > MostCharacters ? shown.Append("...").ToString() : shown.ToString();
+    }
+}
+
+/// <summary>What the log says about itself: event id 1485.</summary>
+internal static partial class LineLog
+{
+    [LoggerMessage(1485, LogLevel.Warning, "{count} more lines of the event {event} were left out: there were too many.")]
+    internal static partial void LeftOut(ILogger logger, long count, int @event);
 }
