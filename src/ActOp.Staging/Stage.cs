@@ -410,6 +410,18 @@ public sealed class Stage : IDisposable, ISampled
         return inline.Any ? StageActivity.InlineRuns : activity;
     }
 
+    /// <summary>
+    /// Called in equal periods by one thread at a time: for how many calls a thread has been inside the same item. 0 if there is none, and
+    /// in the mode of the thread pool.
+    /// </summary>
+    internal int LongestItem()
+    {
+        var longest = 0;
+        foreach (var worker in Workers)
+            longest = Math.Max(longest, worker.Look());
+        return longest;
+    }
+
     private void OnEnded()
     {
         StageMonitor.Shared.Remove(this);

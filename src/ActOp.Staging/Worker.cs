@@ -42,6 +42,8 @@ internal sealed class Worker
     private long _heldAt = -1;
     private bool _isWoken;
     private int _sameSamples;
+    private long _lookedAt;
+    private int _looks;
     private long _heldMicroseconds;
     private long _pauses;
     private long _sampledPauses;
@@ -131,6 +133,18 @@ internal sealed class Worker
         _sampledPauses = pauses;
         waits = isSame ? HasWaiting : !isNew && Queue.Count * (double)microseconds > Tuning.WakeWorthMicroseconds * ran;
         return _sameSamples;
+    }
+
+    /// <summary>
+    /// Called in equal periods by one thread at a time: for how many calls the owner has been inside the same item. Only that thread
+    /// touches what it writes.
+    /// </summary>
+    internal int Look()
+    {
+        var steps = Volatile.Read(ref _steps);
+        _looks = steps == _lookedAt && steps % 2 != 0 ? _looks + 1 : 0;
+        _lookedAt = steps;
+        return _looks;
     }
 
     internal void Start()

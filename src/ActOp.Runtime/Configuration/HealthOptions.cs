@@ -5,7 +5,7 @@ public sealed class HealthOptions
 {
     /// <summary>
     /// Time without a step on one of the stages that must always run (control and work), or of a thread that reads from the network in one
-    /// frame, after which the silo counts as not alive. Default: 30 s.
+    /// frame or writes to it in one item, after which the silo counts as not alive. Default: 30 s.
     /// </summary>
     public TimeSpan StageTimeout { get; set; } = TimeSpan.FromSeconds(30);
 

@@ -17,7 +17,7 @@ namespace ActOp.Runtime.Health;
 /// <summary>
 /// Says whether the node of this host is alive and whether it is ready. A silo posts a step to the control stage and to the work stage once
 /// a second, and notes when it ran. Threads that read from the network are woken once a second if they have made no step: one that still
-/// makes none is kept by what it reads.
+/// makes none is kept by what it reads. Threads that write to the network are looked at as often: they run only items of the runtime.
 /// </summary>
 /// <remarks>
 /// <para>Any thread; a check never waits and never throws. Owns the timer of its steps, which ends with the node.</para>
@@ -35,6 +35,7 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
     private HealthParts? _node;
     private long _leaseLostAt;
     private int _periodsInFrame;
+    private int _periodsInItem;
     private DateTime? _asked;
 
     public void Participate(ISiloLifecycle lifecycle) => lifecycle.Subscribe(
@@ -76,6 +77,12 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
         {
             return HealthCheckResult.Unhealthy(
                 "A thread that reads from the network has been in one frame for " + (_periodsInFrame * Period) + ".");
+        }
+
+        if (Volatile.Read(ref _periodsInItem) * Period > options.Value.StageTimeout)
+        {
+            return HealthCheckResult.Unhealthy(
+                "A thread that writes to the network has been in one item for " + (_periodsInItem * Period) + ".");
         }
 
         var without = node.Lease.IsClosed && Volatile.Read(ref _leaseLostAt) is > 0 and var lost
@@ -158,6 +165,10 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
         if (periods == (int)(options.Value.StageTimeout / Period) + 1)
             ReadingStandsStill(node.Local.Log.Logger, periods * Period.TotalSeconds);
         Volatile.Write(ref _periodsInFrame, periods);
+        periods = Math.Max(node.Stages.SiloSend.LongestItem(), node.Stages.ClientSend.LongestItem());
+        if (periods == (int)(options.Value.StageTimeout / Period) + 1)
+            WritingStandsStill(node.Local.Log.Logger, periods * Period.TotalSeconds);
+        Volatile.Write(ref _periodsInItem, periods);
         if (!node.Lease.IsClosed)
             Volatile.Write(ref _leaseLostAt, 0);
         else if (Volatile.Read(ref _leaseLostAt) == 0)
@@ -166,6 +177,9 @@ internal sealed partial class NodeHealth(IServiceProvider services, TimeProvider
 
     [LoggerMessage(1475, LogLevel.Error, "A thread that reads from the network has been in one frame for {seconds:F0} s.")]
     private static partial void ReadingStandsStill(ILogger logger, double seconds);
+
+    [LoggerMessage(1486, LogLevel.Error, "A thread that writes to the network has been in one item for {seconds:F0} s.")]
+    private static partial void WritingStandsStill(ILogger logger, double seconds);
 
     /// <summary>When a step of a stage last ran. Posted again only after it has run.</summary>
     private sealed class StageBeat(string name)

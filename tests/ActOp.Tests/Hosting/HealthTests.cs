@@ -114,6 +114,31 @@ public class HealthTests
     }
 
     [Fact]
+    public async Task A_silo_one_thread_of_which_stays_in_an_item_of_the_runtime_is_not_alive()
+    {
+        var clock = new FakeClock();
+        await using var cluster =
+            Cluster(silo => silo.Configure<HealthOptions>(static options => options.StageTimeout = TimeSpan.FromSeconds(10))
+            .Services.AddSingleton<TimeProvider>(clock));
+        await cluster.DeployAsync();
+        var services = cluster.Silos[0].ServiceProvider;
+        using var gate = new ManualResetEventSlim();
+        services.GetRequiredService<Node>().Stages.ClientSend.Post(new Item(() => gate.Wait(Gate.Patience)));
+        using var limit = new CancellationTokenSource(Gate.Patience);
+        var checks = services.GetRequiredService<HealthCheckService>();
+        while ((await checks.CheckHealthAsync(Cancellation)).Entries["actop-live"].Description?.Contains(
+            "writes to the network has been in one item", StringComparison.Ordinal) != true)
+        {
+            limit.Token.ThrowIfCancellationRequested();
+            clock.Advance(TimeSpan.FromMilliseconds(100));
+            await Task.Yield();
+        }
+
+        gate.Set();
+        await PassAsync(clock, services, TimeSpan.FromSeconds(2), HealthStatus.Healthy);
+    }
+
+    [Fact]
     public async Task A_client_that_is_connected_to_no_silo_is_alive_and_not_ready()
     {
         using var host = new HostBuilder()
