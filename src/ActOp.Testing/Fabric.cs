@@ -1,10 +1,12 @@
 using System.Net;
+using ActOp.Configuration;
 using ActOp.Mesh.Transports.Memory;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Logging;
+using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.TestingHost;
@@ -29,9 +31,15 @@ internal sealed class Fabric(string clusterId, string serviceId, ConnectionTrans
             options.SiloPort = siloPort;
             options.GatewayPort = gatewayPort;
         });
+        AllowManagement(services);
         if (membership)
             services.TryAddSingleton<ClusterTableFactory>(_ => _table);
     }
+
+    /// <summary>Tests look into their cluster and manage it. First of all, so that a test may say otherwise.</summary>
+    internal static void AllowManagement(IServiceCollection services) =>
+        services.Insert(0, ServiceDescriptor.Singleton<IConfigureOptions<ClientRightsOptions>>(
+            new ConfigureOptions<ClientRightsOptions>(static options => options.Management = true)));
 
     internal void AddClient(IServiceCollection services, IEnumerable<int> gatewayPorts)
     {

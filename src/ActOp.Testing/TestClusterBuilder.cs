@@ -171,6 +171,7 @@ public static class TestClusterHostFactory
             silo.Services.Configure<ClusterOptions>(
                 options => (options.ClusterId, options.ServiceId) = (cluster.ClusterId, cluster.ServiceId));
             silo.Services.Configure<SiloOptions>(options => options.SiloName = own.SiloName);
+            Fabric.AllowManagement(silo.Services);
         });
         Configurators.ApplyToSilo(builder, configuration);
         postConfigureHostBuilder?.Invoke(builder);

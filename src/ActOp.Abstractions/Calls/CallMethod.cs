@@ -19,6 +19,7 @@ public sealed class CallMethod(
     Func<MethodInfo> method)
 {
     private MethodInfo? _method;
+    private Callers _callers;
 
     /// <summary>The grain interface.</summary>
     public Type InterfaceType { get; } = interfaceType;
@@ -51,11 +52,26 @@ public sealed class CallMethod(
     internal bool IsOfRuntime { get; } = interfaceType.IsAssignableTo(typeof(Orleans.ISystemTarget))
         || interfaceType.IsDefined(typeof(OfRuntimeAttribute), inherit: false);
 
+    /// <summary>
+    /// Who may call it: what <see cref="CallersAttribute"/> says on the method, else on its interface, else members for the runtime's own
+    /// interfaces and everyone for those of the application. Looked up at the first question.
+    /// </summary>
+    internal Callers Callers => _callers != Callers.Unknown ? _callers : _callers = FindCallers();
+
     /// <summary>Type arguments of a generic interface or method, in the manifest's notation, or null; travels with requests.</summary>
     public string? TypeArguments { get; init; }
 
     /// <summary>The interface's method.</summary>
     public MethodInfo Info => _method ??= method();
+
+    /// <summary>Asks for the method, by reflection, only where an answer may be: interfaces of applications have no mark.</summary>
+    private Callers FindCallers()
+    {
+        var ofInterface = InterfaceType.GetCustomAttribute<CallersAttribute>(inherit: false)?.Callers;
+        if (ofInterface is null && !IsOfRuntime)
+            return Callers.Everyone;
+        return Info.GetCustomAttribute<CallersAttribute>(inherit: false)?.Callers ?? ofInterface ?? Callers.Members;
+    }
 
     /// <summary>The same method with another timeout.</summary>
     internal CallMethod With(TimeSpan? timeout) =>
@@ -68,3 +84,32 @@ public sealed class CallMethod(
 /// </summary>
 [AttributeUsage(AttributeTargets.Interface, Inherited = false)]
 internal sealed class OfRuntimeAttribute : Attribute;
+
+/// <summary>Who may call a method, in ascending order. The rule for what the runtime calls for its own parts is members.</summary>
+internal enum Callers : byte
+{
+    /// <summary>Not looked up yet.</summary>
+    Unknown,
+
+    /// <summary>Members of the view.</summary>
+    Members,
+
+    /// <summary>All silos, also those that join, and those that must learn that they are dead.</summary>
+    Silos,
+
+    /// <summary>Silos, and clients that have the right to manage the cluster.</summary>
+    Administrators,
+
+    /// <summary>All clients, too.</summary>
+    Everyone,
+}
+
+/// <summary>
+/// Says who may call a method, or the methods of an interface, other than by the rule: members for system targets and for interfaces with
+/// <see cref="OfRuntimeAttribute"/>, everyone for all others.
+/// </summary>
+[AttributeUsage(AttributeTargets.Interface | AttributeTargets.Method, Inherited = false)]
+internal sealed class CallersAttribute(Callers callers) : Attribute
+{
+    internal Callers Callers => callers;
+}

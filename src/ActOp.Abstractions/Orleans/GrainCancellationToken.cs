@@ -116,8 +116,8 @@ public sealed class GrainCancellationTokenSource : IDisposable
     public void Dispose() => Token.Dispose();
 }
 
-/// <summary>The tokens that were passed to an activation.</summary>
-[OfRuntime]
+/// <summary>The tokens that were passed to an activation. Clients cancel theirs; ids are random, so nobody else's.</summary>
+[OfRuntime, Callers(Callers.Everyone)]
 internal interface ICancellationSourcesExtension : IGrainExtension
 {
     /// <summary>Cancels a token, also one that has not arrived yet.</summary>

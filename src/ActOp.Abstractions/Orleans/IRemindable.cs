@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Runtime;
 using Orleans.Timers;
@@ -5,6 +6,8 @@ using Orleans.Timers;
 namespace Orleans;
 
 /// <summary>A grain that can have reminders: ticks that outlive its activation and the silo.</summary>
+/// <remarks>Ticks come from silos: a client that calls the method gets an <see cref="UnauthorizedAccessException"/>.</remarks>
+[Callers(Callers.Members)]
 public interface IRemindable : IGrain
 {
     /// <summary>

@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Routing;

@@ -1,4 +1,5 @@
 using System.Text;
+using ActOp.Calls;
 using ActOp.Mesh;
 using Orleans.Runtime;
 
@@ -63,4 +64,23 @@ public sealed class ClusterSecurityOptions
             : throw new OrleansConfigurationException("ClusterSecurityOptions." + name + " must have at least " + MinSecretBytes
                 + " bytes, but one has " + bytes.Length + ".");
     }
+}
+
+/// <summary>
+/// What the clients of a silo may do beyond calling grains of the application, publishing to streams and having subscriptions of their own.
+/// For silos; set the same on all of them, because each checks what it carries out. Configuration section: <c>ActOp:ClientRights</c>.
+/// </summary>
+public sealed class ClientRightsOptions
+{
+    /// <summary>
+    /// Clients may manage the cluster: call <c>IManagementGrain</c> and <c>IGrainManagementExtension</c>, and see, add and end the stream
+    /// subscriptions of others (<c>IStreamSubscriptionManager</c>). Without the right they get an <c>UnauthorizedAccessException</c> at
+    /// once. Default: no, because whoever has it can read the keys of all grains and end activations as often as it likes. The silos of
+    /// test clusters grant it.
+    /// </summary>
+    public bool Management { get; set; }
+
+    /// <summary>Whether a client may call such methods.</summary>
+    internal bool Allows(Callers callers) =>
+        callers == Callers.Everyone || (callers == Callers.Administrators && Management);
 }

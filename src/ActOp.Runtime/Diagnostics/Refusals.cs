@@ -29,6 +29,9 @@ internal enum Refusal : byte
 
     /// <summary>A frame of unknown kind.</summary>
     Frame,
+
+    /// <summary>A method of a grain or an extension that a client may not call (<see cref="Configuration.ClientRightsOptions"/>).</summary>
+    Rights,
 }
 
 /// <summary>The refusals of one peer, by reason. Any thread: counts and times are independent words.</summary>
@@ -60,9 +63,9 @@ internal sealed class RefusalCounts
 /// <remarks>Any thread. Holds one count per reason; those of peers belong to <see cref="Sender"/>.</remarks>
 internal sealed class Refusals(LocalNode local)
 {
-    internal const int Reasons = (int)Refusal.Frame + 1;
+    internal const int Reasons = (int)Refusal.Rights + 1;
 
-    private static readonly string[] Names = ["method", "origin", "source", "reply", "view", "unknown", "data", "frame"];
+    private static readonly string[] Names = ["method", "origin", "source", "reply", "view", "unknown", "data", "frame", "rights"];
 
     private readonly long[] _counts = new long[Reasons];
 

@@ -272,7 +272,7 @@ internal sealed class Node : IDisposable
         Sweep.Activations = Activations;
         // The part that reads frames sends replies over the same links.
         Peers.Reader = new FrameReader(Local, Calls, Activations, Locations, Router, Peers, Sweep, Refusals,
-            _setup.Decoding, cancellations);
+            _setup.Decoding, _setup.ClientRights, cancellations);
         // A silo that has joined speaks before the news of its join has arrived.
         Peers.Reader.NewcomerSeen += () => Cluster?.RefreshTable();
         // A long turn delays frames that another thread can write.

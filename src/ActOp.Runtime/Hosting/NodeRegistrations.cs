@@ -100,6 +100,7 @@ internal static class NodeRegistrations
         services.AddSingleton<IConfigurationValidator, GrainTypeRule>();
         services.AddOptions<ClusterSecurityOptions>().Bind(configuration.GetSection("ActOp:Security"));
         services.AddOptions<ConnectionLimitOptions>().Bind(configuration.GetSection("ActOp:Limits"));
+        services.AddOptions<ClientRightsOptions>().Bind(configuration.GetSection("ActOp:ClientRights"));
         services.AddOptions<StageOptions>();
         services.AddOptions<LocalityOptions>();
         services.AddOptions<CallTracingOptions>();

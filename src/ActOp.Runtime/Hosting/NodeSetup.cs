@@ -85,6 +85,8 @@ internal sealed record NodeSetup
 
     internal SerializationLimitOptions Decoding { get; init; } = new();
 
+    internal ClientRightsOptions ClientRights { get; init; } = new();
+
     internal MembershipOptions Membership { get; init; } = new();
 
     internal DirectoryLimits Directory { get; init; } = new();
@@ -275,6 +277,7 @@ internal static class SetupReader
             Stages = WithSenders(stages, messaging),
             Locality = locality,
             Decoding = decoding,
+            ClientRights = Option<ClientRightsOptions>(services),
             Mesh = new MeshOptions
             {
                 ClusterId = cluster.ClusterId,

@@ -1,3 +1,4 @@
+using ActOp.Calls;
 using Orleans.Runtime;
 using Orleans.Versions.Compatibility;
 using Orleans.Versions.Selector;
@@ -5,6 +6,7 @@ using Orleans.Versions.Selector;
 namespace Orleans;
 
 /// <summary>Sets which versions of interfaces go together, on all silos that run.</summary>
+[Callers(Callers.Administrators)]
 public interface IVersionManager
 {
     /// <summary>Which activations may serve which calls.</summary>

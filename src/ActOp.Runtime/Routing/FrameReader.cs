@@ -24,7 +24,7 @@ namespace ActOp.Runtime.Routing;
 /// </remarks>
 internal sealed class FrameReader(
     LocalNode local, CallSender calls, ActivationTable activations, LocationCache locations, Router router, PeerTable peers,
-    CallSweep sweep, Refusals refusals, SerializationLimitOptions decoding,
+    CallSweep sweep, Refusals refusals, SerializationLimitOptions decoding, ClientRightsOptions rights,
     Cancellations cancellations)
 {
     /// <summary>Bytes of a reply before its result: kind, flags and ticket.</summary>
@@ -107,9 +107,7 @@ internal sealed class FrameReader(
         {
             if (refusal.Reason == Refusal.View && TryHold(sender, role, frame))
                 return;
-            refusals.Add(sender, refusal.Reason, refusal.What);
-            if ((flags & FrameFlags.OneWay) == 0)
-                Refuse(sender.Address, replyTo, target, refusal.ToException(local.Address));
+            RefuseRequest(sender, refusal, flags, sender.Address, replyTo, target);
             return;
         }
 
@@ -130,6 +128,15 @@ internal sealed class FrameReader(
             refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", exception);
             if ((flags & FrameFlags.OneWay) == 0)
                 Refuse(origin, replyTo, target, exception);
+            return;
+        }
+
+        // Asked by each silo on the way: the first one may not know the method.
+        if ((role == PeerRole.Client || (via is not null && origin.IsClient)) && !rights.Allows(call.Method.Callers))
+        {
+            var forbidden = new Forbidden(Refusal.Rights, "a call of " + target + ": " + call.Method.ActivityName);
+            call.Recycle();
+            RefuseRequest(sender, forbidden, flags, origin, replyTo, target);
             return;
         }
 
@@ -394,6 +401,14 @@ internal sealed class FrameReader(
             + ", which was to forward a call to " + target + " to it."));
     }
 
+    private void RefuseRequest(
+        Sender sender, in Forbidden refusal, FrameFlags flags, SiloAddress caller, ulong replyTo, GrainId target)
+    {
+        refusals.Add(sender, refusal.Reason, refusal.What);
+        if ((flags & FrameFlags.OneWay) == 0)
+            Refuse(caller, replyTo, target, refusal.ToException(local.Address));
+    }
+
     private void Refuse(SiloAddress origin, ulong replyTo, GrainId target, Exception exception)
     {
         var scratch = Scratch.Rent(calls);
@@ -413,8 +428,13 @@ internal sealed class FrameReader(
     private readonly record struct Forbidden(Refusal Reason, string What)
     {
         /// <summary>A silo that is not known yet may repeat its call: it gets the exception on which callers do.</summary>
-        internal Exception ToException(SiloAddress here) => Reason == Refusal.View
-            ? new SiloUnavailableException("The silo " + here + " refused " + What + ": its view does not list the sender as a member.")
-            : new OrleansMessageRejectionException("The silo " + here + " refused " + What + ".");
+        internal Exception ToException(SiloAddress here) => Reason switch
+        {
+            Refusal.View => new SiloUnavailableException(
+                "The silo " + here + " refused " + What + ": its view does not list the sender as a member."),
+            Refusal.Rights => new UnauthorizedAccessException("The silo " + here + " refused " + What
+                + ": clients have no right to it. Management needs ClientRightsOptions.Management on the silos."),
+            _ => new OrleansMessageRejectionException("The silo " + here + " refused " + What + "."),
+        };
     }
 }

@@ -1,8 +1,13 @@
+using ActOp.Calls;
+using ActOp.Configuration;
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Routing;
 using Microsoft.Extensions.DependencyInjection;
+using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Providers;
 using Orleans.Runtime;
+using Orleans.Serialization.Invocation;
 using Orleans.Storage;
 using Orleans.Streaming.Diagnostics;
 
@@ -18,17 +23,19 @@ namespace ActOp.Runtime.Streams;
 /// the next activation reads the store; agents and consumers notice nothing. A request comes twice: additions and removals are by
 /// id.</para>
 /// </remarks>
-internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
+internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIncomingGrainCallFilter
 {
     /// <summary>How long an agent may take to note a subscription.</summary>
     private static readonly TimeSpan LongestNotice = TimeSpan.FromSeconds(10);
 
     private readonly StreamParts _parts;
     private readonly IPubSubStore _store;
+    private readonly ClientRightsOptions _rights;
 
-    public PubSubRendezvousGrain(StreamParts parts)
+    public PubSubRendezvousGrain(StreamParts parts, IOptions<ClientRightsOptions> rights)
     {
         _parts = parts;
+        _rights = rights.Value;
         _store = PubSubStores.For(parts, GrainContext);
     }
 
@@ -39,6 +46,17 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain
         await _store.ReadAsync();
         if (!_store.IsPersistent)
             DelayDeactivation(TimeSpan.MaxValue);
+    }
+
+    /// <summary>What clients may ask for: see <see cref="RendezvousRights"/>.</summary>
+    public async Task Invoke(IIncomingGrainCallContext context)
+    {
+        var client = RendezvousRights.ClientOf(context.Request, _rights);
+        if (client is not null)
+            RendezvousRights.Check(client, context.Request, this.GetPrimaryKeyString(), State.Consumers);
+        await context.Invoke();
+        if (client is not null && context.Result is List<SubscriptionEntry> all)
+            context.Result = RendezvousRights.OwnOf(client, all);
     }
 
     public async Task<List<SubscriptionEntry>> RegisterProducer(QualifiedStreamId stream, GrainId producer)
@@ -246,4 +264,55 @@ internal static class PubSubStores
 
         public Task WriteAsync() => Task.CompletedTask;
     }
+}
+
+/// <summary>
+/// What a client may do at the rendezvous of a stream without the right of management: have subscriptions of its own. Silos may do
+/// everything there.
+/// </summary>
+/// <remarks>
+/// A subscription is a client's own if its consumer is an observer of that client. Who the client is says its link, or the silo that has
+/// forwarded the call; nothing in the call adds to that. Holds nothing; on the turns of the grain.
+/// </remarks>
+internal static class RendezvousRights
+{
+    /// <summary>The client that has sent a request; null if a silo has, or if the client may manage the cluster.</summary>
+    internal static SiloAddress? ClientOf(IInvokable request, ClientRightsOptions rights) =>
+        !rights.Management && request is Call { Remote: SiloAddress { IsClient: true } client } ? client : null;
+
+    /// <summary>Refuses what concerns others.</summary>
+    /// <param name="client">Who asks.</param>
+    /// <param name="request">What it asks for.</param>
+    /// <param name="key">The key of the rendezvous.</param>
+    /// <param name="known">The subscriptions of the rendezvous.</param>
+    /// <exception cref="UnauthorizedAccessException">The client may not do this.</exception>
+    internal static void Check(SiloAddress client, IInvokable request, string key, List<SubscriptionEntry> known)
+    {
+        if (request.GetArgumentCount() == 0)
+            return;
+        if (request.GetArgument(0) is not QualifiedStreamId stream || stream.ToString() != key)
+            throw Refused(client, "names another stream than the one of " + key);
+        var (id, added) = request.GetArgument(1) switch
+        {
+            SubscriptionEntry entry => (entry.Id, entry),
+            Guid one => (one, null),
+            _ => throw Refused(client, "names no subscription"),
+        };
+        if (StreamPubSub.IsImplicit(id))
+            throw Refused(client, "names an implicit subscription");
+        if (added is not null && !Owns(client, added))
+            throw Refused(client, "subscribes " + added.Consumer + ", which is not its own");
+        if (known.Find(one => one.Id == id) is { } found && !Owns(client, found))
+            throw Refused(client, "names the subscription " + id + ", which is not its own");
+    }
+
+    /// <summary>Those of the client.</summary>
+    internal static List<SubscriptionEntry> OwnOf(SiloAddress client, List<SubscriptionEntry> known) =>
+        known.FindAll(one => Owns(client, one));
+
+    private static bool Owns(SiloAddress client, SubscriptionEntry subscription) =>
+        SystemGrainIds.TryGetAddress(subscription.Consumer, out var owner) && owner.Equals(client);
+
+    private static UnauthorizedAccessException Refused(SiloAddress client, string why) => new("The client " + client + " " + why
+        + ". Subscriptions of others need ClientRightsOptions.Management on the silos.");
 }

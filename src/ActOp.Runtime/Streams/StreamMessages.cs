@@ -35,6 +35,7 @@ internal interface IStreamAgent : IGrainObserver
 }
 
 /// <summary>Where the agents and the explicit subscriptions of one stream meet. The key is the qualified id of the stream.</summary>
+/// <remarks>What is open to clients concerns their own subscriptions only: see <see cref="RendezvousRights"/>.</remarks>
 [OfRuntime]
 internal interface IPubSubRendezvousGrain : IGrainWithStringKey
 {
@@ -44,15 +45,21 @@ internal interface IPubSubRendezvousGrain : IGrainWithStringKey
     Task UnregisterProducer(QualifiedStreamId stream, GrainId producer);
 
     /// <summary>Keeps the subscription, and tells it to the agents. When the task has ended, they know it.</summary>
+    [Callers(Callers.Everyone)]
     Task RegisterConsumer(QualifiedStreamId stream, SubscriptionEntry subscription);
 
+    [Callers(Callers.Everyone)]
     Task UnregisterConsumer(QualifiedStreamId stream, Guid subscription);
 
     /// <summary>Ends a subscription that has failed; it cannot be resumed. False if it does not exist.</summary>
+    [Callers(Callers.Everyone)]
     Task<bool> FaultSubscription(QualifiedStreamId stream, Guid subscription);
 
+    /// <summary>All of them; a client gets its own.</summary>
+    [Callers(Callers.Everyone)]
     Task<List<SubscriptionEntry>> GetSubscriptions();
 
+    [Callers(Callers.Everyone)]
     Task<int> ProducerCount();
 }
 

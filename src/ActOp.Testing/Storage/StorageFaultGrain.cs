@@ -5,7 +5,7 @@ using Orleans.Storage;
 namespace Orleans.TestingHost;
 
 /// <summary>The faults of the accesses to one kind of state, for <see cref="FaultInjectionGrainStorage"/>.</summary>
-[OfRuntime]
+[OfRuntime, Callers(Callers.Everyone)]
 public interface IStorageFaultGrain : IGrainWithStringKey
 {
     /// <summary>The next read of the state of a grain fails with that.</summary>

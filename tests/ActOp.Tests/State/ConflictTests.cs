@@ -241,7 +241,9 @@ public class ConflictTests(EnteredSilos cluster) : IClassFixture<EnteredSilos>
                 "call" => grain.Write(),
                 "interleaved" => grain.Overlap(),
                 "timer" => grain.StartTimer(),
-                "reminder" => grain.AsReference<IRemindable>().ReceiveReminder("r", default),
+                // Ticks come from silos.
+                "reminder" => cluster.ClientOf(0).GetGrain<IWriter>(grain.GetPrimaryKeyString()).AsReference<IRemindable>()
+                    .ReceiveReminder("r", default),
                 "observer" => grain.AsReference<IWriterObserver>().Changed(),
                 "extension" => grain.AsReference<IWriterExtension>().Write(),
                 "channel" => cluster.Client.GetBroadcastChannelProvider("channels")

@@ -181,7 +181,7 @@ public class QueueBalancerTests
         first.Update("8", now.AddMinutes(2), CancellationToken.None);
         await first.FlushAsync(CancellationToken.None);
         Assert.Equal("9", await LoadAsync(cluster));
-        var grain = cluster.Client.GetGrain<IStreamCheckpointerGrain>(Key(cluster));
+        var grain = Checkpointer(cluster);
         Assert.Equal("9", await grain.Update("10", "7", CancellationToken.None));
         Assert.Equal("10", await grain.Update("10", "9", CancellationToken.None));
         await cluster.DeactivateAsync(grain);
@@ -190,8 +190,11 @@ public class QueueBalancerTests
 
     private static string Key(InProcessTestCluster cluster) => Provider + "/" + cluster.Options.ServiceId + "/0";
 
-    private static async Task<string> LoadAsync(InProcessTestCluster cluster) =>
-        await cluster.Client.GetGrain<IStreamCheckpointerGrain>(Key(cluster)).Load(CancellationToken.None);
+    private static async Task<string> LoadAsync(InProcessTestCluster cluster) => await Checkpointer(cluster).Load(CancellationToken.None);
+
+    /// <summary>Positions are for silos.</summary>
+    private static IStreamCheckpointerGrain Checkpointer(InProcessTestCluster cluster) =>
+        cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>().GetGrain<IStreamCheckpointerGrain>(Key(cluster));
 
     private static void AddStatic(ISiloBuilder silo, FakeClock clock, bool isFixed)
     {

@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Globalization;
+using ActOp.Calls;
 using Orleans.Concurrency;
 using Orleans.Metadata;
 using Orleans.Providers;
@@ -13,6 +14,11 @@ namespace Orleans.Runtime;
 /// Tells of the whole cluster and acts on it: <c>GetGrain&lt;IManagementGrain&gt;(0)</c>. Where silos are named, null or none means all
 /// active ones.
 /// </summary>
+/// <remarks>
+/// Silos may call it, and clients if <see cref="ActOp.Configuration.ClientRightsOptions.Management"/> is set on the silos. Other clients
+/// get an <see cref="UnauthorizedAccessException"/>.
+/// </remarks>
+[Callers(Callers.Administrators)]
 public interface IManagementGrain : IGrainWithIntegerKey, IVersionManager
 {
     /// <summary>The status of the silos.</summary>

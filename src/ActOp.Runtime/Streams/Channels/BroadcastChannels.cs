@@ -7,8 +7,8 @@ using Orleans.Runtime;
 
 namespace ActOp.Runtime.Streams.Channels;
 
-/// <summary>What publishers call on the grains that are subscribed to a channel.</summary>
-[OfRuntime]
+/// <summary>What publishers, also those in clients, call on the grains that are subscribed to a channel.</summary>
+[OfRuntime, Callers(Callers.Everyone)]
 internal interface IBroadcastChannelConsumerExtension : IGrainExtension
 {
     Task OnPublished(string providerName, ChannelId channel, object? item);

@@ -89,7 +89,8 @@ public struct MemoryMessageData
 [OfRuntime]
 public interface IMemoryStreamQueueGrain : IGrainWithGuidKey
 {
-    /// <summary>Adds a message. Waits while the queue is full.</summary>
+    /// <summary>Adds a message. Waits while the queue is full. Producers may be clients.</summary>
+    [Callers(Callers.Everyone)]
     Task Enqueue(MemoryMessageData data);
 
     /// <summary>Removes and returns the oldest messages.</summary>
