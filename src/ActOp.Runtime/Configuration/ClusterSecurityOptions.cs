@@ -1,3 +1,4 @@
+using System.Net;
 using System.Text;
 using ActOp.Calls;
 using ActOp.Mesh;
@@ -34,6 +35,35 @@ public sealed class ClusterSecurityOptions
 
     /// <summary>As <see cref="AcceptedSecrets"/>, for <see cref="ClientSecret"/>.</summary>
     public IList<string> AcceptedClientSecrets { get; } = [];
+
+    /// <summary>
+    /// The silo may listen beyond loopback with neither a secret nor TLS: every process that reaches its ports is then trusted as a silo or
+    /// as a client. Only for networks in which every process is trusted. Default: no, its start fails.
+    /// </summary>
+    public bool AllowUnprotected { get; set; }
+
+    /// <summary>Refuses listeners that let in whoever comes.</summary>
+    /// <param name="listens">Where the silo listens, and for whom.</param>
+    /// <param name="mesh">The secrets.</param>
+    /// <param name="isProtected">Whether the transport asks who comes.</param>
+    /// <exception cref="OrleansConfigurationException">One is beyond loopback and has no protection.</exception>
+    internal void CheckListeners(
+        IEnumerable<(EndPoint EndPoint, NodeKind Accepts)> listens, MeshOptions mesh, Func<EndPoint, bool> isProtected)
+    {
+        foreach (var (endPoint, accepts) in listens)
+        {
+            var secrets = accepts == NodeKind.Silo ? mesh.SiloSecrets : mesh.ClientSecrets;
+            if (AllowUnprotected || secrets.Count > 0 || isProtected(endPoint)
+                || endPoint is not IPEndPoint { Address: var address } || IPAddress.IsLoopback(address))
+            {
+                continue;
+            }
+
+            throw new OrleansConfigurationException("The silo would listen at " + endPoint + ", beyond this machine, and trust whoever"
+                + " connects as a " + (accepts == NodeKind.Silo ? "silo" : "client") + ". Call UseClusterSecret or UseTls, or set"
+                + " ClusterSecurityOptions.AllowUnprotected if every process that reaches it is trusted.");
+        }
+    }
 
     internal void Apply(MeshOptions mesh)
     {

@@ -1,3 +1,5 @@
+using ActOp.Configuration;
+using ActOp.Mesh.Transports;
 using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -187,7 +189,15 @@ internal sealed class SiloHost(IServiceProvider services) : NodeHost(services, M
     private static Node Make(IServiceProvider services)
     {
         TypeManifest.LoadApplication();
-        return new Node(SetupReader.Silo(services));
+        var setup = SetupReader.Silo(services);
+        // A transport that the application has given, such as that of a test in memory, says itself who reaches it.
+        if (services.GetService<Transport>() is null)
+        {
+            services.GetRequiredService<IOptions<ClusterSecurityOptions>>().Value
+                .CheckListeners(setup.Listens, setup.Mesh, setup.Transport.IsProtected);
+        }
+
+        return new Node(setup);
     }
 }
 

@@ -1,3 +1,4 @@
+using System.Net;
 using ActOp.Configuration;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Configuration;
@@ -48,6 +49,44 @@ public class ClusterSecurityTests
         var options = host.Services.GetRequiredService<IOptions<ClusterSecurityOptions>>().Value;
         Assert.Equal((Secret, ClientSecret), (options.Secret, Assert.Single(options.AcceptedSecrets)));
         Assert.Equal(77, host.Services.GetRequiredService<IOptions<ConnectionLimitOptions>>().Value.MaxConnections);
+    }
+
+    [Theory]
+    [InlineData("silo")]
+    [InlineData("client")]
+    public async Task A_silo_that_would_listen_to_everybody_does_not_start(string role)
+    {
+        var exception = await Assert.ThrowsAsync<OrleansConfigurationException>(() => StartOpenAsync(silo =>
+        {
+            if (role == "client")
+                silo.Configure<EndpointOptions>(static options => options.SiloListeningEndpoint = new IPEndPoint(IPAddress.Loopback, 0));
+        }));
+        Assert.Contains("trust whoever connects as a " + role, exception.Message, StringComparison.Ordinal);
+        Assert.Contains("UseClusterSecret", exception.Message, StringComparison.Ordinal);
+        Assert.Contains("ClusterSecurityOptions.AllowUnprotected", exception.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_silo_listens_to_everybody_with_a_secret_or_if_it_is_told_to()
+    {
+        await StartOpenAsync(static silo => silo.UseClusterSecret(Secret));
+        await StartOpenAsync(static silo => silo.Configure<ClusterSecurityOptions>(static options => options.AllowUnprotected = true));
+    }
+
+    /// <summary>A silo that is reached at loopback and listens at all addresses of the machine, on ports that the system picks.</summary>
+    private static async Task StartOpenAsync(Action<ISiloBuilder> configure)
+    {
+        using var host = new HostBuilder().UseOrleans(silo =>
+        {
+            silo.UseLocalhostClustering().Configure<EndpointOptions>(static options =>
+            {
+                options.SiloListeningEndpoint = new IPEndPoint(IPAddress.Any, 0);
+                options.GatewayListeningEndpoint = new IPEndPoint(IPAddress.Any, 0);
+            });
+            configure(silo);
+        }).Build();
+        await host.StartAsync();
+        await host.StopAsync();
     }
 
     private static InProcessTestCluster Cluster(Action<IClientBuilder> client)

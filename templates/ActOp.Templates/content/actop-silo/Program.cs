@@ -8,6 +8,9 @@ builder.UseOrleans(silo =>
     var gatewayPort = builder.Configuration.GetValue("Silo:Gateway", 30000);
 #if (postgres)
     silo.ConfigureEndpoints(siloPort, gatewayPort);
+    // Others reach this silo, so it needs a secret (or UseTls): a long random text that all its silos and clients know.
+    silo.UseClusterSecret(builder.Configuration["ClusterSecret"]
+        ?? throw new InvalidOperationException("The setting \"ClusterSecret\" is missing."));
     var database = builder.Configuration.GetConnectionString("Cluster")
         ?? throw new InvalidOperationException("The connection string \"Cluster\" of a PostgreSQL database is missing.");
     silo.UseAdoNetClustering(options => (options.Invariant, options.ConnectionString) = ("Npgsql", database));
