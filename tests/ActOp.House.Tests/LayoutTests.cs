@@ -1,3 +1,4 @@
+using System.Xml.Linq;
 using Microsoft.CodeAnalysis.CSharp.Syntax;
 
 namespace ActOp.House.Tests;
@@ -70,6 +71,15 @@ public class LayoutTests(ITestOutputHelper output)
                     where line.Text.Length > 140
                     select path + ":" + line.Number;
         Findings.None(wrong);
+    }
+
+    /// <summary>NU1900 and NU1905: a source did not answer, or serves no such data. The build goes on, but not in silence.</summary>
+    [Fact]
+    public void A_restore_that_could_not_ask_for_known_vulnerabilities_says_so()
+    {
+        var properties = XDocument.Parse(Repository.Text("Directory.Build.props")).Descendants();
+        Assert.Contains(properties, static one => one.Name == "NuGetAudit" && one.Value == "true");
+        Assert.DoesNotContain(properties, static one => one.Name == "NoWarn" && one.Value.Contains("NU19", StringComparison.Ordinal));
     }
 
     [Fact]
