@@ -48,9 +48,11 @@ internal sealed class SampleProcess : IAsyncDisposable
         await _process.WaitForExitAsync(CancellationToken.None).WaitAsync(Limit);
     }
 
+    /// <summary>A web program does not read its standard input: asked to stop through that, it would be waited for in vain.</summary>
     public async ValueTask DisposeAsync()
     {
         Http.Dispose();
+        await KillAsync();
         await _process.DisposeAsync();
     }
 

@@ -97,7 +97,9 @@ public class ServiceCallbackTests(TroubledServices cluster) : IClassFixture<Trou
         await All[index].After(cluster, key + " again").WaitAsync(Gate.Patience);
         await TestingUtils.WaitUntilAsync(
             _ => Task.FromResult(Leased(cluster).GetMyQueues().Count() == 2), Gate.Patience, TimeSpan.FromMilliseconds(20));
-        var told = cluster.Log.Lines(LogLevel.Warning)[lines..];
+        // A busy machine delays grains with reminders of a short period: those lines are about the grains.
+        var told = cluster.Log.Lines(LogLevel.Warning)[lines..]
+            .Where(static line => !line.Contains("A tick of the reminder", StringComparison.Ordinal)).ToArray();
         Assert.True(told.Length <= 60, told.Length + " lines, such as " + string.Join('\n', told.Take(10)));
     }
 
