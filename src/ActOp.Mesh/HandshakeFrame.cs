@@ -37,6 +37,7 @@ internal sealed class HandshakeFrame
         Nonce = 12,
         Token = 13,
         Proof = 14,
+        Mark = 15,
     }
 
     private static ReadOnlySpan<byte> Magic => "ActOpM\r\n"u8;
@@ -81,6 +82,9 @@ internal sealed class HandshakeFrame
     /// <summary>Shows that the sender is the process that has used its name before; see <see cref="NameOwners"/>.</summary>
     public byte[] Token { get; set; } = [];
 
+    /// <summary>Of a client: the same at all silos, which compare it among themselves; see <see cref="Peer.Mark"/>. 0 for none.</summary>
+    public ulong Mark { get; set; }
+
     /// <summary>Covers this frame and all before it; empty without a secret.</summary>
     public byte[] Proof { get; private set; } = [];
 
@@ -120,6 +124,11 @@ internal sealed class HandshakeFrame
                 Put(buffer, ref at, Tag.Links, Links, 2);
                 Put(buffer, ref at, Tag.Supersedes, Supersedes, 8);
                 Put(buffer, ref at, Tag.Token, Token);
+                if (Mark != 0)
+                {
+                    Put(buffer, ref at, Tag.Mark, Mark, 8);
+                }
+
                 break;
             case HandshakeKind.Welcome:
                 Put(buffer, ref at, Tag.Token, Token);
@@ -205,6 +214,7 @@ internal sealed class HandshakeFrame
             case Tag.Reason: Reason = (DisconnectReason)Number(value); break;
             case Tag.Nonce: Nonce = value.ToArray(); break;
             case Tag.Token: Token = value.ToArray(); break;
+            case Tag.Mark: Mark = Number(value); break;
             case Tag.Proof: Proof = value.ToArray(); break;
         }
     }

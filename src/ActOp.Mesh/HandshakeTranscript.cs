@@ -102,7 +102,11 @@ internal sealed class HandshakeKeys
         _client = [.. options.ClientSecrets.Select(static secret => HMACSHA256.HashData(secret, "ActOp mesh 2, client"u8))];
         _random = options.Random;
         _random(_process);
+        Mark = BinaryPrimitives.ReadUInt64LittleEndian(HMACSHA256.HashData(_process, "ActOp mesh 2, mark"u8)) | 1;
     }
+
+    /// <summary>What silos know this process by: random, never 0.</summary>
+    public ulong Mark { get; }
 
     /// <summary>The accepted keys of a role, that of this node's own dials first.</summary>
     public byte[][] Of(NodeKind role) => role == NodeKind.Silo ? _silo : _client;

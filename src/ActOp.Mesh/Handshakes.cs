@@ -201,7 +201,7 @@ internal sealed class Handshakes(
         transcript.Add(body);
         transcript.Node = hello.Node;
         transcript.KeepAlive = hello.KeepAlive;
-        Pending.Spoke(link);
+        Pending.Proved(link);
         link.Enter(LinkPhase.AwaitClaim);
         Send(link, new HandshakeFrame
         {
@@ -260,6 +260,7 @@ internal sealed class Handshakes(
             Links = (ushort)session.DataLinks,
             Supersedes = session.Peer.LastAccepted,
             Token = keys.TokenFor(answer.Node),
+            Mark = self.Kind == NodeKind.Client ? keys.Mark : 0,
         });
     }
 
@@ -299,6 +300,7 @@ internal sealed class Handshakes(
         var peer = tables.PeerOf(node);
         var session = SessionFor(peer, claim);
         session?.Announced ??= transcript.KeepAlive;
+        session?.Mark ??= claim.Mark;
         if (session is null || !session.TryJoin(link, claim.Channel, claim.Index))
         {
             Refuse(link, DisconnectReason.Duplicate, tell: true);

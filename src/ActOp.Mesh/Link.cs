@@ -94,8 +94,8 @@ public sealed class Link
     /// <summary>The listener that has accepted it; null if this end dialled.</summary>
     internal ListenerPlace? Place { get; }
 
-    /// <inheritdoc cref="LinkReceiver.UnfinishedBytes"/>
-    internal long UnfinishedBytes => _receiver.UnfinishedBytes;
+    /// <summary>What is counted of its frames that have begun to arrive, and of those that a client has not taken.</summary>
+    internal long UnfinishedBytes => _receiver.UnfinishedBytes + _sender.CountedBytes;
 
     /// <summary>Spreads links over pollers; set once.</summary>
     internal long Sequence { get; }
@@ -122,6 +122,11 @@ public sealed class Link
     internal LinkedListNode<Link>? Handshake { get; set; }
 
     internal long HandshakeSince { get; set; }
+
+    /// <summary>Where it has this place, and the place's number there.</summary>
+    internal HandshakePlaces? HandshakePlaces { get; set; }
+
+    internal int HandshakeIndex { get; set; }
 
     internal ByteStream Stream => _stream;
 

@@ -10,6 +10,12 @@ namespace ActOp.Mesh;
 /// </summary>
 internal sealed class LinkSender
 {
+    /// <summary>How far the queue of a client's link grows before it is counted, and between two counts.</summary>
+    private const int CountedStep = 32 << 10;
+
+    /// <summary>The least that a link of a session with many has for its queue.</summary>
+    private const int LeastQueueBytes = 64 << 10;
+
     private readonly Link _link;
     private readonly MeshNode _node;
     private readonly ByteStream _stream;
@@ -28,6 +34,11 @@ internal sealed class LinkSender
     private bool _closeWhenFinished;
     private TaskCompletionSource? _room;
     private long _roomBelow;
+    private int _queueBytes;
+
+    // What is counted of the queue (see UnfinishedFrames), and where it is counted again.
+    private long _counted;
+    private long _countAt = long.MaxValue;
 
     // Under the flush gate.
     private byte[] _out = [];
@@ -46,7 +57,11 @@ internal sealed class LinkSender
         _link = link;
         _node = node;
         _stream = stream;
+        _queueBytes = node.Options.SendQueueBytes;
     }
+
+    /// <summary>What is counted of the frames that a client has not taken.</summary>
+    public long CountedBytes => Volatile.Read(ref _counted);
 
     /// <inheritdoc cref="Link.FramesSent"/>
     public long FramesSent => Volatile.Read(ref _framesSent);
@@ -60,11 +75,21 @@ internal sealed class LinkSender
     /// <inheritdoc cref="Link.QueuedBytes"/>
     public long QueuedBytes => Volatile.Read(ref _queued);
 
-    /// <summary>Frames may be appended from now on, unless the link is aborted.</summary>
+    /// <summary>
+    /// Frames may be appended from now on, unless the link is aborted. The data links of a client's session share the queue of one: their
+    /// number is the client's choice.
+    /// </summary>
     public void Open()
     {
         lock (_appendGate)
         {
+            if (_link.Accepts == NodeKind.Client)
+            {
+                var share = _node.Options.SendQueueBytes / Math.Max(_link.Session!.DataLinks, 1);
+                _queueBytes = Math.Min(Math.Max(share, LeastQueueBytes), _node.Options.SendQueueBytes);
+                _countAt = CountedStep;
+            }
+
             _appendable = !_link.IsAborted;
         }
     }
@@ -102,6 +127,7 @@ internal sealed class LinkSender
 
         var need = WireLimits.PrefixBytes + (int)body;
         bool wake;
+        bool isBehind;
         lock (_appendGate)
         {
             if (!_appendable)
@@ -109,7 +135,7 @@ internal sealed class LinkSender
                 return SendResult.Closed;
             }
 
-            if (_queued != 0 && _queued + need > _node.Options.SendQueueBytes)
+            if (_queued != 0 && _queued + need > _queueBytes)
             {
                 return SendResult.Full;
             }
@@ -117,6 +143,12 @@ internal sealed class LinkSender
             AppendLocked(head, rest, need);
             wake = !_scheduled && (deferred == int.MaxValue || _pendingCount > deferred);
             _scheduled |= wake;
+            isBehind = _queued > _countAt;
+        }
+
+        if (isBehind)
+        {
+            CountQueue();
         }
 
         if (wake)
@@ -130,11 +162,11 @@ internal sealed class LinkSender
     /// <inheritdoc cref="Link.WaitForRoomAsync"/>
     public Task WaitForRoomAsync(int bodyBytes, CancellationToken cancellationToken)
     {
-        var half = _node.Options.SendQueueBytes / 2;
-        var below = (long)bodyBytes + WireLimits.PrefixBytes <= half ? half : 0;
         Task room;
         lock (_appendGate)
         {
+            var half = _queueBytes / 2;
+            var below = (long)bodyBytes + WireLimits.PrefixBytes <= half ? half : 0;
             if (!_appendable || _queued <= below)
             {
                 return Task.CompletedTask;
@@ -354,15 +386,34 @@ internal sealed class LinkSender
         }
     }
 
+    /// <summary>
+    /// The queue of a client's link has grown or shrunk by much. May abort links, this one too. Not under the append gate.
+    /// </summary>
+    private void CountQueue()
+    {
+        long more;
+        lock (_appendGate)
+        {
+            var now = _queued > CountedStep ? _queued : 0;
+            more = now - _counted;
+            Volatile.Write(ref _counted, now);
+            _countAt = now + CountedStep;
+        }
+
+        _node.Unfinished.Add(_link, more);
+    }
+
     /// <summary>Counts the bytes sent; returns whether frames are pending. Unschedules if not.</summary>
     private bool Settle(int sent)
     {
         TaskCompletionSource? room = null;
         var more = true;
+        bool hasCaughtUp;
         _bytesSent += sent;
         lock (_appendGate)
         {
             _queued -= sent;
+            hasCaughtUp = _queued < _counted / 2;
             if (_outSent == _outCount && _pendingCount == 0 && !_finishing)
             {
                 _scheduled = false;
@@ -373,6 +424,11 @@ internal sealed class LinkSender
             {
                 (room, _room) = (_room, null);
             }
+        }
+
+        if (hasCaughtUp)
+        {
+            CountQueue();
         }
 
         room?.SetResult();
@@ -399,6 +455,7 @@ internal sealed class LinkSender
             _stream.Dispose();
         }
 
+        CountQueue();
         room?.SetResult();
     }
 }

@@ -16,7 +16,7 @@ public sealed class MeshOptions
 
     /// <summary>
     /// Bytes accepted but not yet taken by the network, per link, before <see cref="SendResult.Full"/>. One frame always fits an empty
-    /// link.
+    /// link. The data links of a client's session share it, with 64 KiB each at least.
     /// </summary>
     public int SendQueueBytes { get; set; } = 8 << 20;
 
@@ -32,7 +32,9 @@ public sealed class MeshOptions
     /// </summary>
     public long MaxUnfinishedBytes { get; set; } = 512L << 20;
 
-    /// <summary>The part of <see cref="MaxUnfinishedBytes"/> for links of clients. Default 256 MiB.</summary>
+    /// <summary>
+    /// The part of <see cref="MaxUnfinishedBytes"/> for links of clients, with what waits for clients that do not read. Default 256 MiB.
+    /// </summary>
     public long MaxUnfinishedClientBytes { get; set; } = 256L << 20;
 
     /// <summary>Open connections of each listener, those in their handshake included; further ones are refused.</summary>
@@ -79,8 +81,8 @@ public sealed class MeshOptions
     public TimeSpan FirstByteTimeout { get; set; } = TimeSpan.FromSeconds(2);
 
     /// <summary>
-    /// Limit of the accepted connections that have not completed their handshake. Beyond it, a new connection replaces the oldest one that
-    /// has sent nothing yet, else the oldest: a dialler that answers at once completes its handshake.
+    /// Limit of the accepted connections that have not shown yet what they know, and of those that have and are not done. Beyond it, a new
+    /// connection replaces another one by chance, first of an address that has more than a quarter: a flood gains nothing by being fast.
     /// </summary>
     public int MaxPendingHandshakes { get; set; } = 1024;
 
@@ -103,7 +105,8 @@ public sealed class MeshOptions
     public TimeSpan KeepAliveInterval { get; set; } = TimeSpan.FromSeconds(5);
 
     /// <summary>
-    /// A session that has received nothing for this long (at least three of the intervals that the other end has announced) is closed.
+    /// A session that has received nothing for this long is closed, or for three of the intervals that the other end has announced, up to
+    /// three times this long, which is also the limit for one that announces none.
     /// Without it, the connections of a host that has disappeared would remain open. <see cref="TimeSpan.Zero"/> disables it. Default 30 s:
     /// longer than pauses that a process survives and longer than the cluster's failure detection, which decides about silos itself. Time
     /// in which this process is suspended does not count.

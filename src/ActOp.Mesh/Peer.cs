@@ -61,6 +61,13 @@ public sealed class Peer
     /// <summary>State that the runtime attaches to this peer.</summary>
     public object? Tag { get; set; }
 
+    /// <summary>
+    /// A random number by which all nodes know the process of a client that has dialled them; 0 if it is another node, or has shown none. A
+    /// name may belong to one process here and to another one elsewhere; nodes that trust each other compare this. Clients never get to
+    /// know that of another.
+    /// </summary>
+    public ulong Mark { get; private set; }
+
     /// <summary>The control link; null unless connected.</summary>
     public Link? Control => _mergedInto is { } other ? other.Control : _control;
 
@@ -124,6 +131,7 @@ public sealed class Peer
 
     internal void Publish(Session? session)
     {
+        Mark = session?.Mark ?? 0;
         _control = session?.Control;
         _data = session?.Data();
     }

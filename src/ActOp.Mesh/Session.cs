@@ -52,6 +52,9 @@ internal sealed class Session
     /// <summary>Milliseconds between two keep-alives of the other end, 0 for none; null if it does not know them.</summary>
     public int? Announced { get; set; }
 
+    /// <inheritdoc cref="Peer.Mark"/>
+    public ulong? Mark { get; set; }
+
     /// <summary>Bytes received up to the last check, and checks since then that found no more.</summary>
     private (long Bytes, int Checks) _heard;
 
@@ -114,7 +117,7 @@ internal sealed class Session
     /// <summary>Ends the session at once; frames in transit are lost. The first reason stays.</summary>
     public void Abort(DisconnectReason reason)
     {
-        Mark(reason);
+        NoteReason(reason);
         foreach (var link in Joined())
         {
             link.Abort(Reason);
@@ -131,14 +134,14 @@ internal sealed class Session
     /// <summary>Ends the session in order: frames that were accepted are sent, frames that the other end has sent are delivered.</summary>
     public void Finish(DisconnectReason reason)
     {
-        Mark(reason);
+        NoteReason(reason);
         foreach (var link in Joined())
         {
             link.FinishSending();
         }
     }
 
-    private void Mark(DisconnectReason reason)
+    private void NoteReason(DisconnectReason reason)
     {
         if (!IsEnding)
         {
@@ -337,22 +340,31 @@ internal sealed class Sessions : IDisposable
         var period = _options.KeepAlivePeriod!.Value;
         foreach (var peer in _tables.Peers())
         {
-            if (peer.Current is not { IsEnding: false, Announced: { } announced } session)
+            if (peer.Current is not { IsEnding: false } session)
             {
                 continue;
             }
 
             var silent = session.SilentPeriods() * period;
-            var patience = Math.Max(_options.KeepAliveTimeout.TotalMilliseconds, 3.0 * announced);
-            if (_options.KeepAliveTimeout > TimeSpan.Zero && announced > 0 && silent.TotalMilliseconds >= patience)
+            if (_options.KeepAliveTimeout > TimeSpan.Zero && silent.TotalMilliseconds >= PatienceWith(session))
             {
                 session.Abort(DisconnectReason.Silent);
             }
-            else if (_options.KeepAliveInterval > TimeSpan.Zero)
+            else if (_options.KeepAliveInterval > TimeSpan.Zero && session.Announced is not null)
             {
                 session.Control.SendKeepAlive();
             }
         }
+    }
+
+    /// <summary>
+    /// How long a session may be silent, in ms. What the other end announces makes it up to three times as long; who announces nothing, or
+    /// that he sends no keep-alives, gets no more: he could keep the session, with all that waits for it, for ever.
+    /// </summary>
+    private double PatienceWith(Session session)
+    {
+        var timeout = _options.KeepAliveTimeout.TotalMilliseconds;
+        return session.Announced is > 0 and var announced ? Math.Clamp(3.0 * announced, timeout, 3 * timeout) : 3 * timeout;
     }
 
     /// <summary>One link is closed, which ends the session: in order if that link ended in order.</summary>

@@ -1,11 +1,12 @@
 namespace ActOp.Mesh;
 
 /// <summary>
-/// The memory of frames that have begun to arrive, over all links. A link takes it as its frame grows and returns it when the frame is
-/// complete or the link is closed. When it is used up, the address that holds most loses its link that holds most: who announces large
-/// frames on many links and sends most of each pays for it, and not whoever comes next.
-/// <para>Small buffers (<see cref="FreeBytes"/>) are not counted: the number of connections limits them. At most one step of growth for
-/// each poller is held beyond the limit, until the victim is closed.</para>
+/// The memory of frames that have begun to arrive, over all links, and of frames that clients have not taken. A link takes it as its frame
+/// or its queue grows and returns it when the frame is complete, the queue is sent, or the link is closed. When it is used up, the address
+/// that holds most loses its link that holds most, and with it the session: who announces large frames on many links and sends
+/// most of each, or asks for large answers and reads none, pays for it, and not whoever comes next.
+/// <para>Small buffers (<see cref="FreeBytes"/>, and 32 KiB of a queue) are not counted: the number of connections limits them. At most one
+/// step of growth for each poller is held beyond the limit, until the victim is closed.</para>
 /// <para>Threads: any; no lock. A link takes and returns under the gate of its poller.</para>
 /// </summary>
 internal sealed class UnfinishedFrames(MeshNode node)

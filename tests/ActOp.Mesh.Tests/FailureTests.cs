@@ -143,13 +143,13 @@ public class FailureTests
     {
         using var mesh = new TestMesh(Wire.Memory);
         var b = mesh.Add("b", options => options.MaxPendingHandshakes = 16);
-        var transport = mesh.Network.CreateTransport(new IPEndPoint(IPAddress.Loopback, 77));
+        var transport = mesh.Network.CreateTransport(new IPEndPoint(IPAddress.Parse("10.0.0.7"), 77));
         var strangers = Enumerable.Range(0, 50).Select(_ => transport.Dial(b.EndPoint)).ToArray();
-        var a = mesh.Add("a", options => options.LinksPerPeer = 4);
+        var a = mesh.Add("a", options => options.LinksPerPeer = 2);
         var peer = a.Mesh.Connect(b.EndPoint);
         mesh.Rounds(10);
         Assert.Equal(PeerState.Connected, peer.State);
-        Assert.Equal(16 - 5 + 5, b.Mesh.LinkCount);
+        Assert.Equal(16 - 3 + 3, b.Mesh.LinkCount);
         Array.ForEach(strangers, stranger => stranger.Dispose());
     }
 

@@ -109,12 +109,12 @@ internal sealed class Liar : IDisposable
     /// <summary>The data link.</summary>
     public RawEnd Data => _ends[1];
 
-    public static Liar Connect(TestMesh mesh, TestNode node, string name, IPAddress from)
+    public static Liar Connect(TestMesh mesh, TestNode node, string name, IPAddress from, int? keepAlive = null)
     {
         var transport = mesh.Network.CreateTransport(new IPEndPoint(from, 9));
         var liar = new Liar([new RawEnd(transport.Dial(node.EndPoint)), new RawEnd(transport.Dial(node.EndPoint))]);
         node.Pump(0);
-        var transcripts = liar._ends.Select(end => Hello(end, name)).ToArray();
+        var transcripts = liar._ends.Select(end => Hello(end, name, keepAlive: keepAlive)).ToArray();
         node.Pump(0);
         for (ushort i = 0; i < 2; i++)
         {
@@ -136,7 +136,7 @@ internal sealed class Liar : IDisposable
         return liar;
     }
 
-    public static HandshakeTranscript Hello(RawEnd end, string name, NodeKind kind = NodeKind.Client)
+    public static HandshakeTranscript Hello(RawEnd end, string name, NodeKind kind = NodeKind.Client, int? keepAlive = null)
     {
         var transcript = new HandshakeTranscript();
         transcript.Add(end.Next()!);
@@ -149,6 +149,7 @@ internal sealed class Liar : IDisposable
             Service = transcript.Mark("service", "default", nonce),
             NodeKind = kind,
             Name = name,
+            KeepAlive = keepAlive,
         });
         transcript.Add(hello);
         end.SendFrame(hello);

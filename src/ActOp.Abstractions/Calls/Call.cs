@@ -64,6 +64,12 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     /// </summary>
     internal Orleans.Runtime.SiloAddress? Via;
 
+    /// <summary>
+    /// For calls from the wire that come from a client: what the silo that has its link knows its process by, 0 if that is not known. The
+    /// answer goes only to that process.
+    /// </summary>
+    internal ulong OriginMark;
+
     /// <summary>For calls from the wire: the ticket of the call at the caller, sent back with the answer.</summary>
     internal ulong ReplyTo;
 

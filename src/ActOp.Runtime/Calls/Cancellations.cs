@@ -126,7 +126,9 @@ internal sealed class Cancellations(
         var target = frame.Target;
         if (activations.TryGet(target, out _))
             return;
-        if (SystemGrainIds.TryGetAddress(target, out var place) || (place = locations.Find(target)?.Silo.Address) is not null)
+        if (SystemGrainIds.TryGetAddress(target, out var named))
+            PassOnIfKnown(named, frame);
+        else if (locations.Find(target)?.Silo.Address is { } place)
             PassOn(place, frame);
         else if (Interlocked.Increment(ref _lookups) <= MaxLookups)
             lookups.Follow(LookUpAsync(frame));
@@ -150,6 +152,13 @@ internal sealed class Cancellations(
         {
             Interlocked.Decrement(ref _lookups);
         }
+    }
+
+    /// <summary>An id that a peer has sent may name any address, and nothing is kept for one because it does.</summary>
+    private void PassOnIfKnown(SiloAddress silo, in CancelFrame frame)
+    {
+        if (peers.IsKnown(silo))
+            PassOn(silo, frame);
     }
 
     private void PassOn(SiloAddress silo, in CancelFrame frame)

@@ -16,7 +16,8 @@ public sealed class ConnectionLimitOptions
     public int MaxConnectionsPerAddress { get; set; } = 4_096;
 
     /// <summary>
-    /// Handshakes under way; a further one replaces the oldest one that has sent nothing, else the oldest. Default 1,024.
+    /// Handshakes under way of strangers, and of nodes that have shown what they know, each; a further one replaces another one by chance,
+    /// first of an address that has more than a quarter. Default 1,024.
     /// </summary>
     public int MaxPendingHandshakes { get; set; } = 1024;
 
@@ -32,7 +33,10 @@ public sealed class ConnectionLimitOptions
     /// </summary>
     public long? MaxUnfinishedBytes { get; set; }
 
-    /// <summary>The part of <see cref="MaxUnfinishedBytes"/> for clients. Null (default): half of it.</summary>
+    /// <summary>
+    /// The part of <see cref="MaxUnfinishedBytes"/> for clients, with what waits in links to clients that do not read. Null (default): half
+    /// of it.
+    /// </summary>
     public long? MaxUnfinishedClientBytes { get; set; }
 
     /// <summary>Names of other nodes that are remembered; beyond it, a new node is refused. Default 65,536.</summary>

@@ -1,5 +1,7 @@
+using System.Buffers.Binary;
 using System.Net;
 using System.Runtime.InteropServices;
+using System.Security.Cryptography;
 using ActOp.Configuration;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
@@ -149,7 +151,6 @@ internal sealed class IdSequence(Guid first)
 internal static class SetupReader
 {
     private static readonly MeshOptions MeshDefaults = new();
-    private static int s_clients;
     private static int s_generation;
 
     internal static NodeSetup Silo(IServiceProvider services)
@@ -340,10 +341,15 @@ internal static class SetupReader
         return messaging;
     }
 
+    /// <summary>
+    /// All that an address can hold beside the host is random: 16 and 31 bits. Nobody can be there first with the name of a client to come.
+    /// </summary>
     private static SiloAddress NextClient(IPAddress address)
     {
-        var number = Interlocked.Increment(ref s_clients) & 0xFFFF;
-        return SiloAddress.New(address, number, -Math.Abs(SiloAddress.AllocateNewGeneration() ^ (Environment.ProcessId << 8)));
+        Span<byte> random = stackalloc byte[8];
+        RandomNumberGenerator.Fill(random);
+        var port = BinaryPrimitives.ReadUInt16LittleEndian(random);
+        return SiloAddress.New(address, port, BinaryPrimitives.ReadInt32LittleEndian(random[4..]) | int.MinValue);
     }
 
     /// <summary>Larger than all generations before, so that a silo that restarts within one second is a different silo.</summary>

@@ -52,7 +52,9 @@ internal enum FrameFlags : byte
     /// <summary>Type arguments of the method follow.</summary>
     HasTypeArguments = 16,
 
-    /// <summary>The request was forwarded: the caller's node and the forwarding silo follow.</summary>
+    /// <summary>
+    /// The request was forwarded: the caller's node and the forwarding silo follow, and of a client's request the client's mark.
+    /// </summary>
     HasOrigin = 32,
 
     /// <summary>Reply: the outcome is an exception.</summary>
@@ -80,6 +82,28 @@ internal static class Addresses
         writer.WriteVarInt32(address.Generation);
     }
 
+    /// <summary>Writes where a forwarded request comes from.</summary>
+    /// <param name="writer">Gets the bytes.</param>
+    /// <param name="origin">The node that waits for the answer.</param>
+    /// <param name="via">The silo that forwards it.</param>
+    /// <param name="mark"><see cref="ActOp.Calls.Call.OriginMark"/>.</param>
+    internal static void WriteOrigin(ref WireWriter writer, SiloAddress origin, SiloAddress via, ulong mark)
+    {
+        Write(ref writer, origin);
+        Write(ref writer, via);
+        if (origin.IsClient)
+            writer.WriteFixed64(mark);
+    }
+
+    /// <exception cref="SerializerException">There is no address.</exception>
+    internal static SiloAddress ReadOrigin(ref WireReader reader, out SiloAddress via, out ulong mark)
+    {
+        var origin = Read(ref reader);
+        via = Read(ref reader);
+        mark = origin.IsClient ? reader.ReadFixed64() : 0;
+        return origin;
+    }
+
     /// <exception cref="SerializerException">It is no address.</exception>
     internal static SiloAddress Read(ref WireReader reader)
     {
@@ -100,6 +124,15 @@ internal sealed class IdIntern
     /// <summary>Number of ids, of 32 bytes each.</summary>
     private const int Size = 1 << 14;
 
+    /// <summary>The longest id that is kept: with 16,384 of them, 8 MiB for a thread at most. Most ids have some ten bytes.</summary>
+    private const int MaxKeptBytes = 512;
+
+    /// <summary>
+    /// The longest id of a grain that a frame may have, type and key together. Others have to keep ids, in the directory for example, and
+    /// nothing else limits how many.
+    /// </summary>
+    internal const int MaxBytes = 8 << 10;
+
     [ThreadStatic]
     private static IdIntern? t_instance;
 
@@ -110,9 +143,22 @@ internal sealed class IdIntern
     /// <summary>Writes an id in the form that <see cref="Read"/> reads: its hash, its type and its key.</summary>
     internal static void Write(ref WireWriter writer, GrainId id)
     {
+        if (id.Type.AsSpan().Length + id.Key.AsSpan().Length is > MaxBytes and var length)
+        {
+            throw new LimitExceededException("The id of a grain has " + length + " bytes. Type and key together must not have more than "
+                + MaxBytes + ".");
+        }
+
         writer.WriteFixed32(id.IsDefault ? 0 : id.GetUniformHashCode());
         writer.WriteBytes(id.Type.AsSpan());
         writer.WriteBytes(id.Key.AsSpan());
+    }
+
+    /// <exception cref="SerializerException">The id is longer than any that <see cref="Write"/> writes.</exception>
+    internal static void Check(ReadOnlySpan<byte> type, ReadOnlySpan<byte> key)
+    {
+        if (type.Length + key.Length > MaxBytes)
+            throw new SerializerException("A frame has the id of a grain of " + (type.Length + key.Length) + " bytes.");
     }
 
     internal GrainId Read(ref WireReader reader)
@@ -120,6 +166,7 @@ internal sealed class IdIntern
         var hash = reader.ReadFixed32();
         var type = reader.ReadBytes();
         var key = reader.ReadBytes();
+        Check(type, key);
         return Find(hash, type, key);
     }
 
@@ -131,7 +178,10 @@ internal sealed class IdIntern
         ref var cached = ref _ids[hash & (Size - 1)];
         if (!cached.IsDefault && cached.Key.AsSpan().SequenceEqual(key) && cached.Type.AsSpan().SequenceEqual(type))
             return cached;
-        return cached = GrainId.Create(new GrainType(new IdSpan(type.ToArray())), new IdSpan(key.ToArray()));
+        var made = GrainId.Create(new GrainType(new IdSpan(type.ToArray())), new IdSpan(key.ToArray()));
+        if (type.Length + key.Length <= MaxKeptBytes)
+            cached = made;
+        return made;
     }
 }
 
@@ -166,8 +216,7 @@ internal static class RequestDeadline
         SkipId(ref reader);
         if (((FrameFlags)frame[1] & FrameFlags.HasOrigin) != 0)
         {
-            Addresses.Read(ref reader);
-            Addresses.Read(ref reader);
+            Addresses.ReadOrigin(ref reader, out _, out _);
         }
 
         var at = reader.Position;

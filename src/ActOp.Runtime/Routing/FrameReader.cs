@@ -54,7 +54,7 @@ internal sealed class FrameReader(
                 if (role == PeerRole.Client)
                     RelayOfClient(sender, ref reader, frame);
                 else if (IsMember(sender, role, frame, "a relayed reply"))
-                    Relay(Addresses.Read(ref reader), frame[reader.Position..]);
+                    RelayOfSilo(ref reader, frame);
                 break;
             case FrameKind.ClientReply:
                 if (IsMember(sender, role, frame, "a reply of a client"))
@@ -84,18 +84,18 @@ internal sealed class FrameReader(
         var hash = reader.ReadFixed32();
         var type = reader.ReadBytes();
         var key = reader.ReadBytes();
+        IdIntern.Check(type, key);
         var activation = activations.FindRecent(hash, type, key);
         var target = activation is null ? IdIntern.Current.Find(hash, type, key) : activation.GrainId;
         var sourceHash = reader.ReadFixed32();
         var sourceType = reader.ReadBytes();
         var sourceKey = reader.ReadBytes();
+        IdIntern.Check(sourceType, sourceKey);
         var origin = sender.Address;
+        var mark = sender.Mark;
         SiloAddress? via = null;
         if ((flags & FrameFlags.HasOrigin) != 0)
-        {
-            origin = Addresses.Read(ref reader);
-            via = Addresses.Read(ref reader);
-        }
+            origin = Addresses.ReadOrigin(ref reader, out via, out mark);
 
         // The clocks of both nodes are coarse: a request that is dropped here must have expired at the caller. If no time is left, it has.
         var deadline = calls.DeadlineOf((flags & FrameFlags.HasDeadline) == 0 ? CallRegistry.NoDeadline
@@ -107,7 +107,7 @@ internal sealed class FrameReader(
         {
             if (refusal.Reason == Refusal.View && TryHold(sender, role, frame))
                 return;
-            RefuseRequest(sender, refusal, flags, sender.Address, replyTo, target);
+            RefuseRequest(sender, refusal, flags, (sender.Address, sender.Mark), replyTo, target);
             return;
         }
 
@@ -127,7 +127,7 @@ internal sealed class FrameReader(
             // Replies with an error without the call class, so that the caller need not wait for its timeout.
             refusals.Add(sender, Refusal.Unknown, "a call of " + target + " by an unknown method", exception);
             if ((flags & FrameFlags.OneWay) == 0)
-                Refuse(origin, replyTo, target, exception);
+                Refuse(origin, mark, replyTo, target, exception);
             return;
         }
 
@@ -136,7 +136,7 @@ internal sealed class FrameReader(
         {
             var forbidden = new Forbidden(Refusal.Rights, "a call of " + target + ": " + call.Method.ActivityName);
             call.Recycle();
-            RefuseRequest(sender, forbidden, flags, origin, replyTo, target);
+            RefuseRequest(sender, forbidden, flags, (origin, mark), replyTo, target);
             return;
         }
 
@@ -145,6 +145,7 @@ internal sealed class FrameReader(
         // Everything but one-way is a fact of the method, and never taken from the wire.
         call.Flags = call.Method.Options | ((flags & FrameFlags.OneWay) != 0 ? InvokeMethodOptions.OneWay : 0);
         call.Remote = origin;
+        call.OriginMark = mark;
         call.Via = via;
         call.CalledThrough = called;
         call.ReplyTo = replyTo;
@@ -337,9 +338,19 @@ internal sealed class FrameReader(
         sweep.EndCallsIfDead(peer);
     }
 
-    private void Relay(SiloAddress origin, ReadOnlySpan<byte> reply)
+    /// <summary>
+    /// The answer to a request of a client that another silo could not send: this one must have the link of that process.
+    /// </summary>
+    private void RelayOfSilo(ref WireReader reader, ReadOnlySpan<byte> frame)
     {
-        var failure = peers.Send(origin, default, reply);
+        var origin = Addresses.Read(ref reader);
+        var mark = origin.IsClient ? reader.ReadFixed64() : 0;
+        Relay(origin, mark, frame[reader.Position..]);
+    }
+
+    private void Relay(SiloAddress origin, ulong mark, ReadOnlySpan<byte> reply)
+    {
+        var failure = peers.Send(origin, default, reply, mark);
         if (failure is not null)
             local.Log.RelayFailed(origin, failure);
     }
@@ -366,7 +377,7 @@ internal sealed class FrameReader(
         Addresses.Write(ref writer, sender.Address);
         writer.WriteRaw(reply[1..]);
         writer.Commit();
-        Relay(origin, scratch.Buffer.Written);
+        Relay(origin, 0, scratch.Buffer.Written);
     }
 
     private void ReadReplyOfClient(Sender sender, PeerRole role, ref WireReader reader, ReadOnlySpan<byte> frame) =>
@@ -396,20 +407,20 @@ internal sealed class FrameReader(
         }
 
         IdIntern.Current.Read(ref reader);
-        var origin = Addresses.Read(ref reader);
-        Refuse(origin, replyTo, target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address
+        var origin = Addresses.ReadOrigin(ref reader, out _, out var mark);
+        Refuse(origin, mark, replyTo, target, new SiloUnavailableException("The silo " + silo + " is unreachable from " + local.Address
             + ", which was to forward a call to " + target + " to it."));
     }
 
     private void RefuseRequest(
-        Sender sender, in Forbidden refusal, FrameFlags flags, SiloAddress caller, ulong replyTo, GrainId target)
+        Sender sender, in Forbidden refusal, FrameFlags flags, (SiloAddress Address, ulong Mark) caller, ulong replyTo, GrainId target)
     {
         refusals.Add(sender, refusal.Reason, refusal.What);
         if ((flags & FrameFlags.OneWay) == 0)
-            Refuse(caller, replyTo, target, refusal.ToException(local.Address));
+            Refuse(caller.Address, caller.Mark, replyTo, target, refusal.ToException(local.Address));
     }
 
-    private void Refuse(SiloAddress origin, ulong replyTo, GrainId target, Exception exception)
+    private void Refuse(SiloAddress origin, ulong mark, ulong replyTo, GrainId target, Exception exception)
     {
         var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
@@ -418,7 +429,7 @@ internal sealed class FrameReader(
         writer.WriteFixed64(replyTo);
         Codec<Exception>.Default.Write(ref writer, exception);
         writer.Commit();
-        peers.Send(origin, target, scratch.Buffer.Written);
+        peers.Send(origin, target, scratch.Buffer.Written, mark);
     }
 
     /// <summary>What a request says of itself that depends on the rights of its sender.</summary>

@@ -86,7 +86,7 @@ internal sealed class FrameWriter(
             if (!call.TryClaim())
                 return;
             if (call.Origin == CallOrigin.Remote)
-                SendForwarded((SiloAddress)call.Remote!, call.ReplyTo, target, call.Forwards);
+                SendForwarded(call, target);
             call.Recycle();
         }
     }
@@ -106,17 +106,17 @@ internal sealed class FrameWriter(
             peers.Send(other, frame.Target, scratch.Buffer.Written);
     }
 
-    private void SendForwarded(SiloAddress origin, ulong replyTo, SiloAddress target, byte hop)
+    private void SendForwarded(Call call, SiloAddress target)
     {
         var scratch = Scratch.Rent(calls);
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         writer.WriteByte((byte)FrameKind.Forwarded);
-        writer.WriteByte(hop);
-        writer.WriteFixed64(replyTo);
+        writer.WriteByte(call.Forwards);
+        writer.WriteFixed64(call.ReplyTo);
         Addresses.Write(ref writer, target);
         writer.Commit();
         // Sent only once: if it is lost, the caller waits for its timeout, and only if the target dies.
-        peers.Send(origin, default, scratch.Buffer.Written);
+        peers.Send((SiloAddress)call.Remote!, default, scratch.Buffer.Written, call.OriginMark);
     }
 
     /// <summary>Sends the reply to a remote request, and recycles the call.</summary>
@@ -143,12 +143,24 @@ internal sealed class FrameWriter(
         }
 
         var origin = (SiloAddress)call.Remote!;
-        var failure = peers.Send(origin, call.RemoteTarget, scratch.Buffer.Written);
+        var failure = peers.Send(origin, call.RemoteTarget, scratch.Buffer.Written, call.OriginMark);
         if (failure is not null && RelayFor(call) is { } relay)
-            failure = peers.Send(relay, call.RemoteTarget, Relayed(scratch, origin));
+            failure = peers.Send(relay, call.RemoteTarget, Relayed(scratch, origin, call.OriginMark));
+        if (failure is LimitExceededException)
+            failure = SendInstead(call, origin, failure);
         if (failure is not null)
             local.Log.ReplyLost(call.Method.ActivityName, call.RemoteTarget, origin, failure);
         call.Recycle();
+    }
+
+    /// <summary>The caller is told why its answer does not come: the news is short, so there is mostly room for it.</summary>
+    private Exception? SendInstead(Call call, SiloAddress origin, Exception reason)
+    {
+        var scratch = Scratch.Rent(calls);
+        var writer = new WireWriter(scratch.Buffer, scratch.Session);
+        WriteReply(ref writer, call, reason);
+        writer.Commit();
+        return peers.Send(origin, call.RemoteTarget, scratch.Buffer.Written, call.OriginMark) is null ? null : reason;
     }
 
     /// <summary>
@@ -157,13 +169,16 @@ internal sealed class FrameWriter(
     private SiloAddress? RelayFor(Call call) =>
         call.Via is { } via && peers.IsConnected(via) ? via : peers.FindConnected(cluster.Active, 0);
 
-    private static ReadOnlySpan<byte> Relayed(Scratch scratch, SiloAddress origin)
+    private ReadOnlySpan<byte> Relayed(Scratch scratch, SiloAddress origin, ulong mark)
     {
         var inner = scratch.Buffer.Written.ToArray();
         scratch.Buffer.Clear();
         var writer = new WireWriter(scratch.Buffer, scratch.Session);
         writer.WriteByte((byte)FrameKind.RelayedReply);
         Addresses.Write(ref writer, origin);
+        // Silos compare marks; what a client says about another one is not believed anyway.
+        if (origin.IsClient && local.IsSilo)
+            writer.WriteFixed64(mark);
         writer.WriteRaw(inner);
         writer.Commit();
         return scratch.Buffer.Written;
@@ -193,8 +208,8 @@ internal sealed class FrameWriter(
         if (isForwarded)
         {
             local.Counts.Add(NodeEvent.Forwarded);
-            Addresses.Write(ref writer, (SiloAddress)call.Remote!);
-            Addresses.Write(ref writer, local.Address);
+            // No client gets to know the mark of another.
+            Addresses.WriteOrigin(ref writer, (SiloAddress)call.Remote!, local.Address, target.IsClient ? 0 : call.OriginMark);
         }
 
         if (hasDeadline)

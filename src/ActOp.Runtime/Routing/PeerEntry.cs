@@ -1,4 +1,9 @@
+using System.Diagnostics.Metrics;
+using ActOp.Configuration;
 using ActOp.Mesh;
+using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Hosting;
+using ActOp.Serialization;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;
@@ -143,6 +148,24 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// <summary>Ends the session: the node has sent what is no frame.</summary>
     internal void Break() => _peer?.Close();
 
+    /// <summary>The bytes that wait for it. Any thread.</summary>
+    internal long WaitingBytes => _controls.Bytes + _data.Bytes;
+
+    /// <summary>A client that does not read and holds most of what may wait: its session ends, and what waits for it is dropped.</summary>
+    internal void EndForRoom()
+    {
+        Peer? peer;
+        lock (_gate)
+        {
+            peer = _peer;
+            _peer = null;
+            _closed = true;
+            Drop();
+        }
+
+        peer?.Close();
+    }
+
     /// <summary>Writes frames whose flush is delayed by a long turn of the thread that appended them.</summary>
     internal void FlushLate()
     {
@@ -162,17 +185,25 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     private Exception? Wait(uint affinity, bool control, ReadOnlySpan<byte> frame)
     {
         var waiting = control ? _controls : _data;
-        lock (_gate)
+        while (true)
         {
-            if (_closed)
-                return new SiloUnavailableException("The silo " + address + " is gone.");
-            if (!table.TryTakeWaiting(frame.Length, waiting.Bytes))
+            lock (_gate)
+            {
+                if (_closed)
+                    return new SiloUnavailableException("The silo " + address + " is gone.");
+                if (table.Waiting.TryTake(frame.Length, waiting.Bytes))
+                {
+                    waiting.Add(new WaitingFrame(frame.ToArray(), affinity, table.Now));
+                    break;
+                }
+            }
+
+            // Outside of the gate: another entry gives up what waits for it.
+            if (!table.Waiting.TryMakeRoom(this, frame.Length, waiting.Bytes))
             {
                 return new LimitExceededException("Too many bytes wait to be sent, " + waiting.Bytes + " of them to " + address
                     + ": ConnectionLimitOptions.MaxWaitingBytesPerNode or MaxWaitingBytes is reached.");
             }
-
-            waiting.Add(new WaitingFrame(frame.ToArray(), affinity, table.Now));
         }
 
         EnsureDialled();
@@ -207,7 +238,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
                     return;
 
                 waiting.Take();
-                table.ReturnWaiting(next.Frame.Length);
+                table.Waiting.Return(next.Frame.Length);
             }
         }
     }
@@ -231,7 +262,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         while (waiting.Frames.TryPeek(out var frame))
         {
             waiting.Take();
-            table.ReturnWaiting(frame.Frame.Length);
+            table.Waiting.Return(frame.Frame.Length);
             table.GiveUp(address, frame.Frame);
         }
     }
@@ -240,13 +271,14 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     private sealed class WaitingFrames
     {
         private volatile bool _isWaiting;
+        private long _bytes;
 
         internal readonly Queue<WaitingFrame> Frames = new();
 
         /// <summary>Whether later frames must queue. Any thread.</summary>
         internal bool IsWaiting => _isWaiting;
 
-        internal long Bytes { get; private set; }
+        internal long Bytes => Volatile.Read(ref _bytes);
 
         /// <summary>A continuation waits for room in the link and will send the rest.</summary>
         internal bool IsDraining { get; set; }
@@ -254,13 +286,13 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         internal void Add(WaitingFrame frame)
         {
             Frames.Enqueue(frame);
-            Bytes += frame.Frame.Length;
+            Volatile.Write(ref _bytes, _bytes + frame.Frame.Length);
             _isWaiting = true;
         }
 
         internal void Take()
         {
-            Bytes -= Frames.Dequeue().Frame.Length;
+            Volatile.Write(ref _bytes, _bytes - Frames.Dequeue().Frame.Length);
             _isWaiting = Frames.Count > 0;
         }
     }
@@ -280,5 +312,73 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             RequestDeadline.Shorten(frame, now - _countedTo);
             _countedTo = now;
         }
+    }
+}
+
+/// <summary>
+/// The bytes of frames that wait for links, or for room in them, over all nodes. When there are too many, of the clients' hosts the one for
+/// which most waits loses the client for which most waits: those that do not read what they have asked for pay for it themselves. Silos
+/// never give way: what may wait for one has a limit of its own.
+/// </summary>
+/// <remarks>Any thread, without a lock. Reads all entries only while the limit is reached.</remarks>
+internal sealed class WaitingBytes
+{
+    private readonly LocalNode _local;
+    private readonly ConnectionLimitOptions _limits;
+    private readonly Func<IEnumerable<PeerEntry>> _entries;
+    private readonly Counter<long> _refused;
+    private long _all;
+
+    internal WaitingBytes(LocalNode local, ConnectionLimitOptions limits, Meter meter, Func<IEnumerable<PeerEntry>> entries)
+    {
+        (_local, _limits, _entries) = (local, limits, entries);
+        meter.CreateObservableUpDownCounter("actop.peers.waiting", () => Volatile.Read(ref _all), "By");
+        _refused = meter.CreateCounter<long>("actop.peers.overflows", "{frame}");
+    }
+
+    /// <summary>Takes the bytes of a frame that is to wait; false if too many wait for its node, or in all.</summary>
+    /// <param name="bytes">Bytes of the frame.</param>
+    /// <param name="ofNode">Bytes of its kind, control or data, that wait for its node already.</param>
+    internal bool TryTake(int bytes, long ofNode)
+    {
+        if (ofNode + bytes > _limits.MaxWaitingBytesPerNode)
+            return false;
+        if (Interlocked.Add(ref _all, bytes) <= _limits.MaxWaitingBytes)
+            return true;
+        Return(bytes);
+        return false;
+    }
+
+    internal void Return(long bytes) => Interlocked.Add(ref _all, -bytes);
+
+    /// <summary>
+    /// Called when a frame could not be taken, without the gate of an entry. True if a client has lost what waited for it, so that it may
+    /// be tried again; else the frame is counted as refused.
+    /// </summary>
+    /// <param name="asking">Its node.</param>
+    /// <param name="bytes">Bytes of the frame.</param>
+    /// <param name="ofNode">As for <see cref="TryTake"/>.</param>
+    internal bool TryMakeRoom(PeerEntry asking, int bytes, long ofNode)
+    {
+        if (ofNode + bytes <= _limits.MaxWaitingBytesPerNode && bytes <= _limits.MaxWaitingBytes && TryEndLargest(asking, bytes))
+            return true;
+        _refused.Add(1);
+        _local.Counts.Add(NodeEvent.SendFailed);
+        return false;
+    }
+
+    private bool TryEndLargest(PeerEntry asking, int bytes)
+    {
+        PeerEntry[] clients = [.. _entries().Where(static entry => entry is { Address.IsClient: true, Sender.Types: not null })];
+        var ofHosts = new Dictionary<TypeShare, long>();
+        foreach (var client in clients)
+            ofHosts[client.Sender.Types!] = ofHosts.GetValueOrDefault(client.Sender.Types!) + Held(client);
+        var largest = clients.OrderByDescending(client => ofHosts[client.Sender.Types!]).ThenByDescending(Held).FirstOrDefault();
+        if (largest is null || ReferenceEquals(largest, asking) || largest.WaitingBytes == 0)
+            return false;
+        largest.EndForRoom();
+        return true;
+
+        long Held(PeerEntry client) => client.WaitingBytes + (ReferenceEquals(client, asking) ? bytes : 0);
     }
 }

@@ -78,8 +78,6 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>1 if frames of a newcomer may wait: then each tick looks for them.</summary>
     private int _isHolding;
     private readonly ConnectionLimitOptions _limits;
-    private readonly Counter<long> _notWaiting;
-    private long _waitingBytes;
     private readonly TimeSpan _longestClose;
     private volatile bool _closing;
     private bool _isDisposed;
@@ -95,8 +93,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _endPointOf = setup.EndPointOf;
         _self = NewSender(local.Address);
         _limits = setup.Limits;
-        setup.Meter.CreateObservableUpDownCounter("actop.peers.waiting", () => Volatile.Read(ref _waitingBytes), "By");
-        _notWaiting = setup.Meter.CreateCounter<long>("actop.peers.overflows", "{frame}");
+        Waiting = new WaitingBytes(local, setup.Limits, setup.Meter, () => _entries.Values);
         _longestClose = setup.LongestClose;
         Mesh = new MeshNode(IdOf(local.Address), setup.Mesh, setup.Transport, this, local.Time.ForPosting(), setup.Logger);
         Action woken = () => _receive!.EndWait();
@@ -207,6 +204,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     internal bool IsConnected(SiloAddress address) => Present(address) is { IsConnected: true };
 
+    internal bool IsKnown(SiloAddress address) => IsConnected(address) || _cluster.View.Find(address) is not null;
+
     /// <summary>
     /// The first of the silos that is connected, beginning with the one at <paramref name="first"/> modulo their number; null if none is.
     /// </summary>
@@ -228,8 +227,11 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Connected nodes that are clients, or silos.</summary>
     internal int Count(bool clients) => _entries.Count(pair => pair.Key.IsClient == clients && pair.Value.IsConnected);
 
-    /// <summary>Hands a frame to the link of <paramref name="target"/>; returns why not when it can't.</summary>
-    internal Exception? Send(SiloAddress target, GrainId affinity, ReadOnlySpan<byte> frame)
+    /// <summary>
+    /// Hands a frame to the link of <paramref name="target"/>, if that is the client's process with this <see cref="Peer.Mark"/> (0: any).
+    /// Returns why not when it can't.
+    /// </summary>
+    internal Exception? Send(SiloAddress target, GrainId affinity, ReadOnlySpan<byte> frame, ulong mark = 0)
     {
         if (target.Equals(_local.Address))
         {
@@ -238,7 +240,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             return null;
         }
 
-        if (EntryOf(target) is not { } entry)
+        if (EntryOf(target) is not { } entry || (mark != 0 && entry.Sender.Mark != mark))
         {
             return target.IsClient
                 ? new ClientNotAvailableException(SystemGrainIds.Client(target))
@@ -271,6 +273,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
         var entry = _entries.GetOrAdd(address, static (key, table) => table.NewEntry(key), this);
         entry.Sender.Types ??= ShareOf(peer, address.IsClient);
+        entry.Sender.Mark = peer.Mark;
         peer.Tag = entry;
         // A silo that was declared dead may not know it yet, and learns it from an answer. It is not dialled when it has gone.
         peer.Keep = !address.IsClient && !_cluster.IsDead(address);
@@ -446,25 +449,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Coarse time in ms.</summary>
     internal long Now => _local.Clock.Now;
 
-    /// <summary>Takes the bytes of a frame that is to wait; false if too many wait for its node, or in all.</summary>
-    /// <param name="bytes">Bytes of the frame.</param>
-    /// <param name="ofNode">Bytes of its kind, control or data, that wait for its node already.</param>
-    internal bool TryTakeWaiting(int bytes, long ofNode)
-    {
-        if (ofNode + bytes <= _limits.MaxWaitingBytesPerNode
-            && Interlocked.Add(ref _waitingBytes, bytes) is var all && all <= _limits.MaxWaitingBytes)
-        {
-            return true;
-        }
-
-        if (ofNode + bytes <= _limits.MaxWaitingBytesPerNode)
-            Interlocked.Add(ref _waitingBytes, -bytes);
-        _notWaiting.Add(1);
-        _local.Counts.Add(NodeEvent.SendFailed);
-        return false;
-    }
-
-    internal void ReturnWaiting(long bytes) => Interlocked.Add(ref _waitingBytes, -bytes);
+    /// <summary>The bytes of frames that wait for all nodes.</summary>
+    internal WaitingBytes Waiting { get; }
 
     /// <summary>
     /// Dials the silos that the view lists now and for which frames wait, and gives up what waits for others for too long. Control stage.

@@ -158,7 +158,7 @@ internal sealed class Router(
             {
                 Ask(call, target, counted);
             }
-            else if (IsKnown(place) || call.Method.IsSystem)
+            else if (IsKnown(place) || (call.Method.IsSystem && call.Reference is not null))
             {
                 ToSilo(call, place, counted);
             }

@@ -1,4 +1,5 @@
 using System.Text;
+using ActOp.Mesh;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Serialization;
@@ -38,6 +39,9 @@ internal sealed class Sender(SiloAddress address, ClusterView cluster, bool isSi
 
     /// <summary>The constructed types that it may name; null for this node.</summary>
     internal TypeShare? Types { get; set; }
+
+    /// <inheritdoc cref="Peer.Mark"/>
+    internal ulong Mark { get; set; }
 
     /// <summary>The refusals of its frames so far.</summary>
     internal RefusalCounts Refusals { get; } = new();
