@@ -1,4 +1,5 @@
 using System.Net;
+using System.Numerics;
 using ActOp.Runtime.Directory;
 using FsCheck;
 using FsCheck.Fluent;
@@ -35,6 +36,37 @@ public sealed class SlotEntriesTests
         Assert.All(clashing, grain => Assert.Equal(
             grain.Key.AsSpan()[0] % 2 == 1,
             _entries.TryGet(grain, out var found) && found.Epoch == grain.Key.AsSpan()[0]));
+    }
+
+    /// <summary>As if the keys had been chosen so. Without another hash, each is behind all those before it.</summary>
+    [Fact]
+    public void Many_keys_with_one_hash_are_not_one_run()
+    {
+        const int Grains = 20_000;
+        var grains = Enumerable.Range(0, Grains)
+            .Select(number => GrainId.Create(GrainType.Create("kind"), new IdSpan(KeyWithOneHash((uint)number)))).ToArray();
+        Assert.Single(grains.Select(grain => grain.GetUniformHashCode()).Distinct());
+        for (var number = 0; number < Grains; number++)
+            _entries.Set(grains[number], At(0, number), _residences);
+        Assert.InRange(grains.Sum(grain => (long)_entries.DistanceOf(grain)), 0, Grains * 100L);
+        for (var number = 0; number < Grains; number += 2)
+            Assert.True(_entries.Remove(grains[number]));
+        for (var number = 0; number < Grains; number++)
+            Assert.Equal(number % 2 == 1, _entries.TryGet(grains[number], out var found) && found.Epoch == number);
+        var listed = new List<Registration>();
+        _entries.CopyTo(listed);
+        Assert.Equal(grains.Where((_, number) => number % 2 == 1).Order(), listed.Select(registration => registration.Grain).Order());
+    }
+
+    /// <summary>XXH32 of eight bytes, solved for the second four.</summary>
+    private static byte[] KeyWithOneHash(uint first)
+    {
+        const uint Prime3 = 0xC2B2AE3D;
+        const uint Prime4 = 0x27D4EB2F;
+        const uint InverseOfPrime3 = 0xA89ED915;
+        var afterFirst = BitOperations.RotateLeft(0x165667B1 + 8 + (first * Prime3), 17) * Prime4;
+        var second = (0x12345678 - afterFirst) * InverseOfPrime3;
+        return [.. BitConverter.GetBytes(first), .. BitConverter.GetBytes(second)];
     }
 
     [Fact]

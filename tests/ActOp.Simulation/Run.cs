@@ -55,6 +55,7 @@ internal sealed class Run : IWorldWatcher
 
     private Run(ulong seed, Theme theme, TextWriter? trace)
     {
+        Wire.StableHash.IsRandom = false;
         _seed = seed;
         _dice = new Dice(seed).Fork("run");
         var kinds = Faults.Draw(new Dice(seed).Fork("kinds"), theme);

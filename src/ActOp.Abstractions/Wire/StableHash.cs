@@ -1,5 +1,7 @@
 using System.Buffers.Binary;
 using System.Numerics;
+using System.Runtime.InteropServices;
+using Orleans.Runtime;
 
 namespace ActOp.Wire;
 
@@ -34,6 +36,24 @@ internal static class StableHash
     internal static uint Join(uint first, uint second) =>
         Avalanche((BitOperations.RotateLeft(first + (second * Prime3), 17) * Prime4) + 8);
 
+    /// <summary>
+    /// Whether <see cref="Random"/> differs between processes. Off in the simulator only: the order of some tables is part of a history.
+    /// </summary>
+    internal static bool IsRandom { get; set; } = true;
+
+    /// <summary>
+    /// A hash that is random for each process. For tables of which whoever chooses the keys has made a run of collisions: those of XXH32
+    /// can be computed.
+    /// </summary>
+    /// <remarks>Marvin, as .NET hashes text. It reads two bytes at once, so the last one of an odd number is joined.</remarks>
+    internal static uint Random(ReadOnlySpan<byte> bytes)
+    {
+        if (!IsRandom)
+            return Of(bytes, Prime1);
+        var hash = (uint)string.GetHashCode(MemoryMarshal.Cast<byte, char>(bytes));
+        return (bytes.Length & 1) == 0 ? hash : Join(hash, bytes[^1]);
+    }
+
     private static uint Stripes(ref ReadOnlySpan<byte> bytes, uint seed)
     {
         var one = seed + Prime1 + Prime2;
@@ -62,4 +82,25 @@ internal static class StableHash
         hash = (hash ^ (hash >> 13)) * Prime3;
         return hash ^ (hash >> 16);
     }
+}
+
+/// <summary>
+/// For dictionaries of grains whose keys clients choose: by their own hash, many of them could be made to share one bucket.
+/// </summary>
+internal sealed class GrainsByRandomHash : IEqualityComparer<GrainId>, IEqualityComparer<(GrainId Grain, string Name)>
+{
+    internal static readonly GrainsByRandomHash Instance = new();
+
+    private GrainsByRandomHash()
+    {
+    }
+
+    public bool Equals(GrainId x, GrainId y) => x.Equals(y);
+
+    public int GetHashCode(GrainId obj) => StableHash.IsRandom ? (int)StableHash.Random(obj.Key.AsSpan()) : obj.GetHashCode();
+
+    public bool Equals((GrainId Grain, string Name) x, (GrainId Grain, string Name) y) => x.Grain.Equals(y.Grain) && x.Name == y.Name;
+
+    public int GetHashCode((GrainId Grain, string Name) obj) =>
+        (int)StableHash.Join(StableHash.Random(obj.Grain.Key.AsSpan()), StableHash.Of(MemoryMarshal.AsBytes(obj.Name.AsSpan())));
 }

@@ -1,6 +1,7 @@
 using System.Collections;
 using System.Diagnostics.CodeAnalysis;
 using ActOp.Calls;
+using ActOp.Wire;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
@@ -15,11 +16,19 @@ namespace ActOp.Runtime.Activations;
 /// hash, which is written after it. A table that was replaced is not written any more; only readers that started before still use it. So an
 /// enumeration finds every host that is in the map from its start to its end. It may or may not find those added or removed
 /// meanwhile.</para>
+/// <para>The hash of a grain is the same in every process, so whoever chooses keys can choose many with one hash. A stripe in which an
+/// entry has come far from its place changes over to a random hash for good.</para>
 /// </remarks>
 internal sealed class ActivationMap<THost> : IEnumerable<THost>
     where THost : CallHost
 {
     private const int StripeBits = 6;
+
+    /// <summary>
+    /// How many places a probe passes before its stripe changes over to random hashes. At four fifths full, honest keys need so many once
+    /// in 10^10 entries.
+    /// </summary>
+    internal const int LongestRun = 1_024;
 
     private readonly Stripe[] _stripes = new Stripe[1 << StripeBits];
 
@@ -46,6 +55,15 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
         var mark = MarkOf(id);
         host = StripeOf(mark).Table.Find(mark, id, out _);
         return host is not null;
+    }
+
+    /// <summary>How far the host of a grain is from the place that its hash gives it. For tests.</summary>
+    internal int DistanceOf(in GrainId id)
+    {
+        var mark = MarkOf(id);
+        var table = StripeOf(mark).Table;
+        table.Find(mark, id, out var index);
+        return table.DistanceOf(table.HomeOf(mark, id), index);
     }
 
     /// <summary>Adds a host; false when its grain has one.</summary>
@@ -110,9 +128,11 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
         {
             lock (_gate)
             {
-                if (_table.Find(mark, host.HostId, out _) is not null)
+                if (_table.Find(mark, host.HostId, out var index) is not null)
                     return false;
-                if (_table.FirstLeft(mark) is >= 0 and var left)
+                if (!_table.IsRandom && _table.DistanceOf(_table.HomeOf(mark, host.HostId), index) > LongestRun)
+                    Rebuild(isRandom: true);
+                if (_table.FirstLeft(mark, host.HostId) is >= 0 and var left)
                 {
                     _table.Retake(left, mark, host);
                 }
@@ -120,7 +140,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
                 {
                     // At most four fifths full: longer runs of taken places cost more than the memory is worth.
                     if (_used + 1 > _table.Capacity - (_table.Capacity / 5) - 1)
-                        Rebuild();
+                        Rebuild(_table.IsRandom);
                     _table.Take(mark, host);
                     _used++;
                 }
@@ -158,9 +178,9 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
         /// Replaces the table by one that is three eighths free and has no places of removed hosts, so it may be smaller. Less free room
         /// would save little memory, and the garbage collector copies each table before it is replaced.
         /// </summary>
-        private void Rebuild()
+        private void Rebuild(bool isRandom)
         {
-            var next = new Table(_count + (_count >> 1) + (_count >> 3) + 8);
+            var next = new Table(_count + (_count >> 1) + (_count >> 3) + 8, isRandom);
             for (var index = 0; index < _table.Capacity; index++)
             {
                 if (_table[index] is { } host)
@@ -173,16 +193,20 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
     }
 
     /// <summary>Places with their hashes. Read by any thread; written under the stripe's lock, before it is replaced.</summary>
-    private sealed class Table(int capacity)
+    /// <param name="capacity">The number of places.</param>
+    /// <param name="isRandom">The hash that gives a host its place is random. Marks are not.</param>
+    private sealed class Table(int capacity, bool isRandom)
     {
         /// <summary>The first table of every stripe: empty, replaced when the first host is added.</summary>
-        internal static readonly Table Empty = new(1);
+        internal static readonly Table Empty = new(1, isRandom: false);
 
         /// <summary>0: never taken, or free again. Separate from the hosts, because a probe reads mostly these.</summary>
         private readonly uint[] _marks = new uint[capacity];
         private readonly Place[] _places = new Place[capacity];
 
         internal int Capacity => capacity;
+
+        internal bool IsRandom => isRandom;
 
         internal THost? this[int index]
         {
@@ -195,7 +219,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
         internal THost? Find(uint mark, in GrainId id, out int index)
         {
             var marks = _marks;
-            for (index = HomeOf(mark); Volatile.Read(ref marks[index]) is var found && found != 0; index = Next(index))
+            for (index = HomeOf(mark, id); Volatile.Read(ref marks[index]) is var found && found != 0; index = Next(index))
             {
                 if (found == mark && this[index] is { } host && host.HostId.Equals(id))
                     return host;
@@ -204,10 +228,10 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
             return null;
         }
 
-        /// <summary>The first place of a removed host that a probe for this hash reaches; -1 if there is none.</summary>
-        internal int FirstLeft(uint mark)
+        /// <summary>The first place of a removed host that a probe for this grain reaches; -1 if there is none.</summary>
+        internal int FirstLeft(uint mark, in GrainId id)
         {
-            for (var index = HomeOf(mark); _marks[index] != 0; index = Next(index))
+            for (var index = HomeOf(mark, id); _marks[index] != 0; index = Next(index))
             {
                 if (_places[index].Host is null)
                     return index;
@@ -225,7 +249,7 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
 
         internal void Take(uint mark, THost host)
         {
-            var index = HomeOf(mark);
+            var index = HomeOf(mark, host.HostId);
             while (_marks[index] != 0)
                 index = Next(index);
             _places[index].Host = host;
@@ -250,8 +274,12 @@ internal sealed class ActivationMap<THost> : IEnumerable<THost>
             return freed;
         }
 
-        /// <summary>Uses the bits of the hash that do not select the stripe.</summary>
-        private int HomeOf(uint mark) => (int)(((ulong)(mark << StripeBits) * (uint)_marks.Length) >> 32);
+        /// <summary>The place from which a probe starts. Uses the bits of the hash that do not select the stripe.</summary>
+        internal int HomeOf(uint mark, in GrainId id) =>
+            (int)(((ulong)(isRandom ? StableHash.Random(id.Key.AsSpan()) : mark << StripeBits) * (uint)_marks.Length) >> 32);
+
+        /// <summary>How many places a probe from <paramref name="home"/> passes.</summary>
+        internal int DistanceOf(int home, int index) => index >= home ? index - home : index + capacity - home;
 
         private int Next(int index) => index + 1 == _marks.Length ? 0 : index + 1;
     }

@@ -3,6 +3,7 @@ using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Routing;
 using ActOp.Staging;
+using ActOp.Wire;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
@@ -13,7 +14,7 @@ namespace ActOp.Runtime.Activations;
 internal sealed class ActivationTable(ActivationParts parts) : IEnumerable<Activation>
 {
     private readonly ActivationMap<Activation> _activations = new();
-    private readonly ConcurrentDictionary<GrainId, StatelessWorkers> _workers = new();
+    private readonly ConcurrentDictionary<GrainId, StatelessWorkers> _workers = new(GrainsByRandomHash.Instance);
     private readonly RecentActivations _recent = new();
 
     private readonly BackgroundPart _lives = parts.Local.Background.Part("activations");

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using ActOp.Wire;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Directory;
@@ -13,9 +14,17 @@ namespace ActOp.Runtime.Directory;
 /// one that is removed, so the chunks have no gaps.</para>
 /// <para>The object of the grain's key is kept, so a registration of this silo shares it with the activation. Type and silo are one
 /// reference to an object shared by <see cref="Residences"/>.</para>
+/// <para>The hash of a key is the same in every process, so whoever chooses keys can choose many with one hash. A slot in which an entry
+/// has come far from its place changes over to a random hash for good.</para>
 /// </remarks>
 internal sealed class SlotEntries
 {
+    /// <summary>
+    /// How many places a probe passes before the slot changes over to random hashes. A million grains are some 250 in each of the 4,096
+    /// slots.
+    /// </summary>
+    internal const int LongestRun = 1_024;
+
     private const int FirstCapacity = 4;
     private const int ChunkBits = 3;
     private const int ChunkSize = 1 << ChunkBits;
@@ -24,6 +33,9 @@ internal sealed class SlotEntries
 
     /// <summary>Chunks are filled in order; the first one grows until it has the length of the others.</summary>
     private Entry[]?[] _chunks = [new Entry[FirstCapacity]];
+
+    /// <summary>The hash that gives an entry its place is random. Marks are not.</summary>
+    private bool _isRandom;
 
     /// <summary>Entries held.</summary>
     public int Count { get; private set; }
@@ -41,7 +53,7 @@ internal sealed class SlotEntries
     {
         var residence = residences.Get(grain.Type, location.Silo);
         var entry = new Entry(IdSpan.UnsafeGetArray(grain.Key), residence, location.Activation, location.Epoch);
-        var place = Find(grain);
+        var place = Find(grain, out var passed);
         if (place >= 0)
         {
             // Takes the key object of the new activation, so that the old one can be collected.
@@ -51,10 +63,20 @@ internal sealed class SlotEntries
 
         // At most seven eighths full: with linear probing, a failed search then reads some tens of adjacent hashes.
         if (Count + 1 > _places.Length - Math.Max(1, _places.Length >> 3))
-            Grow();
+        {
+            // Grows by half, because the unused part counts for each of 4,096 slots.
+            Replace(_places.Length + Math.Max(_places.Length >> 1, FirstCapacity));
+        }
+
+        if (passed > LongestRun && !_isRandom)
+        {
+            _isRandom = true;
+            Replace(_places.Length);
+        }
+
         MakeRoom();
-        Insert(new Place(Mark(grain), Count));
-        At(Count++) = entry;
+        At(Count) = entry;
+        Insert(new Place(Mark(grain), Count++));
     }
 
     /// <summary>Removes the grain's registration; false when there is none.</summary>
@@ -92,10 +114,15 @@ internal sealed class SlotEntries
 
     private ref Entry At(int index) => ref _chunks[index >> ChunkBits]![index & (ChunkSize - 1)];
 
-    private int Find(in GrainId grain)
+    private int Find(in GrainId grain) => Find(grain, out _);
+
+    /// <param name="grain">The grain.</param>
+    /// <param name="passed">How many places were passed.</param>
+    private int Find(in GrainId grain, out int passed)
     {
         var mark = Mark(grain);
-        for (var place = HomeOf(mark); _places[place].Mark != 0; place = Next(place))
+        passed = 0;
+        for (var place = HomeOf(mark, grain.Key.AsSpan()); _places[place].Mark != 0; place = Next(place), passed++)
         {
             if (_places[place].Mark == mark && At(_places[place].Index).Is(grain))
                 return place;
@@ -104,9 +131,16 @@ internal sealed class SlotEntries
         return -1;
     }
 
+    /// <summary>How many places are passed to find the grain. For tests.</summary>
+    internal int DistanceOf(in GrainId grain)
+    {
+        Find(grain, out var passed);
+        return passed;
+    }
+
     private void Insert(in Place added)
     {
-        var place = HomeOf(added.Mark);
+        var place = HomeOf(added);
         while (_places[place].Mark != 0)
             place = Next(place);
         _places[place] = added;
@@ -132,7 +166,7 @@ internal sealed class SlotEntries
     /// <summary>The position in the table of the entry with this index.</summary>
     private int PlaceOf(int index)
     {
-        var place = HomeOf(At(index).Mark);
+        var place = HomeOf(new Place(At(index).Mark, index));
         while (_places[place].Mark == 0 || _places[place].Index != index)
             place = Next(place);
         return place;
@@ -144,7 +178,7 @@ internal sealed class SlotEntries
         for (var place = Next(gap); _places[place].Mark != 0; place = Next(place))
         {
             // Not when the entry's home lies behind the gap, on the way from the gap to the entry.
-            var home = HomeOf(_places[place].Mark);
+            var home = HomeOf(_places[place]);
             if (gap <= place ? gap < home && home <= place : gap < home || home <= place)
                 continue;
             _places[gap] = _places[place];
@@ -154,11 +188,10 @@ internal sealed class SlotEntries
         _places[gap] = default;
     }
 
-    private void Grow()
+    private void Replace(int capacity)
     {
         var places = _places;
-        // Grows by half, because the unused part counts for each of 4,096 slots.
-        _places = new Place[places.Length + Math.Max(places.Length >> 1, FirstCapacity)];
+        _places = new Place[capacity];
         foreach (var place in places)
         {
             if (place.Mark != 0)
@@ -183,7 +216,10 @@ internal sealed class SlotEntries
     private static int MarkOf(uint hash) => hash != 0 ? (int)hash : 1;
 
     /// <summary>Mixes all bits of the hash, because hashes within one slot share some bits.</summary>
-    private int HomeOf(int mark) => (int)(((ulong)((uint)mark * 0x85EBCA6Bu) * (uint)_places.Length) >> 32);
+    private int HomeOf(int mark, ReadOnlySpan<byte> key) =>
+        (int)(((ulong)(_isRandom ? StableHash.Random(key) : (uint)mark * 0x85EBCA6Bu) * (uint)_places.Length) >> 32);
+
+    private int HomeOf(in Place place) => HomeOf(place.Mark, _isRandom ? At(place.Index).Key : default);
 
     private int Next(int place) => place + 1 == _places.Length ? 0 : place + 1;
 
@@ -194,6 +230,8 @@ internal sealed class SlotEntries
 
     private readonly struct Entry(byte[]? key, Residence residence, ActivationId activation, long epoch)
     {
+        public ReadOnlySpan<byte> Key => key;
+
         public Residence Residence => residence;
 
         public Location Location => new(residence.Silo, activation, epoch);

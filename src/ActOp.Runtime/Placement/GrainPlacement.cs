@@ -7,6 +7,7 @@ using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
 using ActOp.Serialization;
+using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;
@@ -345,7 +346,7 @@ internal sealed class PlacementHints
     /// <summary>More grains than several rounds move.</summary>
     private const int Capacity = 65_536;
 
-    private readonly ConcurrentDictionary<GrainId, SiloAddress> _hints = new();
+    private readonly ConcurrentDictionary<GrainId, SiloAddress> _hints = new(GrainsByRandomHash.Instance);
     private readonly ConcurrentQueue<GrainId> _order = new();
 
     internal void Put(GrainId grain, SiloAddress silo)

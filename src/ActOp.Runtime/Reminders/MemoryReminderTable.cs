@@ -1,6 +1,7 @@
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Hosting;
+using ActOp.Wire;
 using Orleans;
 using Orleans.Concurrency;
 using Orleans.Runtime;
@@ -68,7 +69,7 @@ internal sealed class MemoryReminderTable : IReminderTable, IReminderTableTarget
 
     /// <summary>The rows by grain, in parts of the ring of hashes.</summary>
     private readonly Dictionary<GrainId, Dictionary<string, MemoryRow>>[] _parts = [.. Enumerable.Range(0, 1 << PartBits).Select(static _ =>
-        new Dictionary<GrainId, Dictionary<string, MemoryRow>>())];
+        new Dictionary<GrainId, Dictionary<string, MemoryRow>>(GrainsByRandomHash.Instance))];
     private readonly Queue<(MemoryRow Row, long At)> _removed = new();
     private readonly HashSet<SiloAddress> _joined = [];
     private LocalNode _local = null!;

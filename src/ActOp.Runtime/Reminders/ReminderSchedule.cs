@@ -1,4 +1,5 @@
 using ActOp.Runtime.Directory;
+using ActOp.Wire;
 using Orleans;
 using Orleans.Runtime;
 using static Orleans.Reminders.Diagnostics.ReminderEvents;
@@ -22,7 +23,7 @@ internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, L
 {
     private const int FewPlaces = 1024;
 
-    private readonly Dictionary<(GrainId, string), ReminderRecord> _records = [];
+    private readonly Dictionary<(GrainId, string), ReminderRecord> _records = new(GrainsByRandomHash.Instance);
     private readonly PriorityQueue<(ReminderRecord Record, int Place), long> _queue = new();
 
     /// <summary>The number of reminders in memory.</summary>

@@ -3,6 +3,7 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Hosting;
+using ActOp.Wire;
 using Orleans;
 using Orleans.Hosting;
 using Orleans.Runtime;
@@ -59,11 +60,11 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     private readonly BackgroundPart _work;
     private readonly ReminderSlots _slots;
     private readonly ReminderSchedule _schedule;
-    private readonly Dictionary<GrainId, Task> _writes = [];
+    private readonly Dictionary<GrainId, Task> _writes = new(GrainsByRandomHash.Instance);
     private readonly Queue<(GrainId Grain, string Name, long At)> _recent = new();
 
     /// <summary>Reminders that were written while a read of the table is under way: what it finds of them may be older.</summary>
-    private readonly HashSet<(GrainId, string)> _touched = [];
+    private readonly HashSet<(GrainId, string)> _touched = new(GrainsByRandomHash.Instance);
     private TaskCompletionSource _wanted = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private ITimer? _timer;
     private readonly FailureCount _badRows = new();

@@ -1,6 +1,8 @@
 using System.Diagnostics.Metrics;
+using System.Globalization;
 using System.Net;
 using ActOp.Mesh.Transports;
+using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
@@ -129,6 +131,69 @@ public class HostileClientTests : IAsyncLifetime
         var reference = (IPreyWatcher)(object)Hostile.Factory.Create(observer, typeof(IPreyWatcher));
         await Assert.ThrowsAsync<SiloUnavailableException>(() => HostileClient.GetGrain<IPrey>(3).Tell(reference).WaitAsync(Gate.Patience));
         Assert.DoesNotContain(Silo.Peers.Mesh.Peers(), peer => peer.Name == nowhere.ToParsableString());
+    }
+
+    /// <summary>With 65,536 entries no silo could join.</summary>
+    [Fact]
+    public async Task Nothing_is_kept_for_an_address_because_a_client_names_it()
+    {
+        var nowhere = SiloAddress.New(IPAddress.Loopback, 9, 1);
+        var open = MethodOf<IClusterTarget>(nameof(IClusterTarget.GetTable));
+        GrainId[] targets =
+        [
+            SystemGrainIds.Observer(nowhere, Guid.NewGuid()), SystemGrainIds.Client(nowhere),
+            SystemGrainIds.SystemTarget(ClusterService.Name, nowhere),
+        ];
+        foreach (var target in targets)
+        {
+            Hostile.Peers.Send(Silo.Address, default, Request(target, open, FrameFlags.OneWay));
+            Hostile.Peers.Send(Silo.Address, default, Request(target, open));
+            Hostile.Peers.Send(Silo.Address, default, Written((ref WireWriter writer) =>
+                new CancelFrame(Hostile.Address, 1, target, 0, 10_000).Write(ref writer, 0)));
+        }
+
+        // Read after those before it.
+        await RefusedFrame([9, 9, 9], Refusal.Frame);
+        Assert.Null(Silo.Peers.FindSender(nowhere));
+    }
+
+    [Fact]
+    public async Task A_key_that_is_longer_than_frames_carry_fails_its_call_at_once()
+    {
+        var grain = _cluster.Client.GetGrain<IEchoGrain>(new string('k', IdIntern.MaxBytes));
+        var exception = await Assert.ThrowsAsync<LimitExceededException>(() => grain.Echo("text").WaitAsync(Gate.Patience));
+        Assert.Contains(IdIntern.MaxBytes.ToString(CultureInfo.InvariantCulture), exception.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData(IdIntern.MaxBytes - 4, true)]
+    [InlineData(IdIntern.MaxBytes - 3, false)]
+    public void A_longer_id_is_not_read(int bytes, bool isRead)
+    {
+        var frame = Written((ref WireWriter writer) =>
+        {
+            writer.WriteFixed32(1);
+            writer.WriteBytes("prey"u8);
+            writer.WriteBytes(new byte[bytes]);
+        });
+        var exception = Record.Exception(() =>
+        {
+            var reader = new WireReader(frame, new WireSession(null));
+            new IdIntern().Read(ref reader);
+        });
+        Assert.Equal(isRead, exception is not Orleans.Serialization.SerializerException);
+    }
+
+    [Theory]
+    [InlineData(500, true)]
+    [InlineData(600, false)]
+    public void Only_short_ids_are_kept_for_the_next_frame(int bytes, bool areKept)
+    {
+        var key = new byte[bytes];
+        var intern = new IdIntern();
+        var (first, second) = (intern.Find(1, "prey"u8, key), intern.Find(1, "prey"u8, key));
+        Assert.Equal(first, second);
+        Assert.Equal(areKept, ReferenceEquals(IdSpan.UnsafeGetArray(first.Key), IdSpan.UnsafeGetArray(second.Key)));
     }
 
     [Fact]

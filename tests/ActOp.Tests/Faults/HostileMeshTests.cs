@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using System.Diagnostics.Metrics;
 using System.Net;
@@ -6,7 +7,10 @@ using ActOp.Configuration;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
 using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
+using ActOp.Serialization;
 using ActOp.Tests.Clusters;
+using ActOp.Wire;
 
 namespace ActOp.Tests.Faults;
 
@@ -147,6 +151,8 @@ public abstract class HostileMesh(TimeSpan firstByte, TimeSpan handshake) : IAsy
 
         internal ConcurrentBag<Peer> Connected { get; } = [];
 
+        internal ConcurrentQueue<byte[]> Frames { get; } = [];
+
         public override void PeerConnected(Peer peer) => Connected.Add(peer);
 
         public override void PeerDisconnected(Peer peer, DisconnectReason reason)
@@ -155,6 +161,8 @@ public abstract class HostileMesh(TimeSpan firstByte, TimeSpan handshake) : IAsy
 
         public override void FramesReceived(Link link, FrameBatch frames)
         {
+            foreach (var frame in frames)
+                Frames.Enqueue(frame.ToArray());
         }
 
         public override void SendPending(Link link)
@@ -306,6 +314,48 @@ public sealed class HostileMeshTests() : HostileMesh(TimeSpan.FromMinutes(1), Ti
         await RefusedAsync(DisconnectReason.NameTaken, times: 2);
         Dial(Silo.SiloAddress.ToParsableString(), NodeKind.Silo, SiloSecret, SiloPort);
         await RefusedAsync(DisconnectReason.Self);
+    }
+
+    /// <summary>
+    /// The impostor was first at the silo of the grain, which gets the request from the silo of the client, and answers through it.
+    /// </summary>
+    [Fact]
+    public async Task An_answer_goes_only_to_the_process_that_has_asked()
+    {
+        const ulong Ticket = 77;
+        var grain = _cluster.Client.GetGrain<IEchoGrain>("asked");
+        await Place.On(Other, () => grain.Echo("here"));
+        var impostor = Dial(ClientName(7), NodeKind.Client, ClientSecret, ((InProcessSiloHandle)_cluster.Silos[1]).GatewayAddress.Endpoint);
+        var honest = Dial(ClientName(7), NodeKind.Client, ClientSecret, Gateway);
+        await Until(() => !impostor.Connected.IsEmpty && !honest.Connected.IsEmpty);
+
+        var request = EchoOf(grain.GetGrainId(), Ticket, "between us");
+        Assert.Equal(SendResult.Accepted, honest.Connected.First().GetLink(0)!.TryAppend(request));
+
+        // The client also hears that its request was forwarded.
+        static bool IsReply(byte[] frame) => frame[0] == (byte)FrameKind.Reply;
+        await Until(() => honest.Frames.Any(IsReply) || !impostor.Frames.IsEmpty);
+        Assert.Empty(impostor.Frames);
+        var answer = Assert.Single(honest.Frames, IsReply);
+        Assert.Equal(Ticket, BinaryPrimitives.ReadUInt64LittleEndian(answer.AsSpan(2)));
+        Assert.Contains("between us", Encoding.UTF8.GetString(answer), StringComparison.Ordinal);
+    }
+
+    private static byte[] EchoOf(GrainId grain, ulong ticket, string text)
+    {
+        var buffer = new WireBuffer();
+        var writer = new WireWriter(buffer, new WireSession(null));
+        writer.WriteByte((byte)FrameKind.Request);
+        writer.WriteByte(0);
+        writer.WriteByte(0);
+        writer.WriteFixed64(ticket);
+        writer.WriteFixed64(TypeManifest.Methods.Single(
+            static method => method.InterfaceType == typeof(IEchoGrain) && method.Name == nameof(IEchoGrain.Echo)).Id);
+        IdIntern.Write(ref writer, grain);
+        IdIntern.Write(ref writer, default);
+        writer.WriteNullableString(text);
+        writer.Commit();
+        return buffer.Written.ToArray();
     }
 
     [Fact]

@@ -30,6 +30,24 @@ public sealed class ActivationMapTests
         Assert.Equal(hosts.Skip(10_000).Select(host => host.HostId).Order(), map.Select(host => host.HostId).Order());
     }
 
+    /// <summary>As if their keys had been chosen so. Without another hash, each is behind all those before it.</summary>
+    [Fact]
+    public void Many_grains_with_one_hash_are_not_one_run()
+    {
+        const int Grains = 30_000;
+        var map = new ActivationMap<Host>();
+        var hosts = Enumerable.Range(0, Grains)
+            .Select(number => new Host(GrainId.Create(GrainType.Create("kind"), IdSpan.UnsafeCreate(BitConverter.GetBytes(number), 7))))
+            .ToArray();
+        Assert.All(hosts, host => Assert.True(map.TryAdd(host)));
+        Assert.All(hosts, host => Assert.False(map.TryAdd(host)));
+        Assert.All(hosts, host => Assert.Same(host, Found(map, host.HostId)));
+        Assert.All(hosts, host => Assert.InRange(map.DistanceOf(host.HostId), 0, ActivationMap<Host>.LongestRun));
+        Assert.All(hosts.Where((_, index) => index % 2 == 0), host => Assert.True(map.TryRemove(host)));
+        Assert.Equal(Grains / 2, map.Count);
+        Assert.All(hosts.Where((_, index) => index % 2 == 1), host => Assert.Same(host, Found(map, host.HostId)));
+    }
+
     [Fact]
     public void One_that_was_replaced_cannot_be_removed_and_its_successor_can()
     {

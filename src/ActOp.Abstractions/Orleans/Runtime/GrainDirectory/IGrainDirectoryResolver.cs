@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Configuration;
 using Orleans.GrainDirectory;
@@ -73,7 +74,8 @@ internal sealed class LeastUsedCache(int capacity, TimeSpan lifetime, TimeProvid
 {
     private readonly Lock _gate = new();
     private readonly LinkedList<(GrainAddress Address, int Version, long StoredAt)> _byUse = new();
-    private readonly Dictionary<GrainId, LinkedListNode<(GrainAddress Address, int Version, long StoredAt)>> _byGrain = [];
+    private readonly Dictionary<GrainId, LinkedListNode<(GrainAddress Address, int Version, long StoredAt)>> _byGrain =
+        new(GrainsByRandomHash.Instance);
 
     public IEnumerable<(GrainAddress ActivationAddress, int Version)> KeyValues
     {
