@@ -34,6 +34,10 @@ internal static class TracedCalls
 
     private static readonly ActivitySource Floor = new("ActOp.Bench.Floor");
 
+    /// <summary>A span with the attributes that one of a call has, if anybody listens.</summary>
+    internal static Activity? Begin(ActivityKind kind) =>
+        Floor.StartActivity("floor", kind)?.SetTag("rpc.system", "actop").SetTag("actop.grain", "floor");
+
     internal static async Task Measure(CallSettings settings, Action<Row> report)
     {
         // Before the silo: its threads look for work now and then.
@@ -44,6 +48,8 @@ internal static class TracedCalls
             await using var chosen = await BenchHost.StartSilo(
                 locality: false, configure: silo => silo.Configure<CallTracingOptions>(options => options.RootShare = root));
             var way = new Way(name, 1, root * spans, Bar, null);
+            if (root == 0)
+                await MeasureInPlace(chosen, settings, report);
             await Measure(chosen, settings, way, report);
         }
 
@@ -86,11 +92,32 @@ internal static class TracedCalls
         await Compare("calls that begin a trace, " + Hosted + " hosted" + way.Name, HostedRoots, way, settings.Runs, report);
     }
 
+    /// <summary>
+    /// One pair of a hundred puts each call into two spans of its own. In loops alone these are measured with warm caches, among other calls
+    /// as they are when one trace in a hundred is recorded.
+    /// </summary>
+    private static async Task MeasureInPlace(BenchHost silo, CallSettings settings, Action<Row> report)
+    {
+        var pairs = Calls.Pairs.Numbered(Pairs);
+        var slice = Math.Max(10, settings.Milliseconds / 2 / PairsPerRun);
+
+        async Task<long> ByHand(Action began)
+        {
+            began();
+            var first = Calls.Pairs.Run(silo.Grains, pairs[..1], slice, Grains.LoopTiming.Spans);
+            var others = Calls.Pairs.Run(silo.Grains, pairs[1..], slice, Grains.LoopTiming.None);
+            return (await first).Calls + (await others).Calls;
+        }
+
+        var way = new Way(", by .NET alone", 1, 0, null, null, Floor.Name);
+        await Compare("floor: two spans around 1 % of the calls" + way.Name, ByHand, way, settings.Runs, report);
+    }
+
     /// <summary>What .NET takes for the two spans of a recorded call, with the attributes that a call has; nanoseconds.</summary>
     private static double MeasureSpans(CallSettings settings, Action<Row> report)
     {
         var times = new double[settings.Runs];
-        using var tracing = new Tracing(1);
+        using var tracing = new Tracing(1, Floor.Name);
         for (var run = -1; run < settings.Runs; run++)
         {
             var start = Stopwatch.GetTimestamp();
@@ -106,16 +133,13 @@ internal static class TracedCalls
 
         report(new Row("floor: .NET records the two spans of a call", "ns", Spread.Of(times)));
         return Spread.Of(times).Median;
-
-        static Activity? Begin(ActivityKind kind) =>
-            Floor.StartActivity("floor", kind)?.SetTag("rpc.system", "actop").SetTag("actop.grain", "floor");
     }
 
     /// <summary>What .NET and the sampler take for one trace that begins, nobody records, and ends; nanoseconds.</summary>
     private static double MeasureFloor(CallSettings settings, Action<Row> report)
     {
         var times = new double[settings.Runs];
-        using var tracing = new Tracing(Share);
+        using var tracing = new Tracing(Share, Floor.Name);
         for (var run = -1; run < settings.Runs; run++)
         {
             var start = Stopwatch.GetTimestamp();
@@ -139,8 +163,8 @@ internal static class TracedCalls
         for (var pair = -1; pair < runs * PairsPerRun; pair++)
         {
             var tracedFirst = pair % 2 == 0;
-            var one = await Play(play, tracedFirst ? way.Sampled : null);
-            var other = await Play(play, tracedFirst ? null : way.Sampled);
+            var one = await Play(play, tracedFirst ? way : null);
+            var other = await Play(play, tracedFirst ? null : way);
             if (pair < 0)
                 continue;
             var (off, on) = tracedFirst ? (other, one) : (one, other);
@@ -167,12 +191,12 @@ internal static class TracedCalls
         report(new Row(name + ", recorded", "% of the calls", new Spread(share, share, share)));
     }
 
-    private static async Task<Slice> Play(Func<Action, Task<long>> play, double? sampled)
+    private static async Task<Slice> Play(Func<Action, Task<long>> play, Way? way)
     {
         Tracing? tracing = null;
         var busy = Environment.CpuUsage.TotalTime;
         var start = Stopwatch.GetTimestamp();
-        var calls = await play(() => tracing = sampled is { } share ? new Tracing(share) : null);
+        var calls = await play(() => tracing = way is null ? null : new Tracing(way.Sampled, way.Source));
         var seconds = Stopwatch.GetElapsedTime(start).TotalSeconds;
         var used = (Environment.CpuUsage.TotalTime - busy).TotalNanoseconds;
         tracing?.Dispose();
@@ -185,7 +209,8 @@ internal static class TracedCalls
     /// <param name="Spans">What .NET takes for the spans of the recorded calls, in ns for each call.</param>
     /// <param name="Bar">What calls may lose beside that, in per cent; null for no limit.</param>
     /// <param name="Floor">What .NET takes for a trace that begins, in ns; null if it is not asked.</param>
-    private sealed record Way(string Name, double Sampled, double Spans, double? Bar, double? Floor);
+    /// <param name="Source">The source that is listened to.</param>
+    private sealed record Way(string Name, double Sampled, double Spans, double? Bar, double? Floor, string Source = Runtime);
 
     /// <summary>What one slice of time has shown.</summary>
     /// <param name="Calls">Calls answered.</param>
@@ -201,10 +226,9 @@ internal static class TracedCalls
         private long _ended;
         private int _disposed;
 
-        internal Tracing(double share) => _provider = Sdk.CreateTracerProviderBuilder()
+        internal Tracing(double share, string source) => _provider = Sdk.CreateTracerProviderBuilder()
             .SetSampler(new ParentBasedSampler(new TraceIdRatioBasedSampler(share)))
-            .AddSource(Runtime)
-            .AddSource(Floor.Name)
+            .AddSource(source)
             .AddProcessor(this)
             .Build();
 

@@ -39,6 +39,7 @@ public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
             LoopTiming.Coarse => await LoopCoarse(other, milliseconds),
             LoopTiming.Exact => await LoopExact(other, milliseconds),
             LoopTiming.Token => await LoopWithToken(other, milliseconds),
+            LoopTiming.Spans => await LoopWithSpans(other, milliseconds),
             _ => await LoopUntimed(other, milliseconds),
         };
     }
@@ -84,6 +85,23 @@ public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
         {
             for (var left = Batch; left > 0; left--)
                 value = await other.NextUnless(value, source.Token);
+        }
+
+        return new LoopResult(calls, 0, 0);
+    }
+
+    private static async ValueTask<LoopResult> LoopWithSpans(IEchoGrain other, int milliseconds)
+    {
+        long calls = 0;
+        var value = 0;
+        for (var end = Environment.TickCount64 + milliseconds; Environment.TickCount64 < end; calls += Batch)
+        {
+            for (var left = Batch; left > 0; left--)
+            {
+                using var client = Calls.TracedCalls.Begin(ActivityKind.Client);
+                using var server = Calls.TracedCalls.Begin(ActivityKind.Server);
+                value = await other.Next(value);
+            }
         }
 
         return new LoopResult(calls, 0, 0);

@@ -14,4 +14,7 @@ public enum LoopTiming
 
     /// <summary>As <see cref="None"/>, with a cancellation token that nobody cancels.</summary>
     Token,
+
+    /// <summary>As <see cref="None"/>, each call within two spans that the caller records itself: the least that a recorded call costs.</summary>
+    Spans,
 }

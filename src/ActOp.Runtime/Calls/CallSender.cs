@@ -209,7 +209,9 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             return;
         }
 
-        var current = traced ? Activity.Current : null;
+        // Restored as a whole: setting the current activity would allocate another context. Null where its flow is suppressed.
+        var context = traced ? ExecutionContext.Capture() : null;
+        var current = traced && context is null ? Activity.Current : null;
         var activity = traced ? CallTrace.StartClient(call) : null;
         if (isFiltered)
             _ = _filters.RunOutgoing(call, activity);
@@ -217,8 +219,12 @@ internal sealed class CallSender(LocalNode local, RuntimeMetrics metrics) : Call
             RouteWithin(activity, call, reference);
         else
             RouteAndAwait(call, reference);
-        if (activity is not null)
+        if (activity is null)
+            return;
+        if (context is null)
             Activity.Current = current;
+        else
+            ExecutionContext.Restore(context);
     }
 
     /// <summary>The span of a call without an answer contains its sending.</summary>

@@ -17,6 +17,8 @@ internal static class CallTrace
 {
     internal const string SourceName = "ActOp.Runtime";
 
+    private const string GrainTag = "actop.grain";
+
     private static readonly ActivitySource Own = new(SourceName);
 
     /// <summary>For applications that name the source of Orleans. Used when nobody listens to our own.</summary>
@@ -94,7 +96,7 @@ internal static class CallTrace
         if (activity is { IsAllDataRequested: true })
         {
             call.Trace = activity;
-            return Begin(activity, call);
+            return Begin(activity, call.TargetId.ToString());
         }
 
         call.Trace = Drop(activity, current);
@@ -127,7 +129,7 @@ internal static class CallTrace
 
         var activity = Create(Source, call.Method.ActivityName, ActivityKind.Server, trace);
         if (activity is { IsAllDataRequested: true })
-            return Begin(activity, call);
+            return Begin(activity, NameIn(trace) ?? call.TargetId.ToString());
         Enter(Drop(activity, trace));
         return null;
     }
@@ -279,6 +281,12 @@ internal static class CallTrace
         _ => default,
     };
 
-    private static Activity Begin(Activity activity, Call call) =>
-        Start(activity).SetTag("rpc.system", "actop").SetTag("actop.grain", call.TargetId.ToString());
+    private static Activity Begin(Activity activity, string grain) =>
+        Start(activity).AddTag("rpc.system", "actop").AddTag(GrainTag, grain);
+
+    /// <summary>The text of the grain's id, if the caller's span is in this process and has it.</summary>
+    private static string? NameIn(object? trace) =>
+        trace is Activity { Kind: ActivityKind.Client } caller and not PassedTrace && ReferenceEquals(caller.Source, Source)
+            ? caller.GetTagItem(GrainTag) as string
+            : null;
 }
