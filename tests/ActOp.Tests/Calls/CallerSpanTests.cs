@@ -61,6 +61,36 @@ public class CallerSpanTests
         Assert.Null(Activity.Current);
     }
 
+    [Theory]
+    [InlineData(0)]
+    [InlineData(1)]
+    public async Task Both_spans_name_the_grain_and_write_its_name_once_in_a_process(int silo)
+    {
+        await using var cluster = await Cluster.Begin(silo);
+        await cluster.Grain.Value();
+        var names = cluster.All(nameof(ICalledWithSpan.Value)).Select(static span => span.GetTagItem("actop.grain")).ToArray();
+        Assert.Equal([cluster.Grain.GetGrainId().ToString(), cluster.Grain.GetGrainId().ToString()], names);
+        Assert.Equal(silo == 0, ReferenceEquals(names[0], names[1]));
+    }
+
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task The_sender_of_a_recorded_call_keeps_its_activity_also_where_no_context_flows(bool suppressed)
+    {
+        await using var cluster = await Cluster.Begin(0);
+        using var outer = new Activity("outer").Start();
+        ValueTask<int> call;
+        using (suppressed ? ExecutionContext.SuppressFlow() : default(AsyncFlowControl?))
+        {
+            call = cluster.Grain.Value();
+            Assert.Same(outer, Activity.Current);
+        }
+
+        await call;
+        Assert.Equal(outer.SpanId, cluster.Ended(nameof(ICalledWithSpan.Value)).ParentSpanId);
+    }
+
     public interface ICalledWithSpan : IGrainWithStringKey
     {
         Task Answer();
@@ -133,6 +163,10 @@ public class CallerSpanTests
             Assert.True(span.IsStopped);
             return span;
         }
+
+        /// <summary>The spans of a method on both sides, which have ended.</summary>
+        internal IEnumerable<Activity> All(string method) =>
+            _ended.Where(one => one.OperationName.EndsWith("/" + method, StringComparison.Ordinal));
 
         public ValueTask DisposeAsync()
         {
