@@ -17,6 +17,10 @@ internal sealed class GraphMaker(int seed)
 {
     private const int Kinds = 46;
 
+    /// <summary>Made once, because each takes 40 KB. Graphs are only written.</summary>
+    private static readonly ConcurrentQueue<Large>[] EmptyQueues =
+        [.. Enumerable.Range(0, 100).Select(static _ => new ConcurrentQueue<Large>())];
+
     private readonly Random _random = new(seed);
     private readonly List<object?> _parts = [1, "text", null];
     private int _near = 1;
@@ -158,7 +162,7 @@ internal sealed class GraphMaker(int seed)
     private object MakeEmpty(int kind) => kind switch
     {
         36 => new ConcurrentQueue<Large>(),
-        37 => new ConcurrentQueue<Large>[_random.Next(100)].Select(static _ => new ConcurrentQueue<Large>()).ToArray(),
+        37 => EmptyQueues[.._random.Next(100)],
         38 => new Large?[_random.Next(300)],
         39 => new ConcurrentDictionary<int, Large>(),
         40 => new NameValueCollection(),

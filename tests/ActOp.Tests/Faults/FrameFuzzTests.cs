@@ -56,9 +56,10 @@ public class FrameFuzzTests
     [Fact]
     public void Damaged_payloads_give_a_value_or_a_serializer_exception_and_take_no_more_memory_than_their_limit()
     {
-        var serializer = new Serializer();
         var random = new Random(Seed);
-        var samples = Samples().Select(sample => serializer.SerializeToArray<object?>(sample)).ToArray();
+        var samples = Samples()
+            .Select(sample => Written((ref WireWriter writer) => Codec<object?>.Default.Write(ref writer, sample)))
+            .ToArray();
         var session = new WireSession(null);
         var (read, refused, largest) = (0, 0, 0L);
         for (var count = 0; count < Frames; count++)
@@ -85,7 +86,19 @@ public class FrameFuzzTests
 
         TestContext.Current.TestOutputHelper!.WriteLine(
             Frames + " payloads: " + read + " read, " + refused + " refused; at most " + largest + " bytes for one");
-        Assert.True(read > 0 && refused > 0);
+        // Else most would end at their first bytes, and nothing behind these would be tried.
+        Assert.True(read > Frames / 20 && refused > Frames / 20);
+    }
+
+    private delegate void Write(ref WireWriter writer);
+
+    private static byte[] Written(Write write)
+    {
+        var buffer = new WireBuffer();
+        var writer = new WireWriter(buffer, new WireSession(null));
+        write(ref writer);
+        writer.Commit();
+        return buffer.Written.ToArray();
     }
 
     private static object?[] Samples() =>
@@ -272,17 +285,6 @@ public class FrameFuzzTests
                 arguments(ref writer);
             });
             return (bytes, header);
-        }
-
-        private delegate void Write(ref WireWriter writer);
-
-        private static byte[] Written(Write write)
-        {
-            var buffer = new WireBuffer();
-            var writer = new WireWriter(buffer, new WireSession(null));
-            write(ref writer);
-            writer.Commit();
-            return buffer.Written.ToArray();
         }
     }
 
