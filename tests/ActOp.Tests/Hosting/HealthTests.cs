@@ -70,7 +70,7 @@ public class HealthTests
         var node = services.GetRequiredService<Node>();
         node.SetLease(held: false, ended: false);
         Assert.Equal((HealthStatus.Healthy, HealthStatus.Unhealthy), await AskAsync(services));
-        await PassAsync(clock, services, TimeSpan.FromSeconds(22), HealthStatus.Unhealthy);
+        await PassAsync(clock, services, TimeSpan.FromSeconds(22), "has had no lease for");
         node.SetLease(held: true, ended: false);
         Assert.Equal((HealthStatus.Healthy, HealthStatus.Healthy), await AskAsync(services));
     }
@@ -86,9 +86,9 @@ public class HealthTests
         var services = cluster.Silos[0].ServiceProvider;
         using var gate = new ManualResetEventSlim();
         services.GetRequiredService<Node>().Stages.Control.Post(new Item(() => gate.Wait(Gate.Patience)));
-        await PassAsync(clock, services, TimeSpan.FromSeconds(11), HealthStatus.Unhealthy);
+        await PassAsync(clock, services, TimeSpan.FromSeconds(11), "Nothing has run on the stage control");
         gate.Set();
-        await PassAsync(clock, services, TimeSpan.FromSeconds(2), HealthStatus.Healthy);
+        await PassAsync(clock, services, TimeSpan.FromSeconds(2), null);
     }
 
     [Fact]
@@ -98,7 +98,7 @@ public class HealthTests
         var builder = new InProcessTestClusterBuilder(1);
         builder.ConfigureSilo((_, silo) =>
         {
-            silo.Configure<HealthOptions>(static options => options.StageTimeout = TimeSpan.FromSeconds(10));
+            silo.Configure<HealthOptions>(static options => options.StageTimeout = TimeSpan.FromSeconds(5));
             silo.Services.AddSingleton<TimeProvider>(clock).AddHealthChecks().AddActOp();
         });
         await using var cluster = builder.Build();
@@ -106,10 +106,13 @@ public class HealthTests
         var services = cluster.Silos[0].ServiceProvider;
         using var gate = new ManualResetEventSlim();
         Slow.Entry = gate;
+        Slow.IsRead.Reset();
         var call = cluster.Client.GetGrain<ISlowReader>(1).Take(new Slow { Number = 5 });
-        await PassAsync(clock, services, TimeSpan.FromSeconds(12), HealthStatus.Unhealthy);
+        // In the silo's time the client's keep-alives stop now, and after 15 s its session ends.
+        Assert.True(Slow.IsRead.Wait(Gate.Patience, Cancellation));
+        await PassAsync(clock, services, TimeSpan.FromSeconds(7), "reads from the network has been in one frame");
         gate.Set();
-        await PassAsync(clock, services, TimeSpan.FromSeconds(2), HealthStatus.Healthy);
+        await PassAsync(clock, services, TimeSpan.FromSeconds(2), null);
         Assert.Equal(5, await call.WaitAsync(Gate.Patience, Cancellation));
     }
 
@@ -124,18 +127,9 @@ public class HealthTests
         var services = cluster.Silos[0].ServiceProvider;
         using var gate = new ManualResetEventSlim();
         services.GetRequiredService<Node>().Stages.ClientSend.Post(new Item(() => gate.Wait(Gate.Patience)));
-        using var limit = new CancellationTokenSource(Gate.Patience);
-        var checks = services.GetRequiredService<HealthCheckService>();
-        while ((await checks.CheckHealthAsync(Cancellation)).Entries["actop-live"].Description?.Contains(
-            "writes to the network has been in one item", StringComparison.Ordinal) != true)
-        {
-            limit.Token.ThrowIfCancellationRequested();
-            clock.Advance(TimeSpan.FromMilliseconds(100));
-            await Task.Yield();
-        }
-
+        await PassAsync(clock, services, TimeSpan.FromSeconds(12), "writes to the network has been in one item");
         gate.Set();
-        await PassAsync(clock, services, TimeSpan.FromSeconds(2), HealthStatus.Healthy);
+        await PassAsync(clock, services, TimeSpan.FromSeconds(2), null);
     }
 
     [Fact]
@@ -177,18 +171,22 @@ public class HealthTests
         return (live.Status, ready.Status);
     }
 
-    /// <summary>Time passes in steps until liveness is as expected, at least so long.</summary>
-    private static async Task PassAsync(FakeClock clock, IServiceProvider services, TimeSpan time, HealthStatus expected)
+    /// <summary>Time passes in steps, at least so long, until the silo is alive, or is not for this reason.</summary>
+    private static async Task PassAsync(FakeClock clock, IServiceProvider services, TimeSpan time, string? reason)
     {
         for (var passed = TimeSpan.Zero; passed < time; passed += TimeSpan.FromSeconds(1))
             clock.Advance(TimeSpan.FromSeconds(1));
+        var checks = services.GetRequiredService<HealthCheckService>();
         using var limit = new CancellationTokenSource(Gate.Patience);
-        while ((await AskAsync(services)).Live != expected)
+        while (!IsAsExpected((await checks.CheckHealthAsync(static check => check.Tags.Contains("live"), Cancellation)).Entries["actop-live"]))
         {
             limit.Token.ThrowIfCancellationRequested();
             clock.Advance(TimeSpan.FromMilliseconds(100));
             await Task.Yield();
         }
+
+        bool IsAsExpected(HealthReportEntry live) => reason is null ? live.Status == HealthStatus.Healthy
+            : live.Status == HealthStatus.Unhealthy && live.Description!.Contains(reason, StringComparison.Ordinal);
     }
 
     private sealed class Item(Action action) : IStageItem
@@ -253,14 +251,21 @@ public sealed class Slow
 {
     internal static ManualResetEventSlim? Entry { get; set; }
 
+    /// <summary>Set when somebody has come to the gate.</summary>
+    internal static ManualResetEventSlim IsRead { get; } = new();
+
     [Id(0)]
     public int Number
     {
         get;
         set
         {
-            if (Thread.CurrentThread.Name?.StartsWith("actop-receive", StringComparison.Ordinal) == true)
-                Entry?.Wait(Gate.Patience);
+            if (Entry is not null && Thread.CurrentThread.Name?.StartsWith("actop-receive", StringComparison.Ordinal) == true)
+            {
+                IsRead.Set();
+                Entry.Wait(Gate.Patience);
+            }
+
             field = value;
         }
     }
