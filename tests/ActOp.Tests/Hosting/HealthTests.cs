@@ -171,22 +171,35 @@ public class HealthTests
         return (live.Status, ready.Status);
     }
 
-    /// <summary>Time passes in steps, at least so long, until the silo is alive, or is not for this reason.</summary>
+    /// <summary>
+    /// Time passes in steps, at least so long, until the silo is alive, or is not for this reason. After each step the stages run what they
+    /// have, as far as they can: otherwise they would stand still by the clock only.
+    /// </summary>
     private static async Task PassAsync(FakeClock clock, IServiceProvider services, TimeSpan time, string? reason)
     {
-        for (var passed = TimeSpan.Zero; passed < time; passed += TimeSpan.FromSeconds(1))
-            clock.Advance(TimeSpan.FromSeconds(1));
         var checks = services.GetRequiredService<HealthCheckService>();
+        var stages = services.GetRequiredService<Node>().Stages;
         using var limit = new CancellationTokenSource(Gate.Patience);
-        while (!IsAsExpected((await checks.CheckHealthAsync(static check => check.Tags.Contains("live"), Cancellation)).Entries["actop-live"]))
+        for (var passed = TimeSpan.Zero; passed < time || !IsAsExpected(await LiveAsync()); passed += TimeSpan.FromSeconds(1))
         {
-            limit.Token.ThrowIfCancellationRequested();
-            clock.Advance(TimeSpan.FromMilliseconds(100));
-            await Task.Yield();
+            clock.Advance(TimeSpan.FromSeconds(1));
+            await RunAsync(stages.Work, limit.Token);
+            if (reason?.Contains(" control", StringComparison.Ordinal) != true)
+                await RunAsync(stages.Control, limit.Token);
         }
+
+        async Task<HealthReportEntry> LiveAsync() =>
+            (await checks.CheckHealthAsync(static check => check.Tags.Contains("live"), Cancellation)).Entries["actop-live"];
 
         bool IsAsExpected(HealthReportEntry live) => reason is null ? live.Status == HealthStatus.Healthy
             : live.Status == HealthStatus.Unhealthy && live.Description!.Contains(reason, StringComparison.Ordinal);
+    }
+
+    private static Task RunAsync(Stage stage, CancellationToken limit)
+    {
+        var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        stage.Post(new Item(done.SetResult));
+        return done.Task.WaitAsync(limit);
     }
 
     private sealed class Item(Action action) : IStageItem
