@@ -45,6 +45,34 @@ public class ExceptionTests
     }
 
     [Fact]
+    public void Exceptions_in_the_data_travel_as_exceptions_each_once()
+    {
+        // As a text, each level would contain the one below twice.
+        Exception shared = new PlainException("x");
+        for (var level = 0; level < 18; level++)
+            shared = new AggregateException("a", shared, new InvalidOperationException("i", shared));
+        var read = Trip(new TimeoutException("t") { Data = { ["cause"] = new InvalidOperationException("i"), ["other"] = 1 } });
+        Assert.Equal("i", Assert.IsType<InvalidOperationException>(read.Data["cause"]).Message);
+        var outer = new TimeoutException("t") { Data = { ["cause"] = shared } };
+        Assert.InRange(Serializer.SerializeToArray<Exception>(outer).Length, 1, 100_000);
+    }
+
+    [Fact]
+    public void An_exception_whose_data_has_itself_is_read()
+    {
+        var thrown = new InvalidOperationException("m");
+        thrown.Data["self"] = thrown;
+        Assert.Equal("m", Trip(thrown).Message);
+    }
+
+    [Fact]
+    public void The_text_of_an_object_in_the_data_is_truncated()
+    {
+        var read = Trip(new InvalidOperationException("m") { Data = { ["k"] = new Endless() } });
+        Assert.Equal(new string('e', 32 * 1024), read.Data["k"]);
+    }
+
+    [Fact]
     public void Own_members_travel_with_GenerateSerializer()
     {
         var read = Assert.IsType<BadException>(Trip(new BadException("m", new TimeoutException("t"), 42)));
@@ -109,4 +137,9 @@ public class ExceptionTests
     private sealed class GenericException<T>() : Exception(typeof(T).Name);
 
     private sealed class HiddenException() : Exception("hidden");
+
+    private sealed class Endless
+    {
+        public override string ToString() => new('e', 1 << 20);
+    }
 }

@@ -70,8 +70,8 @@ internal static class ExceptionBody
     /// <summary>The memory of an exception, without its texts.</summary>
     private const int Bytes = 256;
 
-    /// <summary>Longest stack trace on the wire; longer ones are truncated.</summary>
-    private const int MaxStack = 32 * 1024;
+    /// <summary>Longest stack trace, and text of an object in the data, on the wire; longer ones are truncated.</summary>
+    private const int MaxText = 32 * 1024;
 
     /// <summary>Most inner exceptions of one, and most entries of its data, on the wire; further ones are left out.</summary>
     private const int MaxItems = 1024;
@@ -91,7 +91,7 @@ internal static class ExceptionBody
         if (stored != message)
             writer.WriteNullableString(stored);
         var stack = value.StackTrace;
-        writer.WriteNullableString(stack is { Length: > MaxStack } ? stack[..MaxStack] : stack);
+        writer.WriteNullableString(Short(stack));
         writer.WriteVarInt32(value.HResult);
         WriteInner(ref writer, value);
         WriteNotes(ref writer, value.Data);
@@ -229,14 +229,18 @@ internal static class ExceptionBody
                 if (--left < 0)
                     break;
                 writer.WriteString(note.Key.ToString() ?? "");
-                Codec<object?>.Default.Write(ref writer, note.Value is null
-                    || (TypeManifest.TryNameOf(note.Value.GetType(), out _) && CodecTable.CanResolve(note.Value.GetType()))
-                    ? note.Value : note.Value.ToString());
+                Codec<object?>.Default.Write(ref writer, IsWritten(note.Value) ? note.Value : Short(note.Value!.ToString()));
             }
         }
 
         writer.EndLength(at);
     }
+
+    /// <summary>Others become texts. An exception of any class does not: its text repeats what it has in common with others.</summary>
+    private static bool IsWritten(object? note) => note is null or Exception
+        || (TypeManifest.TryNameOf(note.GetType(), out _) && CodecTable.CanResolve(note.GetType()));
+
+    private static string? Short(string? text) => text is { Length: > MaxText } ? text[..MaxText] : text;
 
     private static void ReadNotes(ref WireReader reader, Exception value)
     {
