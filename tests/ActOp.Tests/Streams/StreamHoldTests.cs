@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using ActOp.Runtime.Streams;
 using ActOp.Tests.Clusters;
+using Orleans.Core.Internal;
 using Orleans.Providers.Streams.Common;
 using Orleans.Streams;
 using Orleans.Streams.Core;
@@ -199,6 +200,24 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
         Assert.Empty(await rendezvous.GetSubscriptions());
         Assert.Equal([1, 1], new[] { kind.Added, cross.Added });
         Assert.Equal([1, 1], new[] { kind.Removed, cross.Removed });
+    }
+
+    [Fact]
+    public async Task Subscriptions_are_stored_also_while_no_agent_reads_the_stream_and_what_has_ended_does_not_come_back()
+    {
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
+        var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
+        var consumer = cluster.Client.GetGrain<IBadConsumer>("x").GetGrainId();
+        var entries = new[] { Guid.NewGuid(), Guid.NewGuid() }.Select(id => new SubscriptionEntry { Id = id, Consumer = consumer }).ToArray();
+        foreach (var entry in entries)
+            await rendezvous.RegisterConsumer(stream, entry);
+        await rendezvous.AsReference<IGrainManagementExtension>().DeactivateOnIdle();
+        Assert.Equal(entries.Select(static one => one.Id), (await rendezvous.GetSubscriptions()).Select(static one => one.Id));
+
+        await rendezvous.UnregisterConsumer(stream, entries[0].Id);
+        await rendezvous.AsReference<IGrainManagementExtension>().DeactivateOnIdle();
+        Assert.Equal(entries[1].Id, Assert.Single(await rendezvous.GetSubscriptions()).Id);
     }
 
     private IStreamSubscriptionManager Manager => cluster.ClientOf(0).ServiceProvider.GetRequiredService<IStreamSubscriptionManagerAdmin>()
