@@ -64,7 +64,24 @@ public sealed partial class FlushedStateTests : IDisposable
                 process.Kill(entireProcessTree: true);
         }
 
-        return await File.ReadAllLinesAsync(trace);
+        return [.. Joined(await File.ReadAllLinesAsync(trace))];
+    }
+
+    /// <summary>A call during which another thread was traced has two lines. It is done at the second one.</summary>
+    private static IEnumerable<string> Joined(string[] lines)
+    {
+        const string unfinished = " <unfinished ...>";
+        var begun = new Dictionary<string, string>();
+        foreach (var line in lines)
+        {
+            var thread = line.Split(' ', 2)[0];
+            if (line.EndsWith(unfinished, StringComparison.Ordinal))
+                begun[thread] = line[..^unfinished.Length];
+            else if (line.IndexOf(" resumed>", StringComparison.Ordinal) is > 0 and var at && begun.Remove(thread, out var first))
+                yield return first + line[(at + " resumed>".Length)..];
+            else
+                yield return line;
+        }
     }
 
     /// <summary>One step of the writer in a line of the trace; null if it is something else. A rename is named by the old name.</summary>

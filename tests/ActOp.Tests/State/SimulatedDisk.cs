@@ -11,8 +11,8 @@ internal sealed class EndedException() : Exception("It has ended here.");
 /// </summary>
 internal sealed class SimulatedDisk : Disk
 {
-    private readonly HashSet<string> _directories = [];
-    private readonly HashSet<string> _durableDirectories = [];
+    private readonly HashSet<string> _directories = ["/"];
+    private readonly HashSet<string> _durableDirectories = ["/"];
     private readonly Dictionary<string, Node> _names = [];
     private readonly Dictionary<string, Node> _durableNames = [];
     private readonly List<(string Directory, Action<Dictionary<string, Node>> Change)> _changes = [];
@@ -53,7 +53,16 @@ internal sealed class SimulatedDisk : Disk
         }
         else
         {
-            next._directories.UnionWith(_directories.Where(path => _durableDirectories.Contains(path) || lossOfPower.Next(2) == 0));
+            // From above: what is in a directory is lost with its name.
+            foreach (var path in _directories.OrderBy(static path => path.Length))
+            {
+                if ((_durableDirectories.Contains(path) || lossOfPower.Next(2) == 0)
+                    && (Path.GetDirectoryName(path) is not { } parent || next._directories.Contains(parent)))
+                {
+                    next._directories.Add(path);
+                }
+            }
+
             var names = new Dictionary<string, Node>(_durableNames);
             foreach (var (_, change) in _changes.Where(_ => lossOfPower.Next(2) == 0))
                 change(names);
@@ -149,8 +158,6 @@ internal sealed class SimulatedDisk : Disk
         _changes.RemoveAll(one => one.Directory == directory);
         foreach (var path in _directories.Where(path => Path.GetDirectoryName(path) == directory))
             _durableDirectories.Add(path);
-        for (var each = directory; each is not null; each = Path.GetDirectoryName(each))
-            _durableDirectories.Add(each);
     });
 
     internal override IDisposable? TryLock(string path)

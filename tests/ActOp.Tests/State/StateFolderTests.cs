@@ -8,7 +8,8 @@ namespace ActOp.Tests.State;
 /// <summary>Files of states on a disk that ends or fails at every step: what was acknowledged is there.</summary>
 public class StateFolderTests
 {
-    private const string Root = "/states";
+    /// <summary>Of several levels that are new.</summary>
+    private const string Root = "/data/silo/states";
     private const int Seeds = 12;
 
     private static readonly GrainId Grain = GrainId.Create("account", "one");
@@ -51,6 +52,24 @@ public class StateFolderTests
             Assert.Contains(TextOf(seen), known);
             for (var seed = 0; seed < Seeds; seed++)
                 Assert.Equal(TextOf(seen), TextOf(Start(disk.Restart(new Random(seed))).Read("s", Grain)));
+        }
+    }
+
+    /// <summary>The first process may have created a directory whose name is not on the disk yet.</summary>
+    [Fact]
+    public void What_the_next_process_writes_after_a_kill_survives_a_loss_of_power()
+    {
+        for (var step = 1; ; step++)
+        {
+            var (disk, _) = EndAt(step, afterwards: true);
+            if (disk is null)
+                break;
+            disk.Continue();
+            var folder = Start(disk);
+            var found = folder.Read("s", Grain);
+            Assert.NotNull(folder.TryWrite("s", Grain, found?.ETag, Bytes("after")));
+            for (var seed = 0; seed < Seeds; seed++)
+                Assert.Equal("after", TextOf(Start(disk.Restart(new Random(seed))).Read("s", Grain)));
         }
     }
 

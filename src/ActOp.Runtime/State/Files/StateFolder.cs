@@ -41,7 +41,11 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
     internal void Open()
     {
         Create(root);
-        foreach (var name in disk.List(root).Directories)
+        FlushAbove(root);
+        var found = disk.List(root).Directories;
+        // Their names, too: whoever writes into one of them does not ask again.
+        disk.FlushDirectory(root);
+        foreach (var name in found)
         {
             if (!int.TryParse(name, System.Globalization.NumberStyles.HexNumber, null, out var number) || number is < 0 or >= Folders)
                 continue;
@@ -155,6 +159,24 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
         // Also if it was there: the process that has created it may have ended before it was durable.
         if (Path.GetDirectoryName(Path.GetFullPath(directory)) is { } parent)
             disk.FlushDirectory(parent);
+    }
+
+    /// <summary>
+    /// The directories above the parent, from there up to one that may not be opened: this start, or one that ended before, may have
+    /// created them, and what is in a directory is lost with its name.
+    /// </summary>
+    private void FlushAbove(string directory)
+    {
+        var parent = Path.GetDirectoryName(Path.GetFullPath(directory));
+        try
+        {
+            for (var above = Path.GetDirectoryName(parent); above is not null; above = Path.GetDirectoryName(above))
+                disk.FlushDirectory(above);
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            // It belongs to somebody else, who has made it durable.
+        }
     }
 
     private void Put(string path, byte[] content)
