@@ -29,8 +29,8 @@ internal static class Bridge
 
     internal static IEnumerable<Type> CodecTypes => Types.Keys;
 
-    /// <summary>For data that say their types themselves.</summary>
-    internal static CodecProvider Latest => Live() is [var first, ..] ? first : Default.Value;
+    /// <summary>For data that say their types themselves: the latest provider whose services are not gone.</summary>
+    internal static CodecProvider Latest => Array.Find(Live(), HasServices) ?? Default.Value;
 
     internal static void AddCodecType(Type type)
     {
@@ -75,7 +75,7 @@ internal static class Bridge
     /// <summary>The provider of the message, or another, for an object whose class has no name.</summary>
     internal static CodecProvider ForObject(object? ofMessage, Type type)
     {
-        if (ofMessage is CodecProvider provider && provider.TryGetCodec(type) is not null)
+        if (ofMessage is CodecProvider provider && Try(provider, type, static (own, t) => own.TryGetCodec(t) is not null))
             return provider;
         return Find(type) ?? FindCopier(type) ?? Latest;
     }
@@ -120,18 +120,8 @@ internal static class Bridge
 
     private static CodecProvider? FindCopier(Type type) => Array.Find(Live(), provider => HasCopier(provider, type));
 
-    private static bool HasCopier(CodecProvider provider, Type type)
-    {
-        try
-        {
-            return !type.IsArray && !type.ContainsGenericParameters && provider.TryGetApplicationCopier(type) is not null
-                && provider.HasServices;
-        }
-        catch (ObjectDisposedException)
-        {
-            return false; // As for codecs.
-        }
-    }
+    private static bool HasCopier(CodecProvider provider, Type type) => Try(provider, type, static (p, t) =>
+        !t.IsArray && !t.ContainsGenericParameters && p.TryGetApplicationCopier(t) is not null && p.HasServices);
 
     internal static CodecProvider[] Live()
     {
@@ -142,17 +132,21 @@ internal static class Bridge
         }
     }
 
-    private static bool Has(CodecProvider provider, Type type)
+    private static bool Has(CodecProvider provider, Type type) => Try(provider, type, static (p, t) =>
+        t.IsGenericTypeDefinition ? p.ServesDefinition(t) : p.TryGetApplicationCodec(t) is not null && p.HasServices);
+
+    private static bool HasServices(CodecProvider provider) => Try(provider, typeof(object), static (p, _) => p.HasServices);
+
+    /// <summary>Asks a provider, which may belong to a host that ends at this moment; false when its services are gone.</summary>
+    private static bool Try(CodecProvider provider, Type type, Func<CodecProvider, Type, bool> question)
     {
         try
         {
-            return type.IsGenericTypeDefinition
-                ? provider.ServesDefinition(type)
-                : provider.TryGetApplicationCodec(type) is not null && provider.HasServices;
+            return question(provider, type);
         }
         catch (ObjectDisposedException)
         {
-            return false; // Its services are gone, and it has not been used for this type before.
+            return false; // It has not been used for this type before, so it has nothing for it that outlives its services.
         }
     }
 
