@@ -111,6 +111,15 @@ public sealed class CheckTests
     }
 
     [Fact]
+    public void Times_in_which_the_machine_was_busy_are_merged_if_they_overlap()
+    {
+        StillLine[] stills = [new() { Still = 10, Until = 20 }, new() { Still = 8, Until = 30 }, new() { Still = 5, Until = 100 }];
+        Assert.Equal([(10, 33), (95, 103)], Explanations.Merge(stills, after: 3).Select(static one => (one.From, one.Until))
+            .Select(static one => ((int)one.From, (int)one.Until)));
+        Assert.Equal(53, BusyWatch.RunnableOf("50.45 31.96 23.61 53/680 7707"));
+    }
+
+    [Fact]
     public void A_seed_gives_one_schedule_with_each_kind_of_fault()
     {
         Fault[] one = [.. Schedule.Draw(7, 4, 2, Schedule.All).Take(40)];

@@ -10,7 +10,7 @@ namespace ActOp.Outages.Cluster;
 /// <summary>The arguments of a silo process.</summary>
 /// <param name="Address">Where it is.</param>
 /// <param name="Database">Connection string.</param>
-/// <param name="Lease">Seconds.</param>
+/// <param name="Lease">Seconds; 0 for none.</param>
 /// <param name="Turns">The file for turns.</param>
 /// <param name="Arrivals">The file for items of streams.</param>
 internal sealed record SiloArguments(string Address, string Database, double Lease, string Turns, string Arrivals)
@@ -83,7 +83,8 @@ internal static class SiloChild
             options.GatewayPort = Names.GatewayPort;
         });
         silo.UseClusterSecret(Names.Secret);
-        silo.Configure<ClusterLeaseOptions>(options => options.Duration = TimeSpan.FromSeconds(arguments.Lease));
+        if (arguments.Lease > 0)
+            silo.Configure<ClusterLeaseOptions>(options => options.Duration = TimeSpan.FromSeconds(arguments.Lease));
         silo.Configure<SiloMessagingOptions>(options => options.ResponseTimeout = ClientChild.Patience);
         // A counter in memory begins anew because of a fault only.
         silo.Configure<GrainCollectionOptions>(options => options.CollectionAge = TimeSpan.FromDays(1));

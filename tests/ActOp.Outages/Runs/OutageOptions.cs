@@ -18,7 +18,9 @@ internal sealed record OutageOptions
     /// <summary>Seed of the faults and of the load.</summary>
     public int Seed { get; init; } = 1;
 
-    /// <summary>Seconds after which a silo that cannot confirm its membership pauses its grains.</summary>
+    /// <summary>
+    /// Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never, which must lead to violations.
+    /// </summary>
     public double Lease { get; init; } = 5;
 
     /// <summary>Kinds of faults.</summary>
@@ -31,7 +33,7 @@ internal sealed record OutageOptions
     internal string? FindError() => Minutes is not (> 0 and <= 600) ? "--minutes must be more than 0 and at most 600."
         : Silos is not (>= 2 and <= 8) ? "--silos must be 2 to 8."
         : Clients is not (>= 1 and <= 8) ? "--clients must be 1 to 8."
-        : Lease is not (>= 1 and <= 60) ? "--lease must be 1 to 60 seconds."
+        : Lease is not (0 or (>= 1 and <= 60)) ? "--lease must be 1 to 60 seconds, or 0 for none."
         : Faults.Count == 0 ? "--faults must be all, or a list of " + string.Join(", ", Schedule.All) + "."
         : null;
 

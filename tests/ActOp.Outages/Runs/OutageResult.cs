@@ -50,6 +50,9 @@ internal sealed record OutageResult
     /// <summary>Silos that ended by themselves, because they were declared dead.</summary>
     public int Ended { get; set; }
 
+    /// <summary>Threads for each processor that ran or waited to run, the highest average of some seconds.</summary>
+    public double Runnable { get; set; }
+
     /// <summary>Packets that were passed on.</summary>
     public long Packets { get; set; }
 
@@ -121,7 +124,7 @@ internal static class Tally
         result.Unexplained[call.Error!] = result.Unexplained.GetValueOrDefault(call.Error!) + 1;
         if (result.Unexplained.Values.Sum() <= MaxTexts)
         {
-            var near = windows.LastOrDefault(one => one.From <= call.To);
+            var near = windows.Where(one => one.Fault is not null && one.From <= call.To).MaxBy(static one => one.From);
             result.Faults.Add($"unexplained: {call.Kind} {call.Key} {call.Verb} of client {call.Client} from {Seconds(call.From):0.000} to {Seconds(call.To):0.000}: "
                 + $"{call.Error}: {call.Text} The last fault before its end: {near?.Fault} from {Seconds(near?.From ?? 0):0.0}, explains until {Seconds(near?.Until ?? 0):0.0}");
         }

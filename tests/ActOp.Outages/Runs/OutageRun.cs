@@ -87,6 +87,7 @@ internal sealed class OutageRun(OutageOptions options, Action<string> say)
         await using var server = await PostgresServer.StartAtAsync(place).ConfigureAwait(false);
         var silos = new Silos(options, folder, [.. names.Take(options.Silos)], server.ConnectionString, _stills.Enqueue);
         using var stills = StillLine.Watch(_stills.Enqueue);
+        using var busy = new BusyWatch(_stills.Enqueue);
         var began = _clock.Now;
         await using (silos.ConfigureAwait(false))
         {
@@ -108,6 +109,7 @@ internal sealed class OutageRun(OutageOptions options, Action<string> say)
             await CountDeadLettersAsync(server).ConfigureAwait(false);
         }
 
+        _result.Runnable = busy.Highest;
         (_result.Packets, _result.LostPackets) = network.Count();
         var activations = ActivationCheck.Run(
             silos.Journals.Select(static path => (path, TimeSpan.Zero)), static kind => ((Role)kind).ToString(), silos.IsInterrupted);
@@ -191,17 +193,14 @@ internal sealed class OutageRun(OutageOptions options, Action<string> say)
     }
 
     /// <summary>
-    /// A process that stands still because the machine is busy is a fault that nobody planned: it explains failures, and is counted apart.
+    /// A machine that is busy with other things is a fault that nobody planned: it explains failures, and is counted apart.
     /// </summary>
     private void AddStandstills()
     {
-        foreach (var still in _stills)
-        {
-            var from = still.Until - still.Still;
-            // Those that a pause explains are no news.
-            if (!_windows.Exists(window => window.Fault?.Kind == FaultKind.Pause && window.From <= from && window.Until >= still.Until))
-                _windows.Add(new Window(null, from, still.Until, still.Until + Calm.Ticks, still.Until + Calm.Ticks));
-        }
+        // Those that a pause explains are no news.
+        var stills = _stills.Where(still => !_windows.Exists(window => window.Fault?.Kind == FaultKind.Pause
+            && window.From <= still.Until - still.Still && window.Until >= still.Until));
+        _windows.AddRange(Explanations.Merge(stills, Calm.Ticks));
     }
 
     private bool StoodStillSince(TimeSpan since) => _stills.Any(still => still.Until >= since.Ticks);
