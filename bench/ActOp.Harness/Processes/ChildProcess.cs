@@ -27,6 +27,9 @@ public sealed class ChildProcess : IAsyncDisposable
     /// <summary>Whether the process has ended.</summary>
     public bool HasExited => _process.HasExited;
 
+    /// <summary>With what the process has ended.</summary>
+    public int ExitCode => _process.ExitCode;
+
     /// <summary>The process id.</summary>
     public int Id => _process.Id;
 
