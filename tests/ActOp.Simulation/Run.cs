@@ -1,5 +1,6 @@
 using ActOp.Runtime.Activations;
 using ActOp.Simulation.Checks;
+using ActOp.Simulation.Explore;
 using ActOp.Simulation.Load;
 using ActOp.Simulation.World;
 using Microsoft.Extensions.DependencyInjection;
@@ -50,19 +51,23 @@ internal sealed class Run : IWorldWatcher
     private readonly KeeperLoad? _keepers;
     private readonly WaiterLoad? _waiters;
     private readonly BulkLoad? _bulk;
+    private readonly Scripted? _scripted;
     private readonly HashSet<Machine> _calling = [];
     private readonly Dice _dice;
 
-    private Run(ulong seed, Theme theme, TextWriter? trace)
+    private Run(ulong seed, Theme theme, TextWriter? trace, Scripted? scripted = null)
     {
         Wire.StableHash.IsRandom = false;
         _seed = seed;
+        _scripted = scripted;
         _dice = new Dice(seed).Fork("run");
-        var kinds = Faults.Draw(new Dice(seed).Fork("kinds"), theme);
+        var kinds = scripted is null ? Faults.Draw(new Dice(seed).Fork("kinds"), theme) : [];
         var settings = Settings.Draw(new Dice(seed).Fork("settings")).For(theme, new Dice(seed).Fork("theme"));
-        _world = new World.World(seed, kinds.Count > 0 ? settings : Calm(settings), this, trace)
+        settings = scripted?.Settings ?? (kinds.Count > 0 ? settings : Calm(settings));
+        _world = new World.World(seed, settings, this, trace)
         {
-            IsCalm = kinds.Count == 0,
+            IsCalm = scripted?.IsCalm ?? kinds.Count == 0,
+            IsScripted = scripted is not null,
             Theme =
                 theme
         };
@@ -82,15 +87,16 @@ internal sealed class Run : IWorldWatcher
         }
 
         _callers = new Callers(_world, _ledger, new Mix(_dice.Fork("mix"), theme));
+        _scripted?.Attach(_world, _ledger, _faults, _callers);
         _world.Pump.Note(null, EventKind.Check, _world.Settings + " faults " + string.Join(",", _faults.Kinds));
     }
 
     private Pump Pump => _world.Pump;
 
     /// <summary>Plays a seed to its end.</summary>
-    internal static Outcome Play(ulong seed, Theme theme, TextWriter? trace)
+    internal static Outcome Play(ulong seed, Theme theme, TextWriter? trace, Scripted? scripted = null)
     {
-        var run = new Run(seed, theme, trace);
+        var run = new Run(seed, theme, trace, scripted);
         run.Play();
         return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done,
             run._ledger.Outcomes, run._ledger.Excused, run._ledger.Lost, run._lives.Count, run._lives.Kinds, run._ledger.Violations);
@@ -111,6 +117,7 @@ internal sealed class Run : IWorldWatcher
         services.AddSingleton(_ledger);
         _keepers?.Configure(machine, services);
         _waiters?.Configure(services);
+        _scripted?.Configure(machine, services);
     }
 
     public void StartFailed(Machine machine, Exception exception)
@@ -131,6 +138,33 @@ internal sealed class Run : IWorldWatcher
 
     private void Play()
     {
+        if (_scripted is not null)
+            Follow(_scripted);
+        else
+            Storm();
+        Settle();
+        if (_ledger.Violations.Count == 0)
+            Serve();
+        if (_ledger.Violations.Count == 0)
+            _scripted?.CheckAfterwards(Until);
+        if (_ledger.Violations.Count == 0)
+            Rest();
+        if (Pump.Events > MostEvents)
+            _ledger.Accuse("endless", "The run has not ended after " + MostEvents + " events.");
+        foreach (var line in _world.Log.Where(line => !IsExpected(line)))
+            _ledger.Accuse("log", line.Machine + " at " + new TimeSpan(line.Time) + ": " + line.Id.Id + " " + line.Text);
+    }
+
+    /// <summary>A scenario: what it says, and nothing by chance.</summary>
+    private void Follow(Scripted scripted)
+    {
+        Pump.After(Pump.Second, null, EventKind.Check, "watch", Watch);
+        scripted.Play(Until);
+        _faults.End();
+    }
+
+    private void Storm()
+    {
         for (var host = 1; host <= _world.Settings.Silos; host++)
             BootLater(host, isSilo: true, _dice.Between(0, 2 * Pump.Second));
         for (var client = 1; client <= _world.Settings.Clients; client++)
@@ -146,20 +180,12 @@ internal sealed class Run : IWorldWatcher
         Until(() => Pump.Now >= storm);
         _faults.End();
         _keepers?.EndFaults();
-        Settle();
-        if (_ledger.Violations.Count == 0)
-            Serve();
-        if (_ledger.Violations.Count == 0)
-            Rest();
-        if (Pump.Events > MostEvents)
-            _ledger.Accuse("endless", "The run has not ended after " + MostEvents + " events.");
-        foreach (var line in _world.Log.Where(line => !IsExpected(line)))
-            _ledger.Accuse("log", line.Machine + " at " + new TimeSpan(line.Time) + ": " + line.Id.Id + " " + line.Text);
     }
 
     private bool IsExpected(LogLine line) => ExpectedErrors.Contains(line.Id.Id)
         || (line.Id.Id == WorkFailed && _faults.Kinds.Contains(FaultKind.Descriptors))
-        || (line.Id.Id == KeeperLoad.OperationFailed && _keepers is not null);
+        || (line.Id.Id == KeeperLoad.OperationFailed && _keepers is not null)
+        || _scripted?.IsExpected(line) == true;
 
     private void BootLater(int host, bool isSilo, long delay) =>
         Pump.After(delay, null, EventKind.Fault, "boot", () => _world.Boot(host, isSilo));
@@ -173,7 +199,7 @@ internal sealed class Run : IWorldWatcher
         _faults.Supervise();
         foreach (var machine in _world.Machines)
         {
-            if (machine is { State: MachineState.Up, IsDead: false } && _calling.Add(machine))
+            if (machine is { State: MachineState.Up, IsDead: false } && _scripted is null && _calling.Add(machine))
             {
                 Pump.After(0, machine, EventKind.Load, "begin", () => _callers.Begin(machine));
                 if (_keepers is not null)

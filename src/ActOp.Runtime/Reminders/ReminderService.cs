@@ -331,8 +331,11 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             Arm();
             return true;
         }
-        catch (Exception exception) when (!_work.Stopping.IsCancellationRequested)
+        catch (Exception exception)
         {
+            // A silo that stops needs no reminders, and the failure is no error.
+            if (_work.Stopping.IsCancellationRequested)
+                return false;
             _metrics.ReadFailed();
             _log.ReadFailed(pause, exception);
             return false;
@@ -413,8 +416,26 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         return isKnown || _lastRead == 0 ? now : Math.Min(now, _lastRead + _options.ReminderLoadingWindow.Ticks);
     }
 
-    /// <summary>Another silo has written or removed a reminder.</summary>
+    /// <summary>
+    /// Another silo has written or removed a reminder. Nobody says it again: if its row cannot be read, the table is, until that succeeds.
+    /// </summary>
     private async Task ReadOneAsync(GrainId grain, string name)
+    {
+        try
+        {
+            await TryReadOneAsync(grain, name);
+        }
+        catch (Exception exception)
+        {
+            if (_work.Stopping.IsCancellationRequested)
+                return;
+            _metrics.ReadFailed();
+            _log.ReadFailed(TimeSpan.Zero, exception);
+            _wanted.TrySetResult();
+        }
+    }
+
+    private async Task TryReadOneAsync(GrainId grain, string name)
     {
         if (!Owns(grain))
             return;

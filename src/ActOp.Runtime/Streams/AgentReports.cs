@@ -1,4 +1,5 @@
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Hosting;
 using Orleans.Runtime;
 using Orleans.Streaming.Diagnostics;
 using Orleans.Streams;
@@ -41,6 +42,14 @@ internal readonly struct AgentReports(AgentSetup setup, QueueId queue)
         setup.Parts.Local.Counts.Add(NodeEvent.QueueNotOpened);
         if (StreamingEvents.Feed.IsWatched)
             Write(new StreamingEvents.QueueReceiverInitializationFailed(setup.Provider, Silo, queue, reason));
+    }
+
+    /// <summary>A queue that stays away must not fill the log.</summary>
+    internal void NotRead(int failures, Exception reason)
+    {
+        setup.Parts.Local.Counts.Add(NodeEvent.QueueNotRead);
+        if (FailureCount.IsTold(failures))
+            setup.Parts.Log.ReadFailed(setup.Provider, queue, failures, reason);
     }
 
     internal void Registered(AgentStream stream, GrainId agent)

@@ -54,9 +54,9 @@ internal sealed record MemoryQueueContent(Guid Incarnation, Guid Owner, long Fir
 /// with the next activation by its incarnation. Its silo stops: the messages move to another silo, with their numbers and the claim, so the
 /// agent goes on as if nothing had happened; if they are too large for one message between silos, they are lost (event 300). The agent
 /// dies: the next one claims the queue and gets what was not acknowledged, so some
-/// messages come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: the next one includes it.
-/// The agent hangs, or a consumer holds it: the queue fills, and producers wait for <see cref="LongestWaitForRoom"/>; then they get an
-/// exception that says so, and their messages are not delivered.</para>
+/// messages come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: it is repeated with the
+/// next read, and the next one includes it. The agent hangs, or a consumer holds it: the queue fills, and producers wait for
+/// <see cref="LongestWaitForRoom"/>; then they get an exception that says so, and their messages are not delivered.</para>
 /// </remarks>
 [Reentrant, KeepAlive, Immovable]
 internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue, IGrainMigrationParticipant
@@ -242,12 +242,17 @@ internal sealed class MemoryReceiver(IMemoryQueue queue) : IQueueAdapterReceiver
     private Guid _incarnation;
     private long _last = -1;
 
+    /// <summary>The newest message that was delivered, until the queue is known to have removed it and those before.</summary>
+    private MemoryBatch? _delivered;
+
     public Task Initialize(TimeSpan timeout) => queue.Claim(_receiver);
 
     public Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount) => GetQueueMessagesAsync(maxCount, default);
 
     public async Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount, CancellationToken cancellationToken)
     {
+        // While the stream is quiet, nothing else repeats an acknowledgement that was lost.
+        await ConfirmAsync();
         var messages = await queue.Take(_receiver, _incarnation, _last, maxCount).WaitAsync(cancellationToken);
         if (!messages.IsOwner)
             throw new InvalidOperationException("Another agent reads the queue.");
@@ -258,13 +263,22 @@ internal sealed class MemoryReceiver(IMemoryQueue queue) : IQueueAdapterReceiver
         return Array.ConvertAll(messages.Items, item => (IBatchContainer)new MemoryBatch(item, _incarnation));
     }
 
-    public async Task MessagesDeliveredAsync(IList<IBatchContainer> messages)
+    public Task MessagesDeliveredAsync(IList<IBatchContainer> messages)
     {
-        var last = (MemoryBatch)messages[^1];
-        await queue.Acknowledge(last.Incarnation, last.Message.SequenceNumber);
+        _delivered = (MemoryBatch)messages[^1];
+        return ConfirmAsync();
     }
 
     public Task Shutdown(TimeSpan timeout) => queue.Release(_receiver);
+
+    private async Task ConfirmAsync()
+    {
+        if (_delivered is not { } newest)
+            return;
+        await queue.Acknowledge(newest.Incarnation, newest.Message.SequenceNumber);
+        if (ReferenceEquals(_delivered, newest))
+            _delivered = null;
+    }
 }
 
 /// <summary>A receiver that waits for messages itself, so that its agent does not have to.</summary>

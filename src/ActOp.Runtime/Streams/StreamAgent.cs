@@ -286,10 +286,7 @@ internal sealed class StreamAgent : IStreamAgent
                 catch (Exception exception) when (!IsStopping)
                 {
                     failures++;
-                    Parts.Local.Counts.Add(NodeEvent.QueueNotRead);
-                    // A queue that stays away must not fill the log.
-                    if (FailureCount.IsTold(failures))
-                        Parts.Log.ReadFailed(_setup.Provider, _queue, failures, exception);
+                    Reports.NotRead(failures, exception);
                     await PauseAsync(_queueParts.Pause(_setup.ReaderBackoff, failures - 1));
                 }
                 catch (Exception)
@@ -385,8 +382,14 @@ internal sealed class StreamAgent : IStreamAgent
     {
         await PauseAsync(AcknowledgementDelay);
         _acknowledgesSoon = false;
-        if (!IsStopping)
-            await AcknowledgeAsync();
+        try
+        {
+            await (IsStopping ? default : AcknowledgeAsync());
+        }
+        catch (Exception exception)
+        {
+            Reports.NotRead(1, exception); // Done or not, it comes again with the next read.
+        }
     }
 
     private async ValueTask AcknowledgeAsync()

@@ -123,6 +123,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>Calls of a machine that have not ended.</summary>
     internal IEnumerable<string> OpenCallsOf(Machine machine) => _open.Where(ticket => ticket.Caller == machine).Select(Tell);
 
+    /// <summary>Grains that carry nothing are moved by the scenario, and forget.</summary>
+    internal bool DesksForget { get; set; }
+
     /// <summary>Notes sent to watchers.</summary>
     internal long Notes { get; set; }
 
@@ -241,7 +244,8 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     {
         life.EndReason = reason;
         life.EndedAt = world.Pump.Now;
-        life.Target = world.On(reason.ReasonCode == DeactivationReasonCode.Migrating ? TargetOf(reason) : life.GoesTo);
+        life.Target = DesksForget && life.Counter >= Load.Numbers.FirstDesk ? null
+            : world.On(reason.ReasonCode == DeactivationReasonCode.Migrating ? TargetOf(reason) : life.GoesTo);
         world.Pump.Note(life.Machine, EventKind.Check, "end " + life.Counter + " " + life.Number + " " + reason.ReasonCode);
     }
 
@@ -306,7 +310,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     internal int BeginsSlowly() => world.Theme == Theme.Moves && _dice.Chance(0.3) ? _dice.Below(2000) : 0;
 
     /// <summary>Now and then a grain asks for its end while it begins.</summary>
-    internal bool EndsAtOnce() => _dice.Chance(0.03);
+    internal bool EndsAtOnce() => !world.IsScripted && _dice.Chance(0.03);
 
     /// <summary>Another silo that is active, as the machine sees it.</summary>
     internal SiloAddress? AnotherSilo(Machine machine)

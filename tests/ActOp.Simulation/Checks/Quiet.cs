@@ -44,8 +44,12 @@ internal static class Quiet
 
     /// <summary>Activations of grains that have or run something at the moment.</summary>
     internal static HashSet<Activation> Busy(World.World world) =>
-        [.. world.Silos.SelectMany(static silo => silo.Node.Activations).Where(static activation => activation.Class.IsOrdinary
+        [.. world.Silos.SelectMany(static silo => silo.Node.Activations).Where(static activation => IsOfApplication(activation)
             && !activation.IsIdle)];
+
+    /// <summary>The grains of the runtime, such as queues of streams, are never quiet.</summary>
+    private static bool IsOfApplication(Activation activation) =>
+        activation.Class.IsOrdinary && activation.Class.Type.Assembly != typeof(Activation).Assembly;
 
     /// <summary>Says what is not as it must be.</summary>
     /// <param name="world">At rest.</param>
@@ -168,7 +172,7 @@ internal static class Quiet
         var waiting = registry.Read();
         foreach (var (call, _) in waiting)
         {
-            if (!ActOp.Runtime.Routing.SystemGrainIds.IsSystemGrain(call.TargetId))
+            if (!ActOp.Runtime.Routing.SystemGrainIds.IsSystemGrain(call.TargetId) && !call.Method.IsOfRuntime)
             {
                 ledger.Accuse(
                     "slots", "A call of " + machine.Name + " to " + call.TargetId + " (" + call.Method.ActivityName + ") still waits.");
@@ -206,11 +210,16 @@ internal static class Quiet
             ledger.Accuse("links", machine.Name + " has " + open + " connections open but " + node.Peers.Mesh.LinkCount + " links.");
     }
 
+    /// <summary>The agents that read streams are observers.</summary>
+    private static bool IsAgent(Activation activation) => activation.PublishedExtras?.WeakInstance is { } weak
+        && weak.TryGetTarget(out var observer) && observer is ActOp.Runtime.Streams.IStreamAgent;
+
     /// <summary>What a node keeps of others it keeps only of those that are there.</summary>
     private static void CheckTables(Machine[] silos, Machine machine, Ledger ledger, Callers callers)
     {
         var node = machine.Node;
-        var observers = node.Activations.Count(activation => activation.Class.Type == typeof(IGrainObserver));
+        var observers = node.Activations.Count(
+            activation => activation.Class.Type == typeof(IGrainObserver) && !IsAgent(activation));
         if (observers > (callers.HasWatcher(machine) ? 1 : 0))
             ledger.Accuse("observers", machine.Name + " has " + observers + " observers that were deleted.");
         if (node.Factory.SystemTargets > silos.Length * SystemTargetsPerSilo)

@@ -150,7 +150,8 @@ internal sealed class Callers(World.World world, Ledger ledger, Mix mix)
         }
     }
 
-    private async Task<bool> CallAsync(Machine machine, CallKind kind, long counter)
+    /// <summary>One call; false when it has failed.</summary>
+    internal async Task<bool> CallAsync(Machine machine, CallKind kind, long counter)
     {
         var number = kind switch
         {

@@ -10,7 +10,11 @@ namespace ActOp.Simulation.Mutations;
 /// <param name="Mutant">The replacement; PLANTED is true if the mutation is selected.</param>
 /// <param name="Budget">Number of seeds, from the first one, within which it must be detected.</param>
 /// <param name="Theme">Theme of the seeds.</param>
-internal sealed record Mutation(int Number, string Name, string File, string Passage, string Mutant, int Budget, Theme Theme = Theme.Any);
+internal sealed record Mutation(int Number, string Name, string File, string Passage, string Mutant, int Budget, Theme Theme = Theme.Any)
+{
+    /// <summary>The scenario whose exploration must detect it, within <see cref="Budget"/> runs; null if seeds must.</summary>
+    internal string? Scenario { get; init; }
+}
 
 /// <summary>The mutations. A test fails if a passage does not match the source; then update the row.</summary>
 internal static class Table
@@ -192,5 +196,14 @@ internal static class Table
         new(56, "A start tells twice that it has succeeded", Activations + "ActivationLife.cs",
             "        var actions = On(activation, LifeEvent.Started);\n",
             "        var actions = On(activation, LifeEvent.Started);\n        if (PLANTED)\n            On(activation, LifeEvent.Started);\n", 20),
+        new(81, "A grain that arrives takes itself for released", Activations + "Beginning.cs",
+            "        while (!_isCancelled && activation.Parts.Local.AcceptsActivations)\n",
+            "        if (PLANTED)\n            return true;\n        while (!_isCancelled && activation.Parts.Local.AcceptsActivations)\n", 400)
+        { Scenario = "move" },
+        new(82, "A state that comes back is lost to the registration of its target", Activations + "Beginning.cs",
+            "                if (!IsOlder(winner) || ", "                if (PLANTED || !IsOlder(winner) || ", 400) { Scenario = "move" },
+        new(83, "A source that has released its grain reports it when slots are rebuilt", "ActOp.Runtime/Locality/HandOver.cs",
+            "            leaving.Registered = false;\n", "            leaving.Registered = PLANTED && wasRegistered;\n", 400)
+        { Scenario = "move" },
     ];
 }
