@@ -111,6 +111,10 @@ internal sealed class StreamAgent : IStreamAgent
 
     internal AgentReports Reports { get; }
 
+    /// <summary>What the agent holds for consumers: streams whose subscriptions it does not know yet, and deliveries.</summary>
+    internal int Held => _streams.Values.Sum(static stream =>
+        (stream.Hold is null ? 0 : 1) + stream.Subscriptions.Values.Count(static one => !one.IsIdle));
+
     internal bool IsStopping => _stopping.IsCancellationRequested;
 
     internal bool HasFilter => _setup.Filter is not null;
