@@ -149,8 +149,8 @@ internal sealed class Run : IWorldWatcher
         _keepers?.BeginFaults();
         _own?.BeginFaults();
         // Some storms are longer than it takes to declare a silo dead and to wait for its lease.
-        var storm = Pump.Now + (
-            (_dice.Chance(0.1) || _world.Theme == Theme.Lease ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
+        var isLong = _dice.Chance(0.1) || _world.Theme == Theme.Lease || (_world.Theme == Theme.Reminders && _world.IsCalm);
+        var storm = Pump.Now + ((isLong ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
         Until(() => Pump.Now >= storm);
         _faults.End();
         _keepers?.EndFaults();

@@ -77,6 +77,8 @@ internal sealed class MemoryQueueGrain(TimeProvider time, StreamParts? parts = n
     /// <summary>How long a producer waits for room: less than the usual response timeout, which would not say why.</summary>
     private static readonly TimeSpan LongestWaitForRoom = TimeSpan.FromSeconds(20);
 
+    /// <summary>That of the node, so that no wait outlives it: the turns of a silo that was evicted end nothing any more.</summary>
+    private readonly TimeProvider _time = parts?.Local.TaskTime ?? time;
     private readonly int _limit = parts?.Services.GetService<MemoryQueueLimits>()?.Messages ?? Limit;
     private Guid _incarnation = parts?.Local.NewId() ?? Guid.NewGuid();
     private readonly Queue<(MemoryMessageData Data, TaskCompletionSource Added)> _waiting = new();
@@ -137,7 +139,7 @@ internal sealed class MemoryQueueGrain(TimeProvider time, StreamParts? parts = n
         if (_owner == receiver && next >= _firstNumber + _count)
         {
             _arrival ??= new TaskCompletionSource();
-            await _arrival.Task.WaitAsync(LongestWait, time).ConfigureAwait(
+            await _arrival.Task.WaitAsync(LongestWait, _time).ConfigureAwait(
                 ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
             next = Math.Max(next, _firstNumber);
         }
@@ -184,7 +186,7 @@ internal sealed class MemoryQueueGrain(TimeProvider time, StreamParts? parts = n
             throw Full("as many producers wait for room");
         var added = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _waiting.Enqueue((data, added));
-        await added.Task.WaitAsync(LongestWaitForRoom, time).ConfigureAwait(
+        await added.Task.WaitAsync(LongestWaitForRoom, _time).ConfigureAwait(
             ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         if (added.TrySetException(Full("there was no room for " + LongestWaitForRoom)))
         {

@@ -211,7 +211,7 @@ internal sealed class StreamAgent : IStreamAgent
     {
         Drop(stream, entry);
         Parts.Log.ConsumerGone(stream.Id, entry.Consumer);
-        Follow(_setup.PubSub.UnregisterConsumer(GuidId.GetGuidId(entry.Id), stream.Qualified));
+        Follow(TellRendezvousAsync(stream, () => _setup.PubSub.UnregisterConsumer(GuidId.GetGuidId(entry.Id), stream.Qualified)));
     }
 
     /// <summary>Whether a subscription gets a batch: with a filter, if one of its items passes.</summary>
@@ -389,8 +389,16 @@ internal sealed class StreamAgent : IStreamAgent
     {
         await PauseAsync(AcknowledgementDelay);
         _acknowledgesSoon = false;
-        if (!IsStopping)
-            await AcknowledgeAsync();
+        try
+        {
+            if (!IsStopping)
+                await AcknowledgeAsync();
+        }
+        catch (Exception exception)
+        {
+            // The next one includes it. If there is none, the next agent gets again what it was about.
+            _queueParts.Failed("An acknowledgement to " + _receiver!.GetType(), exception);
+        }
     }
 
     private async ValueTask AcknowledgeAsync()
@@ -548,7 +556,23 @@ internal sealed class StreamAgent : IStreamAgent
             Reports.Inactive(stream.Id);
             foreach (var subscription in stream.Subscriptions.Values)
                 subscription.Dispose();
-            Follow(_setup.PubSub.UnregisterProducer(stream.Qualified, Id));
+            Follow(TellRendezvousAsync(stream, () => _setup.PubSub.UnregisterProducer(stream.Qualified, Id)));
+        }
+    }
+
+    /// <summary>
+    /// Tells the rendezvous of a stream that something has ended. If it does not hear of it, an agent is told of subscriptions that it does
+    /// not need, and a consumer that is gone is found again by the next agent.
+    /// </summary>
+    private async Task TellRendezvousAsync(AgentStream stream, Func<Task> tell)
+    {
+        try
+        {
+            await tell();
+        }
+        catch (Exception exception)
+        {
+            Parts.Log.RendezvousNotTold(stream.Id, _setup.Provider, exception);
         }
     }
 

@@ -188,10 +188,8 @@ internal sealed class ReminderChecks(World.World world, Ledger ledger, Faults fa
             return false;
         var start = now + (entry.StartAt - world.Silos.First().Clock.GetUtcNow().UtcDateTime).Ticks;
         var known = version.AcknowledgedAt ?? version.Since + Lag.Ticks;
-        // The silo that has registered it has it in memory, as long as the view stays.
-        var recovered = version.AcknowledgedAt > _disturbedAt + Pump.Second ? 0
-            : _disturbedAt + (world.IsCalm ? Recovery / 2 : Recovery) + (table.HasFailed ? Lag.Ticks : 0);
-        var expected = Math.Max(Math.Max(known, start), recovered);
+        var recovery = table.HasFailed ? Recovery + Lag.Ticks : !world.IsCalm ? Recovery : table.WasSlow ? Recovery / 2 : Pump.Second * 10;
+        var expected = Math.Max(Math.Max(known, start), _disturbedAt + recovery);
         return now - Math.Max(expected, LastOf(version)) > entry.Period.Ticks + Grace;
     }
 

@@ -85,7 +85,7 @@ internal sealed class ReminderLoad : IThemeLoad
     public void BeginFaults()
     {
         Table.BeginFaults(_dice, _world.IsCalm);
-        if (!_world.IsCalm)
+        if (Table.IsTroubled)
             Table.Conflicts = _dice.Pick<double>([0, 0.02, 0.1]);
     }
 
@@ -123,13 +123,14 @@ internal sealed class ReminderLoad : IThemeLoad
         _checks.Watch();
         switch (_phase)
         {
-            case Phase.Ticking when _checks.HaveAllTickedSince(_phaseSince):
+            case Phase.Ticking when _checks.HaveAllTickedSince(_phaseSince) && _world.Silos.All(static silo => ServiceOf(silo).IsSettled):
                 CheckCounts();
                 Enter(Phase.Ending);
                 EndAll();
                 break;
             case Phase.Ticking when _world.Pump.Now - _phaseSince > (_checks.Lag + TimeSpan.FromSeconds(60)).Ticks:
-                _ledger.Accuse("silent reminder", _checks.TellSilent(_phaseSince));
+                _ledger.Accuse("silent reminder", _checks.TellSilent(_phaseSince) + " Not settled: " + string.Join(" ",
+                    _world.Silos.Where(static silo => !ServiceOf(silo).IsSettled).Select(static silo => silo.Name)));
                 break;
             case Phase.Ending when _ending.Count == 0:
                 Enter(Phase.Silent);
@@ -158,7 +159,11 @@ internal sealed class ReminderLoad : IThemeLoad
         try
         {
             if (trouble < 0.1)
-                await Task.Delay(TimeSpan.FromMilliseconds(trouble < 0.01 ? _dice.Between(1000, 4000) : _dice.Below(300)), machine.AppClock);
+            {
+                var pause = trouble < 0.01 ? _dice.Between(1000, 4000) : _dice.Below(300);
+                await Task.Delay(TimeSpan.FromMilliseconds(pause), machine.AppClock);
+            }
+
             if (trouble is > 0.1 and < 0.13)
                 throw new InvalidOperationException("The alarm fails.");
         }
@@ -232,12 +237,6 @@ internal sealed class ReminderLoad : IThemeLoad
     /// <summary>Each reminder is in the memory of one silo, and nobody has others.</summary>
     private void CheckCounts()
     {
-        foreach (var silo in _world.Silos)
-        {
-            if (!ServiceOf(silo).IsSettled)
-                _ledger.Accuse("reminders", silo.Name + " does not know all reminders of its slots.");
-        }
-
         var known = _world.Silos.Sum(static silo => ServiceOf(silo).Count);
         if (_window > TimeSpan.FromSeconds(30) && known != Table.Rows.Count)
             _ledger.Accuse("reminders", "The silos have " + known + " reminders, but the table has " + Table.Rows.Count + ".");

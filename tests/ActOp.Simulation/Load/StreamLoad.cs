@@ -39,7 +39,7 @@ internal sealed class StreamLoad : IThemeLoad
         _dice = world.Dice.Fork("streams");
         _setup = new StreamSetup(world, _dice.Fork("setup"));
         _setup.Store.Kill = machine => faults.Crash(machine);
-        Checks = new StreamChecks(world, ledger, faults, _setup.QueueCount);
+        Checks = new StreamChecks(world, ledger, faults, _setup.QueueCount, _setup.LongestDelivery);
         _trouble = (_dice.Pick<double>([0, 0, 0.02, 0.1]), _dice.Pick<double>([0, 0.05]), _dice.Pick<double>([0, 0, 0.002]),
             _dice.Pick<double>([0, 0, 0.001]));
         _proof = new StreamProof(world, ledger, Checks, _setup, this);
@@ -156,6 +156,7 @@ internal sealed class StreamLoad : IThemeLoad
     private static bool IsExpected(Exception exception) => exception switch
     {
         AggregateException all => all.InnerExceptions.All(IsExpected),
+        ObjectDisposedException => true,
         InvalidOperationException => exception.Message.StartsWith("The queue ends", StringComparison.Ordinal),
         TimeoutException or SiloUnavailableException or OrleansMessageRejectionException or ClientNotAvailableException
             or LimitExceededException or InconsistentStateException or ProviderStateException or OperationCanceledException
@@ -276,7 +277,7 @@ internal sealed class StreamSetup
         _batch = dice.Pick<int>([1, 10]);
         _poll = TimeSpan.FromMilliseconds(dice.Pick<int>([50, 300]));
         LongestDelivery = TimeSpan.FromSeconds(dice.Pick<int>([3, 10, 60]));
-        Pause = dice.Pick<long>([20, 100, 400]) * Pump.Millisecond;
+        Pause = dice.Pick<long>([50, 150, 400]) * Pump.Millisecond;
         _queues = new SharedQueues(world.Pump, world.Dice.Fork("queues"), _limit);
         var count = 1 + dice.Below(3);
         Streams = [.. _providers.SelectMany(provider => Enumerable.Range(0, count).SelectMany(number => new[]

@@ -37,6 +37,9 @@ internal abstract class OutsideService(Pump pump, Dice dice)
         }
     }
 
+    /// <summary>Requests have taken seconds.</summary>
+    internal bool WasSlow { get; private set; }
+
     /// <summary>A request has failed, or had to wait until it was back.</summary>
     internal bool HasFailed { get; private set; }
 
@@ -47,11 +50,12 @@ internal abstract class OutsideService(Pump pump, Dice dice)
 
     private protected Dice Dice => dice;
 
-    /// <summary>Draws what goes wrong from now on. In a calm run it is slow at most.</summary>
+    /// <summary>Draws what goes wrong from now on. In a calm run, and in some others, it is slow at most.</summary>
     internal void BeginFaults(Dice draw, bool isCalm)
     {
         Delays = draw.Pick<double>([0, 0.01, 0.1]);
-        if (isCalm)
+        WasSlow = Delays > 0;
+        if (isCalm || draw.Chance(0.4))
             return;
         Refusals = draw.Pick<double>([0, 0, 0.01, 0.1]);
         LostAnswers = draw.Pick<double>([0, 0, 0.01, 0.1]);
