@@ -47,7 +47,7 @@ internal sealed partial class StreamLog(ILogger logger)
     private static partial void AgentLeft(ILogger logger, string provider, QueueId queue);
 
     [LoggerMessage(1212, LogLevel.Warning,
-        "The rendezvous of the stream {stream} of {provider} was not told that an agent has stopped to read it, or that a consumer is gone.")]
+        "The rendezvous of the stream {stream} of {provider} was not told that an agent has stopped or that a consumer is gone.")]
     private static partial void RendezvousNotTold(ILogger logger, string provider, StreamId stream, Exception exception);
 
     [LoggerMessage(1220, LogLevel.Warning, "An item of the broadcast channel {channel} was not processed by {consumer}.")]

@@ -19,7 +19,6 @@ internal sealed class ReminderLoad : IThemeLoad
     /// <summary>A tick has failed, and the table could not be read.</summary>
     private static readonly int[] ExpectedErrors = [1100, 1102];
 
-    /// <summary>The start of a silo waits for nothing of the table.</summary>
     private const int Alarms = 6;
     private static readonly string[] Names = ["a", "b"];
 

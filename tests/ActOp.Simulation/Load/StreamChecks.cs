@@ -67,6 +67,9 @@ internal sealed class Subscription(StreamName stream, GrainId consumer, Machine?
 
     internal bool IsImplicit { get; init; }
 
+    /// <summary>Its id, once the consumer knows it.</summary>
+    internal Guid Id { get; set; }
+
     /// <summary>When its consumer was told that it is there; null if it never was.</summary>
     internal long? ConfirmedAt { get; set; }
 
@@ -88,7 +91,8 @@ internal sealed class Subscription(StreamName stream, GrainId consumer, Machine?
     /// <summary>Until then the consumer throws.</summary>
     internal long StubbornUntil { get; set; }
 
-    public override string ToString() => "the subscription of " + consumer + " to " + stream;
+    public override string ToString() => "the subscription " + Id + " of " + (client?.Name ?? consumer.ToString()) + " to " + stream
+        + (ConfirmedAt > 0 ? " of " + new TimeSpan(ConfirmedAt.Value) : "");
 }
 
 /// <summary>What must hold of streams, by what producers and consumers were told.</summary>
@@ -148,6 +152,7 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
         {
             ledger.Count("subscriptions found");
             _byId.Add(id, subscription = New(stream, consumer, null));
+            subscription.Id = id;
         }
         else if (subscription.EndedAt is { } ended)
         {
@@ -172,6 +177,7 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
     /// <summary>The consumer was told that its subscription is there. What a silo is told that is gone counts for nothing.</summary>
     internal void Confirm(Subscription subscription, Guid id, Machine machine)
     {
+        subscription.Id = id;
         if (_byId.TryAdd(id, subscription) && !IsGone(machine))
             subscription.ConfirmedAt = world.Pump.Now;
         ledger.Count("subscribed");
@@ -200,7 +206,7 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
         }
 
         _running[(place, subscription)] = (count + 1, now);
-        world.Pump.Note(machine, EventKind.Check, "hear " + subscription.Stream + " " + items[0]);
+        world.Pump.Note(machine, EventKind.Check, "hear " + subscription.Stream + " " + items[0] + " of " + subscription.Id);
         foreach (var id in items)
         {
             var item = _items[id];
@@ -237,8 +243,9 @@ internal sealed class StreamChecks(World.World world, Ledger ledger, Faults faul
         ledger.Count("batches skipped");
         // A batch is tried again for this time; the clock of a machine may be 2 % too fast.
         var since = world.Pump.Now - (long)(longestDelivery.Ticks * 0.9);
-        if (!faults.Any(since - (10 * Pump.Second), [.. Separating, FaultKind.Restart]) && !_all.Any(one =>
-            one.HeardAt <= since && SkipText(one.Stream, one.Consumer) == text))
+        var own = _all.Where(one => SkipText(one.Stream, one.Consumer) == text).ToArray();
+        if (own.Length > 0 && own.All(one => one.HeardAt > since)
+            && !faults.Any(since - (10 * Pump.Second), [.. Separating, FaultKind.Restart]))
         {
             ledger.Accuse("skipped", "A batch was given up though its subscription has got items all the time: " + text);
         }
