@@ -15,18 +15,6 @@ public sealed class DeterminismTests
         Assert.All(later, pair => Assert.Equal(together[pair.Key], pair.Value));
     }
 
-    /// <summary>Streams and reminders use ids, queues and pauses of their own.</summary>
-    /// <param name="theme">The theme.</param>
-    [Theory]
-    [InlineData("streams")]
-    [InlineData("reminders")]
-    public void A_seed_of_a_theme_has_the_same_events_in_two_processes(string theme)
-    {
-        var one = Simulator.Hashes(Simulator.Start("--theme", theme, "--seeds", "1-2", "--keep-going", "--hash").Output);
-        Assert.Equal(2, one.Count);
-        Assert.Equal(one, Simulator.Hashes(Simulator.Start("--theme", theme, "--seeds", "1-2", "--keep-going", "--hash").Output));
-    }
-
     [Fact]
     public void Different_seeds_have_different_events()
     {
@@ -59,10 +47,6 @@ public sealed class DeterminismTests
     [Theory]
     // A slot was rebuilt while the directory was told of an end, and the grain went on with the state of its life before.
     [InlineData("1272", "moves")]
-    // The next owner of a slot of reminders that was never read sent a tick once more.
-    [InlineData("9", "reminders")]
-    // What a queue in memory waited for outlived its silo, which was evicted.
-    [InlineData("4", "streams")]
     public void A_fault_that_was_found_does_not_come_back(string seed, string theme)
     {
         var (code, output) = Simulator.Start("--seed", seed, "--theme", theme);

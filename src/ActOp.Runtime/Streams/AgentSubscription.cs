@@ -16,10 +16,9 @@ namespace ActOp.Runtime.Streams;
 /// consumer resumes it or an agent asks for the subscriptions of the stream again.</para>
 /// <para>Failures. The delivery throws, or the consumer's silo dies: it is repeated after a pause, until the time limit of the batch; then
 /// the observer's <c>OnErrorAsync</c> is called, the failure handler is told, and the batch is skipped. It hangs: its call times out. The
-/// client that consumes is not connected to this silo: the same, for 10 s at most; then it is gone, and the subscription ends. The report
-/// is lost: the batches are delivered twice. The position that the consumer wants has left the cache: its observer is told, and it begins
-/// with the oldest batch. The position cannot be compared with those of the batches: its observer is told, and it goes on where it
-/// is.</para>
+/// client that consumes is gone: the subscription ends. The report is lost: the batches are delivered twice. The position that the consumer
+/// wants has left the cache: its observer is told, and it begins with the oldest batch. The position cannot be compared with those of the
+/// batches: its observer is told, and it goes on where it is.</para>
 /// </remarks>
 internal sealed class AgentSubscription : IDisposable
 {
@@ -28,9 +27,6 @@ internal sealed class AgentSubscription : IDisposable
 
     /// <summary>A consumer that has not taken anything may want to begin elsewhere so many times.</summary>
     private const int MostRestarts = 3;
-
-    /// <summary>How long a client may be unknown to this silo before it counts as gone for ever.</summary>
-    private static readonly TimeSpan LongestAbsence = TimeSpan.FromSeconds(10);
 
     private readonly StreamAgent _agent;
     private readonly AgentStream _stream;
@@ -180,9 +176,13 @@ internal sealed class AgentSubscription : IDisposable
             if (await _consumer.GetStart(Entry.Id) is { } start && !_hasEnded)
                 await RestartAsync(start);
         }
-        catch (Exception exception)
+        catch (Exception exception) when (exception is not ClientNotAvailableException)
         {
             _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
+        }
+        catch (ClientNotAvailableException)
+        {
+            End();
         }
     }
 
@@ -252,12 +252,6 @@ internal sealed class AgentSubscription : IDisposable
 
             if ((report.Error ?? Nothing(report)) is not { } error)
                 continue;
-            if (error is ClientNotAvailableException && IsClientGone(began))
-            {
-                End();
-                return;
-            }
-
             _cursor.RecordDeliveryFailure();
             if (_agent.Parts.Now - began >= (long)_agent.Options.MaxEventDeliveryTime.TotalMilliseconds)
             {
@@ -300,6 +294,11 @@ internal sealed class AgentSubscription : IDisposable
         {
             var report = await _consumer.Deliver(Entry.Id, _stream.Qualified, new DeliveryBatch(wanted), _agreedStart);
             return Checked(report, wanted.Length);
+        }
+        catch (ClientNotAvailableException)
+        {
+            End();
+            return default;
         }
         catch (Exception exception)
         {
@@ -352,17 +351,14 @@ internal sealed class AgentSubscription : IDisposable
         {
             await _consumer.Fail(Entry.Id, _stream.Qualified, failure);
         }
+        catch (ClientNotAvailableException)
+        {
+            End();
+        }
         catch (Exception exception)
         {
             _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
         }
-    }
-
-    /// <summary>A client that is there connects to a silo that has just joined, or after the loss of a link, within this time.</summary>
-    private bool IsClientGone(long began)
-    {
-        var longest = _agent.Options.MaxEventDeliveryTime < LongestAbsence ? _agent.Options.MaxEventDeliveryTime : LongestAbsence;
-        return _agent.Parts.Now - began >= (long)longest.TotalMilliseconds;
     }
 
     private async Task RestartAsync(StreamSequenceToken start)
