@@ -52,6 +52,7 @@ internal sealed class Run : IWorldWatcher
     private readonly WaiterLoad? _waiters;
     private readonly BulkLoad? _bulk;
     private readonly Scripted? _scripted;
+    private readonly IThemeLoad? _own;
     private readonly HashSet<Machine> _calling = [];
     private readonly Dice _dice;
 
@@ -77,6 +78,8 @@ internal sealed class Run : IWorldWatcher
         _keepers = theme == Theme.States ? new KeeperLoad(_world, _ledger) : null;
         _waiters = theme == Theme.Tokens ? new WaiterLoad(_world, _ledger, _faults) : null;
         _bulk = theme == Theme.Bulk ? new BulkLoad(_world, _ledger) : null;
+        _own = theme == Theme.Streams ? new StreamLoad(_world, _ledger, _faults)
+            : theme == Theme.Reminders ? new ReminderLoad(_world, _ledger, _faults) : null;
         if (_keepers is not null)
         {
             _keepers.Store.Kill = machine =>
@@ -118,6 +121,7 @@ internal sealed class Run : IWorldWatcher
         _keepers?.Configure(machine, services);
         _waiters?.Configure(services);
         _scripted?.Configure(machine, services);
+        _own?.Configure(machine, services);
     }
 
     public void StartFailed(Machine machine, Exception exception)
@@ -133,8 +137,11 @@ internal sealed class Run : IWorldWatcher
 
     public void Exits(Machine machine) => Stop.Check(_world, machine, _ledger);
 
-    public void Lived(Machine machine, Activation activation, LifeMachine before, LifeEvent happened) =>
+    public void Lived(Machine machine, Activation activation, LifeMachine before, LifeEvent happened)
+    {
         _lives.See(machine, activation, before, happened);
+        _own?.Lived(machine, activation, happened);
+    }
 
     private void Play()
     {
@@ -174,18 +181,21 @@ internal sealed class Run : IWorldWatcher
         Until(() => Pump.Now >= calm);
         _faults.Begin();
         _keepers?.BeginFaults();
+        _own?.BeginFaults();
         // Some storms are longer than it takes to declare a silo dead and to wait for its lease.
-        var storm = Pump.Now + (
-            (_dice.Chance(0.1) || _world.Theme == Theme.Lease ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
+        var isLong = _dice.Chance(0.1) || _world.Theme == Theme.Lease || (_world.Theme == Theme.Reminders && _world.IsCalm);
+        var storm = Pump.Now + ((isLong ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
         Until(() => Pump.Now >= storm);
         _faults.End();
         _keepers?.EndFaults();
+        _own?.EndFaults();
     }
 
     private bool IsExpected(LogLine line) => ExpectedErrors.Contains(line.Id.Id)
         || (line.Id.Id == WorkFailed && _faults.Kinds.Contains(FaultKind.Descriptors))
         || (line.Id.Id == KeeperLoad.OperationFailed && _keepers is not null)
-        || _scripted?.IsExpected(line) == true;
+        || _scripted?.IsExpected(line) == true
+        || _own?.IsExpected(line) == true;
 
     private void BootLater(int host, bool isSilo, long delay) =>
         Pump.After(delay, null, EventKind.Fault, "boot", () => _world.Boot(host, isSilo));
@@ -208,9 +218,12 @@ internal sealed class Run : IWorldWatcher
                     Pump.After(0, machine, EventKind.Load, "begin waiters", () => _waiters.Begin(machine));
                 if (_bulk is not null)
                     Pump.After(0, machine, EventKind.Load, "begin bulk", () => _bulk.Begin(machine));
+                if (_own is not null)
+                    Pump.After(0, machine, EventKind.Load, "begin theme", () => _own.Begin(machine));
             }
         }
 
+        _own?.Watch();
         _ledger.CheckOverdue(Grace);
         if (_world.IsCalm && _world.Silos.FirstOrDefault(static silo => silo.WasEvicted) is { } evicted)
             _ledger.Accuse("evicted", evicted.Name + " was evicted though nothing is wrong.");
@@ -254,6 +267,12 @@ internal sealed class Run : IWorldWatcher
         _keepers?.End();
         _waiters?.End();
         _bulk?.End();
+        if (_own is not null)
+        {
+            Pump.After(0, null, EventKind.Load, "prove", _own.End);
+            Until(() => _own.HasProven);
+        }
+
         var patience = _world.Settings.ResponseTimeout + TimeSpan.FromSeconds(60);
         var open = 0;
         Pump.After(0, null, EventKind.Load, "serve", () =>
@@ -306,7 +325,7 @@ internal sealed class Run : IWorldWatcher
         var isOver = false;
         Pump.After(0, null, EventKind.Check, "quiet", () =>
         {
-            Quiet.Check(_world, _ledger, _callers, busy);
+            Quiet.Check(_world, _ledger, _callers, busy, _own);
             isOver = true;
         });
         Until(() => isOver);

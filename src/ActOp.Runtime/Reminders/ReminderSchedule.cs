@@ -80,6 +80,7 @@ internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, L
         var isNew = record.Entry?.ETag != entry.ETag || record.Place == 0;
         record.Entry = entry;
         record.Read = read;
+        record.IsNew = false;
         if (isNew)
             report?.Invoke(record, null);
         Place(record, due);
@@ -159,8 +160,8 @@ internal sealed class ReminderRecord
     /// <summary>The number of the read of the table that has seen it last.</summary>
     internal int Read { get; set; }
 
-    /// <summary>The grain has not answered the last tick yet: until then it gets no other one.</summary>
-    internal bool IsRunning { get; set; }
+    /// <summary>It was registered at this silo, so no owner of its slot before has sent a tick of it.</summary>
+    internal bool IsNew { get; set; }
 
     internal int Slot => SlotMap.SlotOf(Entry.GrainId);
 }

@@ -111,6 +111,10 @@ internal sealed class StreamAgent : IStreamAgent
 
     internal AgentReports Reports { get; }
 
+    /// <summary>What the agent holds for consumers: streams whose subscriptions it does not know yet, and deliveries.</summary>
+    internal int Held => _streams.Values.Sum(static stream =>
+        (stream.Hold is null ? 0 : 1) + stream.Subscriptions.Values.Count(static one => !one.IsIdle));
+
     internal bool IsStopping => _stopping.IsCancellationRequested;
 
     internal bool HasFilter => _setup.Filter is not null;
@@ -207,7 +211,7 @@ internal sealed class StreamAgent : IStreamAgent
     {
         Drop(stream, entry);
         Parts.Log.ConsumerGone(stream.Id, entry.Consumer);
-        Follow(_setup.PubSub.UnregisterConsumer(GuidId.GetGuidId(entry.Id), stream.Qualified));
+        Follow(TellRendezvousAsync(stream, () => _setup.PubSub.UnregisterConsumer(GuidId.GetGuidId(entry.Id), stream.Qualified)));
     }
 
     /// <summary>Whether a subscription gets a batch: with a filter, if one of its items passes.</summary>
@@ -384,11 +388,13 @@ internal sealed class StreamAgent : IStreamAgent
         _acknowledgesSoon = false;
         try
         {
-            await (IsStopping ? default : AcknowledgeAsync());
+            if (!IsStopping)
+                await AcknowledgeAsync();
         }
         catch (Exception exception)
         {
-            Reports.NotRead(1, exception); // Done or not, it comes again with the next read.
+            // Done or not, it comes again with the next read.
+            _queueParts.Failed("An acknowledgement to " + _receiver!.GetType(), exception);
         }
     }
 
@@ -547,7 +553,23 @@ internal sealed class StreamAgent : IStreamAgent
             Reports.Inactive(stream.Id);
             foreach (var subscription in stream.Subscriptions.Values)
                 subscription.Dispose();
-            Follow(_setup.PubSub.UnregisterProducer(stream.Qualified, Id));
+            Follow(TellRendezvousAsync(stream, () => _setup.PubSub.UnregisterProducer(stream.Qualified, Id)));
+        }
+    }
+
+    /// <summary>
+    /// Tells the rendezvous of a stream that something has ended. If it does not hear of it, an agent is told of subscriptions that it does
+    /// not need, and a consumer that is gone is found again by the next agent.
+    /// </summary>
+    private async Task TellRendezvousAsync(AgentStream stream, Func<Task> tell)
+    {
+        try
+        {
+            await tell();
+        }
+        catch (Exception exception)
+        {
+            Parts.Log.RendezvousNotTold(stream.Id, _setup.Provider, exception);
         }
     }
 

@@ -9,7 +9,7 @@ namespace ActOp.Simulation.Checks;
 internal sealed record Violation(string Oracle, long Time, string Text)
 {
     /// <summary>True for what does not happen in time; false for what must never happen.</summary>
-    internal bool IsLiveness => Oracle is "unanswered" or "unsettled" or "unserved";
+    internal bool IsLiveness => Oracle is "unanswered" or "unsettled" or "unserved" or "stuck stream" or "held" or "silent reminder";
 }
 
 /// <summary>One activation of a counter, from its activation to its deactivation.</summary>

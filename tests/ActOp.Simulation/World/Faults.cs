@@ -95,8 +95,18 @@ internal sealed class Faults
                 ? [FaultKind.SlowLink, FaultKind.SlowMachine] : [FaultKind.SlowLink, FaultKind.Restart, FaultKind.Crash];
         }
 
+        // Where silos only come and go, less is excused.
+        if (theme is Theme.Streams or Theme.Reminders && dice.Chance(0.4))
+        {
+            return dice.Pick<FaultKind[]>([
+                [FaultKind.Restart], [FaultKind.Restart, FaultKind.Crash], [FaultKind.Reset, FaultKind.Restart],
+                [FaultKind.SlowLink, FaultKind.SlowMachine, FaultKind.Restart]]);
+        }
+
         var share = dice.Pick<double>([0, 0.1, 0.2, 0.4, 0.4, 0.4]);
-        return [.. Enum.GetValues<FaultKind>().Where(_ => dice.Chance(share))];
+        // Reminders are due by the clocks of machines: those of one that is an hour behind are due an hour later.
+        return [.. Enum.GetValues<FaultKind>().Where(kind => dice.Chance(share)
+            && !(theme == Theme.Reminders && kind == FaultKind.ClockJump))];
     }
 
     internal void Begin()
