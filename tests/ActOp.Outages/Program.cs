@@ -24,7 +24,8 @@ internal static class Program
             return SiloChild.RunAsync(SiloArguments.Read(args));
         if (args is [ClientArguments.Command, ..])
             return ClientChild.RunAsync(ClientArguments.Read(args));
-        return Build().Parse(args).InvokeAsync();
+        // After Ctrl+C everything that was started is stopped and removed, which takes longer than a command usually has.
+        return Build().Parse(args).InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = TimeSpan.FromMinutes(2) });
     }
 
     private static RootCommand Build()
