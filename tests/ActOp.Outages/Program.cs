@@ -24,7 +24,8 @@ internal static class Program
             return SiloChild.RunAsync(SiloArguments.Read(args));
         if (args is [ClientArguments.Command, ..])
             return ClientChild.RunAsync(ClientArguments.Read(args));
-        return Build().Parse(args).InvokeAsync();
+        // After Ctrl+C everything that was started is stopped and removed, which takes longer than a command usually has.
+        return Build().Parse(args).InvokeAsync(new InvocationConfiguration { ProcessTerminationTimeout = TimeSpan.FromMinutes(2) });
     }
 
     private static RootCommand Build()
@@ -39,7 +40,7 @@ internal static class Program
         var clients = Add(root, "--clients", defaults.Clients, "Client processes.");
         var loops = Add(root, "--loops", defaults.Loops, "Callers of each client.");
         var seed = Add(root, "--seed", defaults.Seed, "Seed of the faults and of the load.");
-        var lease = Add(root, "--lease", defaults.Lease, "Lease of the silos in seconds; 0 for none, to see that this is found.");
+        var lease = Add(root, "--lease", defaults.Lease, "Lease of the silos in seconds; 0 for none: then two activations are possible.");
         var faults = Add(root, "--faults", "all", "all, or a list of " + string.Join(", ", Schedule.All) + ".");
         var keep = Add<string?>(root, "--keep", null, "A new folder for what the processes write.");
         var json = Add<string?>(root, "--json", null, "A file for the result.");

@@ -3,6 +3,7 @@ using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
 using HaloPresence.Bench.Faults;
 using HaloPresence.Bench.Load;
+using HaloPresence.Bench.Silos;
 
 namespace HaloPresence.Bench.States;
 

@@ -19,7 +19,7 @@ internal sealed record OutageOptions
     public int Seed { get; init; } = 1;
 
     /// <summary>
-    /// Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never, which must lead to violations.
+    /// Seconds after which a silo that cannot confirm its membership pauses its grains; 0 for never: then two activations are possible.
     /// </summary>
     public double Lease { get; init; } = 5;
 

@@ -12,7 +12,7 @@ internal static class OutageReport
                 $"{kind.Value.Calls}", Text(kind.Value.Failed), $"{kind.Value.Unavailable:0.0}", $"{kind.Value.LongestCall:0.0}"]));
         var (history, streams, activations) = (result.History!, result.Streams!, result.Activations!);
         Console.WriteLine($"{result.Calls} calls, {result.Failed} failed, {result.Unexplained.Values.Sum()} of them unexplained ({Text(result.Unexplained)}); "
-            + $"{result.Ended} silos ended because they were declared dead; {result.Packets} packets, {result.LostPackets} lost; "
+            + $"{result.Ended} silos ended by themselves; {result.Packets} packets, {result.LostPackets} lost; "
             + $"at most {result.Runnable:0.0} threads for each processor wanted to run");
         Console.WriteLine($"{history.Histories} histories of registers and counters with {history.Known} results and {history.Unknown} calls of unknown outcome; "
             + $"the hardest took {history.MostSteps} configurations; {history.Forgotten} times a counter in memory began anew");

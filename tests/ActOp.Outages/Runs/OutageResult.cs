@@ -47,7 +47,7 @@ internal sealed record OutageResult
     /// <summary>Failures that no fault explains, by type.</summary>
     public SortedDictionary<string, int> Unexplained { get; } = [];
 
-    /// <summary>Silos that ended by themselves, because they were declared dead.</summary>
+    /// <summary>Silos that ended by themselves: declared dead, or replaced by one that started later.</summary>
     public int Ended { get; set; }
 
     /// <summary>Threads for each processor that ran or waited to run, the highest average of some seconds.</summary>
