@@ -84,6 +84,8 @@ internal static class ClientAttacks
     private static async Task InternalsAsync(AttackTarget target)
     {
         var node = await target.ConnectAsync();
+        // The manifest of an assembly is there when one of its types is used.
+        System.Runtime.CompilerServices.RuntimeHelpers.RunModuleConstructor(typeof(IClusterTarget).Module.ModuleHandle);
         var frames = TypeManifest.Methods
             .Where(static method => method.InterfaceType.Namespace?.StartsWith("ActOp.Runtime", StringComparison.Ordinal) == true)
             .Select(static method => HostileFrames.Request(GrainId.Create("prey", "a"), method.Id, HostileFrames.Nothing)).ToArray();

@@ -73,8 +73,8 @@ internal struct HashRuns<T>
     /// <summary>Keys in one place that chance explains.</summary>
     private const int Free = 16;
 
-    /// <summary>What a comparison goes over: the hash code and the place of the next key.</summary>
-    private const int BytesOfComparison = 8;
+    /// <summary>What a comparison fetches: each key of a place is in another line of the cache.</summary>
+    private const int BytesOfComparison = 64;
 
     private WireSession _session;
     private IEqualityComparer<T> _comparer;
