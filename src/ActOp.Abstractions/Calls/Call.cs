@@ -26,7 +26,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     private static readonly Action<object?> Completed = static _ => { };
 
     /// <summary>In <see cref="_ticket"/>: the call is claimed.</summary>
-    private const long Claimed = 0;
+    internal const long Claimed = 0;
 
     /// <summary>In <see cref="_ticket"/>: the call is not in the registry, so only its holder ends it.</summary>
     private const long Unregistered = 1;

@@ -1,4 +1,4 @@
-namespace ActOp.Staging.Interleaving.Tests.Exploring;
+namespace ActOp.Interleaving.Tests.Exploring;
 
 /// <summary>
 /// Runs the threads of a model one step at a time, in an order that a strategy chooses. A step is what a thread does from one access to
@@ -122,6 +122,13 @@ public sealed class Interleaver : IDisposable
 
     /// <summary>Makes the buffered stores of the calling thread visible.</summary>
     public static void Fence() => t_thread!.Drain();
+
+    /// <summary>Makes the buffered stores of all threads visible.</summary>
+    public void FenceAll()
+    {
+        foreach (var thread in _threads)
+            thread.Drain();
+    }
 
     public void Dispose()
     {

@@ -1,6 +1,6 @@
 using System.Runtime.InteropServices;
 
-namespace ActOp.Staging.Interleaving.Tests.Exploring;
+namespace ActOp.Interleaving.Tests.Exploring;
 
 /// <summary>
 /// Threads of which one runs at a time hand over fastest on one processor: between two, each hand-over waits until the other processor is

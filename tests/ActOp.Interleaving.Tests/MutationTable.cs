@@ -1,4 +1,4 @@
-namespace ActOp.Staging.Interleaving.Tests;
+namespace ActOp.Interleaving.Tests;
 
 /// <summary>Faults that the search must find; the tests of the tests.</summary>
 public static class MutationTable

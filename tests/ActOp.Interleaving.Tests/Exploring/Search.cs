@@ -1,4 +1,4 @@
-namespace ActOp.Staging.Interleaving.Tests.Exploring;
+namespace ActOp.Interleaving.Tests.Exploring;
 
 /// <summary>Tries out schedules of a model until one is wrong or the budget is used up.</summary>
 /// <param name="Strategy">What found it, or the last one.</param>

@@ -1,4 +1,4 @@
-namespace ActOp.Staging.Interleaving.Tests.Exploring;
+namespace ActOp.Interleaving.Tests.Exploring;
 
 /// <summary>Chooses the next step of a schedule.</summary>
 public interface IStrategy

@@ -1,13 +1,13 @@
 using System.Reflection;
 using System.Runtime.Loader;
-using ActOp.Staging.Interleaving.Tests.Exploring;
+using ActOp.Interleaving.Tests.Exploring;
 using Microsoft.CodeAnalysis;
 using Microsoft.CodeAnalysis.CSharp;
 
-namespace ActOp.Staging.Interleaving.Tests;
+namespace ActOp.Interleaving.Tests;
 
-/// <summary>A fault planted into the sources of the stage, and where it must be found.</summary>
-/// <param name="Id">Its name; R and F: a fault that the stage once had.</param>
+/// <summary>A fault planted into one of the sources, and where it must be found.</summary>
+/// <param name="Id">Its name; R and F: a fault that the source once had.</param>
 /// <param name="File">The source.</param>
 /// <param name="Right">Text that occurs there once.</param>
 /// <param name="Wrong">What takes its place.</param>
@@ -24,31 +24,30 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
         MetadataReference.CreateFromFile(typeof(Interleaver).Assembly.Location),
     ];
 
-    private static readonly Lazy<(string Name, SyntaxTree Tree)[]> Trees = new(static () =>
-        [.. Sources()
-            .Append(("usings",
-                "global using System; global using System.Collections.Generic; global using System.IO; global using System.Linq; global "
-                    + "using System.Threading; global using System.Threading.Tasks;"))
-            .Select(static source => (source.Item1, Parse(source.Item2)))]);
+    private static readonly Group Stage = new("stage", "ActOp.Staging.StageModels");
+    private static readonly Group Node = new("node", "ActOp.Models.NodeModels");
 
-    /// <summary>The sources of the stage and the doubles.</summary>
-    public static IEnumerable<(string Name, string Text)> Sources()
+    /// <summary>The sources of a group of models, their doubles, and the models.</summary>
+    /// <param name="group">Stage, node, or both for what they share.</param>
+    public static IEnumerable<(string Name, string Text)> Sources(string group)
     {
         var assembly = typeof(Mutation).Assembly;
-        foreach (var name in assembly.GetManifestResourceNames().Where(static name => name.StartsWith("source/", StringComparison.Ordinal)))
+        var prefix = group + "/";
+        foreach (var name in assembly.GetManifestResourceNames().Where(name => name.StartsWith(prefix, StringComparison.Ordinal)))
         {
             using var reader = new StreamReader(assembly.GetManifestResourceStream(name)!);
-            yield return (name["source/".Length..], reader.ReadToEnd());
+            yield return (name[prefix.Length..], reader.ReadToEnd());
         }
     }
 
     /// <summary>Compiles the sources with the fault.</summary>
     public Func<Model> Compile()
     {
-        var text = Sources().Single(source => source.Name == File).Text;
+        var group = Sources(Stage.Name).Any(source => source.Name == File) ? Stage : Node;
+        var text = Sources(group.Name).Single(source => source.Name == File).Text;
         if (text.Split(Right).Length != 2)
             throw new InvalidOperationException($"The mutation {Id} does not fit {File}: its text must occur there once.");
-        var trees = Trees.Value.Select(
+        var trees = group.Trees.Value.Select(
             source => source.Name == File ? Parse(text.Replace(Right, Wrong, StringComparison.Ordinal)) : source.Tree);
         var options =
             new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, optimizationLevel: OptimizationLevel.Release,
@@ -62,7 +61,7 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
         }
 
         image.Position = 0;
-        var models = new AssemblyLoadContext(Id, isCollectible: true).LoadFromStream(image).GetType("ActOp.Staging.StageModels")!;
+        var models = new AssemblyLoadContext(Id, isCollectible: true).LoadFromStream(image).GetType(group.Models)!;
         var create = models.GetMethod("Create", BindingFlags.Public | BindingFlags.Static)!.CreateDelegate<Func<string, Model>>();
         return () => create(Model);
     }
@@ -70,4 +69,17 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
     public override string ToString() => Id;
 
     private static SyntaxTree Parse(string text) => CSharpSyntaxTree.ParseText(text, new CSharpParseOptions(LanguageVersion.Preview));
+
+    /// <summary>What is compiled together.</summary>
+    /// <param name="Name">The name of the group.</param>
+    /// <param name="Models">The type that makes its models.</param>
+    private sealed record Group(string Name, string Models)
+    {
+        internal Lazy<(string Name, SyntaxTree Tree)[]> Trees { get; } = new(() =>
+            [.. Sources(Name).Concat(Sources("both"))
+                .Append(("usings",
+                    "global using System; global using System.Collections.Generic; global using System.IO; global using System.Linq; global "
+                        + "using System.Threading; global using System.Threading.Tasks;"))
+                .Select(static source => (source.Item1, Parse(source.Item2)))]);
+    }
 }

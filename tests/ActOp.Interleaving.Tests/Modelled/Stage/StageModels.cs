@@ -1,4 +1,4 @@
-using ActOp.Staging.Interleaving.Tests.Exploring;
+using ActOp.Interleaving.Tests.Exploring;
 
 namespace ActOp.Staging;
 
