@@ -50,6 +50,7 @@ internal sealed class Run : IWorldWatcher
     private readonly KeeperLoad? _keepers;
     private readonly WaiterLoad? _waiters;
     private readonly BulkLoad? _bulk;
+    private readonly FeedLoad? _feeds;
     private readonly HashSet<Machine> _calling = [];
     private readonly Dice _dice;
 
@@ -69,11 +70,18 @@ internal sealed class Run : IWorldWatcher
         _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
         _lives = new LifeEvents(_world, _ledger);
-        _keepers = theme == Theme.States ? new KeeperLoad(_world, _ledger) : null;
+        _keepers = theme switch
+        {
+            Theme.States => new KeeperLoad(_world, _ledger, new Store(_world.Pump, _world.Dice.Fork("store"))),
+            Theme.Files => new KeeperLoad(_world, _ledger, new FileStore(_world.Pump, _world.Dice.Fork("store"))),
+            _ => null,
+        };
+        _feeds = theme == Theme.Items ? new FeedLoad(_world, _ledger) : null;
         _waiters = theme == Theme.Tokens ? new WaiterLoad(_world, _ledger, _faults) : null;
         _bulk = theme == Theme.Bulk ? new BulkLoad(_world, _ledger) : null;
         if (_keepers is not null)
         {
+            _keepers.Store.EndAll = _faults.EndAll;
             _keepers.Store.Kill = machine =>
             {
                 if (_faults.Crash(machine))
@@ -111,6 +119,7 @@ internal sealed class Run : IWorldWatcher
         services.AddSingleton(_ledger);
         _keepers?.Configure(machine, services);
         _waiters?.Configure(services);
+        _feeds?.Configure(machine, services);
     }
 
     public void StartFailed(Machine machine, Exception exception)
@@ -140,12 +149,14 @@ internal sealed class Run : IWorldWatcher
         Until(() => Pump.Now >= calm);
         _faults.Begin();
         _keepers?.BeginFaults();
+        _feeds?.BeginFaults();
         // Some storms are longer than it takes to declare a silo dead and to wait for its lease.
         var storm = Pump.Now + (
             (_dice.Chance(0.1) || _world.Theme == Theme.Lease ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
         Until(() => Pump.Now >= storm);
         _faults.End();
         _keepers?.EndFaults();
+        _feeds?.EndFaults();
         Settle();
         if (_ledger.Violations.Count == 0)
             Serve();
@@ -182,6 +193,8 @@ internal sealed class Run : IWorldWatcher
                     Pump.After(0, machine, EventKind.Load, "begin waiters", () => _waiters.Begin(machine));
                 if (_bulk is not null)
                     Pump.After(0, machine, EventKind.Load, "begin bulk", () => _bulk.Begin(machine));
+                if (_feeds is not null)
+                    Pump.After(0, machine, EventKind.Load, "begin feeds", () => _feeds.Begin(machine));
             }
         }
 
@@ -228,6 +241,7 @@ internal sealed class Run : IWorldWatcher
         _keepers?.End();
         _waiters?.End();
         _bulk?.End();
+        _feeds?.End();
         var patience = _world.Settings.ResponseTimeout + TimeSpan.FromSeconds(60);
         var open = 0;
         Pump.After(0, null, EventKind.Load, "serve", () =>
@@ -274,6 +288,8 @@ internal sealed class Run : IWorldWatcher
         }
 
         _keepers?.CheckStore();
+        _feeds?.CheckRest();
+        _ledger.Count("in order", _ledger.Order.Compared);
         if (_ledger.Violations.Count > 0)
             return;
         // As an event: what threads keep for themselves is with the pump's.
