@@ -23,7 +23,8 @@ internal static class Program
           --theme T         lease: silos that are cut off for longer than their lease; moves: crashes while many grains move;
                             states: grains that write to an unreliable storage; tokens: calls that are cancelled;
                             bulk: large arguments on slow links, and no faults; streams: producers and consumers of streams;
-                            reminders: grains with reminders, and a table of reminders that fails
+                            reminders: grains with reminders, and a table of reminders that fails;
+                            files: states in files, and losses of power; items: enumerations
           --trace FILE      writes every event (time, machine, event); with --seeds to one file per seed, FILE and the seed's number
           --hash            with --seed or --seeds: prints the hash of each seed's events
           --keep-going      with --seeds: goes on after a violation

@@ -53,6 +53,7 @@ internal sealed class Run : IWorldWatcher
     private readonly BulkLoad? _bulk;
     private readonly Scripted? _scripted;
     private readonly IThemeLoad? _own;
+    private readonly FeedLoad? _feeds;
     private readonly HashSet<Machine> _calling = [];
     private readonly Dice _dice;
 
@@ -75,13 +76,20 @@ internal sealed class Run : IWorldWatcher
         _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
         _lives = new LifeEvents(_world, _ledger);
-        _keepers = theme == Theme.States ? new KeeperLoad(_world, _ledger) : null;
+        _keepers = theme switch
+        {
+            Theme.States => new KeeperLoad(_world, _ledger, new Store(_world.Pump, _world.Dice.Fork("store"))),
+            Theme.Files => new KeeperLoad(_world, _ledger, new FileStore(_world.Pump, _world.Dice.Fork("store"))),
+            _ => null,
+        };
+        _feeds = theme == Theme.Items ? new FeedLoad(_world, _ledger) : null;
         _waiters = theme == Theme.Tokens ? new WaiterLoad(_world, _ledger, _faults) : null;
         _bulk = theme == Theme.Bulk ? new BulkLoad(_world, _ledger) : null;
         _own = theme == Theme.Streams ? new StreamLoad(_world, _ledger, _faults)
             : theme == Theme.Reminders ? new ReminderLoad(_world, _ledger, _faults) : null;
         if (_keepers is not null)
         {
+            _keepers.Store.EndAll = _faults.EndAll;
             _keepers.Store.Kill = machine =>
             {
                 if (_faults.Crash(machine))
@@ -122,6 +130,7 @@ internal sealed class Run : IWorldWatcher
         _waiters?.Configure(services);
         _scripted?.Configure(machine, services);
         _own?.Configure(machine, services);
+        _feeds?.Configure(machine, services);
     }
 
     public void StartFailed(Machine machine, Exception exception)
@@ -182,6 +191,7 @@ internal sealed class Run : IWorldWatcher
         _faults.Begin();
         _keepers?.BeginFaults();
         _own?.BeginFaults();
+        _feeds?.BeginFaults();
         // Some storms are longer than it takes to declare a silo dead and to wait for its lease.
         var isLong = _dice.Chance(0.1) || _world.Theme == Theme.Lease || (_world.Theme == Theme.Reminders && _world.IsCalm);
         var storm = Pump.Now + ((isLong ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
@@ -189,6 +199,7 @@ internal sealed class Run : IWorldWatcher
         _faults.End();
         _keepers?.EndFaults();
         _own?.EndFaults();
+        _feeds?.EndFaults();
     }
 
     private bool IsExpected(LogLine line) => ExpectedErrors.Contains(line.Id.Id)
@@ -220,6 +231,8 @@ internal sealed class Run : IWorldWatcher
                     Pump.After(0, machine, EventKind.Load, "begin bulk", () => _bulk.Begin(machine));
                 if (_own is not null)
                     Pump.After(0, machine, EventKind.Load, "begin theme", () => _own.Begin(machine));
+                if (_feeds is not null)
+                    Pump.After(0, machine, EventKind.Load, "begin feeds", () => _feeds.Begin(machine));
             }
         }
 
@@ -267,6 +280,7 @@ internal sealed class Run : IWorldWatcher
         _keepers?.End();
         _waiters?.End();
         _bulk?.End();
+        _feeds?.End();
         if (_own is not null)
         {
             Pump.After(0, null, EventKind.Load, "prove", _own.End);
@@ -319,6 +333,8 @@ internal sealed class Run : IWorldWatcher
         }
 
         _keepers?.CheckStore();
+        _feeds?.CheckRest();
+        _ledger.Count("in order", _ledger.Order.Compared);
         if (_ledger.Violations.Count > 0)
             return;
         // As an event: what threads keep for themselves is with the pump's.

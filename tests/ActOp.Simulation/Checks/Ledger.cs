@@ -84,6 +84,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>What makes frames, or turns, later than they are by themselves.</summary>
     private static readonly FaultKind[] Delaying = [.. Standing, .. Severing, FaultKind.HookHangs];
 
+    /// <summary>After which nothing is promised of the order of requests.</summary>
+    internal static FaultKind[] Disturbing => Delaying;
+
     private const string HookFailure = "The hook of a grain throws.";
 
     /// <summary>
@@ -103,8 +106,12 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     private readonly SortedDictionary<string, long> _outcomes = new(StringComparer.Ordinal);
     private long _lastId;
     private long _lastLife;
+    private Order? _order;
 
     internal List<Violation> Violations { get; } = [];
+
+    /// <summary>The order of the requests of one caller.</summary>
+    internal Order Order => _order ??= new Order(world, this, faults);
 
     /// <summary>Ends of calls, by name.</summary>
     internal IReadOnlyDictionary<string, long> Outcomes => _outcomes;
@@ -169,6 +176,8 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         if (exception is SiloUnavailableException)
             Count("gone, " + (_appliedBy.ContainsKey(ticket.Id) ? "done: " : "not done: ") + Reason(exception.Message));
         world.Pump.Note(ticket.Caller, EventKind.Load, ticket.Kind + " " + ticket.Id + " " + outcome);
+        if (exception is null && _appliedBy.TryGetValue(ticket.Id, out var life))
+            Order.Answered(ticket.Caller, ticket.Counter, life);
         if (exception is not null)
             CheckFailure(ticket, exception);
         else if (answer is not null)
@@ -261,6 +270,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
 
         life.Ids.Add(id);
         _answers[id] = life.Ids.Count;
+        Order.Applied(life, id);
         CheckTurn(life);
         if (_overdueSince.TryGetValue(id, out var since) && world.Pump.Now - since > LatestTurn
             && !faults().Any(since - (60 * Pump.Second), Delaying))

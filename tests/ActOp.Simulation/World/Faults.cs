@@ -162,6 +162,15 @@ internal sealed class Faults
         return true;
     }
 
+    /// <summary>Ends all silos at this very time, if anything may still go wrong.</summary>
+    internal bool EndAll()
+    {
+        if (_isOver)
+            return false;
+        Make(new Fault(FaultKind.RestartAll, _world.Pump.Now, 0, 0), null, null);
+        return true;
+    }
+
     private void Strike()
     {
         if (_isOver)
@@ -223,7 +232,7 @@ internal sealed class Faults
                 break;
             case FaultKind.Isolation:
                 // At times longer than the others' patience with a silo, and its lease.
-                Isolate(fault, _dice.Chance(_world.Theme == Theme.Lease ? 1 : _world.Theme == Theme.States ? 0.6 : 0.3)
+                Isolate(fault, _dice.Chance(_world.Theme == Theme.Lease ? 1 : _world.Theme is Theme.States or Theme.Files ? 0.6 : 0.3)
                     ? length * 8 : length);
                 break;
             case FaultKind.Crash or FaultKind.PowerLoss:
@@ -308,7 +317,7 @@ internal sealed class Faults
 
         // Else the silo learns from the table what the others think of it. Without a lease it goes on meanwhile, and only the versions of
         // its states keep it from writing.
-        var isCutOff = _world.Theme == Theme.Lease || (_world.Theme == Theme.States && _dice.Chance(0.7));
+        var isCutOff = _world.Theme == Theme.Lease || (_world.Theme is Theme.States or Theme.Files && _dice.Chance(0.7));
         if (isCutOff)
             _world.Table.CutOff.Add(fault.Host);
         Later(fault, length, () =>
