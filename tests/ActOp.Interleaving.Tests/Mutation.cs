@@ -24,6 +24,10 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
         MetadataReference.CreateFromFile(typeof(Interleaver).Assembly.Location),
     ];
 
+    private const string Usings =
+        "global using System; global using System.Collections.Generic; global using System.IO; global using System.Linq; global using "
+            + "System.Threading; global using System.Threading.Tasks;";
+
     private static readonly Group Stage = new("stage", "ActOp.Staging.StageModels");
     private static readonly Group Node = new("node", "ActOp.Models.NodeModels");
 
@@ -47,13 +51,9 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
         var text = Sources(group.Name).Single(source => source.Name == File).Text;
         if (text.Split(Right).Length != 2)
             throw new InvalidOperationException($"The mutation {Id} does not fit {File}: its text must occur there once.");
-        var trees = group.Trees.Value.Select(
-            source => source.Name == File ? Parse(text.Replace(Right, Wrong, StringComparison.Ordinal)) : source.Tree);
-        var options =
-            new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, optimizationLevel: OptimizationLevel.Release,
-                nullableContextOptions: NullableContextOptions.Enable, allowUnsafe: true);
         using var image = new MemoryStream();
-        var result = CSharpCompilation.Create("Mutation", trees, References, options).Emit(image);
+        var (tree, compilation) = group.Right.Value;
+        var result = compilation.ReplaceSyntaxTree(tree[File], Parse(text.Replace(Right, Wrong, StringComparison.Ordinal))).Emit(image);
         if (!result.Success)
         {
             throw new InvalidOperationException($"The mutation {Id} does not compile: "
@@ -75,11 +75,15 @@ public sealed record Mutation(string Id, string File, string Right, string Wrong
     /// <param name="Models">The type that makes its models.</param>
     private sealed record Group(string Name, string Models)
     {
-        internal Lazy<(string Name, SyntaxTree Tree)[]> Trees { get; } = new(() =>
-            [.. Sources(Name).Concat(Sources("both"))
-                .Append(("usings",
-                    "global using System; global using System.Collections.Generic; global using System.IO; global using System.Linq; global "
-                        + "using System.Threading; global using System.Threading.Tasks;"))
-                .Select(static source => (source.Item1, Parse(source.Item2)))]);
+        /// <summary>The sources as they are. What is known of the references is used again by all faults.</summary>
+        internal Lazy<(Dictionary<string, SyntaxTree> Trees, CSharpCompilation Compilation)> Right { get; } = new(() =>
+        {
+            var trees = Sources(Name).Concat(Sources("both")).Append(("usings", Usings))
+                .ToDictionary(static source => source.Item1, static source => Parse(source.Item2));
+            var options =
+                new CSharpCompilationOptions(OutputKind.DynamicallyLinkedLibrary, optimizationLevel: OptimizationLevel.Release,
+                    nullableContextOptions: NullableContextOptions.Enable, allowUnsafe: true);
+            return (trees, CSharpCompilation.Create("Mutation", trees.Values, References, options));
+        });
     }
 }

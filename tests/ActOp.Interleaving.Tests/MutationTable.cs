@@ -1,6 +1,6 @@
 namespace ActOp.Interleaving.Tests;
 
-/// <summary>Faults that the search must find; the tests of the tests.</summary>
+/// <summary>Faults that the search must find; the tests of the tests. Here are those of stages.</summary>
 public static class MutationTable
 {
     public static readonly Mutation[] All =
@@ -110,5 +110,6 @@ public static class MutationTable
         new("no thief takes the next item of a thread with a long one", "Worker.cs",
             "victim.Steal(all: victim.IsHeld)", "victim.Steal(all: false)",
             "steal from a long item", "depth first, 1 preemption", 5),
+        .. NodeMutations.All,
     ];
 }

@@ -48,7 +48,7 @@ internal sealed class RegistryModel(Action<RegistryModel> spawn) : NodeModel
             {
                 model.Sweep(7);
                 model.Sweep(7);
-                WaitFor(() => model._sent.Count == 1 || model._sent.Count == 2);
+                WaitFor(() => model._sent.Count > 0);
                 model.Sweep(7);
                 WaitFor(() => model._sent.Count == 2);
                 model.Sweep(7);
@@ -80,6 +80,63 @@ internal sealed class RegistryModel(Action<RegistryModel> spawn) : NodeModel
             model.SpawnAndEnd("sweep", () => model.Sweep(7));
         })
         { Closes = true },
+        ["calls, a late answer to a slot that is used again"] = static () => new RegistryModel(static model =>
+        {
+            model.Caller("caller", caller =>
+            {
+                model.Expect("1 TimeoutException", model.AskAndEnd(caller, 5));
+                model.Expect("2", caller.Ask(model.Pool.Rent(), 50, model.Send));
+            });
+            model.SpawnAndEnd("late answer", () => model.Answer(0));
+            model.SpawnAndEnd("answers", () => model.Answer(1));
+        }),
+        ["calls, a tick while one is added"] = static () => new RegistryModel(static model =>
+        {
+            model.Caller("caller", caller =>
+            {
+                model.Expect("TimeoutException", model.AskAndEnd(caller, 5));
+                model.Expect("TimeoutException", caller.Ask(model.Pool.Rent(), 6, model.Send));
+            });
+            model.SpawnAndEnd("sweep", () =>
+            {
+                WaitFor(() => model._sent.Count > 0);
+                model.Sweep(7);
+                WaitFor(() => model._sent.Count == 2);
+                model.Sweep(7);
+            });
+        }),
+        ["calls, the end of the node while one is added"] = static () => new RegistryModel(static model =>
+        {
+            model.Caller("caller", caller =>
+            {
+                model.Expect("TimeoutException refused", model.AskAndEnd(caller, 5));
+                model.Expect("TimeoutException refused", caller.Ask(model.Pool.Rent(), 6, model.Send));
+            });
+            model.SpawnAndEnd("end", () =>
+            {
+                WaitFor(() => model._sent.Count > 0);
+                model.Close();
+            });
+            model.SpawnAndEnd("sweep", () => model.Sweep(5));
+        })
+        { Closes = true },
+        ["calls, an early and a late deadline in one chunk"] = static () => new RegistryModel(static model =>
+        {
+            model.Caller("caller", caller =>
+            {
+                model.Occupy(20);
+                model.Expect("TimeoutException", caller.Ask(model.Pool.Rent(), 5, model.Send));
+            });
+            model.SpawnAndEnd("sweep", () =>
+            {
+                model.Sweep(7);
+                WaitFor(() => model._sent.Count == 1);
+                model.Sweep(7);
+                model.Sweep(21);
+                if (model.Calls.Registry.InFlight > 0)
+                    model.Find("a call is not ended by its deadline");
+            });
+        }),
         ["calls, threads that end"] = static () => new RegistryModel(static model =>
         {
             for (var number = 0; number < 2; number++)
@@ -101,7 +158,7 @@ internal sealed class RegistryModel(Action<RegistryModel> spawn) : NodeModel
         {
             // Seven wait already, so that one more slot is free.
             for (var number = 0; number < 7; number++)
-                model.Occupy();
+                model.Occupy(80);
             model.Caller("caller", caller => model.Expect("1 2 refused", caller.Ask(model.Pool.Rent(), 50, model.Send)));
             model.Caller("other caller", caller => model.Expect("1 2 refused", caller.Ask(model.Pool.Rent(), 50, model.Send)));
             model.SpawnAndEnd("answers", () => model.Answer(0));
@@ -187,8 +244,19 @@ internal sealed class RegistryModel(Action<RegistryModel> spawn) : NodeModel
         });
     }
 
-    /// <summary>A call that waits all the time.</summary>
-    private void Occupy() => Calls.Registry.TryAdd(new ModelCall(Pool) { Runtime = Calls, Deadline = 80 });
+    /// <summary>A call that nobody answers, and whose caller does not count.</summary>
+    private void Occupy(long deadline) => Calls.Registry.TryAdd(new ModelCall(Pool) { Runtime = Calls, Deadline = deadline });
+
+    /// <summary>A call that its own thread ends at once, so that the thread has its slot again.</summary>
+    private string AskAndEnd(Caller caller, long deadline)
+    {
+        var call = Pool.Rent();
+        return caller.Ask(call, deadline, ticket =>
+        {
+            Send(ticket);
+            End(call, ticket);
+        });
+    }
 
     /// <summary>The calling thread uses the registry of another node, which gets a call and ends it.</summary>
     private void UseOther()
