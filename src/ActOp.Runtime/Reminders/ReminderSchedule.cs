@@ -80,7 +80,6 @@ internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, L
         var isNew = record.Entry?.ETag != entry.ETag || record.Place == 0;
         record.Entry = entry;
         record.Read = read;
-        record.IsNew = false;
         if (isNew)
             report?.Invoke(record, null);
         Place(record, due);
@@ -159,9 +158,6 @@ internal sealed class ReminderRecord
 
     /// <summary>The number of the read of the table that has seen it last.</summary>
     internal int Read { get; set; }
-
-    /// <summary>It was registered at this silo, so no owner of its slot before has sent a tick of it.</summary>
-    internal bool IsNew { get; set; }
 
     internal int Slot => SlotMap.SlotOf(Entry.GrainId);
 }

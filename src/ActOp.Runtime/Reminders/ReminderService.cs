@@ -70,8 +70,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     /// <summary>Reminders whose grains have not answered the last tick yet: until then they get no other one.</summary>
     private readonly HashSet<(GrainId, string)> _running = new(GrainsByRandomHash.Instance);
 
-    /// <summary>Reminders that were due while their slot was not read: the ETag of that time, and when the last tick was due.</summary>
-    private readonly Dictionary<ReminderRecord, (string? Tag, long Due)> _held = [];
+    /// <summary>Reminders that were due while their slot was not read, each with the ETag of that time.</summary>
+    private readonly Dictionary<ReminderRecord, string?> _held = [];
     private TaskCompletionSource _wanted = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private TaskCompletionSource? _written;
     private ITimer? _timer;
@@ -156,11 +156,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             if (Feed.IsWatched)
                 Feed.Write(new Registered(entry.GrainId, entry.ReminderName, _local.Address));
             if (_runs && Owns(entry.GrainId))
-            {
                 _schedule.Put(entry, ReminderSchedule.StartOf(entry) - 1, Now, _reads);
-                _schedule.Find(entry.GrainId, entry.ReminderName)?.IsNew = true;
-            }
-
             Arm();
         });
         return ReminderHandle.Of(entry);
@@ -248,22 +244,19 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             if (_slots.IsReady(record.Slot))
                 Send(record.Entry, now);
             else
-                _held[record] = (record.Entry.ETag, due);
+                _held[record] = record.Entry.ETag;
         }
 
         Arm();
     }
 
-    /// <summary>
-    /// Slots were read: what was due there meanwhile is sent once, unless the reminder was ended or replaced since, or the owner before says
-    /// that it has sent it.
-    /// </summary>
+    /// <summary>Slots were read: what was due there meanwhile is sent once, unless it was ended or replaced since.</summary>
     private void SendHeld()
     {
-        foreach (var (record, (tag, due)) in _held)
+        foreach (var (record, tag) in _held)
         {
             var isSame = record.Entry.ETag == tag && _schedule.Find(record.Entry.GrainId, record.Entry.ReminderName) == record;
-            if (isSame && _slots.IsReady(record.Slot) && (record.IsNew || due > _slots.SinceOf(record.Slot)))
+            if (isSame && _slots.IsReady(record.Slot))
                 Send(record.Entry, Now);
             if (!isSame || _slots.IsReady(record.Slot))
                 _held.Remove(record);
@@ -359,8 +352,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     }
 
     /// <summary>
-    /// The pause after a failed read. It ends early, but not before the shortest one, if a write shows that the table is there: the ticks of
-    /// what was written wait for a read.
+    /// The pause after a failed read. It ends early, but not before the shortest one, if a write shows that the table is there: the ticks
+    /// of what was written wait for a read.
     /// </summary>
     private async Task PauseAsync(TimeSpan pause, CancellationToken stopping)
     {

@@ -11,33 +11,6 @@ using Orleans.Streams.Filtering;
 
 namespace ActOp.Runtime.Streams;
 
-/// <summary>What the agents of a provider have in common. Immutable.</summary>
-internal sealed record AgentSetup(
-    StreamParts Parts, string Provider, IQueueAdapter Adapter, IQueueAdapterFactory Factory, StreamPubSub PubSub,
-    StreamPullingAgentOptions Options, IStreamFilter? Filter, IBackoffProvider DeliveryBackoff, IBackoffProvider ReaderBackoff);
-
-/// <summary>A stream of which the agent has seen items.</summary>
-internal sealed class AgentStream(StreamId id, QualifiedStreamId qualified)
-{
-    internal StreamId Id => id;
-
-    internal QualifiedStreamId Qualified => qualified;
-
-    internal Dictionary<Guid, AgentSubscription> Subscriptions { get; } = [];
-
-    /// <summary>Removed while the subscriptions were being read: they must not come back with the answer.</summary>
-    internal HashSet<Guid> Removed { get; } = [];
-
-    /// <summary>Holds the first batches until the subscriptions are known; null from then on.</summary>
-    internal IQueueCacheCursor? Hold { get; set; }
-
-    /// <summary>The oldest batch that the subscriptions found by the registration get.</summary>
-    internal StreamSequenceToken? First { get; set; }
-
-    /// <summary>Coarse time in ms of the last batch.</summary>
-    internal long LastBatch { get; set; }
-}
-
 /// <summary>
 /// Reads one queue and delivers its batches to the subscriptions of their streams. One agent per queue in the cluster, as far as the views
 /// of the silos agree.
