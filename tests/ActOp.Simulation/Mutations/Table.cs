@@ -22,7 +22,9 @@ internal static class Table
     private const string Routing = "ActOp.Runtime/Routing/";
     private const string States = "ActOp.Runtime/State/Api/";
 
-    internal static readonly Mutation[] All =
+    internal static readonly Mutation[] All = [.. General, .. StatesAndItems.All];
+
+    private static Mutation[] General =>
     [
         new(1, "In a rebuilt slot the oldest registration wins", Directory + "SlotTransfers.cs",
             "? one.Epoch > other.Epoch", "? (PLANTED ? one.Epoch < other.Epoch : one.Epoch > other.Epoch)", 100, Theme.Moves),
