@@ -57,9 +57,7 @@ internal static class StateWriter
 
         internal override void FlushDirectory(string directory) => Step().FlushDirectory(directory);
 
-        internal override DiskLock? TryLock(string path) => Step().TryLock(path);
-
-        internal override bool HasMark(string path) => Step().HasMark(path);
+        internal override IDisposable? TryLock(string path) => Step().TryLock(path);
 
         private RealDisk Step()
         {

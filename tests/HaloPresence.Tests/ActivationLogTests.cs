@@ -1,4 +1,3 @@
-using ActOp.Harness.Activations;
 using ActOp.Harness.Load;
 using HaloPresence.Bench.Faults;
 using HaloPresence.Bench.Silos;
@@ -85,7 +84,7 @@ public sealed class ActivationLogTests : IDisposable
         using (var second = Loggers(other))
             play(first, second);
         var over = new MonotonicClock().Now;
-        return ActivationCheck.Run(paths.Select(path => (path, over)), ActivationLog.NameOf);
+        return ActivationCheck.Run(paths.Select(path => (path, over)));
     }
 
     private static ILoggerFactory Loggers(ActivationLog log) =>

@@ -1,4 +1,5 @@
-using ActOp.Harness.Activations;
+using System.Diagnostics;
+using HaloPresence.Bench.Silos;
 
 namespace HaloPresence.Bench.Faults;
 
@@ -126,3 +127,90 @@ public static class FaultVerdict
             faults.Add($"{which}a request waited {kill.LongestWait:0.0} s");
     }
 }
+
+/// <summary>Reads the journals of all silo processes and looks for grains that were active twice at one time.</summary>
+public static class ActivationCheck
+{
+    private const int MaxTexts = 5;
+
+    /// <summary>
+    /// Checks every file; <paramref name="processes"/> names each and says when its process was surely over (monotonic time).
+    /// </summary>
+    /// <remarks>An activation lasts from its first record to its second, or to the end of its process.</remarks>
+    public static ActivationReport Run(IEnumerable<(string Path, TimeSpan Over)> processes)
+    {
+        var lives = new Dictionary<(long Kind, long Key), List<Life>>();
+        var silo = 0;
+        long count = 0;
+        foreach ((var path, var over) in processes)
+        {
+            foreach (var life in Read(path, silo, over.Ticks * (Stopwatch.Frequency / TimeSpan.TicksPerSecond), lives))
+                count++;
+            silo++;
+        }
+        var texts = new List<string>();
+        long doubles = 0;
+        foreach (((var kind, var key), var all) in lives)
+        {
+            all.Sort((one, other) => one.From.CompareTo(other.From));
+            for (var i = 1; i < all.Count; i++)
+            {
+                if (all[i].From >= all[i - 1].To)
+                    continue;
+                doubles++;
+                if (texts.Count < MaxTexts)
+                    texts.Add($"{(JournalKind)kind} {key}: active in process {all[i - 1].Process} until {Seconds(all[i - 1].To)} and in process {all[i].Process} from {Seconds(all[i].From)}");
+                all[i].To = Math.Max(all[i].To, all[i - 1].To);
+            }
+        }
+        return new ActivationReport(count, lives.Count, doubles, texts);
+    }
+
+    private static List<Life> Read(string path, int process, long over, Dictionary<(long, long), List<Life>> lives)
+    {
+        var bytes = File.ReadAllBytes(path);
+        var open = new Dictionary<long, Life>();
+        var own = new List<Life>();
+        for (var at = 0; at + ActivationJournal.RecordBytes <= bytes.Length; at += ActivationJournal.RecordBytes)
+        {
+            // A killed process may leave a record half done.
+            if (BitConverter.ToInt64(bytes, at + 24) != ActivationJournal.Mark)
+                continue;
+            var head = BitConverter.ToInt64(bytes, at);
+            var key = BitConverter.ToInt64(bytes, at + 8);
+            var time = BitConverter.ToInt64(bytes, at + 16);
+            if ((head & 1) == 0)
+            {
+                if (open.TryGetValue(head >> 8, out var ending))
+                    ending.To = time;
+                continue;
+            }
+            var life = new Life { Process = process, From = time, To = over };
+            open.Add(head >> 8, life);
+            own.Add(life);
+            var grain = ((head >> 1) & 0x7F, key);
+            if (!lives.TryGetValue(grain, out var all))
+                lives.Add(grain, all = []);
+            all.Add(life);
+        }
+        return own;
+    }
+
+    private static string Seconds(long timestamp) => $"{(double)timestamp / Stopwatch.Frequency:0.000} s";
+
+    private sealed class Life
+    {
+        public int Process { get; init; }
+
+        public long From { get; init; }
+
+        public long To { get; set; }
+    }
+}
+
+/// <summary>What <see cref="ActivationCheck"/> found.</summary>
+/// <param name="Activations">Activations that were written down.</param>
+/// <param name="Grains">Grains that they belong to.</param>
+/// <param name="Doubles">Times that a grain was active twice at once.</param>
+/// <param name="Texts">The first few of them.</param>
+public sealed record ActivationReport(long Activations, long Grains, long Doubles, IReadOnlyList<string> Texts);

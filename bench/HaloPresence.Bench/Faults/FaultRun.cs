@@ -1,4 +1,3 @@
-using ActOp.Harness.Activations;
 using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
 using HaloPresence.Bench.Load;
@@ -38,7 +37,7 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         {
             await using (silos.ConfigureAwait(false))
                 await RunLoadAsync(silos, server, cancellation).ConfigureAwait(false);
-            _result.Activations = ActivationCheck.Run(silos.Journals, ActivationLog.NameOf);
+            _result.Activations = ActivationCheck.Run(silos.Journals);
         }
         finally
         {

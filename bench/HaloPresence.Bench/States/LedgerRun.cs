@@ -1,9 +1,7 @@
-using ActOp.Harness.Activations;
 using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
 using HaloPresence.Bench.Faults;
 using HaloPresence.Bench.Load;
-using HaloPresence.Bench.Silos;
 
 namespace HaloPresence.Bench.States;
 
@@ -128,7 +126,7 @@ public sealed class LedgerRun(FaultOptions options, LedgerFault[] faults, Action
         {
             await using (silos.ConfigureAwait(false))
                 await RunLoadAsync(new Parts(silos, server, files, disk), cancellation).ConfigureAwait(false);
-            _result.Activations = ActivationCheck.Run(silos.Journals, ActivationLog.NameOf);
+            _result.Activations = ActivationCheck.Run(silos.Journals);
         }
         finally
         {

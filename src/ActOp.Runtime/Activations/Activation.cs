@@ -261,15 +261,10 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     /// </summary>
     internal void EnqueueRequest(Call call)
     {
-        switch (_mailbox.TryPush(call, _home.Limit))
-        {
-            case PushResult.WasIdle:
-                _home.Stage.Post(this);
-                break;
-            case PushResult.Refused:
-                Refuse(call);
-                break;
-        }
+        if (_mailbox.ArrivedCount >= _home.Limit)
+            Refuse(call);
+        else
+            Enqueue(call);
     }
 
     internal void Refuse(Call call) => Fail(call, new LimitExceededException(

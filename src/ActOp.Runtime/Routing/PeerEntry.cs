@@ -20,7 +20,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     private readonly Lock _gate = new();
     private readonly WaitingFrames _controls = new();
     private readonly WaitingFrames _data = new();
-    private Peer? _peer;
+    private volatile Peer? _peer;
     private Peer? _dialling;
 
     /// <summary>The last connected peer. The mesh may be dialling it again.</summary>
@@ -39,17 +39,14 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// <summary>The entry was removed from the table: holders must look it up again.</summary>
     internal volatile bool IsRemoved;
 
-    internal bool IsConnected => Connection is not null;
-
-    /// <summary>The connected peer, or null. Any thread.</summary>
-    private Peer? Connection => Volatile.Read(ref _peer);
+    internal bool IsConnected => _peer is not null;
 
     /// <summary>The bytes that have arrived over the present links.</summary>
     internal long BytesReceived
     {
         get
         {
-            if (Connection is not { } peer)
+            if (_peer is not { } peer)
                 return 0;
             var bytes = peer.Control?.BytesReceived ?? 0;
             for (var index = 0u; index < peer.DataLinks; index++)
@@ -60,7 +57,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
 
     /// <summary>Whether the node listens at an endpoint, or is connected by it.</summary>
     internal bool IsConnectedAt(System.Net.EndPoint endPoint) =>
-        Connection is { } peer && (endPoint.Equals(address.Endpoint) || endPoint.Equals(peer.EndPoint));
+        _peer is { } peer && (endPoint.Equals(address.Endpoint) || endPoint.Equals(peer.EndPoint));
 
     internal void EnsureDialled()
     {
@@ -76,7 +73,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// </summary>
     internal bool IsForsaken(long now)
     {
-        if (Connection is not null || !(_controls.IsWaiting || _data.IsWaiting))
+        if (_peer is not null || !(_controls.IsWaiting || _data.IsWaiting))
             return false;
         EnsureDialled();
         lock (_gate)
@@ -95,48 +92,32 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
                 + " exceeds MaxMessageBodySize, which is " + table.MaxFrameBytes + ".");
         }
 
-        if (Connection is { } peer && !(control ? _controls : _data).IsWaiting
-            && Append(peer, affinity, control, frame) == SendResult.Accepted)
-        {
+        if (_peer is { } peer && !(control ? _controls : _data).IsWaiting && Append(peer, affinity, control, frame) == SendResult.Accepted)
             return null;
-        }
-
         return Wait(affinity, control, frame);
     }
 
-    /// <summary>Sends through a peer from now on. False if the entry is closed: another one must have its place.</summary>
-    internal bool TryConnect(Peer peer)
+    internal void Connected(Peer peer)
     {
         lock (_gate)
         {
-            if (_closed)
-                return false;
-            Volatile.Write(ref _peer, peer);
+            _peer = peer;
             _last = peer;
         }
 
         Drain();
-        return true;
     }
 
-    /// <summary>A peer has lost its session: what waits is given up.</summary>
-    /// <param name="peer">The peer.</param>
-    /// <param name="isGone">The node does not come again: a thread that has found the entry leaves nothing in it from now on.</param>
-    /// <returns>True if the entry is closed.</returns>
-    internal bool Disconnected(Peer peer, bool isGone)
+    internal void Disconnected(Peer peer)
     {
-        bool isClosed;
         lock (_gate)
         {
             if (ReferenceEquals(_peer, peer))
-                Volatile.Write(ref _peer, null);
-            _closed |= isGone && _peer is null;
-            isClosed = _closed;
+                _peer = null;
             Drop();
         }
 
         sender.Held.Clear();
-        return isClosed;
     }
 
     internal void DialFailed()
@@ -153,7 +134,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         lock (_gate)
         {
             _closed = true;
-            Volatile.Write(ref _peer, null);
+            _peer = null;
             Drop();
         }
 
@@ -165,7 +146,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     }
 
     /// <summary>Ends the session: the node has sent what is no frame.</summary>
-    internal void Break() => Connection?.Close();
+    internal void Break() => _peer?.Close();
 
     /// <summary>The bytes that wait for it. Any thread.</summary>
     internal long WaitingBytes => _controls.Bytes + _data.Bytes;
@@ -177,7 +158,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         lock (_gate)
         {
             peer = _peer;
-            Volatile.Write(ref _peer, null);
+            _peer = null;
             _closed = true;
             Drop();
         }
@@ -188,7 +169,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// <summary>Writes frames whose flush is delayed by a long turn of the thread that appended them.</summary>
     internal void FlushLate()
     {
-        if (Connection is not { } peer)
+        if (_peer is not { } peer)
             return;
         for (var index = 0u; index < peer.DataLinks; index++)
         {
@@ -209,7 +190,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             lock (_gate)
             {
                 if (_closed)
-                    return Gone();
+                    return new SiloUnavailableException("The silo " + address + " is gone.");
                 if (table.Waiting.TryTake(frame.Length, waiting.Bytes))
                 {
                     waiting.Add(new WaitingFrame(frame.ToArray(), affinity, table.Now));
@@ -229,10 +210,6 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         Drain();
         return null;
     }
-
-    private Exception Gone() => address.IsClient
-        ? new ClientNotAvailableException(SystemGrainIds.Client(address))
-        : new SiloUnavailableException("The silo " + address + " is gone.");
 
     private void Drain()
     {
@@ -293,13 +270,13 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// <summary>The frames of one kind that wait, in order. Under the gate of the entry, except <see cref="IsWaiting"/>.</summary>
     private sealed class WaitingFrames
     {
-        private bool _isWaiting;
+        private volatile bool _isWaiting;
         private long _bytes;
 
         internal readonly Queue<WaitingFrame> Frames = new();
 
         /// <summary>Whether later frames must queue. Any thread.</summary>
-        internal bool IsWaiting => Volatile.Read(ref _isWaiting);
+        internal bool IsWaiting => _isWaiting;
 
         internal long Bytes => Volatile.Read(ref _bytes);
 
@@ -310,13 +287,13 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         {
             Frames.Enqueue(frame);
             Volatile.Write(ref _bytes, _bytes + frame.Frame.Length);
-            Volatile.Write(ref _isWaiting, true);
+            _isWaiting = true;
         }
 
         internal void Take()
         {
             Volatile.Write(ref _bytes, _bytes - Frames.Dequeue().Frame.Length);
-            Volatile.Write(ref _isWaiting, Frames.Count > 0);
+            _isWaiting = Frames.Count > 0;
         }
     }
 

@@ -111,7 +111,6 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
     private readonly StreamCacheEvictionOptions _eviction;
     private readonly BatchFormat _format;
     private readonly IGrainFactory _grains;
-    private readonly StreamParts _parts;
     private readonly TimeProvider _time;
     private readonly IMemoryQueue[] _queues;
 
@@ -123,9 +122,8 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
         _mapper = new HashRingBasedStreamQueueMapper(queues, providerName);
         _cacheOptions = cache;
         _eviction = eviction;
-        _parts = services.GetRequiredService<StreamParts>();
         _format = new BatchFormat(
-            _parts.Calls, services.GetRequiredKeyedService<IMemoryMessageBodySerializer>(providerName),
+            services.GetRequiredService<StreamParts>().Calls, services.GetRequiredKeyedService<IMemoryMessageBodySerializer>(providerName),
             typed: typeof(TSerializer) == typeof(DefaultMemoryMessageBodySerializer));
         _grains = services.GetRequiredService<IGrainFactory>();
         _time = services.GetRequiredService<TimeProvider>();
@@ -169,7 +167,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
     public IQueueCache CreateQueueCache(QueueId queueId) => new SimpleQueueCache(_cacheOptions.CacheSize, _eviction, _time);
 
     /// <inheritdoc/>
-    public IQueueAdapterReceiver CreateReceiver(QueueId queueId) => new MemoryReceiver(QueueOf(queueId), _parts.Local.NewId());
+    public IQueueAdapterReceiver CreateReceiver(QueueId queueId) => new MemoryReceiver(QueueOf(queueId));
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentException">A position was given: the queue makes them itself.</exception>
@@ -192,7 +190,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
     }
 
     /// <summary>The same in every process.</summary>
-    internal static Guid KeyOf(QueueId queue)
+    private static Guid KeyOf(QueueId queue)
     {
         Span<byte> bytes = stackalloc byte[16];
         for (var i = 0; i < 4; i++)

@@ -1,8 +1,0 @@
-namespace Orleans.CodeGeneration;
-
-[Flags]
-public enum InvokeMethodOptions
-{
-    None = 0,
-    OneWay = 1,
-}

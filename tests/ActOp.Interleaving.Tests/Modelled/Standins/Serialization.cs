@@ -1,3 +1,0 @@
-namespace ActOp.Serialization;
-
-internal sealed class TypeShare;
