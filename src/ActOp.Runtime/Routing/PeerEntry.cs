@@ -95,8 +95,12 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
                 + " exceeds MaxMessageBodySize, which is " + table.MaxFrameBytes + ".");
         }
 
-        if (Connection is { } peer && !(control ? _controls : _data).IsWaiting && Append(peer, affinity, control, frame) == SendResult.Accepted)
+        if (Connection is { } peer && !(control ? _controls : _data).IsWaiting
+            && Append(peer, affinity, control, frame) == SendResult.Accepted)
+        {
             return null;
+        }
+
         return Wait(affinity, control, frame);
     }
 
