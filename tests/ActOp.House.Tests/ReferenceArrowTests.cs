@@ -1,9 +1,10 @@
+using System.Text.RegularExpressions;
 using System.Xml.Linq;
 
 namespace ActOp.House.Tests;
 
 /// <summary>Which project may reference which.</summary>
-public class ReferenceArrowTests
+public partial class ReferenceArrowTests
 {
     // Generator and code fixes are no arrows of the house: they are part of the build and of the editor, not of what runs.
     private static readonly string[] Tools = ["ActOp.Generators", "ActOp.CodeFixes"];
@@ -57,6 +58,37 @@ public class ReferenceArrowTests
         string[] all = [.. new[] { "src", "samples", "bench", "tests" }.SelectMany(static folder => Repository.Files(folder, "*.csproj"))];
         Findings.None(all.Where(path => !solution.Contains($"\"{path}\"", StringComparison.Ordinal)));
     }
+
+    [Fact]
+    public void The_picture_of_the_projects_shows_the_references_of_their_files()
+    {
+        var picture = Arrow().Matches(Repository.Text("docs/architecture.md").Split("graph TD")[1].Split("```")[0]);
+        Assert.NotEmpty(picture);
+        var names = picture.SelectMany(static arrow => new[] { arrow.Groups["from"], arrow.Groups["to"] })
+            .Zip(picture.SelectMany(static arrow => new[] { arrow.Groups["fromName"], arrow.Groups["toName"] }))
+            .Where(static pair => pair.Second.Success)
+            .ToDictionary(static pair => pair.First.Value, static pair => pair.Second.Value);
+        string[] drawn = [.. picture.Select(arrow =>
+            names[arrow.Groups["from"].Value] + (arrow.Groups["tool"].Success ? " uses " : " references ") + names[arrow.Groups["to"].Value])];
+        string[] real = [.. from path in Repository.Files("src", "*.csproj")
+                            from reference in References(path)
+                            select Path.GetFileNameWithoutExtension(path) + (Tools.Contains(reference) ? " uses " : " references ") + reference];
+        Findings.None(drawn.Except(real).Select(static arrow => "drawn only: " + arrow)
+            .Concat(real.Except(drawn).Select(static arrow => "not drawn: " + arrow)));
+    }
+
+    [Fact]
+    public void The_readme_lists_every_package()
+    {
+        var packages = Repository.Text("README.md").Split("## Packages")[1].Split("## ")[0];
+        Findings.None(Repository.Files("src", "*.csproj")
+            .Where(static path => Repository.Text(path).Contains("<IsPackable>true", StringComparison.Ordinal))
+            .Select(Path.GetFileNameWithoutExtension)
+            .Where(name => !packages.Contains("`" + name + "`", StringComparison.Ordinal))!);
+    }
+
+    [GeneratedRegex(@"(?<from>\w+)(\[(?<fromName>[\w.]+)\])? (-->|(?<tool>-\. tool \.->)) (?<to>\w+)(\[(?<toName>[\w.]+)\])?")]
+    private static partial Regex Arrow();
 
     private static IEnumerable<string> References(string path) =>
         XDocument.Load(Path.Combine(Repository.Root, path)).Descendants("ProjectReference").Select(Name);
