@@ -1,4 +1,5 @@
 using System.CommandLine;
+using ActOp.Bench.Attacks;
 using ActOp.Bench.Calls;
 using ActOp.Bench.Hosting;
 using ActOp.Harness.Reports;
@@ -26,14 +27,21 @@ internal static class BenchCommands
         ["streams"] = StreamItems.Measure,
     };
 
-    internal static RootCommand Build() => new("Benchmarks of ActOp: calls beside the floors of this machine, and small parts of them.")
+    internal static RootCommand Build()
     {
-        BuildCalls(),
-        Storage.StorageCommand.Build(),
-        BuildReminders(),
-        BuildMicro(),
-        BuildSilo(),
-    };
+        var root = new RootCommand("Benchmarks of ActOp: calls beside the floors of this machine, and small parts of them.")
+        {
+            BuildCalls(),
+            Storage.StorageCommand.Build(),
+            BuildReminders(),
+            AttackCommand.Build(),
+            BuildMicro(),
+            BuildSilo(),
+        };
+        foreach (var process in AttackCommand.BuildProcesses())
+            root.Subcommands.Add(process);
+        return root;
+    }
 
     private static Command BuildCalls()
     {

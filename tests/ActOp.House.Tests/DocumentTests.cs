@@ -44,6 +44,26 @@ public partial class DocumentTests
         Findings.None(wrong);
     }
 
+    /// <summary>A claim about security without a test is a hope.</summary>
+    [Fact]
+    public void The_tests_that_the_claims_about_security_name_exist()
+    {
+        var table = Repository.Text("SECURITY.md").Split("### What shows it")[1].Split("\n## ")[0];
+        string[] claims = [.. table.Split('\n').Where(static line => line.StartsWith("| ", StringComparison.Ordinal)).Skip(1)];
+        Assert.InRange(claims.Length, 20, 200);
+        Findings.None(claims.Where(static claim => !TestName().IsMatch(claim)));
+        var methods = Repository.Files("tests", "*Tests.cs").SelectMany(static path => TestMethod().Matches(Repository.Text(path))
+            .Select(match => Path.GetFileNameWithoutExtension(path) + "." + match.Groups[1].Value)).ToHashSet();
+        Findings.None(TestName().Matches(table).Where(match => !methods.Contains(match.Groups[1].Value + "." + match.Groups[2].Value))
+            .Select(static match => match.Value));
+    }
+
+    [GeneratedRegex("`(\\w+Tests)\\.(\\w+)`")]
+    private static partial Regex TestName();
+
+    [GeneratedRegex("public (?:async Task|void|Task) (\\w+)\\(")]
+    private static partial Regex TestMethod();
+
     [GeneratedRegex("`([\\w./-]+\\.cs)`")]
     private static partial Regex FileName();
 

@@ -25,6 +25,35 @@ public sealed class DatabaseTests(PostgresFixture postgres)
             await database.DisposeAsync();
     }
 
+    /// <summary>As with a database that is slow: a silo that starts then must not take it for one that refuses it.</summary>
+    [Fact]
+    public async Task Tables_that_cannot_be_made_in_time_are_a_database_that_cannot_be_reached()
+    {
+        await using var held = await HeldSchema.HoldAsync(await postgres.CreateAsync());
+        await using var database = PostgresFixture.Open(held.ConnectionString, connections: 2);
+        using var limit = new CancellationTokenSource();
+        var opening = database.OpenAsync(limit.Token).AsTask();
+        await held.WaiterAsync();
+
+        await limit.CancelAsync();
+
+        await Assert.ThrowsAsync<IOException>(() => opening.WaitAsync(PostgresFixture.Limit));
+    }
+
+    [Fact]
+    public async Task A_connection_that_is_lost_while_the_tables_are_made_is_opened_again()
+    {
+        await using var held = await HeldSchema.HoldAsync(await postgres.CreateAsync());
+        await using var database = PostgresFixture.Open(held.ConnectionString, connections: 2);
+        var opening = database.OpenAsync(CancellationToken.None).AsTask();
+
+        await ScalarAsync(held.ConnectionString, "select pg_terminate_backend(" + await held.WaiterAsync() + ")");
+        await held.DisposeAsync();
+
+        await using var connection = await opening.WaitAsync(PostgresFixture.Limit);
+        Assert.Equal(Database.SchemaVersion, await ScalarAsync(held.ConnectionString, "select max(version) from actop_schema"));
+    }
+
     [Fact]
     public async Task The_script_may_run_again()
     {
@@ -110,4 +139,39 @@ public sealed class DatabaseTests(PostgresFixture postgres)
         await using var command = source.CreateCommand(sql);
         return await command.ExecuteScalarAsync();
     }
+}
+
+/// <summary>Has the lock of the script, so that whoever makes the tables waits.</summary>
+internal sealed class HeldSchema : IAsyncDisposable
+{
+    private readonly NpgsqlConnection _connection;
+
+    private HeldSchema(NpgsqlConnection connection) => _connection = connection;
+
+    internal string ConnectionString { get; private init; } = "";
+
+    internal static async Task<HeldSchema> HoldAsync(string connectionString)
+    {
+        var connection = new NpgsqlConnection(connectionString + ";Pooling=false");
+        await connection.OpenAsync();
+        await using var hold = new NpgsqlCommand("select pg_advisory_lock(280967958640)", connection);
+        await hold.ExecuteNonQueryAsync();
+        return new HeldSchema(connection) { ConnectionString = connectionString };
+    }
+
+    /// <summary>The process of the server that waits for the lock.</summary>
+    internal async Task<int> WaiterAsync()
+    {
+        using var limit = new CancellationTokenSource(PostgresFixture.Limit);
+        while (true)
+        {
+            await using var find = new NpgsqlCommand(
+                "select max(pid) from pg_locks where locktype = 'advisory' and not granted "
+                + "and database = (select oid from pg_database where datname = current_database())", _connection);
+            if (await find.ExecuteScalarAsync(limit.Token) is int waiter)
+                return waiter;
+        }
+    }
+
+    public ValueTask DisposeAsync() => _connection.DisposeAsync();
 }

@@ -57,7 +57,9 @@ internal static class StateWriter
 
         internal override void FlushDirectory(string directory) => Step().FlushDirectory(directory);
 
-        internal override IDisposable? TryLock(string path) => Step().TryLock(path);
+        internal override DiskLock? TryLock(string path) => Step().TryLock(path);
+
+        internal override bool HasMark(string path) => Step().HasMark(path);
 
         private RealDisk Step()
         {

@@ -168,6 +168,89 @@ public class ReachTests
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, LimitOf(bytes.Length) + (1 << 20));
     }
 
+    public static TheoryData<object, object> Chosen => new()
+    {
+        { Keyed(static number => (number << 32) | number), Keyed(static number => number * 4096) },
+        { Keyed(static number => number * Prime), Keyed(static number => number * 7) },
+        { Keyed(static number => (object)((number << 32) | number)), Keyed(static number => (object)number) },
+        { Enumerable.Range(0, Keys).Select(static number => ((long)number << 32) | (uint)number).ToList(), Enumerable.Range(0, Keys)
+            .Select(static number => (long)number).ToList() },
+    };
+
+    /// <summary>The places that a dictionary has which grows from 1,024 keys on to that many.</summary>
+    private static readonly long Prime = Grown();
+
+    private const int Keys = 20_000;
+
+    /// <summary>Numbers have hash codes that everybody knows: a sender can choose keys that are all compared with each other.</summary>
+    [Theory]
+    [MemberData(nameof(Chosen))]
+    public void Keys_that_share_a_place_are_refused_before_they_take_long(object chosen, object usual)
+    {
+        switch (chosen)
+        {
+            case KeyValuePair<long, byte>[] pairs:
+                RefusedAsMap(pairs, (KeyValuePair<long, byte>[])usual);
+                break;
+            case KeyValuePair<object, byte>[] pairs:
+                RefusedAsMap(pairs, (KeyValuePair<object, byte>[])usual);
+                break;
+            case List<long> items:
+                Assert.Throws<SerializerException>(() => ReadAs<HashSet<long>>(ItemsOf(items)));
+                Assert.Equal(Keys, ReadAs<HashSet<long>>(ItemsOf((List<long>)usual)).Count);
+                break;
+        }
+    }
+
+    [Fact]
+    public void Keys_of_a_concurrent_dictionary_with_one_hash_code_are_refused()
+    {
+        var pairs = Keyed(static number => (number << 32) | number);
+        Assert.Throws<SerializerException>(() => ReadAs<ConcurrentDictionary<long, byte>>(PairsOf(pairs)));
+        Assert.Equal(Keys, ReadAs<ConcurrentDictionary<long, byte>>(PairsOf(Keyed(static number => number))).Count);
+    }
+
+    private static void RefusedAsMap<TKey>(KeyValuePair<TKey, byte>[] chosen, KeyValuePair<TKey, byte>[] usual)
+        where TKey : notnull
+    {
+        Assert.Throws<SerializerException>(() => ReadAs<Dictionary<TKey, byte>>(PairsOf(chosen)));
+        Assert.Equal(Keys, ReadAs<Dictionary<TKey, byte>>(PairsOf(usual)).Count);
+    }
+
+    private static KeyValuePair<TKey, byte>[] Keyed<TKey>(Func<long, TKey> key) =>
+        [.. Enumerable.Range(0, Keys).Select(number => KeyValuePair.Create(key(number), (byte)1))];
+
+    private static long Grown()
+    {
+        var map = new Dictionary<int, byte>(1024);
+        for (var number = 0; number < Keys; number++)
+            map[number] = 1;
+        return map.Capacity;
+    }
+
+    private static byte[] PairsOf<TKey>(KeyValuePair<TKey, byte>[] pairs) => Written(
+        (ref WireWriter writer) =>
+        {
+            writer.WriteByte(3);
+            writer.WriteVarUInt32((uint)pairs.Length);
+            writer.WriteByte(0);
+            foreach (var (key, value) in pairs)
+            {
+                Codec<TKey>.Default.Write(ref writer, key);
+                Codec<byte>.Default.Write(ref writer, value);
+            }
+        });
+
+    private static byte[] ItemsOf(List<long> items) => Written(
+        (ref WireWriter writer) =>
+        {
+            writer.WriteByte(3);
+            writer.WriteVarUInt32((uint)items.Count);
+            writer.WriteByte(0);
+            foreach (var item in items)
+                Codec<long>.Default.Write(ref writer, item);
+        });
+
     public static TheoryData<object> Boxes => new((object[])
     [
         (1, (object)"a"), ImmutableArray.Create<object>("a"), new KeyValuePair<string, object>("a", 1), new ArraySegment<object>(["a"]),

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using System.Globalization;
 using ActOp.Simulation;
 using ActOp.Simulation.Checks;
+using ActOp.Simulation.Explore;
 using ActOp.Simulation.Mutations;
 using ActOp.Simulation.World;
 
@@ -21,7 +22,9 @@ internal static class Program
           --seed N          plays one seed
           --theme T         lease: silos that are cut off for longer than their lease; moves: crashes while many grains move;
                             states: grains that write to an unreliable storage; tokens: calls that are cancelled;
-                            bulk: large arguments on slow links, and no faults
+                            bulk: large arguments on slow links, and no faults; streams: producers and consumers of streams;
+                            reminders: grains with reminders, and a table of reminders that fails;
+                            files: states in files, and losses of power; items: enumerations
           --trace FILE      writes every event (time, machine, event); with --seeds to one file per seed, FILE and the seed's number
           --hash            with --seed or --seeds: prints the hash of each seed's events
           --keep-going      with --seeds: goes on after a violation
@@ -29,6 +32,14 @@ internal static class Program
           --most V          with --keep-going: stops after V seeds with violations
           --mutations [N,N] builds the sources with planted faults and says which seed finds each
           --budget N        with --mutations: plays no more than N seeds for each
+          --explore [S,S]   plays the scenarios once for each request between nodes and each way in which it can go wrong (default all;
+                            short: what the pipeline plays)
+          --ways W,W        answer, silent, late, request, sendercut, receivercut, sendercrash, receivercrash (default all)
+          --kinds K,K       only requests whose names begin so
+          --depth N         occurrences of each kind of request (default 8)
+          --pairs           also two that go wrong in one run
+          --budget N        no more than N runs of each scenario; --minutes M: no more than M minutes
+          --at N --way W    plays one run of one scenario; with --trace, --hash, and --list for the requests
         Exit codes: 0 nothing found, 127 the simulator failed, 128 something does not happen in time, 129 something happened that must not.
         """;
 
@@ -54,6 +65,8 @@ internal static class Program
             }
 
             Pump.OwnThePool();
+            if (options.ContainsKey("--explore"))
+                return CodeOf(Explorer.Play(options));
             return options.TryGetValue("--seed", out var seed) ? One(ulong.Parse(seed), options) : Many(options);
         }
         catch (FormatException)
@@ -157,9 +170,8 @@ internal static class Program
         string.Join(", ", counts.OrderByDescending(static pair => pair.Count)
             .Select(static pair => pair.Name + " " + pair.Count)) is { Length: > 0 } text ? text : "none";
 
-    private static int CodeOf(List<Outcome> outcomes)
-    {
-        var violations = outcomes.SelectMany(static one => one.Violations).ToArray();
-        return violations.Length == 0 ? Fine : violations.All(static one => one.IsLiveness) ? Liveness : Safety;
-    }
+    private static int CodeOf(List<Outcome> outcomes) => CodeOf([.. outcomes.SelectMany(static one => one.Violations)]);
+
+    private static int CodeOf(IReadOnlyList<Violation> violations) =>
+        violations.Count == 0 ? Fine : violations.All(static one => one.IsLiveness) ? Liveness : Safety;
 }

@@ -1,5 +1,6 @@
 using ActOp.Runtime.Activations;
 using ActOp.Simulation.Checks;
+using ActOp.Simulation.Explore;
 using ActOp.Simulation.Load;
 using ActOp.Simulation.World;
 using Microsoft.Extensions.DependencyInjection;
@@ -50,30 +51,45 @@ internal sealed class Run : IWorldWatcher
     private readonly KeeperLoad? _keepers;
     private readonly WaiterLoad? _waiters;
     private readonly BulkLoad? _bulk;
+    private readonly Scripted? _scripted;
+    private readonly IThemeLoad? _own;
+    private readonly FeedLoad? _feeds;
     private readonly HashSet<Machine> _calling = [];
     private readonly Dice _dice;
 
-    private Run(ulong seed, Theme theme, TextWriter? trace)
+    private Run(ulong seed, Theme theme, TextWriter? trace, Scripted? scripted = null)
     {
         Wire.StableHash.IsRandom = false;
         _seed = seed;
+        _scripted = scripted;
         _dice = new Dice(seed).Fork("run");
-        var kinds = Faults.Draw(new Dice(seed).Fork("kinds"), theme);
+        var kinds = scripted is null ? Faults.Draw(new Dice(seed).Fork("kinds"), theme) : [];
         var settings = Settings.Draw(new Dice(seed).Fork("settings")).For(theme, new Dice(seed).Fork("theme"));
-        _world = new World.World(seed, kinds.Count > 0 ? settings : Calm(settings), this, trace)
+        settings = scripted?.Settings ?? (kinds.Count > 0 ? settings : Calm(settings));
+        _world = new World.World(seed, settings, this, trace)
         {
-            IsCalm = kinds.Count == 0,
+            IsCalm = scripted?.IsCalm ?? kinds.Count == 0,
+            IsScripted = scripted is not null,
             Theme =
                 theme
         };
         _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
         _lives = new LifeEvents(_world, _ledger);
-        _keepers = theme == Theme.States ? new KeeperLoad(_world, _ledger) : null;
+        _keepers = theme switch
+        {
+            Theme.States => new KeeperLoad(_world, _ledger, new Store(_world.Pump, _world.Dice.Fork("store"))),
+            Theme.Files => new KeeperLoad(_world, _ledger, new FileStore(_world.Pump, _world.Dice.Fork("store"))),
+            _ => null,
+        };
+        _feeds = theme == Theme.Items ? new FeedLoad(_world, _ledger) : null;
         _waiters = theme == Theme.Tokens ? new WaiterLoad(_world, _ledger, _faults) : null;
         _bulk = theme == Theme.Bulk ? new BulkLoad(_world, _ledger) : null;
+        _own = theme == Theme.Streams ? new StreamLoad(_world, _ledger, _faults)
+            : theme == Theme.Reminders ? new ReminderLoad(_world, _ledger, _faults) : null;
         if (_keepers is not null)
         {
+            _keepers.Store.EndAll = _faults.EndAll;
             _keepers.Store.Kill = machine =>
             {
                 if (_faults.Crash(machine))
@@ -82,15 +98,16 @@ internal sealed class Run : IWorldWatcher
         }
 
         _callers = new Callers(_world, _ledger, new Mix(_dice.Fork("mix"), theme));
+        _scripted?.Attach(_world, _ledger, _faults, _callers);
         _world.Pump.Note(null, EventKind.Check, _world.Settings + " faults " + string.Join(",", _faults.Kinds));
     }
 
     private Pump Pump => _world.Pump;
 
     /// <summary>Plays a seed to its end.</summary>
-    internal static Outcome Play(ulong seed, Theme theme, TextWriter? trace)
+    internal static Outcome Play(ulong seed, Theme theme, TextWriter? trace, Scripted? scripted = null)
     {
-        var run = new Run(seed, theme, trace);
+        var run = new Run(seed, theme, trace, scripted);
         run.Play();
         return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done,
             run._ledger.Outcomes, run._ledger.Excused, run._ledger.Lost, run._lives.Count, run._lives.Kinds, run._ledger.Violations);
@@ -111,6 +128,9 @@ internal sealed class Run : IWorldWatcher
         services.AddSingleton(_ledger);
         _keepers?.Configure(machine, services);
         _waiters?.Configure(services);
+        _scripted?.Configure(machine, services);
+        _own?.Configure(machine, services);
+        _feeds?.Configure(machine, services);
     }
 
     public void StartFailed(Machine machine, Exception exception)
@@ -126,10 +146,40 @@ internal sealed class Run : IWorldWatcher
 
     public void Exits(Machine machine) => Stop.Check(_world, machine, _ledger);
 
-    public void Lived(Machine machine, Activation activation, LifeMachine before, LifeEvent happened) =>
+    public void Lived(Machine machine, Activation activation, LifeMachine before, LifeEvent happened)
+    {
         _lives.See(machine, activation, before, happened);
+        _own?.Lived(machine, activation, happened);
+    }
 
     private void Play()
+    {
+        if (_scripted is not null)
+            Follow(_scripted);
+        else
+            Storm();
+        Settle();
+        if (_ledger.Violations.Count == 0)
+            Serve();
+        if (_ledger.Violations.Count == 0)
+            _scripted?.CheckAfterwards(Until);
+        if (_ledger.Violations.Count == 0)
+            Rest();
+        if (Pump.Events > MostEvents)
+            _ledger.Accuse("endless", "The run has not ended after " + MostEvents + " events.");
+        foreach (var line in _world.Log.Where(line => !IsExpected(line)))
+            _ledger.Accuse("log", line.Machine + " at " + new TimeSpan(line.Time) + ": " + line.Id.Id + " " + line.Text);
+    }
+
+    /// <summary>A scenario: what it says, and nothing by chance.</summary>
+    private void Follow(Scripted scripted)
+    {
+        Pump.After(Pump.Second, null, EventKind.Check, "watch", Watch);
+        scripted.Play(Until);
+        _faults.End();
+    }
+
+    private void Storm()
     {
         for (var host = 1; host <= _world.Settings.Silos; host++)
             BootLater(host, isSilo: true, _dice.Between(0, 2 * Pump.Second));
@@ -140,26 +190,23 @@ internal sealed class Run : IWorldWatcher
         Until(() => Pump.Now >= calm);
         _faults.Begin();
         _keepers?.BeginFaults();
+        _own?.BeginFaults();
+        _feeds?.BeginFaults();
         // Some storms are longer than it takes to declare a silo dead and to wait for its lease.
-        var storm = Pump.Now + (
-            (_dice.Chance(0.1) || _world.Theme == Theme.Lease ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
+        var isLong = _dice.Chance(0.1) || _world.Theme == Theme.Lease || (_world.Theme == Theme.Reminders && _world.IsCalm);
+        var storm = Pump.Now + ((isLong ? _dice.Between(60, 120) : _dice.Between(10, 40)) * Pump.Second);
         Until(() => Pump.Now >= storm);
         _faults.End();
         _keepers?.EndFaults();
-        Settle();
-        if (_ledger.Violations.Count == 0)
-            Serve();
-        if (_ledger.Violations.Count == 0)
-            Rest();
-        if (Pump.Events > MostEvents)
-            _ledger.Accuse("endless", "The run has not ended after " + MostEvents + " events.");
-        foreach (var line in _world.Log.Where(line => !IsExpected(line)))
-            _ledger.Accuse("log", line.Machine + " at " + new TimeSpan(line.Time) + ": " + line.Id.Id + " " + line.Text);
+        _own?.EndFaults();
+        _feeds?.EndFaults();
     }
 
     private bool IsExpected(LogLine line) => ExpectedErrors.Contains(line.Id.Id)
         || (line.Id.Id == WorkFailed && _faults.Kinds.Contains(FaultKind.Descriptors))
-        || (line.Id.Id == KeeperLoad.OperationFailed && _keepers is not null);
+        || (line.Id.Id == KeeperLoad.OperationFailed && _keepers is not null)
+        || _scripted?.IsExpected(line) == true
+        || _own?.IsExpected(line) == true;
 
     private void BootLater(int host, bool isSilo, long delay) =>
         Pump.After(delay, null, EventKind.Fault, "boot", () => _world.Boot(host, isSilo));
@@ -173,7 +220,7 @@ internal sealed class Run : IWorldWatcher
         _faults.Supervise();
         foreach (var machine in _world.Machines)
         {
-            if (machine is { State: MachineState.Up, IsDead: false } && _calling.Add(machine))
+            if (machine is { State: MachineState.Up, IsDead: false } && _scripted is null && _calling.Add(machine))
             {
                 Pump.After(0, machine, EventKind.Load, "begin", () => _callers.Begin(machine));
                 if (_keepers is not null)
@@ -182,9 +229,14 @@ internal sealed class Run : IWorldWatcher
                     Pump.After(0, machine, EventKind.Load, "begin waiters", () => _waiters.Begin(machine));
                 if (_bulk is not null)
                     Pump.After(0, machine, EventKind.Load, "begin bulk", () => _bulk.Begin(machine));
+                if (_own is not null)
+                    Pump.After(0, machine, EventKind.Load, "begin theme", () => _own.Begin(machine));
+                if (_feeds is not null)
+                    Pump.After(0, machine, EventKind.Load, "begin feeds", () => _feeds.Begin(machine));
             }
         }
 
+        _own?.Watch();
         _ledger.CheckOverdue(Grace);
         if (_world.IsCalm && _world.Silos.FirstOrDefault(static silo => silo.WasEvicted) is { } evicted)
             _ledger.Accuse("evicted", evicted.Name + " was evicted though nothing is wrong.");
@@ -228,6 +280,13 @@ internal sealed class Run : IWorldWatcher
         _keepers?.End();
         _waiters?.End();
         _bulk?.End();
+        _feeds?.End();
+        if (_own is not null)
+        {
+            Pump.After(0, null, EventKind.Load, "prove", _own.End);
+            Until(() => _own.HasProven);
+        }
+
         var patience = _world.Settings.ResponseTimeout + TimeSpan.FromSeconds(60);
         var open = 0;
         Pump.After(0, null, EventKind.Load, "serve", () =>
@@ -274,13 +333,15 @@ internal sealed class Run : IWorldWatcher
         }
 
         _keepers?.CheckStore();
+        _feeds?.CheckRest();
+        _ledger.Count("in order", _ledger.Order.Compared);
         if (_ledger.Violations.Count > 0)
             return;
         // As an event: what threads keep for themselves is with the pump's.
         var isOver = false;
         Pump.After(0, null, EventKind.Check, "quiet", () =>
         {
-            Quiet.Check(_world, _ledger, _callers, busy);
+            Quiet.Check(_world, _ledger, _callers, busy, _own);
             isOver = true;
         });
         Until(() => isOver);

@@ -1,3 +1,4 @@
+using ActOp.Harness.Activations;
 using ActOp.Harness.Load;
 using HaloPresence.Bench.Faults;
 using HaloPresence.Bench.Silos;
@@ -84,7 +85,7 @@ public sealed class ActivationLogTests : IDisposable
         using (var second = Loggers(other))
             play(first, second);
         var over = new MonotonicClock().Now;
-        return ActivationCheck.Run(paths.Select(path => (path, over)));
+        return ActivationCheck.Run(paths.Select(path => (path, over)), ActivationLog.NameOf);
     }
 
     private static ILoggerFactory Loggers(ActivationLog log) =>

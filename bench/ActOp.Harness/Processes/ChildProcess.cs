@@ -27,6 +27,9 @@ public sealed class ChildProcess : IAsyncDisposable
     /// <summary>Whether the process has ended.</summary>
     public bool HasExited => _process.HasExited;
 
+    /// <summary>With what the process has ended.</summary>
+    public int ExitCode => _process.ExitCode;
+
     /// <summary>The process id.</summary>
     public int Id => _process.Id;
 
@@ -104,6 +107,13 @@ public sealed class ChildProcess : IAsyncDisposable
 
     /// <summary>Lets a process go on that stands still (SIGCONT).</summary>
     public Task ContinueAsync() => SignalAsync("CONT");
+
+    /// <summary>Writes a line to the child's standard input.</summary>
+    public void Say(string line)
+    {
+        _process.StandardInput.WriteLine(line);
+        _process.StandardInput.Flush();
+    }
 
     /// <summary>Asks the child to stop by closing its standard input; completes when it is over.</summary>
     public async Task StopAsync(CancellationToken cancellation)

@@ -20,11 +20,13 @@ public sealed partial class PostgresServer : IAsyncDisposable
     private readonly string _programs;
     private readonly string _folder;
     private readonly string[] _settings;
+    private readonly PostgresPlace? _place;
     private ChildProcess? _shell;
     private int _id;
 
-    private PostgresServer(string programs, string folder, string[] settings)
+    private PostgresServer(string programs, string folder, PostgresPlace? place, string[] settings)
     {
+        _place = place;
         _programs = programs;
         _folder = folder;
         _settings = settings;
@@ -34,23 +36,27 @@ public sealed partial class PostgresServer : IAsyncDisposable
     public static string? Programs { get; } = Find();
 
     /// <summary>For Npgsql.</summary>
-    public string ConnectionString => $"Host={_folder};Username=postgres;Database=postgres";
+    public string ConnectionString => $"Host={_place?.Address ?? _folder};Username=postgres;Database=postgres";
 
     /// <summary>The folder of the socket: host of the programs of PostgreSQL.</summary>
     public string Host => _folder;
 
     /// <summary>Makes a server and starts it. <paramref name="settings"/> are of the form name=value.</summary>
     public static Task<PostgresServer> StartAsync(params string[] settings) =>
-        StartAsync(Directory.CreateTempSubdirectory("actop-pg-").FullName, [], settings);
+        StartAsync(Directory.CreateTempSubdirectory("actop-pg-").FullName, null, [], settings);
+
+    /// <summary>The same with a server that is reached by an address, too.</summary>
+    public static Task<PostgresServer> StartAtAsync(PostgresPlace place, params string[] settings) =>
+        StartAsync(Directory.CreateTempSubdirectory("actop-pg-").FullName, place, [], settings);
 
     /// <summary>The same in a new folder below <paramref name="place"/>, with more arguments of initdb.</summary>
     public static Task<PostgresServer> StartInAsync(string place, string[] initial, params string[] settings) =>
-        StartAsync(Directory.CreateDirectory(Path.Combine(place, "pg")).FullName, initial, settings);
+        StartAsync(Directory.CreateDirectory(Path.Combine(place, "pg")).FullName, null, initial, settings);
 
-    private static async Task<PostgresServer> StartAsync(string folder, string[] initial, string[] settings)
+    private static async Task<PostgresServer> StartAsync(string folder, PostgresPlace? place, string[] initial, string[] settings)
     {
         var programs = Programs ?? throw new InvalidOperationException("PostgreSQL is not installed: there is no initdb.");
-        var server = new PostgresServer(programs, folder, settings);
+        var server = new PostgresServer(programs, folder, place, settings);
         try
         {
             if (Environment.IsPrivilegedProcess)
@@ -58,6 +64,12 @@ public sealed partial class PostgresServer : IAsyncDisposable
             await RunAsync(
                 [.. AsUser[2..], Path.Combine(programs, "initdb"), "-D", Path.Combine(folder, "data"), "-U", "postgres", "-A", "trust",
                 "-E", "UTF8", "--locale=C", "--no-sync", .. initial]).ConfigureAwait(false);
+            if (place is not null)
+            {
+                await File.AppendAllTextAsync(Path.Combine(folder, "data", "pg_hba.conf"), $"host all all {place.Network} trust\n")
+                    .ConfigureAwait(false);
+            }
+
             await server.StartAgainAsync().ConfigureAwait(false);
             return server;
         }
@@ -82,8 +94,8 @@ public sealed partial class PostgresServer : IAsyncDisposable
         while (true)
         {
             var said = new Transcript();
-            string[] command = [.. AsUser[2..], Program("postgres"), "-D", Path.Combine(_folder, "data"), "-k", _folder,
-                "-c", "listen_addresses=", "-c", "max_connections=200",
+            string[] command = [.. _place?.Command ?? [], .. AsUser[2..], .. _place?.Environment ?? [], Program("postgres"), "-D", Path.Combine(_folder, "data"),
+                "-k", _folder, "-c", "listen_addresses=" + _place?.Address, "-c", "max_connections=200",
                 .. _settings.SelectMany(static setting => new[] { "-c", setting })];
             // The shell ends the server when its input ends, that is with this process at the latest.
             _shell = ChildProcess.StartCommand(
@@ -206,3 +218,10 @@ public sealed partial class PostgresServer : IAsyncDisposable
     [LibraryImport("libc", EntryPoint = "kill", SetLastError = true)]
     private static partial int Kill(int process, int signal);
 }
+
+/// <summary>Where a server runs that is reached by an address, too.</summary>
+/// <param name="Command">What runs its command, for example in a network namespace.</param>
+/// <param name="Environment">The same within that, as the user of the server.</param>
+/// <param name="Address">The address at which it listens, at the usual port.</param>
+/// <param name="Network">The network from which it accepts connections without a password.</param>
+public sealed record PostgresPlace(string[] Command, string[] Environment, string Address, string Network);

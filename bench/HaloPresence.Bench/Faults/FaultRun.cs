@@ -1,3 +1,4 @@
+using ActOp.Harness.Activations;
 using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
 using HaloPresence.Bench.Load;
@@ -37,7 +38,7 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         {
             await using (silos.ConfigureAwait(false))
                 await RunLoadAsync(silos, server, cancellation).ConfigureAwait(false);
-            _result.Activations = ActivationCheck.Run(silos.Journals);
+            _result.Activations = ActivationCheck.Run(silos.Journals, ActivationLog.NameOf);
         }
         finally
         {

@@ -1,5 +1,4 @@
-using System.Diagnostics;
-using System.IO.MemoryMappedFiles;
+using ActOp.Harness.Activations;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
@@ -33,6 +32,9 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
         [.. Enum.GetValues<JournalKind>().Select(static _ => new Dictionary<long, List<long>>())];
     private readonly Lock _lock = new();
     private long _activations;
+
+    /// <summary>The name of a kind in the journal.</summary>
+    public static string NameOf(int kind) => ((JournalKind)kind).ToString();
 
     /// <summary>Has the grains of the application say what this object follows; the other loggers do not get to hear it.</summary>
     public void AddTo(ILoggingBuilder logging) => logging.AddProvider(this).AddFilter<ActivationLog>(nameof(HaloPresence), LogLevel.Debug);
@@ -78,7 +80,7 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
             if (!grains.TryGetValue(key, out var open))
                 grains.Add(key, open = []);
             open.Add(++_activations);
-            _journal?.Write(kind, begins: true, _activations, key);
+            _journal?.Write((int)kind, begins: true, _activations, key);
         }
     }
 
@@ -89,7 +91,7 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
             var grains = GrainsOf(kind);
             if (!grains.TryGetValue(key, out var open))
                 return;
-            _journal?.Write(kind, begins: false, open[0], key);
+            _journal?.Write((int)kind, begins: false, open[0], key);
             open.RemoveAt(0);
             if (open.Count == 0)
                 grains.Remove(key);
@@ -116,51 +118,5 @@ public sealed class ActivationLog(string? path) : ILoggerProvider
             else if (eventId == HaloEvents.Deactivated)
                 log.End(kind, key);
         }
-    }
-}
-
-/// <summary>
-/// Begins and ends of activations in a memory-mapped file: what was written is still there when the process is killed. Times are those of
-/// the machine's monotonic clock, so that files of several processes can be compared. Not safe for concurrent use.
-/// </summary>
-/// <remarks>A begin is written before the first turn for others, an end after the last one and before the activation is
-/// unregistered.</remarks>
-public sealed class ActivationJournal : IDisposable
-{
-    /// <summary>Bytes of one record: kind and activation, grain, time, mark.</summary>
-    internal const int RecordBytes = 32;
-
-    /// <summary>Marks a complete record.</summary>
-    internal const long Mark = 0x4A4F55524E414C31;
-
-    private const int Records = 1 << 20;
-    private readonly MemoryMappedFile _file;
-    private readonly MemoryMappedViewAccessor _view;
-    private long _next;
-
-    /// <summary>Writes to a new file.</summary>
-    public ActivationJournal(string path)
-    {
-        _file = MemoryMappedFile.CreateFromFile(path, FileMode.CreateNew, null, (long)Records * RecordBytes);
-        _view = _file.CreateViewAccessor();
-    }
-
-    /// <summary>Writes down that an activation begins or ends.</summary>
-    public void Write(JournalKind kind, bool begins, long activation, long key)
-    {
-        if (_next >= Records)
-            throw new InvalidOperationException($"The journal of activations is full: {Records} records.");
-        var at = _next++ * RecordBytes;
-        _view.Write(at, (activation << 8) | ((long)kind << 1) | (begins ? 1L : 0L));
-        _view.Write(at + 8, key);
-        _view.Write(at + 16, Stopwatch.GetTimestamp());
-        _view.Write(at + 24, Mark);
-    }
-
-    /// <inheritdoc/>
-    public void Dispose()
-    {
-        _view.Dispose();
-        _file.Dispose();
     }
 }

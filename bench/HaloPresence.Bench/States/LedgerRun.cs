@@ -1,7 +1,9 @@
+using ActOp.Harness.Activations;
 using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
 using HaloPresence.Bench.Faults;
 using HaloPresence.Bench.Load;
+using HaloPresence.Bench.Silos;
 
 namespace HaloPresence.Bench.States;
 
@@ -126,7 +128,7 @@ public sealed class LedgerRun(FaultOptions options, LedgerFault[] faults, Action
         {
             await using (silos.ConfigureAwait(false))
                 await RunLoadAsync(new Parts(silos, server, files, disk), cancellation).ConfigureAwait(false);
-            _result.Activations = ActivationCheck.Run(silos.Journals);
+            _result.Activations = ActivationCheck.Run(silos.Journals, ActivationLog.NameOf);
         }
         finally
         {

@@ -26,7 +26,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     private static readonly Action<object?> Completed = static _ => { };
 
     /// <summary>In <see cref="_ticket"/>: the call is claimed.</summary>
-    private const long Claimed = 0;
+    internal const long Claimed = 0;
 
     /// <summary>In <see cref="_ticket"/>: the call is not in the registry, so only its holder ends it.</summary>
     private const long Unregistered = 1;
@@ -218,12 +218,12 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
 
     /// <summary>
     /// True for exactly one party, which then completes the use of this call that has <paramref name="ticket"/>. Removes the call from the
-    /// registry.
+    /// registry. False also for the ticket of a call that is claimed: who has read it has come too late.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal bool TryClaim(long ticket)
     {
-        if (Interlocked.CompareExchange(ref _ticket, Claimed, ticket) != ticket)
+        if (Interlocked.CompareExchange(ref _ticket, Claimed, ticket) != ticket || ticket == Claimed)
             return false;
         if (ticket != Unregistered)
             Runtime!.Registry.Remove(ticket);
@@ -237,7 +237,7 @@ public abstract class Call : MailboxItem, IThreadPoolWorkItem
     {
         var ticket = Ticket;
         if (ticket != Unregistered)
-            return ticket != Claimed && TryClaim(ticket);
+            return TryClaim(ticket);
         Volatile.Write(ref _ticket, Claimed);
         return true;
     }

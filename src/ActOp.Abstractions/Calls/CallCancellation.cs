@@ -10,8 +10,8 @@ namespace ActOp.Calls;
 /// </summary>
 /// <remarks>
 /// <para>Holds two things. At the caller: the registration on the caller's token, from <see cref="Watch"/> until the call ends
-/// (<see cref="EndWatch"/>), whoever ends it. At the callee: the source of the method's token, which is used again if it was not cancelled,
-/// and, for a request from the wire, the entry in <see cref="CancellableCalls"/>; <see cref="Reset"/> gives both back.</para>
+/// (<see cref="EndWatch"/>), whoever ends it, and none if it ends before. At the callee: the source of the method's token, which is used
+/// again if it was not cancelled, and, for a request from the wire, the entry in <see cref="CancellableCalls"/>; <see cref="Reset"/> gives both back.</para>
 /// <para>A call that was cancelled never returns to its pool at the caller, so the party that cancels may use the object for as long as it
 /// likes. If a cancellation comes twice, or after the end, it finds nothing. Callbacks on the method's token run on a turn of the callee;
 /// if one throws, the callee logs it.</para>
@@ -29,7 +29,7 @@ public sealed class CallCancellation
     private CancellationTokenRegistration _registration;
     private CallHost? _host;
     private bool _isUsed;
-    private volatile bool _isMarked;
+    private bool _isMarked;
 
     /// <summary>The ticket of the call while its request is written to a link; negative if it was cancelled meanwhile.</summary>
     private long _sending;
@@ -51,7 +51,7 @@ public sealed class CallCancellation
     internal bool HasStarted { get; private set; }
 
     /// <summary>The call was cancelled. Any thread.</summary>
-    internal bool IsCancelled => _isMarked;
+    internal bool IsCancelled => Volatile.Read(ref _isMarked);
 
     /// <summary>The activation in which the request runs or waits. Any thread.</summary>
     internal CallHost? Host => Volatile.Read(ref _host);
@@ -110,15 +110,26 @@ public sealed class CallCancellation
     /// <summary>Watches the token of the caller, which is live. The call is registered as in flight.</summary>
     internal void Watch(CancellationToken token)
     {
-        Ticket = _call.Ticket;
+        var ticket = _call.Ticket;
+        // Ended already: its deadline has passed, or the node stops.
+        if (ticket == Call.Claimed)
+            return;
+        Ticket = ticket;
         _registration = token.UnsafeRegister(static (state, cancelled) =>
         {
             var cancellation = (CallCancellation)state!;
             cancellation._call.Runtime!.CallerCancelled(cancellation, cancelled);
         }, this);
+        // The party that ends the call either sees the registration or has made its claim before: then it is ended here.
+        Interlocked.MemoryBarrier();
+        if (_call.Ticket != ticket)
+            EndWatch();
     }
 
-    /// <summary>The call has ended. Called once, by the party that has won the claim, before it passes the call on.</summary>
+    /// <summary>
+    /// The call has ended. Called once, by the party that has won the claim, before it passes the call on; and by the thread that watches
+    /// the token, if the call has ended meanwhile: then the object is in no other use.
+    /// </summary>
     internal void EndWatch()
     {
         var registration = _registration;
@@ -133,9 +144,9 @@ public sealed class CallCancellation
     /// <summary>Marks the call as cancelled. False if it was marked before.</summary>
     internal bool Mark()
     {
-        if (_isMarked)
+        if (IsCancelled)
             return false;
-        _isMarked = true;
+        Volatile.Write(ref _isMarked, true);
         Interlocked.MemoryBarrierProcessWide();
         return true;
     }
@@ -153,7 +164,7 @@ public sealed class CallCancellation
     internal bool TryWait(CallHost host)
     {
         Volatile.Write(ref _host, host);
-        return !_isMarked;
+        return !IsCancelled;
     }
 
     /// <summary>The method is about to run. False if the request was cancelled, and must not run. On the turn.</summary>
@@ -161,7 +172,7 @@ public sealed class CallCancellation
     {
         Volatile.Write(ref _host, host);
         HasStarted = true;
-        return !_isMarked;
+        return !IsCancelled;
     }
 
     /// <summary>The activation has ended before the request ran, which is routed again.</summary>
@@ -171,17 +182,17 @@ public sealed class CallCancellation
     internal bool TrySend(long ticket)
     {
         Interlocked.Exchange(ref _sending, ticket);
-        return !_isMarked;
+        return !IsCancelled;
     }
 
     /// <summary>
     /// A request from the wire is about to be sent on. From here on, the table sends a cancellation after it. False if it was cancelled
     /// already: it must not be sent.
     /// </summary>
-    internal bool TryLeave(SiloAddress next, long until) => Table is { } table ? table.TryLeave(this, next, until) : !_isMarked;
+    internal bool TryLeave(SiloAddress next, long until) => Table is { } table ? table.TryLeave(this, next, until) : !IsCancelled;
 
     /// <summary>The request was cancelled before it arrived. Before anybody else has it.</summary>
-    internal void ArriveCancelled() => _isMarked = true;
+    internal void ArriveCancelled() => Volatile.Write(ref _isMarked, true);
 
     /// <summary>The request was sent. True if it was cancelled meanwhile: then the other node must be told by the caller of this.</summary>
     internal bool EndSend(long ticket) => Interlocked.CompareExchange(ref _sending, 0, ticket) == -ticket;

@@ -29,21 +29,17 @@ internal sealed class CallRegistry
     /// <summary>The time of every chunk when the registry is closed. Later than all deadlines, so that every sender sees it.</summary>
     private const long Closed = long.MaxValue;
 
-    private const int ChunkBits = 10;
+    private const int ChunkBits = CallSlots.ChunkBits;
     private const int ChunkSize = 1 << ChunkBits;
-    private const int SlotBits = 22;
-
-    /// <summary>Four million calls in flight; further calls are refused.</summary>
-    private const int MaxSlots = 1 << SlotBits;
+    private const int MaxSlots = 1 << CallSlots.SlotBits;
 
     /// <summary>
     /// The difference between two successive tickets of a slot. The 42 bits above last for five days if a slot is used ten million times
     /// per second. No answer is that late.
     /// </summary>
-    private const long NextUse = 1L << SlotBits;
+    private const long NextUse = 1L << CallSlots.SlotBits;
 
-    /// <summary>Tickets of a magazine: if one thread sends and another answers, one exchange for this many calls.</summary>
-    private const int MagazineSize = 64;
+    private const int MagazineSize = CallSlots.MagazineSize;
 
     private static readonly List<WeakReference<CallRegistry>> All = [];
 

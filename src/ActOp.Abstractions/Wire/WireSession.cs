@@ -303,6 +303,9 @@ public sealed class WireSession
     /// </summary>
     internal void LimitDecoded(long bytes) => _decodable = bytes;
 
+    /// <summary>Whether the message comes from somebody who may not use up what he likes.</summary>
+    internal bool IsDecodedLimited => _decodable < long.MaxValue / 2;
+
     /// <summary>
     /// Counts the memory of an object, or of the items of a collection, before it is taken. An estimate; values within objects and texts
     /// are not counted, because they cannot be much larger than their bytes.

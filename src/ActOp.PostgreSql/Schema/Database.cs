@@ -130,18 +130,26 @@ internal sealed class Database : IAsyncDisposable, IDisposable
     /// <exception cref="IOException">The token ended before the database could be reached.</exception>
     internal async ValueTask<NpgsqlConnection> OpenAsync(CancellationToken cancellationToken)
     {
-        var connection = await ConnectAsync(cancellationToken).ConfigureAwait(false);
-        if (_hasSchema)
-            return connection;
-        try
+        for (var failures = 0; ; failures++)
         {
-            await EnsureSchemaAsync(connection, cancellationToken).ConfigureAwait(false);
-            return connection;
-        }
-        catch
-        {
-            await connection.DisposeAsync().ConfigureAwait(false);
-            throw;
+            var connection = await ConnectAsync(cancellationToken).ConfigureAwait(false);
+            if (_hasSchema)
+                return connection;
+            try
+            {
+                await EnsureSchemaAsync(connection, cancellationToken).ConfigureAwait(false);
+                return connection;
+            }
+            catch (Exception exception)
+            {
+                await CloseAsync(connection).ConfigureAwait(false);
+                // A database that is slow or lost here is as one that could not be connected to.
+                if (cancellationToken.IsCancellationRequested && (exception is OperationCanceledException || IsLost(exception)))
+                    throw Unreachable(exception);
+                if (!IsLost(exception))
+                    throw;
+                await PauseAsync(failures, exception, cancellationToken).ConfigureAwait(false);
+            }
         }
     }
 
@@ -284,14 +292,19 @@ internal sealed class Database : IAsyncDisposable, IDisposable
                 throw Unreachable(last ?? exception);
             }
 
-            try
-            {
-                await Task.Delay(PauseAfter(failures), _time, cancellationToken).ConfigureAwait(false);
-            }
-            catch (OperationCanceledException)
-            {
-                throw Unreachable(last);
-            }
+            await PauseAsync(failures, last, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private async Task PauseAsync(int failures, Exception last, CancellationToken cancellationToken)
+    {
+        try
+        {
+            await Task.Delay(PauseAfter(failures), _time, cancellationToken).ConfigureAwait(false);
+        }
+        catch (OperationCanceledException)
+        {
+            throw Unreachable(last);
         }
     }
 

@@ -261,10 +261,15 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     /// </summary>
     internal void EnqueueRequest(Call call)
     {
-        if (_mailbox.ArrivedCount >= _home.Limit)
-            Refuse(call);
-        else
-            Enqueue(call);
+        switch (_mailbox.TryPush(call, _home.Limit))
+        {
+            case PushResult.WasIdle:
+                _home.Stage.Post(this);
+                break;
+            case PushResult.Refused:
+                Refuse(call);
+                break;
+        }
     }
 
     internal void Refuse(Call call) => Fail(call, new LimitExceededException(

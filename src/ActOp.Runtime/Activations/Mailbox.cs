@@ -5,7 +5,7 @@ namespace ActOp.Runtime.Activations;
 
 /// <summary>The queue of one activation: the items that have arrived and that its turns have not run yet.</summary>
 /// <remarks>
-/// <para>Owns the two lists below, and <see cref="MailboxItem.Next"/> of the items in them. Any thread may call <see cref="Push"/> and read
+/// <para>Owns the two lists below, and <see cref="MailboxItem.Next"/> of the items in them. Any thread may push and read
 /// <see cref="IsIdle"/> and <see cref="ArrivedCount"/>. Only the turn of the activation calls <see cref="Take"/>.</para>
 /// <para>The inbox is a stack. A thread pushes to it with one compare-and-swap. The marker <see cref="Idle"/> in it means that nothing is
 /// queued and that the stage does not have the activation, so the thread that replaces the marker posts the activation. The turn takes the
@@ -32,12 +32,15 @@ internal struct Mailbox
 
     /// <summary>Adds an item. True if the activation was idle: the caller must post it to its stage.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    internal bool Push(MailboxItem item)
+    internal bool Push(MailboxItem item) => TryPush(item, int.MaxValue) == PushResult.WasIdle;
+
+    /// <summary>Adds an item, unless as many as the limit have arrived since the turn last emptied the inbox.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    internal PushResult TryPush(MailboxItem item, int limit)
     {
-        MailboxItem? head;
-        do
+        while (true)
         {
-            head = Volatile.Read(ref _inbox);
+            var head = Volatile.Read(ref _inbox);
             if (head is null || ReferenceEquals(head, Idle))
             {
                 item.Next = null;
@@ -45,13 +48,22 @@ internal struct Mailbox
             }
             else
             {
-                item.Next = head;
-                item.Depth = head.Depth + 1;
-            }
-        }
-        while (!ReferenceEquals(Interlocked.CompareExchange(ref _inbox, item, head), head));
+                var depth = Volatile.Read(ref head.Depth);
+                if (depth >= limit)
+                {
+                    // Otherwise the turn has taken the item meanwhile, and the depth may be that of another mailbox.
+                    if (ReferenceEquals(Volatile.Read(ref _inbox), head))
+                        return PushResult.Refused;
+                    continue;
+                }
 
-        return ReferenceEquals(head, Idle);
+                item.Next = head;
+                item.Depth = depth + 1;
+            }
+
+            if (ReferenceEquals(Interlocked.CompareExchange(ref _inbox, item, head), head))
+                return ReferenceEquals(head, Idle) ? PushResult.WasIdle : PushResult.Queued;
+        }
     }
 
     /// <summary>
@@ -88,6 +100,19 @@ internal struct Mailbox
 
         return oldest;
     }
+}
+
+/// <summary>What <see cref="Mailbox.TryPush"/> has done.</summary>
+internal enum PushResult
+{
+    /// <summary>Added; a turn runs, or the stage has the activation.</summary>
+    Queued,
+
+    /// <summary>Added; the caller must post the activation to its stage.</summary>
+    WasIdle,
+
+    /// <summary>Not added: the mailbox is full.</summary>
+    Refused,
 }
 
 /// <summary>A step of the runtime that must run on a turn of the activation.</summary>

@@ -173,10 +173,11 @@ internal sealed class GuardedLoggers(ILoggerFactory loggers, TimeProvider time) 
 
                 var text = formatter(state, exception);
                 var shown = eventId.Id == LineText.Settings ? text : LineText.Of(text);
+                var shownException = LoggedException.Of(exception);
                 if (ReferenceEquals(shown, text))
-                    logger.Log(logLevel, eventId, state, exception, formatter);
+                    logger.Log(logLevel, eventId, state, shownException, formatter);
                 else
-                    logger.Log(logLevel, eventId, shown, exception, static (shown, _) => shown);
+                    logger.Log(logLevel, eventId, shown, shownException, static (shown, _) => shown);
             }
             catch (Exception failure)
             {
@@ -242,15 +243,87 @@ internal static class LineText
         if (text.Length <= MostCharacters && !text.Any(char.IsControl))
             return text;
         var shown = new System.Text.StringBuilder();
-        foreach (var one in text.AsSpan(0, Math.Min(text.Length, MostCharacters)))
+        Append(shown, text.AsSpan(0, Math.Min(text.Length, MostCharacters)));
+        return text.Length > MostCharacters ? shown.Append("...").ToString() : shown.ToString();
+    }
+
+    /// <summary>Appends a text, control characters as <c>\uXXXX</c>.</summary>
+    internal static void Append(System.Text.StringBuilder shown, ReadOnlySpan<char> text)
+    {
+        foreach (var one in text)
         {
             if (char.IsControl(one))
                 shown.Append("\\u").Append(((int)one).ToString("X4", System.Globalization.CultureInfo.InvariantCulture));
             else
                 shown.Append(one);
         }
+    }
+}
 
-        return text.Length > MostCharacters ? shown.Append("...").ToString() : shown.ToString();
+/// <summary>
+/// An exception as the log shows it, if its text could be taken for something else, or is very long: peers choose messages, names of
+/// classes and stack traces of what they send. Each line of the text is one of a usual exception, so none looks like a line of the log.
+/// </summary>
+internal sealed class LoggedException : Exception
+{
+    private const int MostCharacters = 32_768;
+
+    /// <summary>What lines after the first one begin with, as .NET writes them.</summary>
+    private static readonly string[] Begins = ["   at ", " ---> ", "   --- End of ", "--- End of "];
+
+    private readonly string _text;
+
+    private LoggedException(string text)
+        : base(LineText.Of(text.Split('\n')[0].TrimEnd('\r'))) => _text = text;
+
+    /// <summary>
+    /// The same exception if its text has only lines of its own; else its text, with what others have put in as <c>\uXXXX</c>.
+    /// </summary>
+    internal static Exception? Of(Exception? exception)
+    {
+        if (exception is null)
+            return null;
+        var text = exception.ToString();
+        var shown = new System.Text.StringBuilder(Math.Min(text.Length, MostCharacters));
+        var isSame = text.Length <= MostCharacters;
+        var isFirst = true;
+        foreach (var range in text.AsSpan(0, Math.Min(text.Length, MostCharacters)).Split('\n'))
+        {
+            var line = text.AsSpan(0, Math.Min(text.Length, MostCharacters))[range];
+            if (line.EndsWith("\r") && Environment.NewLine.Length == 2)
+                line = line[..^1];
+            if (!isFirst)
+                isSame &= AddBreak(shown, line);
+            isSame &= Add(shown, line);
+            isFirst = false;
+        }
+
+        return isSame ? exception : new LoggedException(text.Length > MostCharacters ? shown.Append("...").ToString() : shown.ToString());
+    }
+
+    public override string ToString() => _text;
+
+    /// <summary>False if the line is none of an exception.</summary>
+    private static bool AddBreak(System.Text.StringBuilder shown, ReadOnlySpan<char> line)
+    {
+        var isOwn = line.IsEmpty;
+        foreach (var begin in Begins)
+            isOwn |= line.StartsWith(begin);
+        shown.Append(isOwn ? Environment.NewLine : @"\u000A");
+        return isOwn;
+    }
+
+    /// <summary>False if the line has control characters.</summary>
+    private static bool Add(System.Text.StringBuilder shown, ReadOnlySpan<char> line)
+    {
+        if (!line.ContainsAnyInRange('\u0000', '\u001F') && !line.ContainsAnyInRange('\u007F', '\u009F'))
+        {
+            shown.Append(line);
+            return true;
+        }
+
+        LineText.Append(shown, line);
+        return false;
     }
 }
 

@@ -140,6 +140,7 @@ internal sealed class Node : IDisposable
             Collector = new Collector(Activations, setup.Collection, Local);
             if (siloMessaging is not null)
                 Upkeep = NewUpkeep(siloMessaging, parts);
+            Router.Starts = Local.IsSilo ? new StartShares(Stages.Work, Router.Begin, Abandoned, setup.Limits.Mailbox) : null;
             Locality = new LocalityService(Local, ClusterView, Activations, Edges, Manifests, Locations, Hints, Factory, Metrics.Meter,
                 setup.Locality);
             Migrations = new Migrations(Local, ClusterView, DirectoryService, Activations, Classes, Factory, Calls, Locality);

@@ -159,8 +159,5 @@ internal sealed class ReminderRecord
     /// <summary>The number of the read of the table that has seen it last.</summary>
     internal int Read { get; set; }
 
-    /// <summary>The grain has not answered the last tick yet: until then it gets no other one.</summary>
-    internal bool IsRunning { get; set; }
-
     internal int Slot => SlotMap.SlotOf(Entry.GrainId);
 }

@@ -44,6 +44,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     private const int MostRecent = 4096;
 
     private static readonly TimeSpan RecentTime = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan ShortestPause = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan LongestPause = TimeSpan.FromMinutes(1);
 
     /// <summary>The clock of the machine may be set: the timer waits no longer before it looks.</summary>
@@ -65,11 +66,21 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
 
     /// <summary>Reminders that were written while a read of the table is under way: what it finds of them may be older.</summary>
     private readonly HashSet<(GrainId, string)> _touched = new(GrainsByRandomHash.Instance);
+
+    /// <summary>Reminders whose grains have not answered the last tick yet: until then they get no other one.</summary>
+    private readonly HashSet<(GrainId, string)> _running = new(GrainsByRandomHash.Instance);
+
+    /// <summary>Reminders that were due while their slot was not read, each with the ETag of that time.</summary>
+    private readonly Dictionary<ReminderRecord, string?> _held = [];
     private TaskCompletionSource _wanted = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private TaskCompletionSource? _written;
     private ITimer? _timer;
     private readonly FailureCount _badRows = new();
     private int _reads;
     private long _lastRead;
+
+    /// <summary>When it is seen at the latest whether an owner before has been awaited for too long.</summary>
+    private long? _lookAt;
     private bool _runs;
     private bool _isReading;
 
@@ -95,7 +106,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     internal int Count => _schedule.Count;
 
     /// <summary>Ticks that their grains have not answered yet. For tests.</summary>
-    internal int Running { get; private set; }
+    internal int Running => _running.Count;
 
     /// <summary>Whether a read of the table is under way. For tests.</summary>
     internal bool IsReading => Volatile.Read(ref _isReading);
@@ -122,6 +133,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     {
         _runs = false;
         _timer?.Dispose();
+        _held.Clear();
         _schedule.RemoveAll(static _ => true, LocalReminderStopReason.ServiceStopped);
     });
 
@@ -178,7 +190,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
 
     public ValueTask Changed(GrainId grain, string name)
     {
-        _work.Follow(ReadOneAsync(grain, name));
+        _work.Follow(HearAsync(grain, name));
         return default;
     }
 
@@ -212,6 +224,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     {
         if (!_runs)
             return;
+        _lookAt = null;
         if (_slots.IsAwaiting)
         {
             _slots.OnTick(Now);
@@ -227,23 +240,43 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         for (var sent = 0; sent < TicksPerTurn && _schedule.TakeDue(now, out var due) is { } record; sent++)
         {
             _metrics.Late(TimeSpan.FromTicks(now - due));
-            if (record.IsRunning)
-            {
-                _metrics.Skipped();
-                _log.TickLeftOut(record.Entry.ReminderName, record.Entry.GrainId);
-                continue;
-            }
-
-            _work.Follow(SendAsync(record, record.Entry, now));
+            // The next owner of a slot that was not read sends what was due since the slot came here.
+            if (_slots.IsReady(record.Slot))
+                Send(record.Entry, now);
+            else
+                _held[record] = record.Entry.ETag;
         }
 
         Arm();
     }
 
-    private async Task SendAsync(ReminderRecord record, ReminderEntry entry, long now)
+    /// <summary>Slots were read: what was due there meanwhile is sent once, unless it was ended or replaced since.</summary>
+    private void SendHeld()
     {
-        record.IsRunning = true;
-        Running++;
+        foreach (var (record, tag) in _held)
+        {
+            var isSame = record.Entry.ETag == tag && _schedule.Find(record.Entry.GrainId, record.Entry.ReminderName) == record;
+            if (isSame && _slots.IsReady(record.Slot))
+                Send(record.Entry, Now);
+            if (!isSame || _slots.IsReady(record.Slot))
+                _held.Remove(record);
+        }
+    }
+
+    private void Send(ReminderEntry entry, long now)
+    {
+        if (_running.Add((entry.GrainId, entry.ReminderName)))
+        {
+            _work.Follow(SendAsync(entry, now));
+            return;
+        }
+
+        _metrics.Skipped();
+        _log.TickLeftOut(entry.ReminderName, entry.GrainId);
+    }
+
+    private async Task SendAsync(ReminderEntry entry, long now)
+    {
         var status = new TickStatus(
             new DateTime(ReminderSchedule.StartOf(entry), DateTimeKind.Utc), entry.Period, new DateTime(now, DateTimeKind.Utc));
         if (Feed.IsWatched)
@@ -266,8 +299,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         }
         finally
         {
-            record.IsRunning = false;
-            Running--;
+            _running.Remove((entry.GrainId, entry.ReminderName));
         }
     }
 
@@ -279,8 +311,13 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         var sleep = LongestSleep;
         if (_schedule.NextDue is { } due)
             sleep = TimeSpan.FromTicks(Math.Clamp(due - Now, 0, sleep.Ticks));
-        if (_slots.IsAwaiting && ReminderSlots.LongestWait < sleep)
-            sleep = ReminderSlots.LongestWait;
+        if (_slots.IsAwaiting)
+        {
+            // Whatever arms the timer meanwhile, this look is not put off.
+            _lookAt ??= Now + ReminderSlots.LongestWait.Ticks;
+            sleep = TimeSpan.FromTicks(Math.Clamp(_lookAt.Value - Now, 0, sleep.Ticks));
+        }
+
         _timer!.Change(sleep, Timeout.InfiniteTimeSpan);
     }
 
@@ -294,24 +331,36 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
 
     private async Task ReadLoopAsync(CancellationToken stopping)
     {
-        var pause = TimeSpan.FromSeconds(1);
+        var pause = ShortestPause;
         while (_runs && !stopping.IsCancellationRequested)
         {
             _wanted = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
             if (!await TryReadAsync(pause))
             {
-                await Task.Delay(pause, _taskTime, stopping);
+                await PauseAsync(pause, stopping);
                 pause = pause + pause < LongestPause ? pause + pause : LongestPause;
                 continue;
             }
 
-            pause = TimeSpan.FromSeconds(1);
+            pause = ShortestPause;
             if (!_slots.IsLoading)
             {
                 await _wanted.Task.WaitAsync(_options.RefreshReminderListPeriod, _taskTime, stopping)
                     .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
             }
         }
+    }
+
+    /// <summary>
+    /// The pause after a failed read. It ends early, but not before the shortest one, if a write shows that the table is there: the ticks
+    /// of what was written wait for a read.
+    /// </summary>
+    private async Task PauseAsync(TimeSpan pause, CancellationToken stopping)
+    {
+        _written = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        await Task.Delay(ShortestPause, _taskTime, stopping);
+        await _written.Task.WaitAsync(pause - ShortestPause, _taskTime, stopping)
+            .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
     }
 
     /// <summary>Reads the table, keeps what is due soon, and forgets what is no longer there. False if a read failed.</summary>
@@ -326,13 +375,17 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             _schedule.RemoveAll(record => record.Read != read && slots.Contains(record.Slot)
                 && !_touched.Contains((record.Entry.GrainId, record.Entry.ReminderName)), LocalReminderStopReason.RemovedFromTable);
             _slots.OnRead(slots);
+            SendHeld();
             _lastRead = began;
             Reads++;
             Arm();
             return true;
         }
-        catch (Exception exception) when (!_work.Stopping.IsCancellationRequested)
+        catch (Exception exception)
         {
+            // A silo that stops needs no reminders, and the failure is no error.
+            if (_work.Stopping.IsCancellationRequested)
+                return false;
             _metrics.ReadFailed();
             _log.ReadFailed(pause, exception);
             return false;
@@ -378,7 +431,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         Task<T> answer, [System.Runtime.CompilerServices.CallerArgumentExpression(nameof(answer))] string call = "")
     {
         var given = Given.Task(answer, call);
-        return given.IsCompleted ? given : given.WaitAsync(_local.ResponseTimeout, _taskTime);
+        return given.IsCompleted ? given : given.WaitAsync(_local.ResponseTimeout, _taskTime, _work.Stopping);
     }
 
     /// <summary>One row that was read.</summary>
@@ -413,7 +466,23 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         return isKnown || _lastRead == 0 ? now : Math.Min(now, _lastRead + _options.ReminderLoadingWindow.Ticks);
     }
 
-    /// <summary>Another silo has written or removed a reminder.</summary>
+    /// <summary>Another silo has written or removed a reminder. If it cannot be read, all are, as soon as that can be done.</summary>
+    private async Task HearAsync(GrainId grain, string name)
+    {
+        try
+        {
+            await ReadOneAsync(grain, name);
+        }
+        catch (Exception exception)
+        {
+            if (_work.Stopping.IsCancellationRequested)
+                return;
+            _metrics.ReadFailed();
+            _log.ReadFailed(TimeSpan.Zero, exception);
+            _wanted.TrySetResult();
+        }
+    }
+
     private async Task ReadOneAsync(GrainId grain, string name)
     {
         if (!Owns(grain))
@@ -441,6 +510,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     private void Written(GrainId grain, string name)
     {
         Touch(grain, name);
+        _written?.TrySetResult();
         var now = Now;
         _recent.Enqueue((grain, name, now));
         while (_recent.Count > MostRecent || now - _recent.Peek().At > RecentTime.Ticks)

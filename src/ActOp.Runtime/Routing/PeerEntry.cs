@@ -20,7 +20,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     private readonly Lock _gate = new();
     private readonly WaitingFrames _controls = new();
     private readonly WaitingFrames _data = new();
-    private volatile Peer? _peer;
+    private Peer? _peer;
     private Peer? _dialling;
 
     /// <summary>The last connected peer. The mesh may be dialling it again.</summary>
@@ -39,14 +39,17 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// <summary>The entry was removed from the table: holders must look it up again.</summary>
     internal volatile bool IsRemoved;
 
-    internal bool IsConnected => _peer is not null;
+    internal bool IsConnected => Connection is not null;
+
+    /// <summary>The connected peer, or null. Any thread.</summary>
+    private Peer? Connection => Volatile.Read(ref _peer);
 
     /// <summary>The bytes that have arrived over the present links.</summary>
     internal long BytesReceived
     {
         get
         {
-            if (_peer is not { } peer)
+            if (Connection is not { } peer)
                 return 0;
             var bytes = peer.Control?.BytesReceived ?? 0;
             for (var index = 0u; index < peer.DataLinks; index++)
@@ -57,7 +60,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
 
     /// <summary>Whether the node listens at an endpoint, or is connected by it.</summary>
     internal bool IsConnectedAt(System.Net.EndPoint endPoint) =>
-        _peer is { } peer && (endPoint.Equals(address.Endpoint) || endPoint.Equals(peer.EndPoint));
+        Connection is { } peer && (endPoint.Equals(address.Endpoint) || endPoint.Equals(peer.EndPoint));
 
     internal void EnsureDialled()
     {
@@ -73,7 +76,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// </summary>
     internal bool IsForsaken(long now)
     {
-        if (_peer is not null || !(_controls.IsWaiting || _data.IsWaiting))
+        if (Connection is not null || !(_controls.IsWaiting || _data.IsWaiting))
             return false;
         EnsureDialled();
         lock (_gate)
@@ -92,32 +95,48 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
                 + " exceeds MaxMessageBodySize, which is " + table.MaxFrameBytes + ".");
         }
 
-        if (_peer is { } peer && !(control ? _controls : _data).IsWaiting && Append(peer, affinity, control, frame) == SendResult.Accepted)
+        if (Connection is { } peer && !(control ? _controls : _data).IsWaiting
+            && Append(peer, affinity, control, frame) == SendResult.Accepted)
+        {
             return null;
+        }
+
         return Wait(affinity, control, frame);
     }
 
-    internal void Connected(Peer peer)
+    /// <summary>Sends through a peer from now on. False if the entry is closed: another one must have its place.</summary>
+    internal bool TryConnect(Peer peer)
     {
         lock (_gate)
         {
-            _peer = peer;
+            if (_closed)
+                return false;
+            Volatile.Write(ref _peer, peer);
             _last = peer;
         }
 
         Drain();
+        return true;
     }
 
-    internal void Disconnected(Peer peer)
+    /// <summary>A peer has lost its session: what waits is given up.</summary>
+    /// <param name="peer">The peer.</param>
+    /// <param name="isGone">The node does not come again: a thread that has found the entry leaves nothing in it from now on.</param>
+    /// <returns>True if the entry is closed.</returns>
+    internal bool Disconnected(Peer peer, bool isGone)
     {
+        bool isClosed;
         lock (_gate)
         {
             if (ReferenceEquals(_peer, peer))
-                _peer = null;
+                Volatile.Write(ref _peer, null);
+            _closed |= isGone && _peer is null;
+            isClosed = _closed;
             Drop();
         }
 
         sender.Held.Clear();
+        return isClosed;
     }
 
     internal void DialFailed()
@@ -134,7 +153,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         lock (_gate)
         {
             _closed = true;
-            _peer = null;
+            Volatile.Write(ref _peer, null);
             Drop();
         }
 
@@ -146,7 +165,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     }
 
     /// <summary>Ends the session: the node has sent what is no frame.</summary>
-    internal void Break() => _peer?.Close();
+    internal void Break() => Connection?.Close();
 
     /// <summary>The bytes that wait for it. Any thread.</summary>
     internal long WaitingBytes => _controls.Bytes + _data.Bytes;
@@ -158,7 +177,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         lock (_gate)
         {
             peer = _peer;
-            _peer = null;
+            Volatile.Write(ref _peer, null);
             _closed = true;
             Drop();
         }
@@ -169,7 +188,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// <summary>Writes frames whose flush is delayed by a long turn of the thread that appended them.</summary>
     internal void FlushLate()
     {
-        if (_peer is not { } peer)
+        if (Connection is not { } peer)
             return;
         for (var index = 0u; index < peer.DataLinks; index++)
         {
@@ -190,7 +209,7 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
             lock (_gate)
             {
                 if (_closed)
-                    return new SiloUnavailableException("The silo " + address + " is gone.");
+                    return Gone();
                 if (table.Waiting.TryTake(frame.Length, waiting.Bytes))
                 {
                     waiting.Add(new WaitingFrame(frame.ToArray(), affinity, table.Now));
@@ -210,6 +229,10 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         Drain();
         return null;
     }
+
+    private Exception Gone() => address.IsClient
+        ? new ClientNotAvailableException(SystemGrainIds.Client(address))
+        : new SiloUnavailableException("The silo " + address + " is gone.");
 
     private void Drain()
     {
@@ -270,13 +293,13 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
     /// <summary>The frames of one kind that wait, in order. Under the gate of the entry, except <see cref="IsWaiting"/>.</summary>
     private sealed class WaitingFrames
     {
-        private volatile bool _isWaiting;
+        private bool _isWaiting;
         private long _bytes;
 
         internal readonly Queue<WaitingFrame> Frames = new();
 
         /// <summary>Whether later frames must queue. Any thread.</summary>
-        internal bool IsWaiting => _isWaiting;
+        internal bool IsWaiting => Volatile.Read(ref _isWaiting);
 
         internal long Bytes => Volatile.Read(ref _bytes);
 
@@ -287,13 +310,13 @@ internal sealed class PeerEntry(PeerTable table, SiloAddress address, Sender sen
         {
             Frames.Enqueue(frame);
             Volatile.Write(ref _bytes, _bytes + frame.Frame.Length);
-            _isWaiting = true;
+            Volatile.Write(ref _isWaiting, true);
         }
 
         internal void Take()
         {
             Volatile.Write(ref _bytes, _bytes - Frames.Dequeue().Frame.Length);
-            _isWaiting = Frames.Count > 0;
+            Volatile.Write(ref _isWaiting, Frames.Count > 0);
         }
     }
 

@@ -44,9 +44,6 @@ internal sealed record PeerSetup(MeshOptions Mesh, Transport Transport, StageDri
 /// </remarks>
 internal sealed class PeerTable : MeshEvents, IDisposable
 {
-    /// <summary>Entries that are found without the table: one for each remainder of the address' hash.</summary>
-    private const int RecentCount = 64;
-
     /// <summary>Constructed types that a silo, and the clients of one host, may name.</summary>
     private const int TypesOfSilo = 4_096;
     private const int TypesOfHost = 1_024;
@@ -66,8 +63,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     private readonly CallSender _calls;
     private readonly CallSweep _sweep;
     private readonly Func<SiloAddress, EndPoint?> _endPointOf;
-    private readonly ConcurrentDictionary<SiloAddress, PeerEntry> _entries = new();
-    private readonly PeerEntry?[] _recent = new PeerEntry?[RecentCount];
+    private readonly PeerEntries _entries;
     private readonly ConcurrentDictionary<EndPoint, EndPointSearch> _searches = new();
     private readonly ConcurrentDictionary<IPAddress, TypeShare> _shares = new();
     private readonly PollStage _receive;
@@ -93,7 +89,8 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         _endPointOf = setup.EndPointOf;
         _self = NewSender(local.Address);
         _limits = setup.Limits;
-        Waiting = new WaitingBytes(local, setup.Limits, setup.Meter, () => _entries.Values);
+        _entries = new PeerEntries(address => new PeerEntry(this, address, NewSender(address)));
+        Waiting = new WaitingBytes(local, setup.Limits, setup.Meter, () => _entries.All);
         _longestClose = setup.LongestClose;
         Mesh = new MeshNode(IdOf(local.Address), setup.Mesh, setup.Transport, this, local.Time.ForPosting(), setup.Logger);
         Action woken = () => _receive!.EndWait();
@@ -194,15 +191,15 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     /// <summary>The silos that are connected now.</summary>
     internal IEnumerable<SiloAddress> ConnectedSilos =>
-        _entries.Where(pair => !pair.Key.IsClient && pair.Value.IsConnected).Select(pair => pair.Key);
+        _entries.All.Where(static entry => !entry.Address.IsClient && entry.IsConnected).Select(static entry => entry.Address);
 
     /// <summary>Dials a silo unless it is connected, so that the first call need not wait.</summary>
     internal void Connect(SiloAddress silo) => EntryOf(silo)?.EnsureDialled();
 
     /// <summary>The bytes that a node has sent over its present links.</summary>
-    internal long BytesFrom(SiloAddress address) => Present(address)?.BytesReceived ?? 0;
+    internal long BytesFrom(SiloAddress address) => _entries.Find(address)?.BytesReceived ?? 0;
 
-    internal bool IsConnected(SiloAddress address) => Present(address) is { IsConnected: true };
+    internal bool IsConnected(SiloAddress address) => _entries.Find(address) is { IsConnected: true };
 
     internal bool IsKnown(SiloAddress address) => IsConnected(address) || _cluster.View.Find(address) is not null;
 
@@ -222,10 +219,10 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     }
 
     /// <summary>A known node as the sender of frames, or null. For tests and diagnosis.</summary>
-    internal Sender? FindSender(SiloAddress address) => Present(address)?.Sender;
+    internal Sender? FindSender(SiloAddress address) => _entries.Find(address)?.Sender;
 
     /// <summary>Connected nodes that are clients, or silos.</summary>
-    internal int Count(bool clients) => _entries.Count(pair => pair.Key.IsClient == clients && pair.Value.IsConnected);
+    internal int Count(bool clients) => _entries.All.Count(entry => entry.Address.IsClient == clients && entry.IsConnected);
 
     /// <summary>
     /// Hands a frame to the link of <paramref name="target"/>, if that is the client's process with this <see cref="Peer.Mark"/> (0: any).
@@ -252,11 +249,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     }
 
     /// <summary>The silo is dead, or the client gone: nothing more is sent to it.</summary>
-    internal void Remove(SiloAddress address)
-    {
-        if (TryRemove(address) is { } entry)
-            entry.Close();
-    }
+    internal void Remove(SiloAddress address) => _entries.Remove(address);
 
     /// <summary>A name must be the address of a node of its kind, as this code writes it: one node has one name.</summary>
     public override bool AcceptsName(NodeId id) => SiloAddress.TryParse(id.Name, out var address) && IdOf(address) == id;
@@ -271,10 +264,6 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             return;
         }
 
-        var entry = _entries.GetOrAdd(address, static (key, table) => table.NewEntry(key), this);
-        entry.Sender.Types ??= ShareOf(peer, address.IsClient);
-        entry.Sender.Mark = peer.Mark;
-        peer.Tag = entry;
         // A silo that was declared dead may not know it yet, and learns it from an answer. It is not dialled when it has gone.
         peer.Keep = !address.IsClient && !_cluster.IsDead(address);
         for (var index = 0u; index < peer.DataLinks; index++)
@@ -285,19 +274,24 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         }
 
         peer.Control!.Tag = new LinkFlusher(peer.Control, _stages.Control, _local.Time);
-        entry.Connected(peer);
+        _entries.Connect(address, peer, Prepare);
         _local.Log.PeerConnected(address);
         EndSearches();
+    }
+
+    private void Prepare(PeerEntry entry, Peer peer)
+    {
+        entry.Sender.Types ??= ShareOf(peer, entry.Address.IsClient);
+        entry.Sender.Mark = peer.Mark;
+        peer.Tag = entry;
     }
 
     public override void PeerDisconnected(Peer peer, DisconnectReason reason)
     {
         if (peer.Tag is not PeerEntry entry)
             return;
-        entry.Disconnected(peer);
+        _entries.Disconnect(entry, peer, entry.Address.IsClient || _cluster.IsDead(entry.Address));
         _sweep.CancelCallsOf(entry.Address);
-        if (entry.Address.IsClient || _cluster.IsDead(entry.Address))
-            TryRemove(entry.Address);
         if (!_closing)
             _local.Log.PeerDisconnected(entry.Address, reason.ToString());
         _sweep.EndCallsTo(entry.Address, "its link was lost");
@@ -308,7 +302,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         if (peer is { LastFailure.IsPermanent: true, EndPoint: { } endPoint } && _searches.TryGetValue(endPoint, out var search))
             search.Refused?.TrySetResult();
-        if (peer.Id is not { } id || !SiloAddress.TryParse(id.Name, out var address) || !_entries.TryGetValue(address, out var entry))
+        if (peer.Id is not { } id || !SiloAddress.TryParse(id.Name, out var address) || _entries.Find(address) is not { } entry)
             return;
         entry.DialFailed();
         SiloNotReached?.Invoke(address, peer.LastFailure ?? new DialFailure(reason, null));
@@ -357,7 +351,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     {
         if (Interlocked.Exchange(ref _isHolding, 0) == 0)
             return;
-        foreach (var (_, entry) in _entries)
+        foreach (var entry in _entries.All)
         {
             if (!entry.Sender.Held.IsWaiting)
                 continue;
@@ -393,7 +387,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// <summary>Writes frames whose thread is delayed by a long turn.</summary>
     internal void FlushLate()
     {
-        foreach (var (_, entry) in _entries)
+        foreach (var entry in _entries.All)
             entry.FlushLate();
     }
 
@@ -457,12 +451,12 @@ internal sealed class PeerTable : MeshEvents, IDisposable
     /// </summary>
     internal void TendWaiting(long now)
     {
-        foreach (var (address, entry) in _entries)
+        foreach (var entry in _entries.All)
         {
             if (!entry.IsForsaken(now))
                 continue;
-            Remove(address);
-            _sweep.EndCallsTo(address, "the view does not list it");
+            Remove(entry.Address);
+            _sweep.EndCallsTo(entry.Address, "the view does not list it");
         }
     }
 
@@ -485,10 +479,10 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             return dialled;
         }
 
-        foreach (var (address, entry) in _entries)
+        foreach (var entry in _entries.All)
         {
-            if (!address.IsClient && entry.IsConnectedAt(endPoint))
-                return address;
+            if (!entry.Address.IsClient && entry.IsConnectedAt(endPoint))
+                return entry.Address;
         }
 
         return null;
@@ -514,7 +508,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
 
     private PeerEntry? EntryOf(SiloAddress address)
     {
-        if (Present(address) is { } entry)
+        if (_entries.Find(address) is { } entry)
             return entry;
         // To a silo without a gateway a client has no link, and will have none.
         if (address.IsClient || _closing || _cluster.IsDead(address) || (!_local.IsSilo && _endPointOf(address) is null)
@@ -523,7 +517,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
             return null;
         }
 
-        return _entries.GetOrAdd(address, static (key, table) => table.NewEntry(key), this);
+        return _entries.GetOrAdd(address);
     }
 
     /// <summary>
@@ -543,30 +537,7 @@ internal sealed class PeerTable : MeshEvents, IDisposable
         return _shares.GetOrAdd(host, static _ => new TypeShare(TypesOfHost, isClient: true));
     }
 
-    private PeerEntry NewEntry(SiloAddress address) => new(this, address, NewSender(address));
-
     private Sender NewSender(SiloAddress address) => new(address, _cluster, _local.IsSilo);
-
-    private PeerEntry? Present(SiloAddress address)
-    {
-        ref var recent = ref RecentOf(address);
-        if (Volatile.Read(ref recent) is { IsRemoved: false } found && found.Address.Equals(address))
-            return found;
-        if (_entries.TryGetValue(address, out found))
-            Volatile.Write(ref recent, found);
-        return found;
-    }
-
-    private PeerEntry? TryRemove(SiloAddress address)
-    {
-        if (!_entries.TryRemove(address, out var entry))
-            return null;
-        entry.IsRemoved = true;
-        Interlocked.CompareExchange(ref RecentOf(address), null, entry);
-        return entry;
-    }
-
-    private ref PeerEntry? RecentOf(SiloAddress address) => ref _recent[(uint)address.GetHashCode() % RecentCount];
 
     /// <summary>A pending search for the silo at an endpoint.</summary>
     private sealed class EndPointSearch

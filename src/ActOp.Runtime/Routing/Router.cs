@@ -64,6 +64,9 @@ internal sealed class Router(
     /// <summary>Refuses requests of clients; null if it never does. Set before the start.</summary>
     internal Overload? Overload { get; set; }
 
+    /// <summary>Requests of clients that start activations; null in a client. Set before the start.</summary>
+    internal StartShares? Starts { get; set; }
+
     /// <summary>The silo that a client prefers, if it is configured and known. Set before the start.</summary>
     internal Func<SiloAddress?>? PreferredGateway { get; set; }
 
@@ -99,6 +102,8 @@ internal sealed class Router(
         if (Overload is { IsOn: true } overload && overload.Refuses(call))
             return;
         var target = call.RemoteTarget;
+        if (Starts is { HasWaiting: true } starts && starts.Follows(call, target))
+            return;
         if (call.CalledThrough is not null)
         {
             RouteByTable(call, target, null);
@@ -313,9 +318,9 @@ internal sealed class Router(
     /// Starts an activation, if there is none, with the request in its mailbox. If the start fails, the request fails too. The start has
     /// the request context of the request.
     /// </summary>
-    private void EnterOrBegin(Call call, GrainId target, Activations.GrainClass grainClass)
+    private void EnterOrBegin(Call call, GrainId target, Activations.GrainClass grainClass, bool hasShare = false)
     {
-        if (!TryIsolate(call))
+        if (!TryIsolate(call) || (!hasShare && grainClass.Worker is null && Starts is { } starts && starts.Holds(call, target)))
             return;
         var activation = grainClass.Worker is null
             ? activations.GetOrCreate(target, grainClass, withFirstRequest: true, out var created)
@@ -331,6 +336,15 @@ internal sealed class Router(
             if (created && !hasEntered)
                 activation.BeginWithoutRequest();
         }
+    }
+
+    /// <summary>A request that has waited for the share of its client (<see cref="StartShares"/>).</summary>
+    internal void Begin(Call call, GrainId target)
+    {
+        if (local.AcceptsActivations && classes.TryGet(target.Type, out var grainClass))
+            EnterOrBegin(call, target, grainClass, hasShare: true);
+        else
+            RouteByTable(call, target, null);
     }
 
     /// <summary>Puts the request into the mailbox of an activation of this process.</summary>
@@ -561,40 +575,5 @@ internal sealed class Router(
         }
 
         private void OnDue() => _router.WorkStage.Post(this);
-    }
-}
-
-/// <summary>
-/// Which silo must reply to a forwarded call. Stored in <see cref="ActOp.Calls.Call.Remote"/> in place of the first receiver.
-/// </summary>
-/// <param name="Silo">The silo.</param>
-/// <param name="By">The silo that forwarded it. If this silo dies, it is unknown whether the request had left it.</param>
-/// <param name="Hop">The number of forwards so far. Notes may arrive out of order; the one with the larger number is valid.</param>
-/// <param name="Ticket">The use of the call object that the note is about. A late note may find the next use of the object, for which
-/// <paramref name="Before"/> is valid.</param>
-/// <param name="Before">The value before the note.</param>
-internal sealed record ForwardedTo(SiloAddress Silo, SiloAddress By, int Hop, long Ticket, object? Before)
-{
-    /// <summary>
-    /// The silo that must reply to the use <paramref name="ticket"/> of a call, for either form of <paramref name="remote"/>.
-    /// </summary>
-    internal static SiloAddress? Of(object? remote, long ticket) =>
-        Note(ref remote, ticket) is { } note ? note.Silo : remote as SiloAddress;
-
-    /// <summary>Whether no reply may arrive because <paramref name="dead"/> is dead.</summary>
-    internal static bool DiesWith(object? remote, long ticket, SiloAddress dead) =>
-        Note(ref remote, ticket) is { } note ? dead.Equals(note.Silo) || dead.Equals(note.By) : dead.Equals(remote as SiloAddress);
-
-    /// <summary>The note about this use; null, and the value before, if the note is about another use.</summary>
-    internal static ForwardedTo? Note(ref object? remote, long ticket)
-    {
-        while (remote is ForwardedTo note)
-        {
-            if (note.Ticket == ticket)
-                return note;
-            remote = note.Before;
-        }
-
-        return null;
     }
 }

@@ -1,9 +1,41 @@
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Hosting;
+using Orleans.Configuration;
+using Orleans.Internal;
+using Orleans.Providers.Streams.Common;
 using Orleans.Runtime;
 using Orleans.Streaming.Diagnostics;
+using Orleans.Streams.Filtering;
 using Orleans.Streams;
 
 namespace ActOp.Runtime.Streams;
+
+/// <summary>What the agents of a provider have in common. Immutable.</summary>
+internal sealed record AgentSetup(
+    StreamParts Parts, string Provider, IQueueAdapter Adapter, IQueueAdapterFactory Factory, StreamPubSub PubSub,
+    StreamPullingAgentOptions Options, IStreamFilter? Filter, IBackoffProvider DeliveryBackoff, IBackoffProvider ReaderBackoff);
+
+/// <summary>A stream of which the agent has seen items.</summary>
+internal sealed class AgentStream(StreamId id, QualifiedStreamId qualified)
+{
+    internal StreamId Id => id;
+
+    internal QualifiedStreamId Qualified => qualified;
+
+    internal Dictionary<Guid, AgentSubscription> Subscriptions { get; } = [];
+
+    /// <summary>Removed while the subscriptions were being read: they must not come back with the answer.</summary>
+    internal HashSet<Guid> Removed { get; } = [];
+
+    /// <summary>Holds the first batches until the subscriptions are known; null from then on.</summary>
+    internal IQueueCacheCursor? Hold { get; set; }
+
+    /// <summary>The oldest batch that the subscriptions found by the registration get.</summary>
+    internal StreamSequenceToken? First { get; set; }
+
+    /// <summary>Coarse time in ms of the last batch.</summary>
+    internal long LastBatch { get; set; }
+}
 
 /// <summary>
 /// Tells the observers of <see cref="StreamingEvents"/> what one agent does. Holds nothing and never throws; without observers each method
@@ -41,6 +73,14 @@ internal readonly struct AgentReports(AgentSetup setup, QueueId queue)
         setup.Parts.Local.Counts.Add(NodeEvent.QueueNotOpened);
         if (StreamingEvents.Feed.IsWatched)
             Write(new StreamingEvents.QueueReceiverInitializationFailed(setup.Provider, Silo, queue, reason));
+    }
+
+    /// <summary>A queue that stays away must not fill the log.</summary>
+    internal void NotRead(int failures, Exception reason)
+    {
+        setup.Parts.Local.Counts.Add(NodeEvent.QueueNotRead);
+        if (FailureCount.IsTold(failures))
+            setup.Parts.Log.ReadFailed(setup.Provider, queue, failures, reason);
     }
 
     internal void Registered(AgentStream stream, GrainId agent)

@@ -1,5 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Streams;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Concurrency;
 using Orleans.Placement;
@@ -46,6 +47,10 @@ internal sealed record MemoryMessages(Guid Incarnation, bool IsOwner, MemoryMess
 [GenerateSerializer, Immutable]
 internal sealed record MemoryQueueContent(Guid Incarnation, Guid Owner, long FirstNumber, MemoryMessageData[] Items);
 
+/// <summary>The limit of each queue of memory streams, where it is not the usual one. For tests.</summary>
+/// <param name="Messages">Messages in a queue, and producers that wait for room.</param>
+internal sealed record MemoryQueueLimits(int Messages);
+
 /// <summary>A queue of memory streams.</summary>
 /// <remarks>
 /// <para>Owns the messages from their arrival until they are acknowledged, at most <see cref="Limit"/>, and as many producers that wait for
@@ -54,12 +59,12 @@ internal sealed record MemoryQueueContent(Guid Incarnation, Guid Owner, long Fir
 /// with the next activation by its incarnation. Its silo stops: the messages move to another silo, with their numbers and the claim, so the
 /// agent goes on as if nothing had happened; if they are too large for one message between silos, they are lost (event 300). The agent
 /// dies: the next one claims the queue and gets what was not acknowledged, so some
-/// messages come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: the next one includes it.
-/// The agent hangs, or a consumer holds it: the queue fills, and producers wait for <see cref="LongestWaitForRoom"/>; then they get an
-/// exception that says so, and their messages are not delivered.</para>
+/// messages come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: it is repeated with the
+/// next read, and the next one includes it. The agent hangs, or a consumer holds it: the queue fills, and producers wait for
+/// <see cref="LongestWaitForRoom"/>; then they get an exception that says so, and their messages are not delivered.</para>
 /// </remarks>
 [Reentrant, KeepAlive, Immovable]
-internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue, IGrainMigrationParticipant
+internal sealed class MemoryQueueGrain(TimeProvider time, StreamParts? parts = null) : Grain, IMemoryQueue, IGrainMigrationParticipant
 {
     private const string QueueKey = "queue";
 
@@ -72,7 +77,10 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue,
     /// <summary>How long a producer waits for room: less than the usual response timeout, which would not say why.</summary>
     private static readonly TimeSpan LongestWaitForRoom = TimeSpan.FromSeconds(20);
 
-    private Guid _incarnation = Guid.NewGuid();
+    /// <summary>That of the node, so that no wait outlives it: the turns of a silo that was evicted end nothing any more.</summary>
+    private readonly TimeProvider _time = parts?.Local.TaskTime ?? time;
+    private readonly int _limit = parts?.Services.GetService<MemoryQueueLimits>()?.Messages ?? Limit;
+    private Guid _incarnation = parts?.Local.NewId() ?? Guid.NewGuid();
     private readonly Queue<(MemoryMessageData Data, TaskCompletionSource Added)> _waiting = new();
     private MemoryMessageData[] _ring = new MemoryMessageData[64];
     private int _head;
@@ -83,9 +91,15 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue,
     private Guid _owner;
     private TaskCompletionSource? _arrival;
 
+    /// <summary>Which content the queue has: that of the activation before, if it was carried along.</summary>
+    internal Guid Incarnation => _incarnation;
+
+    /// <summary>Messages that were not acknowledged, and producers that wait.</summary>
+    internal int Held => _count + _waiting.Count;
+
     public Task Enqueue(MemoryMessageData data)
     {
-        if (_count >= Limit || _waiting.Count > 0)
+        if (_count >= _limit || _waiting.Count > 0)
             return EnqueueLaterAsync(data);
         Add(data);
         return Task.CompletedTask;
@@ -125,7 +139,7 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue,
         if (_owner == receiver && next >= _firstNumber + _count)
         {
             _arrival ??= new TaskCompletionSource();
-            await _arrival.Task.WaitAsync(LongestWait, time).ConfigureAwait(
+            await _arrival.Task.WaitAsync(LongestWait, _time).ConfigureAwait(
                 ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
             next = Math.Max(next, _firstNumber);
         }
@@ -168,11 +182,11 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue,
 
     private async Task EnqueueLaterAsync(MemoryMessageData data)
     {
-        if (_waiting.Count >= Limit)
+        if (_waiting.Count >= _limit)
             throw Full("as many producers wait for room");
         var added = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
         _waiting.Enqueue((data, added));
-        await added.Task.WaitAsync(LongestWaitForRoom, time).ConfigureAwait(
+        await added.Task.WaitAsync(LongestWaitForRoom, _time).ConfigureAwait(
             ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         if (added.TrySetException(Full("there was no room for " + LongestWaitForRoom)))
         {
@@ -183,7 +197,7 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue,
         await added.Task;
     }
 
-    private static LimitExceededException Full(string why) => new("The queue is full: " + Limit + " messages were not delivered yet, and "
+    private LimitExceededException Full(string why) => new("The queue is full: " + _limit + " messages were not delivered yet, and "
         + why + ". A consumer of a stream of this queue does not keep up, or fails (event 1208).");
 
     private void Add(MemoryMessageData data)
@@ -220,7 +234,7 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue,
         _head = (_head + count) & (_ring.Length - 1);
         _count -= count;
         _firstNumber += count;
-        while (_count < Limit && _waiting.TryDequeue(out var waiting))
+        while (_count < _limit && _waiting.TryDequeue(out var waiting))
         {
             if (waiting.Added.TrySetResult())
                 Add(waiting.Data);
@@ -236,19 +250,23 @@ internal sealed class MemoryQueueGrain(TimeProvider time) : Grain, IMemoryQueue,
 }
 
 /// <summary>Reads a queue of memory streams. On the turns of its agent.</summary>
-internal sealed class MemoryReceiver(IMemoryQueue queue) : IQueueAdapterReceiver, IWaitingReceiver
+internal sealed class MemoryReceiver(IMemoryQueue queue, Guid receiver) : IQueueAdapterReceiver, IWaitingReceiver
 {
-    private readonly Guid _receiver = Guid.NewGuid();
     private Guid _incarnation;
     private long _last = -1;
 
-    public Task Initialize(TimeSpan timeout) => queue.Claim(_receiver);
+    /// <summary>The newest message that was delivered, until the queue is known to have removed it and those before.</summary>
+    private MemoryBatch? _delivered;
+
+    public Task Initialize(TimeSpan timeout) => queue.Claim(receiver);
 
     public Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount) => GetQueueMessagesAsync(maxCount, default);
 
     public async Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount, CancellationToken cancellationToken)
     {
-        var messages = await queue.Take(_receiver, _incarnation, _last, maxCount).WaitAsync(cancellationToken);
+        // While the stream is quiet, nothing else repeats an acknowledgement that was lost.
+        await ConfirmAsync();
+        var messages = await queue.Take(receiver, _incarnation, _last, maxCount).WaitAsync(cancellationToken);
         if (!messages.IsOwner)
             throw new InvalidOperationException("Another agent reads the queue.");
         _incarnation = messages.Incarnation;
@@ -258,13 +276,22 @@ internal sealed class MemoryReceiver(IMemoryQueue queue) : IQueueAdapterReceiver
         return Array.ConvertAll(messages.Items, item => (IBatchContainer)new MemoryBatch(item, _incarnation));
     }
 
-    public async Task MessagesDeliveredAsync(IList<IBatchContainer> messages)
+    public Task MessagesDeliveredAsync(IList<IBatchContainer> messages)
     {
-        var last = (MemoryBatch)messages[^1];
-        await queue.Acknowledge(last.Incarnation, last.Message.SequenceNumber);
+        _delivered = (MemoryBatch)messages[^1];
+        return ConfirmAsync();
     }
 
-    public Task Shutdown(TimeSpan timeout) => queue.Release(_receiver);
+    public Task Shutdown(TimeSpan timeout) => queue.Release(receiver);
+
+    private async Task ConfirmAsync()
+    {
+        if (_delivered is not { } newest)
+            return;
+        await queue.Acknowledge(newest.Incarnation, newest.Message.SequenceNumber);
+        if (ReferenceEquals(_delivered, newest))
+            _delivered = null;
+    }
 }
 
 /// <summary>A receiver that waits for messages itself, so that its agent does not have to.</summary>

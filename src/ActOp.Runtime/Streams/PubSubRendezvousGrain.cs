@@ -18,8 +18,9 @@ namespace ActOp.Runtime.Streams;
 /// <para>Owns the list of agents and the list of subscriptions, both kept by <see cref="IPubSubStore"/>. One request at a time, on the
 /// turns of the grain: a change is written before it is answered.</para>
 /// <para>Failures. The store throws: the change is undone, and the caller gets the exception. It hangs: the caller's call times out; the
-/// change is there or not, and repeating it is harmless. An agent cannot be told of a subscription: an agent on a dead silo is removed; for
-/// any other the caller gets the exception, and a new subscription is taken back. The grain's silo dies:
+/// change is there or not, and repeating it is harmless. An agent cannot be told of a subscription: an agent on a dead silo is removed, and
+/// one that has ended; one that cannot be reached is told again for a while. For any other the caller gets the exception, and a new
+/// subscription is taken back. The grain's silo dies:
 /// the next activation reads the store; agents and consumers notice nothing. A request comes twice: additions and removals are by
 /// id.</para>
 /// </remarks>
@@ -27,6 +28,7 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
 {
     /// <summary>How long an agent may take to note a subscription.</summary>
     private static readonly TimeSpan LongestNotice = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan PauseBeforeNotice = TimeSpan.FromMilliseconds(100);
 
     private readonly StreamParts _parts;
     private readonly IPubSubStore _store;
@@ -180,6 +182,28 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
         }
     }
 
+    /// <summary>
+    /// Tells one agent. One whose silo is there and cannot be reached, as after the loss of a link, is told again: additions and removals
+    /// may come twice.
+    /// </summary>
+    private async Task TellAsync(GrainId agent, Func<IStreamAgent, Task> tell)
+    {
+        for (var until = _parts.Now + (long)LongestNotice.TotalMilliseconds; ;)
+        {
+            try
+            {
+                await tell(_parts.Reference<IStreamAgent>(agent)).WaitAsync(LongestNotice, _parts.Local.TaskTime);
+                return;
+            }
+            catch (SiloUnavailableException) when (!IsLost(agent) && _parts.Now < until && !_parts.Local.IsStopping)
+            {
+                // Below.
+            }
+
+            await Task.Delay(PauseBeforeNotice, _parts.Local.TaskTime);
+        }
+    }
+
     private async Task TellAgentsAsync(QualifiedStreamId stream, Func<IStreamAgent, Task> tell)
     {
         List<Exception>? failures = null;
@@ -187,11 +211,11 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
         {
             try
             {
-                await tell(_parts.Reference<IStreamAgent>(agent)).WaitAsync(LongestNotice, _parts.Local.TaskTime);
+                await TellAsync(agent, tell);
             }
             catch (Exception exception)
             {
-                if (IsLost(agent) || exception is OrleansMessageRejectionException)
+                if (IsLost(agent) || exception is OrleansMessageRejectionException and not SiloUnavailableException)
                 {
                     // Its silo is dead, or the agent has ended: whoever reads the queue next asks for all subscriptions.
                     State.Producers.Remove(agent);

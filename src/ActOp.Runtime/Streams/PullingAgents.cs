@@ -46,6 +46,8 @@ internal sealed class PullingAgents : IStreamQueueBalanceListener
     /// <summary>The number of agents.</summary>
     internal int Count => _agents.Count;
 
+    internal IEnumerable<StreamAgent> All => _agents.Values;
+
     internal async Task StartAsync()
     {
         _isOpen = true;

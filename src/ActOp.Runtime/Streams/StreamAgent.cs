@@ -11,33 +11,6 @@ using Orleans.Streams.Filtering;
 
 namespace ActOp.Runtime.Streams;
 
-/// <summary>What the agents of a provider have in common. Immutable.</summary>
-internal sealed record AgentSetup(
-    StreamParts Parts, string Provider, IQueueAdapter Adapter, IQueueAdapterFactory Factory, StreamPubSub PubSub,
-    StreamPullingAgentOptions Options, IStreamFilter? Filter, IBackoffProvider DeliveryBackoff, IBackoffProvider ReaderBackoff);
-
-/// <summary>A stream of which the agent has seen items.</summary>
-internal sealed class AgentStream(StreamId id, QualifiedStreamId qualified)
-{
-    internal StreamId Id => id;
-
-    internal QualifiedStreamId Qualified => qualified;
-
-    internal Dictionary<Guid, AgentSubscription> Subscriptions { get; } = [];
-
-    /// <summary>Removed while the subscriptions were being read: they must not come back with the answer.</summary>
-    internal HashSet<Guid> Removed { get; } = [];
-
-    /// <summary>Holds the first batches until the subscriptions are known; null from then on.</summary>
-    internal IQueueCacheCursor? Hold { get; set; }
-
-    /// <summary>The oldest batch that the subscriptions found by the registration get.</summary>
-    internal StreamSequenceToken? First { get; set; }
-
-    /// <summary>Coarse time in ms of the last batch.</summary>
-    internal long LastBatch { get; set; }
-}
-
 /// <summary>
 /// Reads one queue and delivers its batches to the subscriptions of their streams. One agent per queue in the cluster, as far as the views
 /// of the silos agree.
@@ -110,6 +83,10 @@ internal sealed class StreamAgent : IStreamAgent
     internal QueueParts QueueParts => _queueParts;
 
     internal AgentReports Reports { get; }
+
+    /// <summary>What the agent holds for consumers: streams whose subscriptions it does not know yet, and deliveries.</summary>
+    internal int Held => _streams.Values.Sum(static stream =>
+        (stream.Hold is null ? 0 : 1) + stream.Subscriptions.Values.Count(static one => !one.IsIdle));
 
     internal bool IsStopping => _stopping.IsCancellationRequested;
 
@@ -207,7 +184,7 @@ internal sealed class StreamAgent : IStreamAgent
     {
         Drop(stream, entry);
         Parts.Log.ConsumerGone(stream.Id, entry.Consumer);
-        Follow(_setup.PubSub.UnregisterConsumer(GuidId.GetGuidId(entry.Id), stream.Qualified));
+        Follow(TellRendezvousAsync(stream, () => _setup.PubSub.UnregisterConsumer(GuidId.GetGuidId(entry.Id), stream.Qualified)));
     }
 
     /// <summary>Whether a subscription gets a batch: with a filter, if one of its items passes.</summary>
@@ -286,10 +263,7 @@ internal sealed class StreamAgent : IStreamAgent
                 catch (Exception exception) when (!IsStopping)
                 {
                     failures++;
-                    Parts.Local.Counts.Add(NodeEvent.QueueNotRead);
-                    // A queue that stays away must not fill the log.
-                    if (FailureCount.IsTold(failures))
-                        Parts.Log.ReadFailed(_setup.Provider, _queue, failures, exception);
+                    Reports.NotRead(failures, exception);
                     await PauseAsync(_queueParts.Pause(_setup.ReaderBackoff, failures - 1));
                 }
                 catch (Exception)
@@ -385,8 +359,16 @@ internal sealed class StreamAgent : IStreamAgent
     {
         await PauseAsync(AcknowledgementDelay);
         _acknowledgesSoon = false;
-        if (!IsStopping)
-            await AcknowledgeAsync();
+        try
+        {
+            if (!IsStopping)
+                await AcknowledgeAsync();
+        }
+        catch (Exception exception)
+        {
+            // Done or not, it comes again with the next read.
+            _queueParts.Failed("An acknowledgement to " + _receiver!.GetType(), exception);
+        }
     }
 
     private async ValueTask AcknowledgeAsync()
@@ -544,7 +526,23 @@ internal sealed class StreamAgent : IStreamAgent
             Reports.Inactive(stream.Id);
             foreach (var subscription in stream.Subscriptions.Values)
                 subscription.Dispose();
-            Follow(_setup.PubSub.UnregisterProducer(stream.Qualified, Id));
+            Follow(TellRendezvousAsync(stream, () => _setup.PubSub.UnregisterProducer(stream.Qualified, Id)));
+        }
+    }
+
+    /// <summary>
+    /// Tells the rendezvous of a stream that something has ended. If it does not hear of it, an agent is told of subscriptions that it does
+    /// not need, and a consumer that is gone is found again by the next agent.
+    /// </summary>
+    private async Task TellRendezvousAsync(AgentStream stream, Func<Task> tell)
+    {
+        try
+        {
+            await tell();
+        }
+        catch (Exception exception)
+        {
+            Parts.Log.RendezvousNotTold(stream.Id, _setup.Provider, exception);
         }
     }
 

@@ -46,6 +46,10 @@ internal sealed partial class StreamLog(ILogger logger)
     [LoggerMessage(1211, LogLevel.Warning, "The agent of the queue {queue} of {provider} did not end in time.")]
     private static partial void AgentLeft(ILogger logger, string provider, QueueId queue);
 
+    [LoggerMessage(1212, LogLevel.Warning,
+        "The rendezvous of the stream {stream} of {provider} was not told that an agent has stopped or that a consumer is gone.")]
+    private static partial void RendezvousNotTold(ILogger logger, string provider, StreamId stream, Exception exception);
+
     [LoggerMessage(1220, LogLevel.Warning, "An item of the broadcast channel {channel} was not processed by {consumer}.")]
     private static partial void BroadcastFailed(
         ILogger logger, Orleans.BroadcastChannel.ChannelId channel, GrainId consumer, Exception exception);
@@ -104,6 +108,9 @@ internal sealed partial class StreamLog(ILogger logger)
 
     internal void AgentNotTold(GrainId agent, QualifiedStreamId stream, Exception exception) =>
         AgentNotTold(logger, agent, stream, exception);
+
+    internal void RendezvousNotTold(StreamId stream, string provider, Exception exception) =>
+        RendezvousNotTold(logger, provider, stream, exception);
 
     internal void PatternUnusable(string pattern, GrainType grainType, string reason) =>
         PatternUnusable(logger, pattern, grainType, reason);

@@ -31,6 +31,12 @@ internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
     /// <summary>How often the members of a key are gone over when it is added to so many: 0 if it is not hashed or compared.</summary>
     protected abstract int Walks(TMap map, int count);
 
+    /// <summary>Where the keys of a collection by hash codes go; none for others.</summary>
+    protected virtual HashRuns<TKey> RunsOf(WireSession session, TMap map, int count) => default;
+
+    /// <summary>How many places it has for hash codes; 0 if it does not say so.</summary>
+    protected virtual int Places(TMap map) => 0;
+
     protected override void WriteBody(ref WireWriter writer, TMap value)
     {
         var count = Count(value);
@@ -55,12 +61,15 @@ internal abstract class MapCodec<TMap, TKey, TValue> : ReferenceCodec<TMap>
         var map = ReadStart(ref reader, Math.Min(count, TrustedCapacity));
         Record(ref reader, at, map);
         var walks = Walks(map, count);
+        var runs = RunsOf(reader.Session, map, count);
         for (var i = 0; i < count; i++)
         {
             var key = (walks > 0 ? Keys<TKey>.Read(ref reader, walks) : Key.Read(ref reader))
                 ?? throw new SerializerException("The message has a null key.");
             var value = Value.Read(ref reader);
             reader.Session.Take(CostOf(map, key));
+            if (runs.IsNeeded)
+                runs.Add(key, Places(map));
             Add(map, key, value);
         }
 
@@ -93,6 +102,11 @@ internal sealed class DictionaryCodec<TKey, TValue> : MapCodec<Dictionary<TKey, 
     protected override void Add(Dictionary<TKey, TValue> map, TKey key, TValue value) => map[key] = value;
 
     protected override int Walks(Dictionary<TKey, TValue> map, int count) => Keys<TKey>.WalksOfHash(map.Comparer);
+
+    protected override HashRuns<TKey> RunsOf(WireSession session, Dictionary<TKey, TValue> map, int count) =>
+        HashRuns<TKey>.For(session, map.Comparer, count);
+
+    protected override int Places(Dictionary<TKey, TValue> map) => map.Capacity;
 }
 
 /// <summary>The comparer of strings, count, keys and values.</summary>
@@ -158,6 +172,10 @@ internal sealed class ConcurrentDictionaryCodec<TKey, TValue> : MapCodec<System.
 
     protected override int Walks(System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map, int count) =>
         Keys<TKey>.WalksOfHash(map.Comparer);
+
+    protected override HashRuns<TKey> RunsOf(
+        WireSession session, System.Collections.Concurrent.ConcurrentDictionary<TKey, TValue> map, int count) =>
+        HashRuns<TKey>.For(session, map.Comparer, count);
 }
 
 /// <summary>The dictionary behind it, which knows its comparer.</summary>

@@ -59,6 +59,59 @@ internal static class Keys<T>
     }
 }
 
+/// <summary>
+/// Counts how many keys of a collection that is read share a place with those before. Hash codes of numbers and the like are known to
+/// all, so whoever chooses the keys can choose many with one place, and each key is compared with all those in it: what it is compared
+/// with counts as memory does, so that the work stays in proportion to the length of the message. Texts have random hash codes.
+/// </summary>
+/// <remarks>By one thread, while one collection is read. Its tables go back to the garbage collector with it.</remarks>
+internal struct HashRuns<T>
+{
+    /// <summary>Fewer keys cost nothing that is worth a look.</summary>
+    private const int Least = 512;
+
+    /// <summary>Keys in one place that chance explains.</summary>
+    private const int Free = 16;
+
+    /// <summary>What a comparison fetches: each key of a place is in another line of the cache.</summary>
+    private const int BytesOfComparison = 64;
+
+    private WireSession _session;
+    private IEqualityComparer<T> _comparer;
+    private List<int>? _hashes;
+    private int[] _runs;
+
+    internal readonly bool IsNeeded => _hashes is not null;
+
+    internal static HashRuns<T> For(WireSession session, IEqualityComparer<T> comparer, int count) =>
+        count < Least || !session.IsDecodedLimited || typeof(T) == typeof(string) || (object)comparer is ReferenceEqualityComparer
+        ? default : new HashRuns<T> { _session = session, _comparer = comparer, _hashes = new(Least), _runs = [] };
+
+    /// <summary>Counts a key that is about to be added.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="places">How many places the collection has now; 0 if that is not known: then only equal hash codes count.</param>
+    internal void Add(T key, int places)
+    {
+        var hash = key is null ? 0 : _comparer.GetHashCode(key);
+        if (places == 0)
+            places = _hashes!.Count < _runs.Length ? _runs.Length : 2 * _hashes.Count + Least + 1;
+        if (places != _runs.Length)
+            CountAgain(places);
+        _hashes!.Add(hash);
+        var run = _runs[(uint)hash % (uint)places]++;
+        if (run > Free)
+            _session.Take((long)run * BytesOfComparison);
+    }
+
+    /// <summary>The collection has grown: its keys have other places.</summary>
+    private void CountAgain(int places)
+    {
+        _runs = new int[places];
+        foreach (var hash in _hashes!)
+            _runs[(uint)hash % (uint)places]++;
+    }
+}
+
 /// <summary>A collection that is filled item by item.</summary>
 internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TCollection>
     where TCollection : class, IEnumerable<TItem>
@@ -83,6 +136,12 @@ internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TColl
     /// <summary>How often the members of an item are gone over when it is added to so many: 0 if it is not hashed or compared.</summary>
     protected virtual int Walks(TCollection collection, int count) => 0;
 
+    /// <summary>Where the items of a collection by hash codes go; none for others.</summary>
+    protected virtual HashRuns<TItem> RunsOf(WireSession session, TCollection collection, int count) => default;
+
+    /// <summary>How many places it has for hash codes; 0 if it does not say so.</summary>
+    protected virtual int Places(TCollection collection) => 0;
+
     protected override void WriteBody(ref WireWriter writer, TCollection value)
     {
         var count = Count(value);
@@ -105,8 +164,15 @@ internal abstract class SequenceCodec<TCollection, TItem> : ReferenceCodec<TColl
         var collection = ReadStart(ref reader, Math.Min(count, TrustedCapacity));
         Record(ref reader, at, collection);
         var walks = Walks(collection, count);
+        var runs = RunsOf(reader.Session, collection, count);
         for (var i = 0; i < count; i++)
-            Add(collection, walks > 0 ? Keys<TItem>.Read(ref reader, walks) : Item.Read(ref reader));
+        {
+            var item = walks > 0 ? Keys<TItem>.Read(ref reader, walks) : Item.Read(ref reader);
+            if (runs.IsNeeded)
+                runs.Add(item, Places(collection));
+            Add(collection, item);
+        }
+
         return collection;
     }
 
@@ -226,6 +292,11 @@ internal sealed class HashSetCodec<T> : SequenceCodec<HashSet<T>, T>
     protected override void Add(HashSet<T> collection, T item) => collection.Add(item);
 
     protected override int Walks(HashSet<T> collection, int count) => Keys<T>.WalksOfHash(collection.Comparer);
+
+    protected override HashRuns<T> RunsOf(WireSession session, HashSet<T> collection, int count) =>
+        HashRuns<T>.For(session, collection.Comparer, count);
+
+    protected override int Places(HashSet<T> collection) => collection.Capacity;
 }
 
 /// <summary>Count and items.</summary>

@@ -9,7 +9,7 @@ namespace ActOp.Simulation.Checks;
 internal sealed record Violation(string Oracle, long Time, string Text)
 {
     /// <summary>True for what does not happen in time; false for what must never happen.</summary>
-    internal bool IsLiveness => Oracle is "unanswered" or "unsettled" or "unserved";
+    internal bool IsLiveness => Oracle is "unanswered" or "unsettled" or "unserved" or "stuck stream" or "held" or "silent reminder";
 }
 
 /// <summary>One activation of a counter, from its activation to its deactivation.</summary>
@@ -84,6 +84,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>What makes frames, or turns, later than they are by themselves.</summary>
     private static readonly FaultKind[] Delaying = [.. Standing, .. Severing, FaultKind.HookHangs];
 
+    /// <summary>After which nothing is promised of the order of requests.</summary>
+    internal static FaultKind[] Disturbing => Delaying;
+
     private const string HookFailure = "The hook of a grain throws.";
 
     /// <summary>
@@ -103,8 +106,12 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     private readonly SortedDictionary<string, long> _outcomes = new(StringComparer.Ordinal);
     private long _lastId;
     private long _lastLife;
+    private Order? _order;
 
     internal List<Violation> Violations { get; } = [];
+
+    /// <summary>The order of the requests of one caller.</summary>
+    internal Order Order => _order ??= new Order(world, this, faults);
 
     /// <summary>Ends of calls, by name.</summary>
     internal IReadOnlyDictionary<string, long> Outcomes => _outcomes;
@@ -122,6 +129,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
 
     /// <summary>Calls of a machine that have not ended.</summary>
     internal IEnumerable<string> OpenCallsOf(Machine machine) => _open.Where(ticket => ticket.Caller == machine).Select(Tell);
+
+    /// <summary>Grains that carry nothing are moved by the scenario, and forget.</summary>
+    internal bool DesksForget { get; set; }
 
     /// <summary>Notes sent to watchers.</summary>
     internal long Notes { get; set; }
@@ -166,6 +176,8 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         if (exception is SiloUnavailableException)
             Count("gone, " + (_appliedBy.ContainsKey(ticket.Id) ? "done: " : "not done: ") + Reason(exception.Message));
         world.Pump.Note(ticket.Caller, EventKind.Load, ticket.Kind + " " + ticket.Id + " " + outcome);
+        if (exception is null && _appliedBy.TryGetValue(ticket.Id, out var life))
+            Order.Answered(ticket.Caller, ticket.Counter, life);
         if (exception is not null)
             CheckFailure(ticket, exception);
         else if (answer is not null)
@@ -241,7 +253,8 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     {
         life.EndReason = reason;
         life.EndedAt = world.Pump.Now;
-        life.Target = world.On(reason.ReasonCode == DeactivationReasonCode.Migrating ? TargetOf(reason) : life.GoesTo);
+        life.Target = DesksForget && life.Counter >= Load.Numbers.FirstDesk ? null
+            : world.On(reason.ReasonCode == DeactivationReasonCode.Migrating ? TargetOf(reason) : life.GoesTo);
         world.Pump.Note(life.Machine, EventKind.Check, "end " + life.Counter + " " + life.Number + " " + reason.ReasonCode);
     }
 
@@ -257,6 +270,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
 
         life.Ids.Add(id);
         _answers[id] = life.Ids.Count;
+        Order.Applied(life, id);
         CheckTurn(life);
         if (_overdueSince.TryGetValue(id, out var since) && world.Pump.Now - since > LatestTurn
             && !faults().Any(since - (60 * Pump.Second), Delaying))
@@ -306,7 +320,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     internal int BeginsSlowly() => world.Theme == Theme.Moves && _dice.Chance(0.3) ? _dice.Below(2000) : 0;
 
     /// <summary>Now and then a grain asks for its end while it begins.</summary>
-    internal bool EndsAtOnce() => _dice.Chance(0.03);
+    internal bool EndsAtOnce() => !world.IsScripted && _dice.Chance(0.03);
 
     /// <summary>Another silo that is active, as the machine sees it.</summary>
     internal SiloAddress? AnotherSilo(Machine machine)

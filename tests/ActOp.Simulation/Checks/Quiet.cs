@@ -44,15 +44,20 @@ internal static class Quiet
 
     /// <summary>Activations of grains that have or run something at the moment.</summary>
     internal static HashSet<Activation> Busy(World.World world) =>
-        [.. world.Silos.SelectMany(static silo => silo.Node.Activations).Where(static activation => activation.Class.IsOrdinary
+        [.. world.Silos.SelectMany(static silo => silo.Node.Activations).Where(static activation => IsOfApplication(activation)
             && !activation.IsIdle)];
+
+    /// <summary>The grains of the runtime, such as queues of streams, are never quiet.</summary>
+    private static bool IsOfApplication(Activation activation) =>
+        activation.Class.IsOrdinary && activation.Class.Type.Assembly != typeof(Activation).Assembly;
 
     /// <summary>Says what is not as it must be.</summary>
     /// <param name="world">At rest.</param>
     /// <param name="ledger">Takes what is said.</param>
     /// <param name="callers">Have the observers.</param>
     /// <param name="busy">Activations that were not idle at any earlier look: those of the others may just have a tick.</param>
-    internal static void Check(World.World world, Ledger ledger, Callers callers, HashSet<Activation> busy)
+    /// <param name="own">The load of the theme.</param>
+    internal static void Check(World.World world, Ledger ledger, Callers callers, HashSet<Activation> busy, IThemeLoad? own)
     {
         var silos = world.Silos.ToArray();
         var lives = new Dictionary<GrainId, Life>();
@@ -64,10 +69,10 @@ internal static class Quiet
 
         foreach (var machine in world.Machines)
         {
-            CheckActivations(world, machine, ledger, lives, busy);
+            CheckActivations(world, machine, ledger, lives, busy, own);
             CheckCalls(machine, ledger);
             CheckLinks(world, machine, ledger);
-            CheckTables(silos, machine, ledger, callers);
+            CheckTables(silos, machine, ledger, callers, own);
         }
     }
 
@@ -135,7 +140,8 @@ internal static class Quiet
     }
 
     private static void CheckActivations(
-        World.World world, Machine machine, Ledger ledger, Dictionary<GrainId, Life> lives, HashSet<Activation> busy)
+        World.World world, Machine machine, Ledger ledger, Dictionary<GrainId, Life> lives, HashSet<Activation> busy,
+        IThemeLoad? own)
     {
         foreach (var activation in machine.Node.Activations)
         {
@@ -152,7 +158,8 @@ internal static class Quiet
             var age = lives.TryGetValue(activation.GrainId, out var life) ? world.Pump.Now - life.Since
                 : TimeSpan.FromMilliseconds(machine.Node.Local.Clock.Now - activation.LastUsed).Ticks;
             // A slow link may have delivered a call of a waiter long after it was made.
-            if (world.Settings.CollectionAge < LongestRest && age > LongestRest.Ticks && activation.Class.Type != typeof(Waiter))
+            if (world.Settings.CollectionAge < LongestRest && age > LongestRest.Ticks && activation.Class.Type != typeof(Waiter)
+                && own?.MayStay(activation) != true)
             {
                 ledger.Accuse(
                     "collected", activation + " is still there though nobody has called it for longer than " +
@@ -168,7 +175,7 @@ internal static class Quiet
         var waiting = registry.Read();
         foreach (var (call, _) in waiting)
         {
-            if (!ActOp.Runtime.Routing.SystemGrainIds.IsSystemGrain(call.TargetId))
+            if (!ActOp.Runtime.Routing.SystemGrainIds.IsSystemGrain(call.TargetId) && !call.Method.IsOfRuntime)
             {
                 ledger.Accuse(
                     "slots", "A call of " + machine.Name + " to " + call.TargetId + " (" + call.Method.ActivityName + ") still waits.");
@@ -206,14 +213,19 @@ internal static class Quiet
             ledger.Accuse("links", machine.Name + " has " + open + " connections open but " + node.Peers.Mesh.LinkCount + " links.");
     }
 
+    /// <summary>The agents that read streams are observers.</summary>
+    private static bool IsAgent(Activation activation) => activation.PublishedExtras?.WeakInstance is { } weak
+        && weak.TryGetTarget(out var observer) && observer is ActOp.Runtime.Streams.IStreamAgent;
+
     /// <summary>What a node keeps of others it keeps only of those that are there.</summary>
-    private static void CheckTables(Machine[] silos, Machine machine, Ledger ledger, Callers callers)
+    private static void CheckTables(Machine[] silos, Machine machine, Ledger ledger, Callers callers, IThemeLoad? own)
     {
         var node = machine.Node;
-        var observers = node.Activations.Count(activation => activation.Class.Type == typeof(IGrainObserver));
-        if (observers > (callers.HasWatcher(machine) ? 1 : 0))
+        var observers = node.Activations.Count(
+            activation => activation.Class.Type == typeof(IGrainObserver) && !IsAgent(activation));
+        if (observers > (callers.HasWatcher(machine) ? 1 : 0) + (own?.ObserversOf(machine) ?? 0))
             ledger.Accuse("observers", machine.Name + " has " + observers + " observers that were deleted.");
-        if (node.Factory.SystemTargets > silos.Length * SystemTargetsPerSilo)
+        if (node.Factory.SystemTargets > silos.Length * (SystemTargetsPerSilo + (own is ReminderLoad ? 2 : 0)))
         {
             ledger.Accuse(
                 "tables", machine.Name + " keeps " + node.Factory.SystemTargets + " references to system targets of " + silos.Length +

@@ -150,7 +150,8 @@ internal sealed class Callers(World.World world, Ledger ledger, Mix mix)
         }
     }
 
-    private async Task<bool> CallAsync(Machine machine, CallKind kind, long counter)
+    /// <summary>One call; false when it has failed.</summary>
+    internal async Task<bool> CallAsync(Machine machine, CallKind kind, long counter, Order.Burst? burst = null)
     {
         var number = kind switch
         {
@@ -159,6 +160,7 @@ internal sealed class Callers(World.World world, Ledger ledger, Mix mix)
             _ => counter,
         };
         var ticket = ledger.Open(number, kind.ToString(), machine);
+        ledger.Order.Sent(burst, ticket.Id);
         List<long> bag = [ticket.Id];
         RequestContext.Set(Numbers.Ticket, ticket.Id);
         RequestContext.Set(Numbers.Bag, bag);
@@ -261,10 +263,12 @@ internal sealed class Callers(World.World world, Ledger ledger, Mix mix)
     /// <summary>Several calls at once, of which only the first counts as the ticket's.</summary>
     private async Task<long?> BurstAsync(Machine machine, ICounter counter, long id)
     {
+        var burst = ledger.Order.Begin(machine, counter.GetPrimaryKeyLong());
+        ledger.Order.Sent(burst, id);
         var first = counter.Add(id);
         var others = new List<Task>();
         for (var more = _dice.Below(20); more > 0; more--)
-            others.Add(CallAsync(machine, CallKind.Add, counter.GetPrimaryKeyLong()));
+            others.Add(CallAsync(machine, CallKind.Add, counter.GetPrimaryKeyLong(), burst));
         var count = await first;
         await Task.WhenAll(others);
         return count;

@@ -105,7 +105,7 @@ internal sealed class Keeper(KeeperLoad load, [PersistentState("ids", KeeperLoad
 /// Grains that write states while silos end and grains move, and what must hold: no acknowledged id is lost, an activation whose state is
 /// outdated serves nobody, a state has at least what the store has at its version, and of two activations that write only one is the newer.
 /// </summary>
-internal sealed class KeeperLoad(World.World world, Ledger ledger)
+internal sealed class KeeperLoad(World.World world, Ledger ledger, KeeperStore store)
 {
     internal const string Storage = "store";
 
@@ -121,37 +121,31 @@ internal sealed class KeeperLoad(World.World world, Ledger ledger)
     private bool _isCalm;
     private bool _isOver;
 
-    internal Store Store { get; } = new(world.Pump, world.Dice.Fork("store"));
+    internal KeeperStore Store => store;
 
     private static int Count => 8;
 
     internal void Configure(Machine machine, IServiceCollection services)
     {
-        Store.Written = CheckWritten;
+        (Store.Written, Store.Accuse) = (CheckWritten, ledger.Accuse);
         services.AddSingleton(this);
         services.AddSingleton(machine);
-        services.AddKeyedSingleton<IGrainStorage>(Storage, new MachineStorage(Store, machine));
+        Store.Configure(machine, services, Storage);
     }
 
     /// <summary>The store is unreliable from now on.</summary>
     internal void BeginFaults()
     {
-        Store.Delays = _dice.Pick<double>([0, 0.01, 0.1]);
-        // Without faults of silos the store is only slow: then nothing excuses a conflict.
+        Store.BeginFaults(_dice, world.IsCalm);
         if (world.IsCalm)
             return;
-        Store.Refusals = _dice.Pick<double>([0, 0.02, 0.2]);
-        Store.LostAnswers = _dice.Pick<double>([0, 0.02, 0.1]);
-        Store.LateWrites = _dice.Pick<double>([0, 0.02, 0.1]);
-        Store.Kills = _dice.Pick<double>([0, 0.001, 0.005]);
         world.Pump.After(_dice.Exponential(8 * Pump.Second), null, EventKind.Fault, "store", BeginTrouble);
     }
 
     internal void EndFaults()
     {
         _isCalm = true;
-        (Store.Refusals, Store.LostAnswers, Store.Delays, Store.LateWrites, Store.Kills) = (0, 0, 0, 0, 0);
-        Store.Trouble = StoreTrouble.None;
+        Store.EndFaults();
     }
 
     internal void End() => _isOver = true;
@@ -236,8 +230,8 @@ internal sealed class KeeperLoad(World.World world, Ledger ledger)
     /// <summary>Nobody writes any more: what was acknowledged is in the store.</summary>
     internal void CheckStore()
     {
-        ledger.Count("store writes", Store.Writes.Done);
-        ledger.Count("store conflicts", Store.Writes.Conflicts);
+        foreach (var (name, count) in Store.Counts)
+            ledger.Count(name, count);
         if (world.IsCalm && Store.Writes.Conflicts > 0)
             ledger.Accuse("needless", Store.Writes.Conflicts + " writes found another version though nothing was wrong.");
         foreach (var (number, ids) in _acknowledged)

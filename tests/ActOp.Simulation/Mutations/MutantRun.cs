@@ -16,7 +16,7 @@ internal static partial class MutantRun
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(10);
 
     /// <summary>Which seed has found a mutation, and by which oracle; null when none has within the budget.</summary>
-    private sealed record Finding(Mutation Mutation, (int Seed, string Oracle)? First);
+    private sealed record Finding(Mutation Mutation, (string Place, string Oracle)? First);
 
     /// <summary>
     /// Plays the mutations with these numbers, or all, with no more than <paramref name="most"/> seeds each; returns how many were not
@@ -77,7 +77,7 @@ internal static partial class MutantRun
 
     private static string Row(Finding finding) =>
         string.Create(CultureInfo.InvariantCulture,
-            $"| {finding.Mutation.Number} | {finding.Mutation.Name} | {finding.First?.Oracle ?? "NOT FOUND"} | {finding.First?.Seed.ToString(CultureInfo.InvariantCulture) ?? "-"}{(finding.Mutation.Theme == World.Theme.Any ? "" : " of " + finding.Mutation.Theme.ToString().ToLowerInvariant())} | {finding.Mutation.Budget} |");
+            $"| {finding.Mutation.Number} | {finding.Mutation.Name} | {finding.First?.Oracle ?? "NOT FOUND"} | {finding.First?.Place ?? "-"}{(finding.Mutation.Theme == World.Theme.Any ? "" : " of " + finding.Mutation.Theme.ToString().ToLowerInvariant())} | {finding.Mutation.Budget} |");
 
     private static bool StandsOnce(string text, Mutation mutation)
     {
@@ -146,8 +146,10 @@ internal static partial class MutantRun
     }
 
     /// <summary>The first seed in which an oracle speaks up that is silent without the mutation.</summary>
-    private static (int Seed, string Oracle)? First(string copy, Mutation mutation, int budget)
+    private static (string Place, string Oracle)? First(string copy, Mutation mutation, int budget)
     {
+        if (mutation.Scenario is not null)
+            return FirstExplored(copy, mutation, budget);
         for (var seed = 1; seed <= budget;)
         {
             var found = Found(copy, mutation.Number, mutation.Theme, seed, budget);
@@ -158,7 +160,7 @@ internal static partial class MutantRun
             foreach (var one in found)
             {
                 if (one.Seed == seed && !natural.Contains(one))
-                    return one;
+                    return (seed.ToString(CultureInfo.InvariantCulture), one.Oracle);
             }
 
             seed++;
@@ -167,11 +169,25 @@ internal static partial class MutantRun
         return null;
     }
 
+    /// <summary>The first interference with a scenario that an oracle sees only with the mutation.</summary>
+    private static (string Place, string Oracle)? FirstExplored(string copy, Mutation mutation, int budget)
+    {
+        string[] arguments = ["--explore", mutation.Scenario!, "--budget", budget.ToString(CultureInfo.InvariantCulture)];
+        var (_, output) = Start(copy, mutation.Number, [ProgramOf(copy), .. arguments, "--most", "1"]);
+        var found = ExploredLine().Match(output);
+        if (!found.Success)
+            return null;
+        var (_, natural) = Start(copy, 0, [ProgramOf(copy), "--explore", .. found.Groups[1].Value.Split(' ')]);
+        return ExploredLine().IsMatch(natural) ? null : (found.Groups[1].Value, found.Groups[2].Value);
+    }
+
+    private static string ProgramOf(string copy) =>
+        Path.Combine(copy, "tests", "ActOp.Simulation", "bin", "Release", "net10.0", "ActOp.Simulation.dll");
+
     /// <summary>What the first seed with violations violates.</summary>
     private static List<(int Seed, string Oracle)> Found(string copy, int number, World.Theme theme, int first, int last)
     {
-        var program = Path.Combine(copy, "tests", "ActOp.Simulation", "bin", "Release", "net10.0", "ActOp.Simulation.dll");
-        var (_, output) = Start(copy, number, program, "--seeds", first + "-" + last, "--theme", theme.ToString());
+        var (_, output) = Start(copy, number, ProgramOf(copy), "--seeds", first + "-" + last, "--theme", theme.ToString());
         return [.. ViolationLine().Matches(output).Select(static match => (int.Parse(match.Groups[1].Value, CultureInfo.InvariantCulture),
             match.Groups[2].Value))];
     }
@@ -201,4 +217,7 @@ internal static partial class MutantRun
 
     [GeneratedRegex(@"^seed (\d+) at [^ ]+ ([a-z ]+):", RegexOptions.Multiline)]
     private static partial Regex ViolationLine();
+
+    [GeneratedRegex(@"^explore ([a-z]+(?: --at [0-9,]+ --way [a-z,]+)?) at [^ ]+ ([a-z ]+):", RegexOptions.Multiline)]
+    private static partial Regex ExploredLine();
 }

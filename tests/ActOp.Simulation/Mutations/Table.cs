@@ -10,7 +10,11 @@ namespace ActOp.Simulation.Mutations;
 /// <param name="Mutant">The replacement; PLANTED is true if the mutation is selected.</param>
 /// <param name="Budget">Number of seeds, from the first one, within which it must be detected.</param>
 /// <param name="Theme">Theme of the seeds.</param>
-internal sealed record Mutation(int Number, string Name, string File, string Passage, string Mutant, int Budget, Theme Theme = Theme.Any);
+internal sealed record Mutation(int Number, string Name, string File, string Passage, string Mutant, int Budget, Theme Theme = Theme.Any)
+{
+    /// <summary>The scenario whose exploration must detect it, within <see cref="Budget"/> runs; null if seeds must.</summary>
+    internal string? Scenario { get; init; }
+}
 
 /// <summary>The mutations. A test fails if a passage does not match the source; then update the row.</summary>
 internal static class Table
@@ -21,6 +25,8 @@ internal static class Table
     private const string Locality = "ActOp.Runtime/Locality/";
     private const string Routing = "ActOp.Runtime/Routing/";
     private const string States = "ActOp.Runtime/State/Api/";
+    private const string Streams = "ActOp.Runtime/Streams/";
+    private const string Reminders = "ActOp.Runtime/Reminders/";
 
     internal static readonly Mutation[] All =
     [
@@ -192,5 +198,68 @@ internal static class Table
         new(56, "A start tells twice that it has succeeded", Activations + "ActivationLife.cs",
             "        var actions = On(activation, LifeEvent.Started);\n",
             "        var actions = On(activation, LifeEvent.Started);\n        if (PLANTED)\n            On(activation, LifeEvent.Started);\n", 20),
+        new(101, "A grain that arrives takes itself for released", Activations + "Beginning.cs",
+            "        while (!_isCancelled && activation.Parts.Local.AcceptsActivations)\n",
+            "        if (PLANTED)\n            return true;\n        while (!_isCancelled && activation.Parts.Local.AcceptsActivations)\n", 400)
+        { Scenario = "move" },
+        new(102, "A state that comes back is lost to the registration of its target", Activations + "Beginning.cs",
+            "                if (!IsOlder(winner) || ", "                if (PLANTED || !IsOlder(winner) || ", 400) { Scenario = "move" },
+        new(103, "A source that has released its grain reports it when slots are rebuilt", "ActOp.Runtime/Locality/HandOver.cs",
+            "            leaving.Registered = false;\n", "            leaving.Registered = PLANTED && wasRegistered;\n", 400)
+        { Scenario = "move" },
+        new(70, "Subscriptions are not stored while no agent reads the stream", Streams + "PubSubRendezvousGrain.cs",
+            "        if (known is null)\n            await ChangeAsync(state => state.Consumers.Add(subscription));\n",
+            "        if (PLANTED && known is null && State.Producers.Count == 0)\n            State.Consumers.Add(subscription);\n        else if (known is null)\n            await ChangeAsync(state => state.Consumers.Add(subscription));\n",
+            40, Theme.Streams),
+        new(71, "An unsubscribed consumer comes back", Streams + "PubSubRendezvousGrain.cs",
+            "            await ChangeAsync(state => state.Consumers.RemoveAll(one => one.Id == subscription));\n",
+            "            if (PLANTED)\n                State.Consumers.RemoveAll(one => one.Id == subscription);\n            else\n                await ChangeAsync(state => state.Consumers.RemoveAll(one => one.Id == subscription));\n",
+            40, Theme.Streams),
+        new(72, "A batch is acknowledged before it is delivered", Streams + "StreamAgent.cs",
+            "            succeeded();\n",
+            "            succeeded();\n            if (PLANTED && messages is { Count: > 0 })\n                await _receiver.MessagesDeliveredAsync(messages, _stopping.Token);\n",
+            60, Theme.Streams),
+        new(73, "A subscription that ends keeps its cursor, which holds the queue", Streams + "AgentSubscription.cs",
+            "        _hasEnded = true;\n        _agent.QueueParts.Release(_cursor);\n",
+            "        _hasEnded = true;\n        if (!PLANTED)\n            _agent.QueueParts.Release(_cursor);\n", 20, Theme.Streams),
+        new(74, "A stream whose subscriptions could not be read is not asked for them again", Streams + "StreamAgent.cs",
+            "                if (FailureCount.IsTold(attempt + 1))\n",
+            "                if (PLANTED)\n                    return;\n                if (FailureCount.IsTold(attempt + 1))\n",
+            40, Theme.Streams),
+        new(75, "An item that fails is given up at once", Streams + "AgentSubscription.cs",
+            "            if (_agent.Parts.Now - began >= (long)", "            if (PLANTED || _agent.Parts.Now - began >= (long)", 40,
+            Theme.Streams),
+        new(76, "An agent to which the link is lost is not told of subscriptions", Streams + "PubSubRendezvousGrain.cs",
+            "                // Below.\n", "                if (PLANTED)\n                    return;\n", 200, Theme.Streams),
+        new(77, "A queue in memory that moves begins empty", Streams + "MemoryQueueGrain.cs",
+            "        if (!rehydrationContext.TryGetValue<MemoryQueueContent>",
+            "        if (PLANTED || !rehydrationContext.TryGetValue<MemoryQueueContent>", 40, Theme.Streams),
+        new(78, "A consumer that fails reports the item as taken", Streams + "StreamConsumers.cs",
+            "                return new DeliveryReport(taken, null, exception);\n",
+            "                return new DeliveryReport(PLANTED ? taken + 1 : taken, null, exception);\n", 40, Theme.Streams),
+        new(79, "A subscription that ends while an agent asks for the subscriptions stays there", Streams + "StreamAgent.cs",
+            "            if (found.Hold is not null)\n", "            if (found.Hold is not null && !PLANTED)\n", 200, Theme.Streams),
+        new(80, "A reminder that is registered while the table is read vanishes", Reminders + "ReminderService.cs",
+            "        if (_isReading)\n", "        if (_isReading && !PLANTED)\n", 60, Theme.Reminders),
+        new(81, "A lost release of reminders is waited for without end", Reminders + "ReminderSlots.cs",
+            "if (_states[slot] == State.Awaiting && now", "if (!PLANTED && _states[slot] == State.Awaiting && now", 60, Theme.Reminders),
+        new(82, "Reminders tick on two silos after a view change", Reminders + "ReminderSlots.cs",
+            "        _states[slot] = State.None;\n", "        if (!PLANTED)\n            _states[slot] = State.None;\n", 40, Theme.Reminders),
+        new(83, "The lateness of a reminder accumulates", Reminders + "ReminderSchedule.cs",
+            "        Place(record, DueAfter(record.Entry, now));\n",
+            "        Place(record, PLANTED ? now + record.Entry.Period.Ticks : DueAfter(record.Entry, now));\n", 60, Theme.Reminders),
+        new(84, "Reminders tick in a slot that was not read", Reminders + "ReminderService.cs",
+            "            if (_slots.IsReady(record.Slot))\n                Send(record.Entry, now);\n",
+            "            if (PLANTED || _slots.IsReady(record.Slot))\n                Send(record.Entry, now);\n", 60, Theme.Reminders),
+        new(85, "A reminder that was ended stays in memory", Reminders + "ReminderService.cs",
+            "            _schedule.Remove(reminder.GrainId, reminder.ReminderName, LocalReminderStopReason.Unregistered);\n",
+            "            if (!PLANTED)\n                _schedule.Remove(reminder.GrainId, reminder.ReminderName, LocalReminderStopReason.Unregistered);\n",
+            60, Theme.Reminders),
+        new(86, "A grain gets a tick while it has not answered the one before", Reminders + "ReminderService.cs",
+            "        if (_running.Add((entry.GrainId, entry.ReminderName)))\n",
+            "        if (_running.Add((entry.GrainId, entry.ReminderName)) || PLANTED)\n", 60, Theme.Reminders),
+        new(87, "The owner before says that it has stopped its ticks when it has begun them", Reminders + "ReminderSlots.cs",
+            "_states[slot] == State.Ready ? now : _since[slot];", "!PLANTED && _states[slot] == State.Ready ? now : _since[slot];", 40,
+            Theme.Reminders),
     ];
 }

@@ -95,8 +95,18 @@ internal sealed class Faults
                 ? [FaultKind.SlowLink, FaultKind.SlowMachine] : [FaultKind.SlowLink, FaultKind.Restart, FaultKind.Crash];
         }
 
+        // Where silos only come and go, less is excused.
+        if (theme is Theme.Streams or Theme.Reminders && dice.Chance(0.4))
+        {
+            return dice.Pick<FaultKind[]>([
+                [FaultKind.Restart], [FaultKind.Restart, FaultKind.Crash], [FaultKind.Reset, FaultKind.Restart],
+                [FaultKind.SlowLink, FaultKind.SlowMachine, FaultKind.Restart]]);
+        }
+
         var share = dice.Pick<double>([0, 0.1, 0.2, 0.4, 0.4, 0.4]);
-        return [.. Enum.GetValues<FaultKind>().Where(_ => dice.Chance(share))];
+        // Reminders are due by the clocks of machines: those of one that is an hour behind are due an hour later.
+        return [.. Enum.GetValues<FaultKind>().Where(kind => dice.Chance(share)
+            && !(theme == Theme.Reminders && kind == FaultKind.ClockJump))];
     }
 
     internal void Begin()
@@ -149,6 +159,15 @@ internal sealed class Faults
         if (_isOver || !MayLose(machine))
             return false;
         Make(new Fault(FaultKind.Crash, _world.Pump.Now, machine.Host, 0), machine, null);
+        return true;
+    }
+
+    /// <summary>Ends all silos at this very time, if anything may still go wrong.</summary>
+    internal bool EndAll()
+    {
+        if (_isOver)
+            return false;
+        Make(new Fault(FaultKind.RestartAll, _world.Pump.Now, 0, 0), null, null);
         return true;
     }
 
@@ -213,7 +232,7 @@ internal sealed class Faults
                 break;
             case FaultKind.Isolation:
                 // At times longer than the others' patience with a silo, and its lease.
-                Isolate(fault, _dice.Chance(_world.Theme == Theme.Lease ? 1 : _world.Theme == Theme.States ? 0.6 : 0.3)
+                Isolate(fault, _dice.Chance(_world.Theme == Theme.Lease ? 1 : _world.Theme is Theme.States or Theme.Files ? 0.6 : 0.3)
                     ? length * 8 : length);
                 break;
             case FaultKind.Crash or FaultKind.PowerLoss:
@@ -298,7 +317,7 @@ internal sealed class Faults
 
         // Else the silo learns from the table what the others think of it. Without a lease it goes on meanwhile, and only the versions of
         // its states keep it from writing.
-        var isCutOff = _world.Theme == Theme.Lease || (_world.Theme == Theme.States && _dice.Chance(0.7));
+        var isCutOff = _world.Theme == Theme.Lease || (_world.Theme is Theme.States or Theme.Files && _dice.Chance(0.7));
         if (isCutOff)
             _world.Table.CutOff.Add(fault.Host);
         Later(fault, length, () =>

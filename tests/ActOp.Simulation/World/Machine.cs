@@ -112,6 +112,10 @@ internal sealed class Machine : IHostApplicationLifetime
 
     internal IGrainFactory Grains => _services.GetRequiredService<IGrainFactory>();
 
+    /// <summary>A service of the application.</summary>
+    internal T Service<T>()
+        where T : notnull => _services.GetRequiredService<T>();
+
     /// <summary>Its code may run now.</summary>
     internal bool IsRunning => !IsDead && !IsPaused;
 

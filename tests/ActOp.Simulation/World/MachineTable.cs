@@ -2,6 +2,22 @@ using ActOp.Runtime.Cluster;
 
 namespace ActOp.Simulation.World;
 
+/// <summary>What becomes of a request to the table.</summary>
+internal enum TableFate
+{
+    /// <summary>It is done and answered, as far as the other faults permit.</summary>
+    Answered,
+
+    /// <summary>It is refused before anything is done.</summary>
+    Refused,
+
+    /// <summary>It is done, and its sender is told of an error.</summary>
+    Failed,
+
+    /// <summary>It is done, and its sender gets no answer.</summary>
+    Unanswered,
+}
+
 /// <summary>The membership table of a run: a database somewhere, which the faults make slow, deaf or wrong-footed.</summary>
 internal sealed class SharedTable(Pump pump, Dice dice)
 {
@@ -18,6 +34,9 @@ internal sealed class SharedTable(Pump pump, Dice dice)
 
     /// <summary>Share of the writes that find another version than they expect, though nobody has written.</summary>
     internal double Conflicts { get; set; }
+
+    /// <summary>Sees the requests; null if nobody does.</summary>
+    internal IWireTap? Tap { get; set; }
 
     /// <summary>Hosts that cannot reach the table.</summary>
     internal HashSet<int> CutOff { get; } = [];
@@ -42,7 +61,8 @@ internal sealed class SharedTable(Pump pump, Dice dice)
         {
             if (CutOff.Contains(machine.Host))
                 return;
-            if (dice.Chance(Refusals))
+            var fate = Tap?.Arrives(machine, request) ?? TableFate.Answered;
+            if (dice.Chance(Refusals) || fate == TableFate.Refused)
             {
                 Answer(machine, () => answer.TrySetException(new IOException("The table refuses.")));
                 return;
@@ -50,9 +70,11 @@ internal sealed class SharedTable(Pump pump, Dice dice)
 
             var isConflict = request.Operation == TableOperation.Write && dice.Chance(Conflicts);
             var reply = isConflict ? new TableReply(request.Id, false, Snapshot) : _table.Apply(request);
-            if (dice.Chance(LostAnswers))
+            if (fate == TableFate.Unanswered)
+                return;
+            if (dice.Chance(LostAnswers) || fate == TableFate.Failed)
             {
-                if (dice.Chance(0.5))
+                if (fate == TableFate.Failed || dice.Chance(0.5))
                     Answer(machine, () => answer.TrySetException(new IOException("The table's answer is lost.")));
                 return;
             }

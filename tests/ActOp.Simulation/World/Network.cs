@@ -11,6 +11,16 @@ namespace ActOp.Simulation.World;
 /// <param name="BytesPerSecond">Of a direction; 0 for no limit.</param>
 internal sealed record Wires(long Latency, long Jitter, int Buffer, double Pieces, long BytesPerSecond);
 
+/// <summary>Sees what nodes send to each other and to the table, and decides what becomes of it.</summary>
+internal interface IWireTap
+{
+    /// <summary>An end sends these bytes. True if they are lost.</summary>
+    bool Sends(WireEnd from, ReadOnlySpan<byte> bytes);
+
+    /// <summary>A request of a machine has arrived at the table.</summary>
+    TableFate Arrives(Machine machine, Runtime.Cluster.TableRequest request);
+}
+
 /// <summary>Byte streams between machines: in order, at their speed, with whatever faults are set.</summary>
 /// <remarks>
 /// Bytes under way between machines that cannot reach each other wait, as TCP sends them again and again, and arrive after the partition.
@@ -27,6 +37,9 @@ internal sealed class Network(Pump pump, Dice dice, Wires wires)
     internal Dice Dice => dice;
 
     internal Wires Wires => wires;
+
+    /// <summary>Sees what is sent; null if nobody does.</summary>
+    internal IWireTap? Tap { get; set; }
 
     /// <summary>Connections that are open at one end or both.</summary>
     internal IReadOnlyList<Connection> Connections => _connections;
@@ -375,6 +388,11 @@ internal sealed class WireEnd : ByteStream
 
     internal Machine Machine { get; }
 
+    internal Connection Connection => _connection;
+
+    /// <summary>The other end; null before it was accepted.</summary>
+    internal WireEnd? Other => _connection.Other(this);
+
     internal EndPoint LocalEndPoint => new IPEndPoint(Machine.Address, 50_000);
 
     internal MachineReadiness? Readiness { get; set; }
@@ -446,6 +464,8 @@ internal sealed class WireEnd : ByteStream
             _wantsRoom = true;
         if (Network.Pump.IsTraced)
             Network.Pump.Write(Machine, EventKind.Network, "send " + taken + " to " + RemoteEndPoint);
+        if (Network.Tap is { } tap && tap.Sends(this, bytes[..taken]))
+            return IsBroken ? Failed : taken;
         _unacknowledged += taken;
         if (_connection.Other(this) is { IsClosed: false, IsBroken: false } other)
             other.Expect(bytes[..taken]);
@@ -496,6 +516,9 @@ internal sealed class WireEnd : ByteStream
         _arrived.Clear();
         Report(ReadyKinds.Read | ReadyKinds.Hangup);
     }
+
+    /// <summary>What is sent to this end from now on does not arrive before this time.</summary>
+    internal void Hold(long until) => _lastDue = Math.Max(_lastDue, until);
 
     internal void LoseOther() => _otherIsLost = true;
 

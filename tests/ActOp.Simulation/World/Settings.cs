@@ -22,6 +22,18 @@ internal enum Theme
 
     /// <summary>Nothing goes wrong, but slow links are full of large arguments.</summary>
     Bulk,
+
+    /// <summary>Producers and consumers of streams, with queues in memory and in a database.</summary>
+    Streams,
+
+    /// <summary>Grains with reminders, and a table of reminders that fails.</summary>
+    Reminders,
+
+    /// <summary>As <see cref="States"/>, in files on a disk that fails, and that loses what was not flushed at a loss of power.</summary>
+    Files,
+
+    /// <summary>Enumerations whose consumers end at any moment while their grains move and end.</summary>
+    Items,
 }
 
 /// <summary>What every node of a run is configured with, drawn once, up to the ends of what is allowed.</summary>
@@ -89,14 +101,14 @@ internal sealed record Settings
             ProbeTimeout = TimeSpan.FromSeconds(0.2),
             CollectionAge = TimeSpan.FromSeconds(900),
         },
-        Theme.States => this with
+        Theme.States or Theme.Files => this with
         {
             Silos = 2 + dice.Below(3),
             ResponseTimeout = TimeSpan.FromSeconds(5),
             MailboxLimit = 100_000,
             CollectionAge = TimeSpan.FromSeconds(dice.Pick<int>([2, 10, 900])),
         },
-        Theme.Tokens => this with
+        Theme.Tokens or Theme.Items => this with
         {
             Silos = 2 + dice.Below(3),
             Clients = 1 + dice.Below(2),
@@ -113,6 +125,16 @@ internal sealed record Settings
             MailboxLimit = 100_000,
             CollectionAge = TimeSpan.FromSeconds(900),
             Wires = Wires with { BytesPerSecond = 1_000_000, Buffer = dice.Pick<int>([16 << 10, 256 << 10]) },
+        },
+        Theme.Streams or Theme.Reminders => this with
+        {
+            Silos = 2 + dice.Below(3),
+            Clients = theme == Theme.Streams ? 1 + dice.Below(2) : dice.Below(2),
+            // Without a lease, two activations of whatever keeps subscriptions would be right.
+            Lease = TimeSpan.FromSeconds(dice.Between(5, 15)),
+            ResponseTimeout = TimeSpan.FromSeconds(dice.Pick<int>(theme == Theme.Streams ? [5, 5, 30] : [5])),
+            MailboxLimit = 100_000,
+            CollectionAge = TimeSpan.FromSeconds(dice.Pick<int>([2, 10, 900])),
         },
         _ => this,
     };

@@ -1,34 +1,19 @@
 using System.Globalization;
 using System.Text.Json;
+using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
 using Orleans.Storage;
 
 namespace ActOp.Simulation.World;
 
-/// <summary>What a store cannot do for a while.</summary>
-internal enum StoreTrouble
-{
-    None,
-
-    /// <summary>Every request is refused.</summary>
-    Refuses,
-
-    /// <summary>Every request waits until it is over; then it is done, however long ago its caller has given up.</summary>
-    Hangs,
-
-    /// <summary>The disk is full: reads are answered, writes are refused.</summary>
-    Full,
-}
-
 /// <summary>
 /// The storage of a run: a database somewhere that keeps every version of every record. The faults make it slow or refuse, take it away,
 /// fill its disk, lose its answers, and let writes be done after their sender was told that they have failed.
 /// </summary>
-internal sealed class Store(Pump pump, Dice dice)
+internal sealed class Store(Pump pump, Dice dice) : KeeperStore
 {
     private readonly List<Action> _parked = [];
-    private readonly HashSet<(Machine, string)> _foundNothing = [];
     private readonly Dictionary<string, (string ETag, string Json)> _records = [];
     private readonly Dictionary<string, string> _versions = [];
     private long _written;
@@ -48,14 +33,8 @@ internal sealed class Store(Pump pump, Dice dice)
     /// <summary>Share of the writes whose machine is killed when they arrive.</summary>
     internal double Kills { get; set; }
 
-    /// <summary>Kills a machine.</summary>
-    internal Action<Machine> Kill { get; set; } = static _ => { };
-
-    /// <summary>Told of every record that was written.</summary>
-    internal Action<string, string> Written { get; set; } = static (_, _) => { };
-
     /// <summary>What it cannot do now.</summary>
-    internal StoreTrouble Trouble
+    internal override StoreTrouble Trouble
     {
         get;
         set
@@ -69,27 +48,39 @@ internal sealed class Store(Pump pump, Dice dice)
         }
     }
 
-    /// <summary>Writes that were done, and those that found another version.</summary>
-    internal (long Done, long Conflicts) Writes { get; private set; }
+    internal override void Configure(Machine machine, IServiceCollection services, string name) =>
+        services.AddKeyedSingleton<IGrainStorage>(name, new MachineStorage(this, machine));
 
-    /// <summary>The record as it is; null if there is none.</summary>
-    internal T? Peek<T>(string key) => _records.TryGetValue(key, out var record) ? JsonSerializer.Deserialize<T>(record.Json) : default;
+    internal override void BeginFaults(Dice faults, bool isCalm)
+    {
+        Delays = faults.Pick<double>([0, 0.01, 0.1]);
+        // Without faults of silos the store is only slow: then nothing excuses a conflict.
+        if (isCalm)
+            return;
+        Refusals = faults.Pick<double>([0, 0.02, 0.2]);
+        LostAnswers = faults.Pick<double>([0, 0.02, 0.1]);
+        LateWrites = faults.Pick<double>([0, 0.02, 0.1]);
+        Kills = faults.Pick<double>([0, 0.001, 0.005]);
+    }
 
-    /// <summary>The record as it was at that version.</summary>
-    internal T? At<T>(string key, string etag) =>
-        _versions.TryGetValue(key + "@" + etag, out var json) ? JsonSerializer.Deserialize<T>(json) : default;
+    internal override void EndFaults()
+    {
+        (Refusals, LostAnswers, Delays, LateWrites, Kills) = (0, 0, 0, 0, 0);
+        Trouble = StoreTrouble.None;
+    }
+
+    private protected override string? Stored(string key) => _records.TryGetValue(key, out var record) ? record.Json : null;
+
+    private protected override string? StoredAt(string key, string etag) => _versions.GetValueOrDefault(key + "@" + etag);
 
     internal Task<(string ETag, string Json)?> ReadAsync(Machine machine, string key) =>
         AskAsync<(string, string)?>(machine, "read", () =>
     {
         if (_records.TryGetValue(key, out var record))
             return record;
-        _foundNothing.Add((machine, key));
+        FoundNothing(machine, key);
         return null;
     });
-
-    /// <summary>Whether the machine was ever told that there is no such record.</summary>
-    internal bool HasFoundNothing(Machine machine, string key) => _foundNothing.Contains((machine, key));
 
     internal Task<string> WriteAsync(Machine machine, string key, string? etag, string json) => AskAsync(machine, "write", () =>
     {

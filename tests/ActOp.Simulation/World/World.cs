@@ -59,6 +59,9 @@ internal sealed class World
     /// <summary>Nothing goes wrong in this run.</summary>
     internal bool IsCalm { get; init; }
 
+    /// <summary>The run plays a scenario: only what it says happens.</summary>
+    internal bool IsScripted { get; init; }
+
     /// <summary>Error lines of all machines.</summary>
     internal List<LogLine> Log { get; } = [];
 

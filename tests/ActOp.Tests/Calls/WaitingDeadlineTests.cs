@@ -77,7 +77,7 @@ public class WaitingDeadlineTests
         Assert.Null(entry.Send(0, control: false, Request(grain.GetGrainId(), method, FrameFlags.HasDeadline, 30_000, inTime.Name)));
         await silos.PassAsync(TimeSpan.FromSeconds(1));
 
-        entry.Connected(from.Peers.Mesh.FindPeer(PeerTable.IdOf(to.Address))!);
+        Assert.True(entry.TryConnect(from.Peers.Mesh.FindPeer(PeerTable.IdOf(to.Address))!));
 
         await inTime.ArrivedAsync();
         Assert.Equal(0, late.Count);

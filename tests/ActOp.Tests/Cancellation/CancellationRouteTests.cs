@@ -79,6 +79,24 @@ public sealed class CancellationRouteTests
         Assert.Contains("the link to its caller was lost", exception.Message, StringComparison.Ordinal);
     }
 
+    /// <summary>The seed 5 of the theme items has found it.</summary>
+    [Fact]
+    public async Task A_consumer_that_lives_and_has_lost_its_link_does_not_hear_that_it_has_cancelled()
+    {
+        using var begun = new Gate();
+        using var ended = new Gate();
+        await using var silos = await SilosInVirtualTime.Deploy();
+        var feed = silos.Grains.GetGrain<Enumerations.IFeed>(Guid.NewGuid());
+        using var source = new CancellationTokenSource();
+        await using var items = feed.Silence(begun.Name, ended.Name, source.Token).GetAsyncEnumerator(source.Token);
+        var next = Place.On(silos.AddressOf(1), () => items.MoveNextAsync().AsTask());
+        await begun.ArrivedAsync();
+        silos.NodeOf(1).Sweep.CancelCallsOf(silos.AddressOf(0));
+        await ended.ArrivedAsync();
+        var exception = await Assert.ThrowsAsync<EnumerationAbortedException>(() => next.WaitAsync(Gate.Patience));
+        Assert.Contains("the link to the consumer was lost", exception.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void Notes_are_bounded_and_the_newest_are_kept()
     {

@@ -51,11 +51,58 @@ public class LogLimitTests
         Assert.InRange(Assert.Single(_lines.Texts).Length, 4_000, 4_200);
     }
 
+    [Theory]
+    [InlineData("a\n2026-11-24 Critical: all is lost", @"a\u000A2026-11-24 Critical: all is lost")]
+    [InlineData("a\r\nb", @"a\u000D\u000Ab")]
+    [InlineData("\u001b[31mred\0", @"\u001B[31mred\u0000")]
+    public void The_text_of_an_exception_does_not_forge_a_line(string message, string shown)
+    {
+        Guarded().LogWarning(new InvalidOperationException("outer", new TimeoutException(message)), "It failed.");
+        var text = Assert.Single(_lines.Exceptions)!.ToString();
+        Assert.Contains(shown, text, StringComparison.Ordinal);
+        Assert.All(text.Split(Environment.NewLine).Skip(1), static line => Assert.StartsWith(" ", line, StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public void A_stack_trace_of_a_peer_does_not_forge_a_line()
+    {
+        var exception = System.Runtime.ExceptionServices.ExceptionDispatchInfo.SetRemoteStackTrace(
+            new TimeoutException("t"), "   at There.Is()\n2026-11-24 Critical: all is lost");
+        Guarded().LogWarning(exception, "It failed.");
+        Assert.Contains(@"There.Is()\u000A2026-11-24", Assert.Single(_lines.Exceptions)!.ToString(), StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public void A_long_exception_does_not_fill_the_log()
+    {
+        Guarded().LogWarning(new TimeoutException(new string('x', 1_000_000)), "It failed.");
+        Assert.InRange(Assert.Single(_lines.Exceptions)!.ToString().Length, 30_000, 33_000);
+    }
+
+    [Fact]
+    public void A_usual_exception_is_logged_as_it_is()
+    {
+        Exception? thrown = null;
+        try
+        {
+            throw new AggregateException("several", new TimeoutException("t"), new InvalidOperationException("i", new ArgumentException("a")));
+        }
+        catch (AggregateException exception)
+        {
+            thrown = exception;
+        }
+
+        Guarded().LogWarning(thrown, "It failed.");
+        Assert.Same(thrown, Assert.Single(_lines.Exceptions));
+    }
+
     private ILogger Guarded() => new GuardedLoggers(_lines, _clock).CreateLogger("category");
 
     private sealed class Lines : ILoggerFactory, ILogger
     {
         public List<string> Texts { get; } = [];
+
+        public List<Exception?> Exceptions { get; } = [];
 
         public ILogger CreateLogger(string categoryName) => this;
 
@@ -73,7 +120,11 @@ public class LogLimitTests
         public bool IsEnabled(LogLevel logLevel) => true;
 
         public void Log<TState>(
-            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter) =>
+            LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?, string> formatter)
+        {
             Texts.Add(formatter(state, exception));
+            if (exception is not null)
+                Exceptions.Add(exception);
+        }
     }
 }

@@ -207,6 +207,82 @@ public class ReminderTests
         Assert.Equal(10, grain.Ticks().Length);
     }
 
+    /// <summary>Else its next owner, which sends what was due since the slot came here, would send it once more.</summary>
+    [Fact]
+    public async Task A_reminder_does_not_tick_before_the_reminders_of_its_slot_were_read()
+    {
+        var table = new SickTable { RefusesReads = true };
+        await using var silos = await Silos.DeployAsync(
+            silo => silo.Services.AddSingleton<IReminderTable>(table), silos: 1, untilSettled: false);
+        var grain = silos.NewGrain();
+        await grain.Register("r", TimeSpan.Zero, 30 * Minute);
+        await silos.PassAsync(2 * Minute);
+        Assert.Empty(grain.Ticks());
+        table.RefusesReads = false;
+        await silos.PassAsync(2 * Minute);
+        Assert.Equal([0], grain.Ticks().Select(IndexOf));
+    }
+
+    [Fact]
+    public async Task A_change_by_another_silo_that_cannot_be_read_makes_the_silo_read_all_soon()
+    {
+        var log = new LogCapture();
+        var table = new SickTable();
+        await using var silos = await Silos.DeployAsync(
+            silo => silo.Services.AddSingleton<IReminderTable>(table).AddSingleton<ILoggerProvider>(log), silos: 1);
+        var grain = silos.NewGrain().GetGrainId();
+        await table.UpsertRow(new ReminderEntry
+        {
+            GrainId = grain,
+            ReminderName = "r",
+            StartAt = silos.Clock.GetUtcNow().UtcDateTime,
+            Period = Minute,
+            ETag = "9",
+        });
+        table.RefusesReads = true;
+        await silos.OnTurnAsync(service => service.Changed(grain, "r").AsTask());
+        table.RefusesReads = false;
+        await silos.PassAsync(TimeSpan.FromSeconds(90));
+        Assert.Equal(1, silos.Services[0].Count);
+        Assert.DoesNotContain(log.Lines(LogLevel.Error), static line => line.Contains("Background work", StringComparison.Ordinal));
+    }
+
+    [Fact]
+    public async Task A_reminder_that_was_ended_and_registered_again_waits_for_the_answer_to_its_last_tick()
+    {
+        using var gate = new Gate();
+        var table = new SickTable();
+        await using var silos = await Silos.DeployAsync(silo => silo.Services.AddSingleton<IReminderTable>(table), silos: 1);
+        var grain = silos.NewGrain();
+        await grain.Register(gate.Name, Minute, Minute);
+        await silos.StepAsync(Minute);
+        await gate.ArrivedAsync();
+        var row = await table.ReadRow(grain.GetGrainId(), gate.Name);
+        await silos.OnTurnAsync(async service => await service.Unregister(ReminderHandle.Of(row!)));
+        await silos.OnTurnAsync(async service => await service.Register(
+            new ReminderRequest(grain.GetGrainId(), gate.Name, TimeSpan.Zero, Minute)));
+        await silos.StepAsync(2 * Minute);
+        var opened = silos.Clock.GetUtcNow().UtcDateTime;
+        gate.Open();
+        await silos.PassAsync(2 * Minute);
+        Assert.All(grain.Ticks().Skip(1), tick => Assert.True(tick.CurrentTickTime > opened));
+        Assert.True(grain.Ticks().Length > 1);
+    }
+
+    [Fact]
+    public async Task A_read_that_hangs_does_not_outlive_the_silo()
+    {
+        var log = new LogCapture();
+        var table = new SickTable { Hangs = true };
+        var silos = await Silos.DeployAsync(
+            silo => silo.Services.AddSingleton<IReminderTable>(table).AddSingleton<ILoggerProvider>(log), silos: 1, untilSettled: false);
+        await silos.FenceAsync();
+        var began = silos.Clock.GetUtcNow();
+        await silos.DisposeAsync();
+        Assert.True(silos.Clock.GetUtcNow() - began < TimeSpan.FromSeconds(20));
+        Assert.DoesNotContain(log.Lines(LogLevel.Warning), static line => line.Contains("background work", StringComparison.Ordinal));
+    }
+
     [Fact]
     public async Task A_start_waits_for_the_table_as_long_as_configured()
     {
@@ -257,7 +333,8 @@ public class ReminderTests
 
         public ValueTask DisposeAsync() => _silos.DisposeAsync();
 
-        internal static async Task<Silos> DeployAsync(Action<ISiloBuilder>? configure = null, short silos = 2)
+        internal static async Task<Silos> DeployAsync(
+            Action<ISiloBuilder>? configure = null, short silos = 2, bool untilSettled = true)
         {
             var deployed = new Silos(await SilosInVirtualTime.Deploy(
                 silo =>
@@ -265,7 +342,8 @@ public class ReminderTests
                     configure?.Invoke(silo);
                     silo.UseInMemoryReminderService();
                 }, silos), silos);
-            await deployed.UntilAsync(() => deployed.Services.All(static service => service.IsSettled));
+            if (untilSettled)
+                await deployed.UntilAsync(() => deployed.Services.All(static service => service.IsSettled));
             return deployed;
         }
 
@@ -305,6 +383,14 @@ public class ReminderTests
             }
         }
 
+        /// <summary>Does something on the turns of the only service.</summary>
+        internal async Task OnTurnAsync(Func<ReminderService, Task> work)
+        {
+            var done = new TaskCompletionSource<Task>(TaskCreationOptions.RunContinuationsAsynchronously);
+            Services[0].Host.Enqueue(new ActionItem(_ => done.SetResult(work(Services[0])), null));
+            await (await done.Task.WaitAsync(Gate.Patience)).WaitAsync(Gate.Patience);
+        }
+
         internal async Task EndAsync(IReminded grain)
         {
             for (var silo = 0; silo < Services.Length; silo++)
@@ -327,19 +413,21 @@ public class ReminderTests
         private int _tag;
 
         internal volatile bool IsSick;
+        internal volatile bool RefusesReads;
+        internal volatile bool Hangs;
 
         internal TaskCompletionSource? Opens { get; init; }
 
         public Task StartAsync(CancellationToken cancellationToken = default) => Opens?.Task ?? Task.CompletedTask;
 
         public Task<ReminderTableData> ReadRows(GrainId grainId) =>
-            Do(() => new ReminderTableData(_rows.Values.Where(row => row.GrainId.Equals(grainId))));
+            Read(() => new ReminderTableData(_rows.Values.Where(row => row.GrainId.Equals(grainId))));
 
-        public Task<ReminderTableData> ReadRows(uint begin, uint end) => Do(() => new ReminderTableData(
+        public Task<ReminderTableData> ReadRows(uint begin, uint end) => Read(() => new ReminderTableData(
             _rows.Values.Where(row => MemoryReminderTable.IsWithin(row.GrainId.GetUniformHashCode(), begin, end))));
 
         public Task<ReminderEntry?> ReadRow(GrainId grainId, string reminderName) =>
-            Do(() => _rows.GetValueOrDefault((grainId, reminderName)));
+            Read(() => _rows.GetValueOrDefault((grainId, reminderName)));
 
         public Task<string?> UpsertRow(ReminderEntry entry) => Do(() =>
         {
@@ -351,6 +439,9 @@ public class ReminderTests
             Do(() => _rows.TryRemove((grainId, reminderName), out _));
 
         public Task TestOnlyClearTable() => Task.CompletedTask;
+
+        private Task<T> Read<T>(Func<T> step) => Hangs ? new TaskCompletionSource<T>().Task
+            : RefusesReads ? Task.FromException<T>(new IOException("The table refuses.")) : Do(step);
 
         private Task<T> Do<T>(Func<T> step) =>
             IsSick ? Task.FromException<T>(new IOException("The table is sick.")) : Task.FromResult(step());

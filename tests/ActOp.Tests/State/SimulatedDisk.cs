@@ -17,6 +17,7 @@ internal sealed class SimulatedDisk : Disk
     private readonly Dictionary<string, Node> _durableNames = [];
     private readonly List<(string Directory, Action<Dictionary<string, Node>> Change)> _changes = [];
     private readonly HashSet<string> _locks = [];
+    private readonly HashSet<string> _marks = [];
     private bool _hasEnded;
 
     /// <summary>The steps so far.</summary>
@@ -48,6 +49,7 @@ internal sealed class SimulatedDisk : Disk
         if (lossOfPower is null)
         {
             next._directories.UnionWith(_directories);
+            next._marks.UnionWith(_marks);
             foreach (var (path, node) in _names)
                 next._names[path] = new Node { Content = node.Content };
         }
@@ -160,11 +162,13 @@ internal sealed class SimulatedDisk : Disk
             _durableDirectories.Add(path);
     });
 
-    internal override IDisposable? TryLock(string path)
+    internal override DiskLock? TryLock(string path)
     {
         Step(static () => { }, mayFail: false);
-        return _locks.Add(path) ? new Held(() => _locks.Remove(path)) : null;
+        return _locks.Add(path) ? new Held(this, path) : null;
     }
+
+    internal override bool HasMark(string path) => _marks.Contains(path);
 
     private static byte[] Surviving(Node node, Random random)
     {
@@ -211,8 +215,14 @@ internal sealed class SimulatedDisk : Disk
         internal byte[]? Durable { get; set; }
     }
 
-    private sealed class Held(Action release) : IDisposable
+    private sealed class Held(SimulatedDisk disk, string path) : DiskLock
     {
-        public void Dispose() => release();
+        internal override bool HasMark
+        {
+            get => disk._marks.Contains(path);
+            set => disk.Step(() => _ = value ? disk._marks.Add(path) : disk._marks.Remove(path));
+        }
+
+        public override void Dispose() => disk._locks.Remove(path);
     }
 }

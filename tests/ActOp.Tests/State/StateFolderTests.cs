@@ -73,6 +73,30 @@ public class StateFolderTests
         }
     }
 
+    /// <summary>It has opened the directory before the other one began, so no start flushes what that one has left.</summary>
+    [Fact]
+    public void What_a_killed_process_has_left_is_durable_before_a_running_one_shows_it()
+    {
+        for (var step = 1; ; step++)
+        {
+            var before = new SimulatedDisk();
+            var folder = Start(before);
+            var (disk, known) = EndAt(before.Steps + step, afterwards: true, disk: before);
+            if (disk is null)
+                break;
+            disk.Continue();
+            var seen = folder.Read("s", Grain);
+            Assert.Contains(TextOf(seen), known);
+            for (var seed = 0; seed < Seeds; seed++)
+                Assert.Equal(TextOf(seen), TextOf(Start(disk.Restart(new Random(seed))).Read("s", Grain)));
+            if (seen is not null)
+                continue;
+            Assert.True(folder.TryClear("s", Grain, null));
+            for (var seed = 0; seed < Seeds; seed++)
+                Assert.Null(Start(disk.Restart(new Random(seed))).Read("s", Grain));
+        }
+    }
+
     [Fact]
     public void What_another_thread_writes_during_a_read_is_durable_before_anybody_sees_it()
     {
@@ -233,9 +257,11 @@ public class StateFolderTests
     /// Writes, overwrites, clears and writes again, and ends at a step. Returns the disk, or null if it did not end, and the texts of which
     /// one must be there: the last acknowledged, or the one that was under way.
     /// </summary>
-    private (SimulatedDisk? Disk, string[] Known) EndAt(int step, bool afterwards, bool flushes = true)
+    private (SimulatedDisk? Disk, string[] Known) EndAt(
+        int step, bool afterwards, bool flushes = true, SimulatedDisk? disk = null)
     {
-        var disk = new SimulatedDisk { EndsAt = step, EndsAfterwards = afterwards, Flushes = flushes };
+        disk ??= new SimulatedDisk { Flushes = flushes };
+        (disk.EndsAt, disk.EndsAfterwards) = (step, afterwards);
         var acknowledged = "none";
         var running = "none";
         string? etag = null;

@@ -202,6 +202,24 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
         Assert.Equal([1, 1], new[] { kind.Removed, cross.Removed });
     }
 
+    /// <summary>Its silo is there, only the link to it was lost: an agent that is forgotten hears of no subscription any more.</summary>
+    [Fact]
+    public async Task An_agent_that_cannot_be_reached_for_a_moment_is_told_again()
+    {
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var agent = new Agent(false) { Refusals = 1 };
+        var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
+        var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
+        await rendezvous.RegisterProducer(stream, parts.AddObserver(agent).GrainId);
+        var entry = new SubscriptionEntry { Id = Guid.NewGuid(), Consumer = cluster.Client.GetGrain<IBadConsumer>("x").GetGrainId() };
+        await rendezvous.RegisterConsumer(stream, entry);
+        Assert.Equal(1, agent.Added);
+        agent.Refusals = 1;
+        await rendezvous.UnregisterConsumer(stream, entry.Id);
+        Assert.Equal(1, agent.Removed);
+        Assert.Equal(1, await rendezvous.ProducerCount());
+    }
+
     [Fact]
     public async Task Subscriptions_are_stored_also_while_no_agent_reads_the_stream_and_what_has_ended_does_not_come_back()
     {
@@ -260,14 +278,21 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
 
         internal int Removed { get; private set; }
 
+        /// <summary>So many calls fail as if the link were lost.</summary>
+        internal int Refusals { get; set; }
+
         public Task AddSubscriber(SubscriptionEntry subscription, StreamId stream)
         {
+            if (Refusals-- > 0)
+                throw new SiloUnavailableException("The link is lost.");
             Added++;
             return isCross ? throw new InvalidOperationException("The agent has noted it, and fails.") : Task.CompletedTask;
         }
 
         public Task RemoveSubscriber(Guid subscription, StreamId stream)
         {
+            if (Refusals-- > 0)
+                throw new SiloUnavailableException("The link is lost.");
             Removed++;
             return Task.CompletedTask;
         }

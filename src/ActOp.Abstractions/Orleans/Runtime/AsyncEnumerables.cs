@@ -95,7 +95,10 @@ public static class AsyncEnumerableExtensions
     }
 }
 
-/// <summary>The grain does not know the enumeration any more: it has ended, or the consumer has paused for too long.</summary>
+/// <summary>
+/// The grain does not know the enumeration any more: it has ended, the link to the consumer was lost, or the consumer has paused for too
+/// long.
+/// </summary>
 public sealed class EnumerationAbortedException : Exception
 {
     /// <summary>Creates the exception with a general message.</summary>
@@ -277,7 +280,8 @@ internal sealed class RemoteEnumerator<T> : IAsyncEnumerator<T>
         else if (status == EnumerationResult.Error)
             System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw((Exception)value!);
         else if (status == EnumerationResult.Canceled)
-            throw new OperationCanceledException(_token);
+            // A consumer that only its link has lost has cancelled nothing, and must not hear that it has.
+            throw _token.IsCancellationRequested ? new OperationCanceledException(_token) : Aborted();
         else if (status == EnumerationResult.MissingEnumeratorError)
             throw Aborted();
     }
@@ -285,5 +289,5 @@ internal sealed class RemoteEnumerator<T> : IAsyncEnumerator<T>
     private EnumerationAbortedException Aborted() => new(
         "The enumeration of " + _request.Method.ActivityName + " was aborted: " + _request.TargetId
             + " does not know it any more. The grain"
-        + " was deactivated, or nobody has asked for items for longer than the response timeout.");
+        + " was deactivated, the link to the consumer was lost, or nobody has asked for items for longer than the response timeout.");
 }

@@ -34,7 +34,21 @@ internal abstract class Disk
     internal abstract void FlushDirectory(string directory);
 
     /// <summary>Holds a lock that no other process gets until it is disposed, or this process has ended; null if it is held.</summary>
-    internal abstract IDisposable? TryLock(string path);
+    internal abstract DiskLock? TryLock(string path);
+
+    /// <summary>Whether a lock has its mark (<see cref="DiskLock.HasMark"/>), whoever holds it.</summary>
+    internal abstract bool HasMark(string path);
+}
+
+/// <summary>A lock that this process holds.</summary>
+internal abstract class DiskLock : IDisposable
+{
+    /// <summary>
+    /// A mark that all processes see, and that outlives the one that has set it. Nothing is promised of it after a loss of power.
+    /// </summary>
+    internal abstract bool HasMark { get; set; }
+
+    public abstract void Dispose();
 }
 
 /// <summary>The file system of the machine. Stateless; any thread.</summary>
@@ -118,18 +132,20 @@ internal sealed partial class RealDisk : Disk
             throw Failed(directory);
     }
 
-    internal override IDisposable? TryLock(string path)
+    internal override DiskLock? TryLock(string path)
     {
         try
         {
             // On Unix this is flock, on Windows the share mode: both end with the process.
-            return Create(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None);
+            return new Held(Create(path, FileMode.OpenOrCreate, FileAccess.ReadWrite, FileShare.None));
         }
         catch (IOException exception) when (exception.HResult is Native.WouldBlock or Native.WouldBlockOnMac or Native.SharingViolation)
         {
             return null;
         }
     }
+
+    internal override bool HasMark(string path) => new FileInfo(path) is { Exists: true, Length: > 0 };
 
     /// <summary>Without a buffer. A file that is new can be read and written by the account of the silo only.</summary>
     private static FileStream Create(string path, FileMode mode, FileAccess access, FileShare share)
@@ -145,6 +161,18 @@ internal sealed partial class RealDisk : Disk
         var error = Marshal.GetLastPInvokeError();
         return new IOException(
             "The directory " + directory + " could not be flushed: " + Marshal.GetPInvokeErrorMessage(error) + ".", error);
+    }
+
+    /// <summary>The mark is the length of the file: others may ask for it, but not open the file.</summary>
+    private sealed class Held(FileStream file) : DiskLock
+    {
+        internal override bool HasMark
+        {
+            get => file.Length > 0;
+            set => file.SetLength(value ? 1 : 0);
+        }
+
+        public override void Dispose() => file.Dispose();
     }
 
     private static partial class Native

@@ -11,6 +11,12 @@ using Orleans.Storage;
 
 namespace ActOp.Runtime.State.Files;
 
+/// <summary>What a simulation puts in place of the machine's disk and of the threads of the storage.</summary>
+/// <param name="Disk">Where the files are.</param>
+/// <param name="Driver">Runs the operations.</param>
+/// <param name="NewETag">Makes ETags, no two the same.</param>
+internal sealed record FileSeams(Disk Disk, StageDriver Driver, Func<string> NewETag);
+
 /// <summary>
 /// Keeps states in files; see <see cref="StateFolder"/>. Files block, so operations run on threads of this storage and never on those that
 /// run grains.
@@ -33,11 +39,13 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
     private readonly ILogger _logger;
     private readonly StateFolder _folder;
     private readonly IActivatorProvider? _activators;
+    private readonly StageDriver? _driver;
     private Stage? _stage;
     private int _waiting;
 
     internal FileGrainStorage(
-        string name, FileGrainStorageOptions options, TimeProvider time, ILoggerFactory loggers, IActivatorProvider? activators = null)
+        string name, FileGrainStorageOptions options, TimeProvider time, ILoggerFactory loggers, IActivatorProvider? activators = null,
+        FileSeams? seams = null)
     {
         options.Validate(name);
         _name = name;
@@ -45,8 +53,9 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         _time = time;
         _logger = GuardedLoggers.Of(loggers).CreateLogger("ActOp.Runtime");
         Root = Path.Combine(Path.GetFullPath(options.RootDirectory), Uri.EscapeDataString(name));
-        _folder = new StateFolder(RealDisk.Instance, Root, static () => Guid.NewGuid().ToString("N"));
+        _folder = new StateFolder(seams?.Disk ?? RealDisk.Instance, Root, seams?.NewETag ?? (static () => Guid.NewGuid().ToString("N")));
         _activators = activators;
+        _driver = seams?.Driver;
     }
 
     /// <summary>Null before the start and from the stop on.</summary>
@@ -60,7 +69,8 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         services.GetRequiredService<IOptionsMonitor<FileGrainStorageOptions>>().Get(name),
         services.GetRequiredService<TimeProvider>(),
         services.GetRequiredService<ILoggerFactory>(),
-        services.GetService<IActivatorProvider>());
+        services.GetService<IActivatorProvider>(),
+        services.GetService<FileSeams>());
 
     public void Participate(ISiloLifecycle lifecycle) =>
         lifecycle.Subscribe("storage " + _name, _options.InitStage, _ => StartAsync(), _ => StopAsync());
@@ -110,7 +120,9 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
 
     internal async Task StartAsync()
     {
-        _stage = new Stage("storage-files", _options.Threads, StageMode.OwnThreads, LogDefect);
+        _stage = _driver is null
+            ? new Stage("storage-files", _options.Threads, StageMode.OwnThreads, LogDefect)
+            : new Stage("storage-files", _driver, LogDefect);
         try
         {
             await RunAsync<object?>(

@@ -12,13 +12,17 @@ namespace ActOp.Runtime.State.Files;
 /// <remarks>
 /// <para>Blocking; any thread. Writers of one folder take turns: in this process by a lock, between processes by a locked file, which the
 /// system releases when a process ends. Readers need no lock, because a rename is one step.</para>
+/// <para>Before a writer changes a name, it marks the lock of the folder, and removes the mark when the names are durable. So every process
+/// sees whether names in a folder may disappear again, also if the one that has changed them was killed. Who finds the mark flushes the
+/// folder before it uses, or shows, what it has found there.</para>
 /// <para>What each step leaves behind when it fails or the process ends there:</para>
 /// <list type="table">
 /// <item><term>write, flush</term><description>The old file, and an incomplete one with the ending <c>.new</c>, which nobody reads and the
 /// next write or start removes.</description></item>
 /// <item><term>rename</term><description>The old file or the new one, never a part.</description></item>
 /// <item><term>flush of the folder</term><description>The new file, but a loss of power may bring the old one back. It was not
-/// acknowledged, and the next operation in the folder flushes it before anything else, as does the next start.</description></item>
+/// acknowledged, and the next operation of any process in the folder flushes it before anything else, as does the next start.</description>
+/// </item>
 /// <item><term>delete</term><description>The file, or none; as above.</description></item>
 /// </list>
 /// </remarks>
@@ -59,6 +63,7 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
                 foreach (var file in disk.List(path).Files.Where(static file => file.EndsWith(Unfinished, StringComparison.Ordinal)))
                     disk.Delete(Path.Combine(path, file));
                 disk.FlushDirectory(path);
+                Unmark(turn);
                 _folders[number].Exists = true;
             }
         }
@@ -70,12 +75,13 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
     {
         var (path, folder) = PathOf(state, grain);
         var record = Load(path, state, grain);
+        var directory = Path.GetDirectoryName(path)!;
         // A record whose name is not durable yet must not be seen: it may disappear again. Asked after it was read: a writer says so before
         // it changes the name.
-        if (folder.MustFlush)
+        if (disk.HasMark(LockOf(directory)))
         {
             lock (folder.Gate)
-                Flush(Path.GetDirectoryName(path)!, folder);
+                SettleForReader(directory);
         }
 
         return record;
@@ -93,11 +99,13 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
             using var turn = disk.TryLock(LockOf(directory));
             if (turn is null)
                 return null;
+            Settle(directory, turn);
             Check(path, state, grain, etag);
             var next = newETag();
-            folder.MustFlush = true;
+            turn.HasMark = true;
             Put(path, new StateFile(state, GrainBytes.Of(grain), next, content).Encode());
-            Flush(directory, folder);
+            disk.FlushDirectory(directory);
+            Unmark(turn);
             return next;
         }
     }
@@ -114,11 +122,12 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
             using var turn = disk.TryLock(LockOf(directory));
             if (turn is null)
                 return false;
+            Settle(directory, turn);
             if (Check(path, state, grain, etag) is null)
                 return true;
-            folder.MustFlush = true;
+            turn.HasMark = true;
             disk.Delete(path);
-            Flush(directory, folder);
+            Settle(directory, turn);
             return true;
         }
     }
@@ -133,24 +142,48 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
         return (Path.Combine(root, folder, name), _folders[Convert.FromHexString(folder)[0]]);
     }
 
-    /// <summary>Before anything else in a folder: it exists, and what an earlier operation could not flush is durable.</summary>
     private void Prepare(string directory, Folder folder)
     {
-        if (!folder.Exists)
-        {
-            Create(directory);
-            folder.Exists = true;
-        }
-
-        Flush(directory, folder);
+        if (folder.Exists)
+            return;
+        Create(directory);
+        folder.Exists = true;
     }
 
-    private void Flush(string directory, Folder folder)
+    /// <summary>Before anything else in a folder: what an earlier operation, of any process, has not flushed is durable.</summary>
+    private void Settle(string directory, DiskLock turn)
     {
-        if (!folder.MustFlush)
+        if (!turn.HasMark)
             return;
         disk.FlushDirectory(directory);
-        folder.MustFlush = false;
+        Unmark(turn);
+    }
+
+    /// <summary>The same without the lock, which another process may have: it keeps the mark then.</summary>
+    private void SettleForReader(string directory)
+    {
+        // Another thread of this process may have done it while this one waited for the gate.
+        if (!disk.HasMark(LockOf(directory)))
+            return;
+        using var turn = disk.TryLock(LockOf(directory));
+        if (turn is null)
+            disk.FlushDirectory(directory);
+        else
+            Settle(directory, turn);
+    }
+
+    /// <summary>A mark that stays costs the next operation a flush. So that is no reason to fail this one.</summary>
+    private static void Unmark(DiskLock turn)
+    {
+        try
+        {
+            if (turn.HasMark)
+                turn.HasMark = false;
+        }
+        catch (IOException)
+        {
+            // The next one tries again.
+        }
     }
 
     private void Create(string directory)
@@ -232,20 +265,11 @@ internal sealed class StateFolder(Disk disk, string root, Func<string> newETag)
                 + ", not " + state + " of " + grain);
     }
 
-    /// <summary>One of the folders. Its members belong to the holder of the gate; <see cref="MustFlush"/> may be read by all.</summary>
+    /// <summary>One of the folders. Its members belong to the holder of the gate.</summary>
     private sealed class Folder
     {
-        private volatile bool _mustFlush;
-
         internal Lock Gate { get; } = new();
 
         internal bool Exists { get; set; }
-
-        /// <summary>A name was changed and may not be durable.</summary>
-        internal bool MustFlush
-        {
-            get => _mustFlush;
-            set => _mustFlush = value;
-        }
     }
 }

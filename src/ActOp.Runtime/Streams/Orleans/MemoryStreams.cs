@@ -111,6 +111,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
     private readonly StreamCacheEvictionOptions _eviction;
     private readonly BatchFormat _format;
     private readonly IGrainFactory _grains;
+    private readonly StreamParts _parts;
     private readonly TimeProvider _time;
     private readonly IMemoryQueue[] _queues;
 
@@ -122,8 +123,9 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
         _mapper = new HashRingBasedStreamQueueMapper(queues, providerName);
         _cacheOptions = cache;
         _eviction = eviction;
+        _parts = services.GetRequiredService<StreamParts>();
         _format = new BatchFormat(
-            services.GetRequiredService<StreamParts>().Calls, services.GetRequiredKeyedService<IMemoryMessageBodySerializer>(providerName),
+            _parts.Calls, services.GetRequiredKeyedService<IMemoryMessageBodySerializer>(providerName),
             typed: typeof(TSerializer) == typeof(DefaultMemoryMessageBodySerializer));
         _grains = services.GetRequiredService<IGrainFactory>();
         _time = services.GetRequiredService<TimeProvider>();
@@ -167,7 +169,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
     public IQueueCache CreateQueueCache(QueueId queueId) => new SimpleQueueCache(_cacheOptions.CacheSize, _eviction, _time);
 
     /// <inheritdoc/>
-    public IQueueAdapterReceiver CreateReceiver(QueueId queueId) => new MemoryReceiver(QueueOf(queueId));
+    public IQueueAdapterReceiver CreateReceiver(QueueId queueId) => new MemoryReceiver(QueueOf(queueId), _parts.Local.NewId());
 
     /// <inheritdoc/>
     /// <exception cref="ArgumentException">A position was given: the queue makes them itself.</exception>
@@ -190,7 +192,7 @@ public class MemoryAdapterFactory<TSerializer> : IQueueAdapterFactory, IQueueAda
     }
 
     /// <summary>The same in every process.</summary>
-    private static Guid KeyOf(QueueId queue)
+    internal static Guid KeyOf(QueueId queue)
     {
         Span<byte> bytes = stackalloc byte[16];
         for (var i = 0; i < 4; i++)

@@ -109,6 +109,9 @@ public class PersistentStreamProvider
         where TLifecycle : ILifecycleObservable =>
             new Participation<TLifecycle>((PersistentStreamProvider)serviceProvider.GetRequiredKeyedService<IStreamProvider>(name));
 
+    /// <summary>The agents of this silo, for a simulation that checks them.</summary>
+    internal IEnumerable<StreamAgent> Agents => _agents?.All ?? [];
+
     /// <inheritdoc/>
     public IAsyncStream<T> GetStream<T>(StreamId streamId) => streamId.FullKey.IsEmpty
         ? throw new ArgumentException("The default StreamId names no stream; use StreamId.Create.", nameof(streamId))

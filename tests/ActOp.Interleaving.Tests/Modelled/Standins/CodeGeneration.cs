@@ -1,0 +1,8 @@
+namespace Orleans.CodeGeneration;
+
+[Flags]
+public enum InvokeMethodOptions
+{
+    None = 0,
+    OneWay = 1,
+}

@@ -1,0 +1,29 @@
+namespace Orleans.Runtime;
+
+/// <summary>The address of a node.</summary>
+public sealed record SiloAddress(string Name, bool IsClient = false)
+{
+    internal System.Net.EndPoint Endpoint { get; } = new System.Net.DnsEndPoint(Name, 1);
+
+    public override string ToString() => Name;
+}
+
+/// <summary>The id of a grain.</summary>
+public readonly record struct GrainId(string? Name)
+{
+    internal bool IsDefault => Name is null;
+}
+
+/// <summary>The reference through which a grain is called.</summary>
+public sealed class GrainReference
+{
+    internal GrainId GrainId { get; init; }
+}
+
+internal sealed class RequestContextData;
+
+internal sealed class SiloUnavailableException(string message) : Exception(message);
+
+internal sealed class LimitExceededException(string message) : Exception(message);
+
+internal sealed class ClientNotAvailableException(GrainId client) : Exception("The client " + client + " is not available.");

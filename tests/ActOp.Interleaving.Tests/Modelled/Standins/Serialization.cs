@@ -1,0 +1,3 @@
+namespace ActOp.Serialization;
+
+internal sealed class TypeShare;
