@@ -10,8 +10,8 @@ namespace ActOp.Calls;
 /// </summary>
 /// <remarks>
 /// <para>Holds two things. At the caller: the registration on the caller's token, from <see cref="Watch"/> until the call ends
-/// (<see cref="EndWatch"/>), whoever ends it, and none if it ends before. At the callee: the source of the method's token, which is used
-/// again if it was not cancelled, and, for a request from the wire, the entry in <see cref="CancellableCalls"/>; <see cref="Reset"/> gives both back.</para>
+/// (<see cref="EndWatch"/>), whoever ends it. At the callee: the source of the method's token, which is used again if it was not cancelled,
+/// and, for a request from the wire, the entry in <see cref="CancellableCalls"/>; <see cref="Reset"/> gives both back.</para>
 /// <para>A call that was cancelled never returns to its pool at the caller, so the party that cancels may use the object for as long as it
 /// likes. If a cancellation comes twice, or after the end, it finds nothing. Callbacks on the method's token run on a turn of the callee;
 /// if one throws, the callee logs it.</para>
