@@ -85,6 +85,7 @@ internal sealed class Enumerations : IAsyncEnumerableGrainExtension, IDisposable
         Guid id, Enumeration enumeration, CancellationToken cancellationToken)
     {
         var answer = enumeration.TryNext() ?? await enumeration.NextAsync(_idleTime / 2, cancellationToken);
+        enumeration.Use();
         const EnumerationResult GoesOn = EnumerationResult.Heartbeat | EnumerationResult.Element | EnumerationResult.Batch;
         if ((answer.Status & ~GoesOn) == 0)
             return answer;
@@ -159,6 +160,9 @@ internal abstract class Enumeration
     /// <summary>Also valid when the source was disposed.</summary>
     protected CancellationToken Token { get; }
 
+    /// <summary>Somebody gets an answer, also if it has not waited.</summary>
+    internal void Use() => _usedAt = Now;
+
     /// <summary>Nobody has asked for items since coarse time <paramref name="since"/>.</summary>
     internal bool IsIdle(long since) => !IsBusy && _usedAt <= since;
 
@@ -180,7 +184,7 @@ internal abstract class Enumeration
         finally
         {
             IsBusy = false;
-            _usedAt = _activation.Parts.Local.Clock.Now;
+            Use();
         }
 
         if (_isAborted)

@@ -119,8 +119,11 @@ internal sealed class Sequence(long id, long feed, Machine consumer, long since)
 
     internal bool IsCancelled { get; set; }
 
-    /// <summary>The consumer has paused for as long as the grain keeps an enumeration.</summary>
+    /// <summary>The consumer may have paused for as long as the grain keeps an enumeration.</summary>
     internal bool HasRested { get; set; }
+
+    /// <summary>The consumer has stopped because the run ends.</summary>
+    internal bool WasLeft { get; set; }
 
     public override string ToString() => "The enumeration " + id + " of feed " + feed + " by " + consumer.Name + " (" + Count
         + " items, batch " + Batch + ", " + Consuming + ")";
@@ -319,6 +322,12 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
             }
 
             sequence.Received++;
+            if (_isOver)
+            {
+                sequence.WasLeft = true;
+                break;
+            }
+
             if (sequence.Consuming == Consuming.Slowly && _dice.Chance(0.02))
                 await RestAsync(sequence);
             if (sequence.Received <= sequence.Until)
@@ -342,9 +351,10 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
 
     private async Task RestAsync(Sequence sequence)
     {
-        var pause = _isOver ? 0 : _dice.Exponential(_dice.Chance(0.1) ? world.Settings.ResponseTimeout.Ticks : 20 * Pump.Millisecond);
-        // It is looked for such enumerations at times.
-        sequence.HasRested |= pause > world.Settings.ResponseTimeout.Ticks / 2;
+        var limit = world.Settings.ResponseTimeout.Ticks;
+        var pause = _isOver ? 0 : Math.Min(_dice.Exponential(_dice.Chance(0.1) ? limit : 20 * Pump.Millisecond), 2 * limit);
+        // All pauses of one batch count together.
+        sequence.HasRested |= pause > limit / 10;
         if (pause > 0)
             await Task.Delay(TimeSpan.FromTicks(pause), sequence.Consumer.AppClock);
     }
@@ -354,7 +364,7 @@ internal sealed class FeedLoad(World.World world, Ledger ledger)
         if (failure is null)
         {
             var isWhole = sequence.Received == sequence.Count && sequence.FailsAt < 0;
-            if (!isWhole && !(sequence.Consuming == Consuming.Stops && sequence.Received == sequence.Until + 1))
+            if (!isWhole && !sequence.WasLeft && !(sequence.Consuming == Consuming.Stops && sequence.Received == sequence.Until + 1))
                 ledger.Accuse("items", sequence + " has ended in order after " + sequence.Received + " items.");
         }
         else if (failure is InvalidOperationException { Message: Feed.Failure })

@@ -1,8 +1,8 @@
 using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Configuration;
-using Orleans.Runtime.Messaging;
 using Orleans.Hosting;
+using Orleans.Runtime.Messaging;
 
 namespace ActOp.Simulation.World;
 

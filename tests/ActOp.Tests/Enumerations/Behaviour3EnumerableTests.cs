@@ -228,6 +228,21 @@ public sealed class Behaviour3EnumerableTimeTests(VirtualTime cluster) : IClassF
         Assert.False(await items.MoveNextAsync());
     }
 
+    /// <summary>The seeds 22 and 44 of the theme items have found that it did not: a producer that never waits was taken for idle.</summary>
+    [Fact]
+    public async Task An_enumeration_that_is_read_goes_on_also_if_its_producer_never_waits()
+    {
+        var feed = cluster.Silo.GetGrain<IFeed>(Guid.NewGuid());
+        await using var items = feed.Numbers(1_000).WithBatchSize(1).GetAsyncEnumerator();
+        for (var number = 0; number < 10; number++)
+        {
+            Assert.True(await items.MoveNextAsync());
+            Assert.Equal(number, items.Current);
+            cluster.Clock.Advance(TimeSpan.FromSeconds(16));
+            await feed.Seat();
+        }
+    }
+
     [Fact]
     public async Task An_answer_ends_after_a_time_with_the_items_that_it_has()
     {
