@@ -28,7 +28,9 @@ internal static class Table
     private const string Streams = "ActOp.Runtime/Streams/";
     private const string Reminders = "ActOp.Runtime/Reminders/";
 
-    internal static readonly Mutation[] All =
+    internal static readonly Mutation[] All = [.. General, .. StatesAndItems.All];
+
+    private static Mutation[] General =>
     [
         new(1, "In a rebuilt slot the oldest registration wins", Directory + "SlotTransfers.cs",
             "? one.Epoch > other.Epoch", "? (PLANTED ? one.Epoch < other.Epoch : one.Epoch > other.Epoch)", 100, Theme.Moves),
@@ -198,13 +200,13 @@ internal static class Table
         new(56, "A start tells twice that it has succeeded", Activations + "ActivationLife.cs",
             "        var actions = On(activation, LifeEvent.Started);\n",
             "        var actions = On(activation, LifeEvent.Started);\n        if (PLANTED)\n            On(activation, LifeEvent.Started);\n", 20),
-        new(101, "A grain that arrives takes itself for released", Activations + "Beginning.cs",
+        new(60, "A grain that arrives takes itself for released", Activations + "Beginning.cs",
             "        while (!_isCancelled && activation.Parts.Local.AcceptsActivations)\n",
             "        if (PLANTED)\n            return true;\n        while (!_isCancelled && activation.Parts.Local.AcceptsActivations)\n", 400)
         { Scenario = "move" },
-        new(102, "A state that comes back is lost to the registration of its target", Activations + "Beginning.cs",
+        new(61, "A state that comes back is lost to the registration of its target", Activations + "Beginning.cs",
             "                if (!IsOlder(winner) || ", "                if (PLANTED || !IsOlder(winner) || ", 400) { Scenario = "move" },
-        new(103, "A source that has released its grain reports it when slots are rebuilt", "ActOp.Runtime/Locality/HandOver.cs",
+        new(62, "A source that has released its grain reports it when slots are rebuilt", "ActOp.Runtime/Locality/HandOver.cs",
             "            leaving.Registered = false;\n", "            leaving.Registered = PLANTED && wasRegistered;\n", 400)
         { Scenario = "move" },
         new(70, "Subscriptions are not stored while no agent reads the stream", Streams + "PubSubRendezvousGrain.cs",
