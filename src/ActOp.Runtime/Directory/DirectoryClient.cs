@@ -137,11 +137,11 @@ internal sealed class DirectoryClient(
 
     /// <summary>
     /// Undoes what <see cref="RegisterAsync"/> did with a previous activation: that one is registered again. Without any effect if the
-    /// activation is not registered any more.
+    /// activation is not registered any more. A silo that is dead gets nothing back.
     /// </summary>
     internal async Task GiveBackAsync(Activation activation, Registration previous)
     {
-        if (Custom?.Find(activation.Class.GrainType) is not null)
+        if (IsCustom(activation.Class.GrainType) || !service.Map.View.MayHost(previous.Location.Silo))
         {
             await UnregisterAsync(activation).ConfigureAwait(true);
             return;

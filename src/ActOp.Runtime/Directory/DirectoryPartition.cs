@@ -16,18 +16,26 @@ namespace ActOp.Runtime.Directory;
 /// </remarks>
 internal sealed class DirectoryPartition
 {
+    private readonly DirectoryLimits _limits;
     private readonly OwnedSlots _slots;
     private readonly SlotTransfers _transfers;
 
     /// <summary>Creates the partition of <paramref name="self"/>, owner of nothing before the first <see cref="OnView"/>.</summary>
     public DirectoryPartition(SiloAddress self, DirectoryLimits limits, ILocalActivations activations, RegistrationFence fence)
     {
+        _limits = limits;
         _slots = new OwnedSlots(self, limits);
         _transfers = new SlotTransfers(self, limits, _slots, activations, fence);
     }
 
     /// <summary>The actions to perform, in order. The driver performs them and clears the list.</summary>
     public List<DirectoryAction> Actions => _transfers.Actions;
+
+    /// <summary>Whether the grains of a silo that was only silent are waited for.</summary>
+    public bool HasLeases => _limits.SilentLease > 0;
+
+    /// <summary>Until when a dead silo may still run its grains; 0 if its lease has ended. Any thread.</summary>
+    public long EndOfLease(SiloAddress silo) => _slots.Leases.EndOf(silo);
 
     /// <summary>Who owns which slot in this silo's view.</summary>
     public SlotMap Map => _slots.Map;

@@ -58,6 +58,12 @@ internal sealed class DirectoryService : IDirectoryTarget, ILocalActivations, ID
         WakeWaiters();
     });
 
+    /// <summary>Whether silos that are only silent have leases.</summary>
+    internal bool HasLeases => _partition.HasLeases;
+
+    /// <summary>Whether a silo that is dead in the view of <see cref="Map"/> may still run its grains. Any thread.</summary>
+    internal bool IsLeased(SiloAddress silo) => _partition.EndOfLease(silo) > Now;
+
     /// <summary>Another silo has a newer view: this silo reads the membership table soon. Any thread.</summary>
     internal void RefreshView() => NewerViewSeen?.Invoke();
 

@@ -113,20 +113,28 @@ internal sealed class Migrations(
         }
         catch (Exception exception)
         {
-            // A view that is older than the registration of the source may not know it yet.
-            if (IsGone(previous.Location))
-                return true;
+            if (IsGone(cluster.View, previous.Location))
+                return AfterDeath(previous.Location);
             local.Log.ReleaseUnknown(previous.Grain, source, exception);
             return null;
         }
     }
 
-    private bool IsGone(Location location)
+    /// <summary>
+    /// A source that was only silent may have taken the state back, registered it in a slot of its own side, and served it since. So this
+    /// silo waits for its lease, and the state that it has sent is outdated. Null while the lease runs, false after it.
+    /// </summary>
+    private bool? AfterDeath(Location source)
     {
-        var view = cluster.View;
-        return view.IsDead(location.Silo)
-            || (view.StatusOf(location.Silo) == SiloStatus.None && view.Number >= Slot.ViewOf(location.Epoch) && location.Epoch > 0);
+        var view = directory.Map.View;
+        if (!IsGone(view, source) || directory.IsLeased(source.Silo))
+            return null;
+        return !directory.HasLeases || view.Find(source.Silo) is { Cause: not DeathCause.Silent };
     }
+
+    /// <summary>A view that is older than the registration of the source may not know it yet.</summary>
+    private static bool IsGone(View view, Location location) => view.IsDead(location.Silo)
+        || (view.StatusOf(location.Silo) == SiloStatus.None && view.Number >= Slot.ViewOf(location.Epoch) && location.Epoch > 0);
 
     public async ValueTask<Location> Accept(Registration previous, Dictionary<string, byte[]> values)
     {

@@ -8,10 +8,8 @@ namespace ActOp.Runtime.Reminders;
 
 /// <summary>
 /// The reminders that one silo keeps in memory, in the order of their next ticks. Pure: the time comes with each call, in ticks of 100
-/// ns,
-/// UTC. Owns one record per reminder that is due within the window, or was since the last read; those that are due later stay in the
-/// table until
-/// a read finds them near enough. Runs on the turns of <see cref="ReminderService"/>.
+/// ns, UTC. Owns one record per reminder that is due within the window, or was since the last read; those that are due later stay in the
+/// table until a read finds them near enough. Runs on the turns of <see cref="ReminderService"/>.
 /// </summary>
 /// <remarks>
 /// The queue may hold outdated places of records that were replaced; they are recognised by their number, and the queue is rebuilt before
@@ -103,21 +101,20 @@ internal sealed class ReminderSchedule(TimeSpan window, Action<ReminderRecord, L
     }
 
     /// <summary>
-    /// A read of the table has found a reminder unchanged. It is forgotten if its next tick is after the window. Not before such a read:
-    /// one
-    /// that finds a reminder which is not in memory takes it that no tick was sent since the end of the window of the read before.
+    /// A read of the table has found a reminder unchanged. It is forgotten if its next tick is after the window and none is held. Not
+    /// before such a read: one that finds a reminder which is not in memory takes it that no tick was sent since the end of the window of
+    /// the read before.
     /// </summary>
-    internal void Keep(ReminderRecord record, long now, int read)
+    internal void Keep(ReminderRecord record, bool isHeld, long now, int read)
     {
         record.Read = read;
-        if (record.Due - now > window.Ticks)
+        if (!isHeld && record.Due - now > window.Ticks)
             Remove(record.Entry.GrainId, record.Entry.ReminderName, LocalReminderStopReason.RemovedFromTable);
     }
 
     /// <summary>
     /// The next reminder whose tick is due, or null, and when it was due. Its next tick is the first one after <paramref name="now"/>:
-    /// ticks
-    /// that were missed meanwhile are not made up for.
+    /// ticks that were missed meanwhile are not made up for.
     /// </summary>
     internal ReminderRecord? TakeDue(long now, out long due)
     {

@@ -449,7 +449,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             return;
         var (now, known) = (Now, _schedule.Find(entry.GrainId, entry.ReminderName));
         if (known is not null && known.Entry.ETag == entry.ETag)
-            _schedule.Keep(known, now, read);
+            _schedule.Keep(known, _held.ContainsKey(known), now, read);
         else
             _schedule.Put(entry, SentUntil(slot, known is not null, now), now, read);
     }

@@ -45,7 +45,9 @@ public class ReminderScheduleTests
         Assert.Equal("near", near.Entry.ReminderName);
         // Its next tick is too far away, too; but until the next read, what is not in memory counts as not sent.
         Assert.Equal(1, schedule.Count);
-        schedule.Keep(near, At(10), 1);
+        schedule.Keep(near, isHeld: true, At(10), 1);
+        Assert.Equal(1, schedule.Count);
+        schedule.Keep(near, isHeld: false, At(10), 2);
         Assert.Equal(0, schedule.Count);
         Assert.Null(schedule.NextDue);
     }
