@@ -76,7 +76,7 @@ internal static class AttackCommand
             Attack.Control(share) with { Name = "control" + share.ToString(CultureInfo.InvariantCulture) }, settings);
         TextTable.Print(
             ["attack", "", "calls", "failed", "p50", "p99", "alone p99", "ratio", "connects p50, max", "sent KB", "CPU", "silo CPU",
-                "RSS +", "allowed", "heap +", "back s", "log lines", "held"],
+                "paused", "RSS +", "allowed", "heap +", "back s", "log lines", "held"],
             results.Append(control).Select(Row));
         foreach (var result in results.Where(static one => one.Missed.Count > 0))
             Console.WriteLine($"{result.Attack} ({result.What}): {string.Join(", ", result.Missed)}");
@@ -97,7 +97,7 @@ internal static class AttackCommand
     [
         one.Attack, one.Line, Text(one.Beside?.Calls), Text(one.Beside?.Failed), Text(one.Beside?.P50), Text(one.Beside?.P99),
         Text(one.Alone?.P99), Text(one.Ratio), $"{Text(one.Beside?.ConnectP50)}, {Text(one.Beside?.ConnectMax)}",
-        Text(one.Attacker?.Bytes / 1024.0), Text(one.Attacker?.Cpu), Text(one.SiloCpu), Text(one.RssPeak - one.RssBefore),
+        Text(one.Attacker?.Bytes / 1024.0), Text(one.Attacker?.Cpu), Text(one.SiloCpu), Text(one.Paused), Text(one.RssPeak - one.RssBefore),
         Text(one.AllowedMemory), Text(one.HeapAfter - one.HeapBefore), Text(one.BackAfter), Text(one.LogLines),
         one.Missed.Count == 0 ? "yes" : "NO",
     ];

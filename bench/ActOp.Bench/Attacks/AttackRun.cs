@@ -26,13 +26,14 @@ internal sealed record AttackerReport(long Bytes, double Cpu);
 /// <param name="BackAfter">Seconds until it was back; null if it was not within 10 s.</param>
 /// <param name="AllowedMemory">The most that the peak may be above <paramref name="RssBefore"/>, MiB.</param>
 /// <param name="SiloCpu">Share of a processor that the silo took meanwhile.</param>
+/// <param name="Paused">Share of the time in which its collector stopped all its threads.</param>
 /// <param name="LogLines">Lines that the silo logged meanwhile.</param>
 /// <param name="LogKilobytes">Their length.</param>
 /// <param name="Missed">The bars that it missed.</param>
 internal sealed record AttackResult(
     string Attack, string Line, string What, HonestPhase? Alone, HonestPhase? Beside, AttackerReport? Attacker, bool Silo, double RssBefore,
     double RssPeak, double RssAfter, double HeapBefore, double HeapAfter, double? BackAfter, double AllowedMemory, double SiloCpu,
-    long LogLines, double LogKilobytes, IReadOnlyList<string> Missed)
+    double Paused, long LogLines, double LogKilobytes, IReadOnlyList<string> Missed)
 {
     /// <summary>p99 meanwhile divided by p99 alone.</summary>
     public double Ratio => Alone is { P99: > 0 } && Beside is not null ? Beside.P99 / Alone.P99 : double.NaN;
@@ -95,6 +96,7 @@ internal sealed class AttackRun(Attack attack, AttackSettings settings) : IAsync
         var report = await EndOfAsync(attacker, attackerSays);
         var length = new MonotonicClock().Now - begin;
         cpu = silo.HasExited ? default : silo.Cpu - cpu;
+        var paused = ((await ReadAsync(silo, ""))?.PauseMs ?? 0) - before.PauseMs;
         client.Say("after");
         var peak = memory.Peak;
         var (last, back) = await WaitForMemoryAsync(silo, before);
@@ -106,7 +108,8 @@ internal sealed class AttackRun(Attack attack, AttackSettings settings) : IAsync
             attack.Name, attack.Line, attack.Rate, phases.Find(static phase => phase.Phase == "alone"),
             phases.Find(static phase => phase.Phase == "attack"), report, !silo.HasExited, rss, peak, after, Megabytes(before.Heap),
             Megabytes(last?.Heap ?? 0), back, (BytesPerByte * Megabytes(report?.Bytes ?? 0)) + attack.CapMegabytes + CollectorMegabytes,
-            cpu / length, (last?.LogLines ?? 0) - before.LogLines, ((last?.LogBytes ?? 0) - before.LogBytes) / 1024.0, []);
+            cpu / length, paused / length.TotalMilliseconds, (last?.LogLines ?? 0) - before.LogLines,
+            ((last?.LogBytes ?? 0) - before.LogBytes) / 1024.0, []);
         return result with { Missed = [.. Judge(result)] };
     }
 

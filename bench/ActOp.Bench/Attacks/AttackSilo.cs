@@ -15,7 +15,8 @@ namespace ActOp.Bench.Attacks;
 /// <param name="LogLines">Lines logged, from Information on.</param>
 /// <param name="LogBytes">Their characters, with those of exceptions.</param>
 /// <param name="Activations">Grains that are active.</param>
-internal sealed record SiloReading(long Heap, long LogLines, long LogBytes, int Activations);
+/// <param name="PauseMs">Pauses of the collector since the start, those that were asked for too.</param>
+internal sealed record SiloReading(long Heap, long LogLines, long LogBytes, int Activations, double PauseMs);
 
 /// <summary>The silo of the attacks, in a process of its own. Says how it is for each line on its standard input.</summary>
 internal static class AttackSilo
@@ -58,7 +59,11 @@ internal static class AttackSilo
                 }
             }
 
-            JsonLines.Write(Console.Out, new SiloReading(GC.GetTotalMemory(false), log.Lines, log.Characters, node.Activations.Count));
+            JsonLines.Write(
+                Console.Out,
+                new SiloReading(
+                    GC.GetTotalMemory(false), log.Lines, log.Characters, node.Activations.Count,
+                    GC.GetTotalPauseDuration().TotalMilliseconds));
         }
 
         return 0;

@@ -209,6 +209,9 @@ internal static class Table
         new(62, "A source that has released its grain reports it when slots are rebuilt", "ActOp.Runtime/Locality/HandOver.cs",
             "            leaving.Registered = false;\n", "            leaving.Registered = PLANTED && wasRegistered;\n", 400)
         { Scenario = "move" },
+        new(63, "A target does not wait for the lease of a source that was only silent", "ActOp.Runtime/Locality/Migrations.cs",
+            "        return !directory.HasLeases || ", "        return PLANTED || !directory.HasLeases || ", 900)
+        { Scenario = "rebalance" },
         new(70, "Subscriptions are not stored while no agent reads the stream", Streams + "PubSubRendezvousGrain.cs",
             "        if (known is null)\n            await ChangeAsync(state => state.Consumers.Add(subscription));\n",
             "        if (PLANTED && known is null && State.Producers.Count == 0)\n            State.Consumers.Add(subscription);\n        else if (known is null)\n            await ChangeAsync(state => state.Consumers.Add(subscription));\n",
