@@ -30,8 +30,12 @@ internal sealed class RawNode : MeshEvents, IDisposable
         (_reads, _waitMs) = (reads, waitMs);
         var options = new MeshOptions
         {
-            ClusterId = "dev", ServiceId = "dev", Spin = TimeSpan.Zero, ReceiveBufferBytes = 16 << 10,
-            SiloSecrets = [Encoding.UTF8.GetBytes(secret)], ClientSecrets = [Encoding.UTF8.GetBytes(secret)],
+            ClusterId = "dev",
+            ServiceId = "dev",
+            Spin = TimeSpan.Zero,
+            ReceiveBufferBytes = 16 << 10,
+            SiloSecrets = [Encoding.UTF8.GetBytes(secret)],
+            ClientSecrets = [Encoding.UTF8.GetBytes(secret)],
         };
         configure?.Invoke(options);
         Name = name ?? RandomName();

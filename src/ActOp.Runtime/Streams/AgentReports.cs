@@ -5,8 +5,8 @@ using Orleans.Internal;
 using Orleans.Providers.Streams.Common;
 using Orleans.Runtime;
 using Orleans.Streaming.Diagnostics;
-using Orleans.Streams.Filtering;
 using Orleans.Streams;
+using Orleans.Streams.Filtering;
 
 namespace ActOp.Runtime.Streams;
 
