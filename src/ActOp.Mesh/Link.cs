@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Net;
+using System.Numerics;
 using ActOp.Mesh.Transports;
 
 namespace ActOp.Mesh;
@@ -293,13 +294,22 @@ public enum FlushResult
     Closed,
 }
 
-/// <summary>Buffers of links, from the shared pool. An empty one is not from the pool.</summary>
+/// <summary>Buffers of links. An empty one belongs to nobody.</summary>
+/// <remarks>
+/// The shared pool keeps what it gets for minutes, and clients decide how many links have large buffers at once. So larger ones are kept
+/// here, some of them, and only until the collector needs their memory. Any thread.
+/// </remarks>
 internal static class PooledBuffer
 {
+    /// <summary>Larger buffers are not from the shared pool.</summary>
+    internal const int MostShared = 1 << 20;
+
+    private static readonly WeakReference<byte[]>?[] Large = new WeakReference<byte[]>?[16];
+
     /// <summary>Replaces a buffer by a larger one with the same content.</summary>
     public static void Grow(ref byte[] buffer, int used, int need)
     {
-        var larger = ArrayPool<byte>.Shared.Rent((int)Math.Min(Math.Max(Math.Max(need, 4096), 2L * buffer.Length), Array.MaxLength));
+        var larger = Rent((int)Math.Min(Math.Max(Math.Max(need, 4096), 2L * buffer.Length), Array.MaxLength));
         buffer.AsSpan(0, used).CopyTo(larger);
         GiveBack(ref buffer);
         buffer = larger;
@@ -315,10 +325,48 @@ internal static class PooledBuffer
 
     public static void GiveBack(ref byte[] buffer)
     {
-        if (buffer.Length > 0)
+        if (buffer.Length > MostShared)
+        {
+            Keep(buffer);
+        }
+        else if (buffer.Length > 0)
         {
             ArrayPool<byte>.Shared.Return(buffer);
-            buffer = [];
+        }
+
+        buffer = [];
+    }
+
+    private static byte[] Rent(int length)
+    {
+        if (length <= MostShared)
+        {
+            return ArrayPool<byte>.Shared.Rent(length);
+        }
+
+        var rounded = (int)Math.Min(BitOperations.RoundUpToPowerOf2((uint)length), (uint)Array.MaxLength);
+        foreach (ref var place in Large.AsSpan())
+        {
+            // Of exactly this length, as from the shared pool: how much is read at once depends on it.
+            if (Volatile.Read(ref place) is { } kept && kept.TryGetTarget(out var buffer) && buffer.Length == rounded
+                && Interlocked.CompareExchange(ref place, null, kept) == kept)
+            {
+                return buffer;
+            }
+        }
+
+        return GC.AllocateUninitializedArray<byte>(rounded);
+    }
+
+    private static void Keep(byte[] buffer)
+    {
+        foreach (ref var place in Large.AsSpan())
+        {
+            if (Volatile.Read(ref place) is not { } other || !other.TryGetTarget(out _))
+            {
+                Volatile.Write(ref place, new WeakReference<byte[]>(buffer));
+                return;
+            }
         }
     }
 }
