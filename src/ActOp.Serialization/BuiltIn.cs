@@ -124,7 +124,7 @@ internal static class BuiltIn
         Add(typeof(System.Collections.ObjectModel.ReadOnlyCollection<>), typeof(ReadOnlyCollectionCodec<>));
         Add(typeof(ConcurrentQueue<>), typeof(ConcurrentQueueCodec<>));
         Add(typeof(ConcurrentStack<>), typeof(ConcurrentStackCodec<>));
-        Add(typeof(ConcurrentBag<>), typeof(ConcurrentBagCodec<>));
+        // Not ConcurrentBag: the thread that adds an item keeps it, and with it whatever refers to the bag. A message could stay for ever.
         Add(typeof(ImmutableArray<>), typeof(ImmutableArrayCodec<>));
         Add(typeof(ImmutableList<>), typeof(ImmutableListCodec<>));
         Add(typeof(ImmutableHashSet<>), typeof(ImmutableHashSetCodec<>));

@@ -105,11 +105,6 @@ public static class CollectionItems
                 foreach (var item in items)
                     queue.Enqueue(item);
                 break;
-            case ConcurrentBag<T> bag:
-                bag.Clear();
-                foreach (var item in items)
-                    bag.Add(item);
-                break;
             case Stack<T> stack:
                 stack.Clear();
                 for (var i = items.Length - 1; i >= 0; i--)
@@ -175,7 +170,7 @@ internal static class Footprint
         if (!type.IsConstructedGenericType)
             return 0;
         var definition = type.GetGenericTypeDefinition();
-        if (definition == typeof(ConcurrentQueue<>) || definition == typeof(ConcurrentBag<>))
+        if (definition == typeof(ConcurrentQueue<>))
             return 512 + (32L * (RuntimeHelpers.SizeOf(type.GetGenericArguments()[0].TypeHandle) + 8));
         return definition == typeof(ConcurrentDictionary<,>) ? 512 + (32L * Environment.ProcessorCount) // A lock for each processor.
             : definition == typeof(ReadOnlyObservableCollection<>) ? 256

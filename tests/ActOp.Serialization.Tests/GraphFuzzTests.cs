@@ -25,6 +25,9 @@ public class GraphFuzzTests
 
     private const int Slack = 2 << 20;
 
+    /// <summary>What types and codecs of all graphs may keep.</summary>
+    private const int MostKept = 64 << 20;
+
     private static readonly Serializer Serializer = new();
     private static readonly DeepCopier Copier = new();
 
@@ -36,6 +39,7 @@ public class GraphFuzzTests
     public void Graphs_of_any_shape_stay_within_stack_memory_and_steps()
     {
         var (read, refused) = (0, 0);
+        var before = GC.GetTotalMemory(forceFullCollection: true);
         ExceptionDispatchInfo? failure = null;
         var thread = new Thread(
             () =>
@@ -59,7 +63,9 @@ public class GraphFuzzTests
         thread.Start();
         thread.Join();
         failure?.Throw();
-        TestContext.Current.TestOutputHelper!.WriteLine(read + " graphs were read, " + refused + " refused.");
+        var kept = GC.GetTotalMemory(forceFullCollection: true) - before;
+        TestContext.Current.TestOutputHelper!.WriteLine(read + " graphs were read, " + refused + " refused; " + kept + " bytes are kept.");
+        Assert.InRange(kept, long.MinValue, MostKept);
         Assert.True(Graphs < 1000 || (read > Graphs / 20 && refused > Graphs / 20), read + " graphs were read, " + refused + " refused.");
     }
 

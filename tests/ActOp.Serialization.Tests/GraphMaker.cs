@@ -144,7 +144,7 @@ internal sealed class GraphMaker(int seed)
         21 => new Queue<object?>(Picks()),
         22 => new Stack<object?>(Picks()),
         23 => new ConcurrentQueue<object?>(Picks()),
-        24 => new ConcurrentBag<object?>(Picks()),
+        24 => new ConcurrentStack<object?>(Picks()),
         25 => new Collection<object?>([.. Picks()]),
         26 => ImmutableList.Create(Picks()),
         27 => ImmutableDictionary<int, object?>.Empty.Add(1, Pick()),

@@ -172,6 +172,15 @@ public class RoundTripTests
         Assert.False(Serializer.CanSerialize<System.Text.StringBuilder>());
     }
 
+    /// <summary>Each thread keeps what it has added to a bag, and so the bag itself if an item refers to it: a leak for each message.</summary>
+    [Fact]
+    public void A_concurrent_bag_has_no_codec()
+    {
+        var error = Assert.Throws<CodecNotFoundException>(
+            () => Serializer.SerializeToArray(new System.Collections.Concurrent.ConcurrentBag<object>()));
+        Assert.Contains("ConcurrentBag", error.Message);
+    }
+
     [Fact]
     public void A_grain_reference_is_bound_to_the_reading_runtime()
     {

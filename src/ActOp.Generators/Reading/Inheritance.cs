@@ -34,7 +34,6 @@ internal sealed record Inheritance(INamedTypeSymbol? Base, ItemsModel? Items, IN
         [Objects + "KeyedCollection`2"] = 0,
         [Concurrent + "ConcurrentQueue`1"] = -1,
         [Concurrent + "ConcurrentStack`1"] = -1,
-        [Concurrent + "ConcurrentBag`1"] = -1,
         [Concurrent + "ConcurrentDictionary`2"] = 0,
     };
 

@@ -317,19 +317,6 @@ internal sealed class SortedSetCodec<T> : SequenceCodec<SortedSet<T>, T>
 }
 
 /// <summary>Count and items.</summary>
-internal sealed class ConcurrentBagCodec<T> : SequenceCodec<System.Collections.Concurrent.ConcurrentBag<T>, T>
-{
-    protected override System.Collections.Concurrent.ConcurrentBag<T> ReadStart(ref WireReader reader, int capacity) => [];
-
-    protected override System.Collections.Concurrent.ConcurrentBag<T> CreateLike(
-        System.Collections.Concurrent.ConcurrentBag<T> collection) => [];
-
-    protected override int Count(System.Collections.Concurrent.ConcurrentBag<T> collection) => collection.Count;
-
-    protected override void Add(System.Collections.Concurrent.ConcurrentBag<T> collection, T item) => collection.Add(item);
-}
-
-/// <summary>Count and items.</summary>
 internal sealed class ConcurrentQueueCodec<T> : SequenceCodec<System.Collections.Concurrent.ConcurrentQueue<T>, T>
 {
     protected override System.Collections.Concurrent.ConcurrentQueue<T> ReadStart(ref WireReader reader, int capacity) => [];

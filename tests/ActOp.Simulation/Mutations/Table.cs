@@ -24,7 +24,7 @@ internal static class Table
     private const string Hosting = "ActOp.Runtime/Hosting/";
     private const string Locality = "ActOp.Runtime/Locality/";
     private const string Routing = "ActOp.Runtime/Routing/";
-    private const string States = "ActOp.Runtime/State/Api/";
+    private const string States = "ActOp.Runtime/Orleans/Core/";
     private const string Streams = "ActOp.Runtime/Streams/";
     private const string Reminders = "ActOp.Runtime/Reminders/";
 
