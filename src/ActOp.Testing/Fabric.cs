@@ -2,7 +2,7 @@ using System.Net;
 using ActOp.Configuration;
 using ActOp.Mesh.Transports.Memory;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Logging;

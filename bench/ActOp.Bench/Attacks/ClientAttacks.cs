@@ -1,6 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Routing;
+using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;

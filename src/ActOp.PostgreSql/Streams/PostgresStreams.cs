@@ -2,7 +2,7 @@ using System.Diagnostics.Metrics;
 using ActOp.PostgreSql.Configuration;
 using ActOp.PostgreSql.Schema;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Streams;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;

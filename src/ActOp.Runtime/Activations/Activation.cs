@@ -1,8 +1,7 @@
 using System.Runtime.CompilerServices;
 using ActOp.Calls;
-using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Timers;
 using ActOp.Staging;

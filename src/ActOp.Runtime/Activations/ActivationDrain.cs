@@ -1,4 +1,4 @@
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using Orleans;
 using Orleans.Runtime;
 

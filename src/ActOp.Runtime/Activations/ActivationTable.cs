@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
-using ActOp.Runtime.Routing;
 using ActOp.Staging;
 using ActOp.Wire;
 using Orleans;

@@ -4,6 +4,7 @@ using System.Runtime.InteropServices;
 using ActOp.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Routing;
 using ActOp.Staging;

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Orleans;
 using Orleans.Configuration;

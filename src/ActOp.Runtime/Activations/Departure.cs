@@ -1,7 +1,7 @@
 using ActOp.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using Orleans;
 using Orleans.Runtime;

@@ -1,4 +1,3 @@
-using ActOp.Runtime.Hosting;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;

@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Calls;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Staging;
 using Orleans;
 using Orleans.Configuration;

@@ -3,6 +3,7 @@ using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using Orleans;

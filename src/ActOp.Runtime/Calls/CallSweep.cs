@@ -2,7 +2,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using ActOp.Staging;
 using Orleans.Runtime;

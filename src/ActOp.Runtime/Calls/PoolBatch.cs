@@ -1,6 +1,6 @@
 using ActOp.Calls;
 using ActOp.Mesh;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 
 namespace ActOp.Runtime.Calls;
 

@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using System.Net;
-using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Orleans;

@@ -1,7 +1,6 @@
 using ActOp.Calls;
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.Concurrency;
 using Orleans.Runtime;

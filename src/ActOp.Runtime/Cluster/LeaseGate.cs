@@ -1,5 +1,5 @@
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 
 namespace ActOp.Runtime.Cluster;
 

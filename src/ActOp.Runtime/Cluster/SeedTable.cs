@@ -1,5 +1,6 @@
 using System.Collections.Immutable;
 using System.Net;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using Orleans;

@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Hosting;
 using Orleans;
 using Orleans.Diagnostics;
 using Orleans.Runtime;

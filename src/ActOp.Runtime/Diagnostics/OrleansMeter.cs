@@ -2,7 +2,7 @@ using System.Diagnostics.Metrics;
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using Orleans.Runtime;
 using Orleans.Statistics;
@@ -160,52 +160,4 @@ internal sealed class OrleansMeter : IDisposable
         if (others > 0)
             yield return new Measurement<int>(others, new KeyValuePair<string, object?>("type", CallMetrics.Other));
     }
-}
-
-/// <summary>What is counted only for the names of Orleans. None of it happens for each call.</summary>
-internal enum NodeEvent
-{
-    CallCancelled,
-    Forwarded,
-    Rerouted,
-    SendFailed,
-    LongTurn,
-    StartFailed,
-    StartedTwice,
-    Collection,
-    Lookup,
-    LookupHere,
-    LookupHereFound,
-    LookupSent,
-    Registration,
-    RegistrationHere,
-    RegistrationSent,
-    Unregistration,
-    UnregistrationHere,
-    UnregistrationSent,
-    ProbeSent,
-    ProbeReceived,
-    ProbeAnswered,
-    HealthCheck,
-    HealthCheckFailed,
-    ProducerAdded,
-    ProducerRemoved,
-    ConsumerAdded,
-    ConsumerRemoved,
-    AgentStarted,
-    AgentStopped,
-    QueueNotOpened,
-    QueueNotRead,
-    MessageRead,
-    MessageDelivered,
-}
-
-/// <summary>How often each <see cref="NodeEvent"/> has happened on a node. Any thread.</summary>
-internal sealed class NodeCounts
-{
-    private readonly long[] _counts = new long[Enum.GetValues<NodeEvent>().Length];
-
-    internal long this[NodeEvent what] => Interlocked.Read(ref _counts[(int)what]);
-
-    internal void Add(NodeEvent what, int count = 1) => Interlocked.Add(ref _counts[(int)what], count);
 }

@@ -3,6 +3,7 @@ using System.Diagnostics;
 using System.Text;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Foundation;
 using ActOp.Wire;
 
 namespace ActOp.Runtime.Diagnostics;
@@ -65,25 +66,6 @@ internal sealed class UnknownTrace
     }
 
     internal static bool IsHere => Local.Value is not null;
-}
-
-/// <summary>Chooses the calls outside of any trace that ask the listeners. Any thread. See CallTracingOptions.RootShare.</summary>
-internal sealed class RootTraces(double share)
-{
-    /// <summary>2^64 divided by the golden ratio: its multiples spread evenly, whatever part of them is looked at.</summary>
-    private const ulong Step = 0x9E3779B97F4A7C15;
-
-    /// <summary>Of all numbers of 64 bits; the largest stands for all.</summary>
-    private readonly ulong _below = share >= 1 ? ulong.MaxValue : (ulong)(share * Math.Pow(2, 64));
-
-    [ThreadStatic]
-    private static ulong t_number;
-
-    /// <summary>Not all calls ask.</summary>
-    internal bool DropsAny => _below != ulong.MaxValue;
-
-    /// <summary>The next call of this thread asks.</summary>
-    internal bool Ask() => _below == ulong.MaxValue || (t_number += Step) < _below;
 }
 
 /// <summary>The callee's span of a recorded call while it runs without filters; filters end it themselves.</summary>

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 
 namespace ActOp.Runtime.Diagnostics;

@@ -1,5 +1,5 @@
 using System.Diagnostics.Metrics;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Stages;
 using ActOp.Staging;

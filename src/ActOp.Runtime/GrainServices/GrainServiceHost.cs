@@ -1,9 +1,9 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Reminders;
-using ActOp.Runtime.Routing;
 using ActOp.Serialization;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,6 +1,6 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;

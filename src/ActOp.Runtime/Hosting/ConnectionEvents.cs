@@ -1,3 +1,4 @@
+using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 

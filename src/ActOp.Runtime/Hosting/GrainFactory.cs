@@ -3,7 +3,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Routing;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Timers;
 using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;

@@ -6,6 +6,7 @@ using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
@@ -34,7 +35,7 @@ namespace ActOp.Runtime.Hosting;
 /// <item>The host (<see cref="SiloHost"/>, <see cref="ClientHost"/>) owns the node and its lifecycle: one start, one stop, in this order.
 /// If the start fails, it closes what was opened. Disposing the host kills a node that was not stopped.</item>
 /// <item>The node owns the stages and their threads, the time and its timers (<see cref="NodeTime"/>), the mesh with its listeners, links,
-/// pollers and their descriptors (through <see cref="Peers"/>), the background work (<see cref="Hosting.Background"/>), the activations,
+/// pollers and their descriptors (through <see cref="Peers"/>), the background work (<see cref="Foundation.Background"/>), the activations,
 /// and the meters.</item>
 /// <item>An activation owns its instance, its service scope, its timers and its token. A stop ends all (<see cref="DrainAsync"/>); those
 /// that do not end in time are left to the garbage collector, without timers and threads.</item>

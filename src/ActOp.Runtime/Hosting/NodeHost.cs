@@ -1,5 +1,6 @@
 using ActOp.Configuration;
 using ActOp.Mesh.Transports;
+using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
@@ -128,22 +129,6 @@ internal abstract class NodeHost(IServiceProvider services, Func<IServiceProvide
         await _start.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (_start.IsCompletedSuccessfully)
             await LeaveAsync(Node, cancellationToken).ConfigureAwait(false);
-    }
-}
-
-/// <summary>A step of the node in its lifecycle. Continuations are application code and run on the thread pool.</summary>
-internal sealed class NodeStep(Func<CancellationToken, Task> start, Func<CancellationToken, Task> stop) : Orleans.ILifecycleObserver
-{
-    public Task OnStart(CancellationToken cancellationToken = default) => OnPoolAsync(start(cancellationToken));
-
-    public Task OnStop(CancellationToken cancellationToken = default) => OnPoolAsync(stop(cancellationToken));
-
-    /// <summary>Waits for a step and continues on the thread pool.</summary>
-    internal static async Task OnPoolAsync(Task step)
-    {
-        await step.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
-        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
-        await step.ConfigureAwait(false);
     }
 }
 

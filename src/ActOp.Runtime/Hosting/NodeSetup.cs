@@ -9,6 +9,7 @@ using ActOp.Mesh.Transports.Tcp;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting.Tls;
 using ActOp.Staging;
 using ActOp.Staging.Measuring;
@@ -381,24 +382,5 @@ internal static class SetupReader
         {
             throw new OrleansConfigurationException(exception.Message, exception);
         }
-    }
-}
-
-/// <summary>The node's source of randomness: one seed, any thread.</summary>
-internal sealed class SeededRandom(int seed)
-{
-    private readonly Lock _gate = new();
-    private readonly Random _random = new(seed);
-
-    internal int Next(int limit)
-    {
-        lock (_gate)
-            return _random.Next(limit);
-    }
-
-    internal void Shuffle<T>(T[] items)
-    {
-        lock (_gate)
-            _random.Shuffle(items);
     }
 }

@@ -118,7 +118,7 @@ internal sealed class EdgeCounters
         if (!callee.Class.IsOrdinary || !IsSampled(Current(), out var weight))
             return;
         var source = call.RemoteSource;
-        if (!Routing.SystemGrainIds.IsSystemGrain(source))
+        if (!Foundation.SystemGrainIds.IsSystemGrain(source))
             callee.CountEdge(source, weight * MessagesOf(call));
     }
 
@@ -127,7 +127,7 @@ internal sealed class EdgeCounters
         if (callee is { Class.IsOrdinary: false })
             return;
         var target = call.TargetId;
-        if (callee is null && Routing.SystemGrainIds.IsSystemGrain(target))
+        if (callee is null && Foundation.SystemGrainIds.IsSystemGrain(target))
             return;
         var stripe = Current();
         if (callee is null)

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using ActOp.Partitioning;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;

@@ -4,6 +4,7 @@ using ActOp.Partitioning;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Placement;
 using Microsoft.Extensions.DependencyInjection;

@@ -1,5 +1,5 @@
 using ActOp.Partitioning;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using Orleans;
 using Orleans.Placement.Repartitioning;

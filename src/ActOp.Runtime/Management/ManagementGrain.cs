@@ -1,5 +1,6 @@
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Placement;
 using Orleans;

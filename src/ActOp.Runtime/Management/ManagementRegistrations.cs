@@ -1,5 +1,6 @@
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Timers;

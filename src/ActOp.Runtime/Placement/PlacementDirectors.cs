@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;

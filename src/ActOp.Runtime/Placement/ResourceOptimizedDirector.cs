@@ -1,6 +1,6 @@
 using System.Collections.Frozen;
 using ActOp.Partitioning;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using Orleans;
 using Orleans.Configuration;

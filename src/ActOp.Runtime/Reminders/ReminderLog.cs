@@ -1,5 +1,5 @@
 using System.Diagnostics.Metrics;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;
 

@@ -1,6 +1,7 @@
 using ActOp.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Orleans;
 using Orleans.Hosting;

@@ -2,6 +2,7 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Wire;
 using Orleans;

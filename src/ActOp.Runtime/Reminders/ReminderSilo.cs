@@ -1,5 +1,5 @@
 using ActOp.Calls;
-using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;

@@ -1,6 +1,6 @@
 using ActOp.Mesh;
 using ActOp.Runtime.Calls;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Staging;
 
 namespace ActOp.Runtime.Routing;

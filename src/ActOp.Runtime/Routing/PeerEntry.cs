@@ -1,8 +1,7 @@
 using System.Diagnostics.Metrics;
 using ActOp.Configuration;
 using ActOp.Mesh;
-using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using Orleans.Runtime;
 

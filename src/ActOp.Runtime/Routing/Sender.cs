@@ -2,6 +2,7 @@ using System.Text;
 using ActOp.Mesh;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
+using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using Orleans.Runtime;
 

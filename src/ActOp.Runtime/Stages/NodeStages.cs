@@ -1,5 +1,5 @@
 using ActOp.Configuration;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using ActOp.Staging;
 

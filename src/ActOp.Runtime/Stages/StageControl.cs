@@ -1,5 +1,5 @@
 using ActOp.Configuration;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Staging.Control;
 using ActOp.Staging.Measuring;
 using ActOp.Staging.Model;

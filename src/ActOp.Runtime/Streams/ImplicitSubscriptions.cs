@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using System.Security.Cryptography;
 using System.Text;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.BroadcastChannel;
 using Orleans.Metadata;

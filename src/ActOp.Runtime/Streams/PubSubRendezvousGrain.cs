@@ -1,7 +1,6 @@
 using ActOp.Calls;
 using ActOp.Configuration;
-using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Routing;
+using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans;
@@ -165,7 +164,7 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
 
     /// <summary>The agent was on a silo that is dead, or that no view lists any more.</summary>
     private bool IsLost(GrainId agent) =>
-        !Routing.SystemGrainIds.TryGetAddress(agent, out var silo) || !_parts.ClusterView.IsUsable(silo);
+        !Foundation.SystemGrainIds.TryGetAddress(agent, out var silo) || !_parts.ClusterView.IsUsable(silo);
 
     private async Task ChangeAsync(Action<PubSubGrainState> change)
     {

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;

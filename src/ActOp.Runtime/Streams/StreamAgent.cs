@@ -1,7 +1,6 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using Orleans.Configuration;
 using Orleans.Internal;
 using Orleans.Providers.Streams.Common;

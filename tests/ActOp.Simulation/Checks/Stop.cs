@@ -1,4 +1,3 @@
-using ActOp.Runtime.Hosting;
 using ActOp.Simulation.World;
 
 namespace ActOp.Simulation.Checks;

@@ -2,6 +2,7 @@ using System.Net;
 using ActOp.Configuration;
 using ActOp.Mesh.Transports;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

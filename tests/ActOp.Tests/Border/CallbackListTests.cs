@@ -1,4 +1,5 @@
 using System.Reflection;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Orleans.Serialization.Serializers;
 

@@ -1,3 +1,4 @@
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
 using ActOp.Tests.Clusters;

@@ -1,4 +1,5 @@
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Tests.Clusters;
 using Orleans.Concurrency;

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Calls;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using ActOp.Tests.Clusters;
 using ActOp.Wire;

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Logging;
 

@@ -1,6 +1,6 @@
 using System.Net;
 using ActOp.Configuration;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Logging;

@@ -5,6 +5,7 @@ using System.Security.Authentication;
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using ActOp.Configuration;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Hosting.Tls;
 using ActOp.Tests.Clusters;

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Configuration;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;

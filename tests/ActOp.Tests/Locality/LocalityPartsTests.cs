@@ -2,7 +2,7 @@ using System.Net;
 using System.Runtime.CompilerServices;
 using ActOp.Configuration;
 using ActOp.Partitioning;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
 using ActOp.Tests.Clusters;
 using FsCheck;

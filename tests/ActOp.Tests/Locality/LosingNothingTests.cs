@@ -1,7 +1,6 @@
 using System.Diagnostics.Metrics;
 using ActOp.Configuration;
 using ActOp.Placement;
-using ActOp.Runtime.Diagnostics;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;
 using Microsoft.Extensions.Logging;

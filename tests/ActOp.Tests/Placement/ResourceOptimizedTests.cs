@@ -1,7 +1,7 @@
 using System.Net;
 using ActOp.Configuration;
 using ActOp.Partitioning;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using ActOp.Tests.Clusters;
 

@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Reminders;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;

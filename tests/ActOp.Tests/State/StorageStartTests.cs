@@ -1,4 +1,4 @@
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.Hosting;
 using Orleans.Storage;
 

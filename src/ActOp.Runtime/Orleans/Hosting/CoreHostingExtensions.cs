@@ -1,6 +1,5 @@
 using System.Net;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;

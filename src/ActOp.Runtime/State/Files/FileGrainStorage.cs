@@ -1,5 +1,5 @@
 using ActOp.Configuration;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
@@ -203,7 +203,7 @@ internal sealed class FileGrainStorage : IGrainStorage, ILifecycleParticipant<IS
         return await item.Result;
     }
 
-    private void LogDefect(Exception exception) => new Hosting.Log(_logger).StageFailed("storage-files", exception);
+    private void LogDefect(Exception exception) => new Foundation.Log(_logger).StageFailed("storage-files", exception);
 
     private sealed class Operation<TResult>(Func<TResult> operation, CancellationToken cancellationToken) : IStageItem
     {

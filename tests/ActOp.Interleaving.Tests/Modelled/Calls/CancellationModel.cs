@@ -3,7 +3,7 @@ using ActOp.Interleaving.Tests.Exploring;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 using Orleans.CodeGeneration;
 using Orleans.Runtime;

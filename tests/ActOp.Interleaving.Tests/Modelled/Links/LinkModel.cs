@@ -2,7 +2,7 @@ using System.Buffers.Binary;
 using ActOp.Interleaving.Tests.Exploring;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
 
 namespace ActOp.Models;

@@ -1,10 +1,9 @@
-using System.Diagnostics.CodeAnalysis;
 using ActOp.Calls;
 using ActOp.Interleaving.Tests.Exploring;
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Foundation;
 using ActOp.Serialization;
 using ActOp.Wire;
 using Orleans.Runtime;
@@ -115,17 +114,6 @@ internal sealed class IdIntern
     internal static void Write(ref WireWriter writer, GrainId id) => throw new NotSupportedException(id.Name);
 
     internal GrainId Read(ref WireReader reader) => throw new NotSupportedException(nameof(Read));
-}
-
-internal static class SystemGrainIds
-{
-    internal static bool TryGetAddress(GrainId id, [NotNullWhen(true)] out SiloAddress? address)
-    {
-        address = null;
-        return false;
-    }
-
-    internal static GrainId Client(SiloAddress address) => new(address.Name);
 }
 
 internal static class RequestDeadline

@@ -1,6 +1,5 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Health;
-using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 using Microsoft.Extensions.Options;

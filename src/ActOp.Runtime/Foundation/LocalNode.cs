@@ -1,14 +1,13 @@
-using ActOp.Runtime.Diagnostics;
 using ActOp.Staging;
 using Orleans.Runtime;
 
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Foundation;
 
 /// <summary>
 /// The identity of this node and what all its parts share: time, log, randomness, limits, and whether the node is stopping.
 /// </summary>
 /// <remarks>
-/// A part takes this and the parts that it uses, never the <see cref="Node"/>, which composes the parts. Owns nothing.
+/// A part takes this and the parts that it uses, never the node, which composes the parts. Owns nothing.
 /// Immutable, except for the two flags that the node sets when it stops or has been declared dead. Any thread.
 /// </remarks>
 internal sealed class LocalNode
@@ -77,4 +76,42 @@ internal sealed class LocalNode
     internal void MarkStopping() => _isStopping = true;
 
     internal void MarkDead() => _isDead = true;
+}
+
+/// <summary>The node's source of randomness: one seed, any thread.</summary>
+internal sealed class SeededRandom(int seed)
+{
+    private readonly Lock _gate = new();
+    private readonly Random _random = new(seed);
+
+    internal int Next(int limit)
+    {
+        lock (_gate)
+            return _random.Next(limit);
+    }
+
+    internal void Shuffle<T>(T[] items)
+    {
+        lock (_gate)
+            _random.Shuffle(items);
+    }
+}
+
+/// <summary>Chooses the calls outside of any trace that ask the listeners. Any thread. See CallTracingOptions.RootShare.</summary>
+internal sealed class RootTraces(double share)
+{
+    /// <summary>2^64 divided by the golden ratio: its multiples spread evenly, whatever part of them is looked at.</summary>
+    private const ulong Step = 0x9E3779B97F4A7C15;
+
+    /// <summary>Of all numbers of 64 bits; the largest stands for all.</summary>
+    private readonly ulong _below = share >= 1 ? ulong.MaxValue : (ulong)(share * Math.Pow(2, 64));
+
+    [ThreadStatic]
+    private static ulong t_number;
+
+    /// <summary>Not all calls ask.</summary>
+    internal bool DropsAny => _below != ulong.MaxValue;
+
+    /// <summary>The next call of this thread asks.</summary>
+    internal bool Ask() => _below == ulong.MaxValue || (t_number += Step) < _below;
 }

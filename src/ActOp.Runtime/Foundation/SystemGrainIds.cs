@@ -1,7 +1,7 @@
 using System.Text;
 using Orleans.Runtime;
 
-namespace ActOp.Runtime.Routing;
+namespace ActOp.Runtime.Foundation;
 
 /// <summary>Ids that contain a location: system targets of a silo, and observers of a client or silo.</summary>
 internal static class SystemGrainIds

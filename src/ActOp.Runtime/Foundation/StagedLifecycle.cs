@@ -3,7 +3,7 @@ using Microsoft.Extensions.Logging;
 using Orleans;
 using Orleans.Runtime;
 
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Foundation;
 
 /// <summary>Runs its observers by stage: ascending at start, descending at stop. One thread at a time.</summary>
 /// <remarks>
@@ -271,4 +271,20 @@ internal static partial class ServiceMomentLog
 {
     [LoggerMessage(1350, LogLevel.Error, "A callback of IServiceLifecycle.{Moment} failed.")]
     internal static partial void CallbackFailed(ILogger logger, string moment, Exception exception);
+}
+
+/// <summary>A step of the node in its lifecycle. Continuations are application code and run on the thread pool.</summary>
+internal sealed class NodeStep(Func<CancellationToken, Task> start, Func<CancellationToken, Task> stop) : Orleans.ILifecycleObserver
+{
+    public Task OnStart(CancellationToken cancellationToken = default) => OnPoolAsync(start(cancellationToken));
+
+    public Task OnStop(CancellationToken cancellationToken = default) => OnPoolAsync(stop(cancellationToken));
+
+    /// <summary>Waits for a step and continues on the thread pool.</summary>
+    internal static async Task OnPoolAsync(Task step)
+    {
+        await step.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        await Task.CompletedTask.ConfigureAwait(ConfigureAwaitOptions.ForceYielding);
+        await step.ConfigureAwait(false);
+    }
 }

@@ -1,6 +1,6 @@
 using ActOp.Calls;
 
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Foundation;
 
 /// <summary>
 /// Calls code of the application that does not belong to a turn, and whose answer the runtime needs: on the thread pool, for a limited

@@ -1,7 +1,7 @@
-using ActOp.Runtime.Diagnostics;
+using System.Diagnostics.CodeAnalysis;
 using Orleans.Runtime;
 
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Foundation;
 
 /// <summary>A node: its address, its clock and its counters.</summary>
 internal sealed class LocalNode(SiloAddress address)
@@ -25,4 +25,27 @@ internal sealed class NodeTime
     internal long TimestampFrequency => 1_000_000;
 
     internal long GetTimestamp() => 0;
+}
+
+internal enum NodeEvent
+{
+    SendFailed,
+}
+
+internal sealed class NodeCounts
+{
+    private readonly List<NodeEvent> _events = [];
+
+    internal void Add(NodeEvent seen) => _events.Add(seen);
+}
+
+internal static class SystemGrainIds
+{
+    internal static bool TryGetAddress(GrainId id, [NotNullWhen(true)] out SiloAddress? address)
+    {
+        address = null;
+        return false;
+    }
+
+    internal static GrainId Client(SiloAddress address) => new(address.Name);
 }

@@ -1,4 +1,4 @@
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Foundation;
 
 /// <summary>
 /// The runtime's own time. Its timers end with the node, and exceptions of callbacks are logged instead of ending the process. Callbacks

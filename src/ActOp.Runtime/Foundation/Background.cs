@@ -1,6 +1,6 @@
 using ActOp.Staging;
 
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Foundation;
 
 /// <summary>
 /// Supervises work without a caller. Each failure is logged with the name of the part; the part then continues.

@@ -1,7 +1,7 @@
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;
 
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Foundation;
 
 /// <summary>
 /// The runtime's log lines. Event ids: 1xx calls, 2xx activations, 3xx migration, 4xx network, 5xx cluster, 600 to 609 locality, 610 to
@@ -260,7 +260,7 @@ internal sealed partial class Log(ILogger logger)
     /// <summary>Of a grain or an observer, which the application can change, or of a service of the runtime.</summary>
     internal void LongTurn(GrainId grain, long milliseconds)
     {
-        if (Routing.SystemGrainIds.IsControl(grain))
+        if (Foundation.SystemGrainIds.IsControl(grain))
             LongSystemTurn(logger, grain, milliseconds);
         else
             LongTurn(logger, grain, milliseconds);

@@ -3,7 +3,7 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Logging.Abstractions;
 
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Foundation;
 
 /// <summary>Code of the application that is told or asked something beside the work, and gives no answer that the work needs.</summary>
 internal enum BorderKind

@@ -1,0 +1,46 @@
+using System.Text.RegularExpressions;
+
+namespace ActOp.House.Tests;
+
+/// <summary>Which folders of a project need each other. A folder needs another one if a file in it has a using of its namespace.</summary>
+/// <remarks>Folders <c>Orleans</c> are not counted: their names are given, and belong to all areas.</remarks>
+public class FolderTests(ITestOutputHelper output)
+{
+    /// <summary>The list gets shorter: a pair that is gone must leave it.</summary>
+    [Fact]
+    public void Two_folders_need_each_other_only_where_the_list_says_why()
+    {
+        var needs = Needs();
+        var pairs = needs.Where(one => string.CompareOrdinal(one.From, one.To) < 0 && needs.Contains((one.To, one.From)))
+            .Select(static one => one.From + "," + one.To.Split('/')[1]).Order(StringComparer.Ordinal).ToArray();
+        var listed = Repository.List("folder-pairs.txt");
+        output.WriteLine($"pairs of folders that need each other: {pairs.Length}");
+        Findings.None(pairs.Except(listed.Keys).Select(static pair => pair + " is new")
+            .Concat(listed.Keys.Except(pairs).Select(static pair => pair + " is gone: remove it from the list"))
+            .Concat(listed.Where(static pair => pair.Value.Length == 0).Select(static pair => pair.Key + " has no reason")));
+    }
+
+    /// <summary>Whatever needs the foundation, the foundation needs none of it.</summary>
+    [Fact]
+    public void The_foundation_of_the_runtime_needs_no_other_folder() =>
+        Findings.None(Needs().Where(static one => one.From == "ActOp.Runtime/Foundation"));
+
+    private static HashSet<(string From, string To)> Needs()
+    {
+        var needs = new HashSet<(string From, string To)>();
+        foreach (var file in Repository.Sources("src"))
+        {
+            if (file.Folders.Length == 0 || file.Folders[0] == "Orleans")
+                continue;
+            var root = file.Project == "ActOp.Abstractions" ? "ActOp" : file.Project;
+            foreach (Match match in Regex.Matches(file.Text, @"^using (?:static )?" + Regex.Escape(root) + @"\.(\w+)", RegexOptions.Multiline))
+            {
+                var (from, to) = (file.Project + "/" + file.Folders[0], file.Project + "/" + match.Groups[1].Value);
+                if (from != to)
+                    needs.Add((from, to));
+            }
+        }
+
+        return needs;
+    }
+}
