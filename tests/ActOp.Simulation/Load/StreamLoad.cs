@@ -90,7 +90,7 @@ internal sealed class StreamLoad : IThemeLoad
 
     public int ObserversOf(Machine machine) => machine.IsSilo ? 0 : 1;
 
-    public bool IsExpected(LogLine line) => false;
+    public Excuse? ExcuseOf(LogLine line) => null;
 
     /// <summary>Whether a subscription takes several items at once.</summary>
     internal bool HearsInBatches(Subscription subscription) => _dice.Chance(0.2);
