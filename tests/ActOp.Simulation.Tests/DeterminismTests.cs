@@ -17,7 +17,7 @@ public sealed class DeterminismTests
 
     /// <summary>
     /// A seed in a document or in a test means the same everywhere: neither where the program is, nor the names of files and the numbers of
-    /// lines in its stack traces, nor what the compiler has inlined, is in its history. Exceptions cross links in these seeds.
+    /// lines in its stack traces, nor what the compiler has inlined, is in its history. Exceptions cross links in this seed.
     /// </summary>
     [Fact]
     public void A_seed_has_the_same_events_in_another_folder_without_symbols_and_compiled_otherwise()
@@ -28,9 +28,9 @@ public sealed class DeterminismTests
             var (one, other) = (Path.Combine(folder.FullName, "a"), Path.Combine(folder.FullName, "much-longer", "than", "the-other"));
             Copy(one, static _ => true);
             Copy(other, static file => Path.GetExtension(file) != ".pdb");
-            string[] arguments = ["--seeds", "3,6", "--keep-going", "--hash"];
+            string[] arguments = ["--seeds", "3", "--keep-going", "--hash"];
             var hashes = Simulator.HashesInOrder(Simulator.StartIn(one, [], arguments).Output);
-            Assert.Equal(2, hashes.Length);
+            Assert.Single(hashes);
             Assert.Equal(hashes, Simulator.HashesInOrder(
                 Simulator.StartIn(other, new() { ["DOTNET_TieredCompilation"] = "0", ["DOTNET_TieredPGO"] = "0" }, arguments).Output));
         }

@@ -19,7 +19,7 @@ internal sealed record Excuse(string Name, string Of, double Most)
     internal static readonly Excuse Fault = new("a call fails: a fault then or shortly before", Calls, 0.15);
     internal static readonly Excuse Change = new("a call fails: a process came or ended shortly before", Calls, 0.04);
     internal static readonly Excuse SlowCall = new("a call times out: its grain was busy or waited for others", Calls, 0.01);
-    internal static readonly Excuse FullMailbox = new("a call is refused: the mailbox limit is small", Calls, 0.08);
+    internal static readonly Excuse FullMailbox = new("a call is refused: the mailbox limit is small", Calls, 0.15);
     internal static readonly Excuse FullLink = new("a call fails: large messages fill the links", Calls, 0.01);
     internal static readonly Excuse Hook = new("a call fails: a hook of the grain throws", Calls, 0.01);
     internal static readonly Excuse TurnWithoutLease = new("a turn beside a newer activation: evicted, no lease", Turns, 0.001);

@@ -200,10 +200,6 @@ internal static class Table
         new(56, "A start tells twice that it has succeeded", Activations + "ActivationLife.cs",
             "        var actions = On(activation, LifeEvent.Started);\n",
             "        var actions = On(activation, LifeEvent.Started);\n        if (PLANTED)\n            On(activation, LifeEvent.Started);\n", 20),
-        new(57, "A late tick lengthens the lease", "ActOp.Runtime/Cluster/SiloProbes.cs",
-            "            target.Grace += time;\n",
-            "            if (PLANTED)\n                target.SentAt += time;\n            else\n                target.Grace += time;\n", 100,
-            Theme.Lease),
         new(60, "A grain that arrives takes itself for released", Activations + "Beginning.cs",
             "        while (!_isCancelled && activation.Parts.Local.AcceptsActivations)\n",
             "        if (PLANTED)\n            return true;\n        while (!_isCancelled && activation.Parts.Local.AcceptsActivations)\n", 400)
