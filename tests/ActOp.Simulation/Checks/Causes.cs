@@ -16,7 +16,7 @@ internal sealed class Causes(World.World world, Func<Faults> faults)
     private long _hookThrew = long.MinValue / 2;
     private long _largeUntil = long.MinValue / 2;
 
-    /// <summary>What a fault causes after its end: suspicion, votes, the lease of a silent silo, and the retries of what has failed.</summary>
+    /// <summary>What a fault causes after its end: suspicion, votes, the lease of a silent silo, and retries.</summary>
     private long Aftermath => (Pump.Second * 15) + world.Settings.ResponseTimeout.Ticks
         + (world.Settings.HasLease ? world.Settings.Lease.Ticks : 0);
 
