@@ -93,7 +93,7 @@ internal static class Program
         var outcome = Run.Play(seed, ThemeOf(options), trace);
         if (options.ContainsKey("--hash"))
             Console.WriteLine("seed " + seed + " hash " + outcome.Hash.ToString("x16"));
-        Report.Write([outcome], Environment.CpuUsage.TotalTime);
+        Report.Write([outcome], ThemeOf(options), Environment.CpuUsage.TotalTime);
         return CodeOf([outcome]);
     }
 
@@ -143,12 +143,12 @@ internal static class Program
                 Console.WriteLine(outcomes.Count + " seeds, " + watch.Elapsed.TotalSeconds.ToString("F0") + " s");
         }
 
-        var excuses = Report.Write(outcomes, Environment.CpuUsage.TotalTime - cpu);
+        var excuses = Report.Write(outcomes, theme, Environment.CpuUsage.TotalTime - cpu);
         if (outcomes.Count < Excuses.EnoughSeeds)
             return CodeOf(outcomes);
-        foreach (var exceeded in excuses.Exceeded())
+        foreach (var exceeded in excuses.Exceeded(theme))
             Console.WriteLine("theme " + theme + " excuses: " + exceeded);
-        return excuses.Exceeded().Any() ? Safety : CodeOf(outcomes);
+        return excuses.Exceeded(theme).Any() ? Safety : CodeOf(outcomes);
     }
 
     private static IEnumerable<ulong> Seeds(string ranges)

@@ -1,4 +1,5 @@
 using ActOp.Simulation.Checks;
+using ActOp.Simulation.World;
 
 namespace ActOp.Simulation;
 
@@ -7,8 +8,9 @@ internal static class Report
 {
     /// <summary>Writes what happened in all seeds; returns their excuses.</summary>
     /// <param name="outcomes">All seeds.</param>
+    /// <param name="theme">Theirs.</param>
     /// <param name="cpu">Time of processors that they took.</param>
-    internal static Excuses Write(List<Outcome> outcomes, TimeSpan cpu)
+    internal static Excuses Write(List<Outcome> outcomes, Theme theme, TimeSpan cpu)
     {
         var excuses = new Excuses();
         outcomes.ForEach(one => excuses.Add(one.Excuses));
@@ -28,7 +30,7 @@ internal static class Report
             "lives       " + outcomes.Sum(static one => one.LifeEvents) + " events, of " +
                 outcomes.SelectMany(static one => one.KindsOfLifeEvents).Distinct().Count() + " of " + LifeEvents.AllKinds + " kinds");
         Console.WriteLine("excuses");
-        foreach (var line in excuses.Table())
+        foreach (var line in excuses.Table(theme))
             Console.WriteLine(line);
         Console.WriteLine(
             "violations  " + outcomes.Sum(static one => one.Violations.Count) + " in " +

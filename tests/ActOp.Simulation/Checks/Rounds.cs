@@ -17,7 +17,8 @@ internal sealed class Rounds(World.World world, Ledger ledger, Func<Faults> faul
     /// <summary>A grain that begins, moves or ends is, for a moment, in two places or in none.</summary>
     private const int MostLooks = 3;
 
-    private readonly Dictionary<GrainId, int> _doubts = [];
+    /// <summary>Looks in a row at which a grain was doubtful, all of them in one life.</summary>
+    private readonly Dictionary<GrainId, (int Looks, Life? Life)> _doubts = [];
     private long _quietSince;
 
     /// <summary>Looks at the directory while nothing was wrong.</summary>
@@ -64,21 +65,23 @@ internal sealed class Rounds(World.World world, Ledger ledger, Func<Faults> faul
         Looks++;
         var silos = world.Silos.ToArray();
         var map = silos[0].Node.DirectoryService.Map;
-        var doubtful = new HashSet<GrainId>();
+        var doubtful = new Dictionary<GrainId, Life?>();
         foreach (var number in ledger.Counters)
         {
             var id = Numbers.IdOf(silos[0].Grains, number);
             var owner = silos.FirstOrDefault(silo => silo.Node.Address.Equals(map.OwnerOf(id)));
             if (owner?.Node.DirectoryService.Lookup(id) is { IsCompletedSuccessfully: true } lookup && IsDoubtful(silos, id, lookup.Result))
-                doubtful.Add(id);
+                doubtful.Add(id, ledger.NewestOf(number));
         }
 
-        foreach (var id in _doubts.Keys.Where(id => !doubtful.Contains(id)).ToArray())
+        foreach (var id in _doubts.Keys.Where(id => !doubtful.ContainsKey(id)).ToArray())
             _doubts.Remove(id);
-        foreach (var id in doubtful)
+        foreach (var (id, life) in doubtful)
         {
-            _doubts[id] = _doubts.GetValueOrDefault(id) + 1;
-            if (_doubts[id] > MostLooks)
+            // A grain that has moved meanwhile may be seen in one move after the other: each begins slowly.
+            var (looks, before) = _doubts.GetValueOrDefault(id);
+            _doubts[id] = (before == life ? looks + 1 : 1, life);
+            if (_doubts[id].Looks > MostLooks)
                 ledger.Accuse("directory", "The directory and the silos do not agree on " + id + ", although nothing is wrong.");
         }
     }
