@@ -122,7 +122,8 @@ internal sealed class Run : IWorldWatcher
         var run = new Run(seed, theme, trace, scripted);
         run.Play();
         return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done,
-            run._ledger.Outcomes, run._ledger.Excuses, run._rounds.Looks, run._lives.Count, run._lives.Kinds, run._ledger.Violations);
+            run._ledger.Outcomes, run._ledger.Excuses, run._rounds.Looks, run._lives.Count, run._lives.Kinds,
+            run._ledger.Violations);
     }
 
     /// <summary>

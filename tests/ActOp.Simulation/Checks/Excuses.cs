@@ -120,7 +120,8 @@ internal sealed class Excuses
     internal IEnumerable<string> Exceeded(Theme theme) =>
         from excuse in Excuse.All
         where _counts.ContainsKey(excuse) && ShareOf(excuse) > excuse.MostOf(theme)
-        select $"\"{excuse.Name}\" was said of {100 * ShareOf(excuse):F4} % of the {excuse.Of}, more than {100 * excuse.MostOf(theme):G4} %";
+        select $"\"{excuse.Name}\" was said of {100 * ShareOf(excuse):F4} % of the {excuse.Of}, "
+            + $"more than {100 * excuse.MostOf(theme):G4} %";
 
     private double ShareOf(Excuse excuse) => (double)_counts[excuse].Count / Math.Max(1, _cases.GetValueOrDefault(excuse.Of));
 }

@@ -94,7 +94,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     private static readonly FaultKind[] Deafening =
         [.. Standing, .. Severing, FaultKind.TableSlow, FaultKind.TableRefuses, FaultKind.TableLosesAnswers, FaultKind.TableCutOff];
 
-    /// <summary>From when an evicted silo could hear of it until its turns end: a read of the table every 5 s, and again if one fails.</summary>
+    /// <summary>
+    /// From when an evicted silo could hear of it until its turns end: a read of the table every 5 s, and again if one fails.
+    /// </summary>
     private const long LongestUnaware = 15 * Pump.Second;
 
     private const string HookFailure = "The hook of a grain throws.";
