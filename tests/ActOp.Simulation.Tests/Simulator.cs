@@ -9,12 +9,18 @@ internal static partial class Simulator
     /// <summary>Far beyond any run of a few seeds; a run that hangs ends the test.</summary>
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
 
-    internal static (int Code, string Output) Start(params string[] arguments)
+    internal static (int Code, string Output) Start(params string[] arguments) => StartIn(AppContext.BaseDirectory, [], arguments);
+
+    /// <summary>Starts the program of another folder, with variables of the environment.</summary>
+    internal static (int Code, string Output) StartIn(
+        string folder, Dictionary<string, string> environment, params string[] arguments)
     {
         var start = new ProcessStartInfo("dotnet") { RedirectStandardOutput = true, RedirectStandardError = true };
-        start.ArgumentList.Add(Path.Combine(AppContext.BaseDirectory, "ActOp.Simulation.dll"));
+        start.ArgumentList.Add(Path.Combine(folder, "ActOp.Simulation.dll"));
         foreach (var argument in arguments)
             start.ArgumentList.Add(argument);
+        foreach (var (name, value) in environment)
+            start.Environment[name] = value;
         using var process = Process.Start(start)!;
         var errors = process.StandardError.ReadToEndAsync();
         var output = process.StandardOutput.ReadToEndAsync();
@@ -26,6 +32,9 @@ internal static partial class Simulator
 
         return (process.ExitCode, output.GetAwaiter().GetResult() + errors.GetAwaiter().GetResult());
     }
+
+    /// <summary>The hashes in their order.</summary>
+    internal static string[] HashesInOrder(string output) => [.. HashLine().Matches(output).Select(static match => match.Groups[2].Value)];
 
     /// <summary>Seed and hash of each run that <paramref name="output"/> tells of.</summary>
     internal static Dictionary<string, string> Hashes(string output) =>

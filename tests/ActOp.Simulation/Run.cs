@@ -16,8 +16,8 @@ internal sealed record Outcome(
     long Detours,
     IReadOnlyList<Fault> Faults,
     IReadOnlyDictionary<string, long> Calls,
-    long Excused,
-    long Lost,
+    Excuses Excuses,
+    long Looks,
     long LifeEvents,
     IReadOnlySet<(int Code, LifeEvent Happened)> KindsOfLifeEvents,
     IReadOnlyList<Violation> Violations);
@@ -27,14 +27,18 @@ internal sealed record Outcome(
 /// </summary>
 internal sealed class Run : IWorldWatcher
 {
-    /// <summary>An answer comes by its deadline and this: the sweep of deadlines, slow stages and the clock's rate.</summary>
-    private static readonly TimeSpan Grace = TimeSpan.FromSeconds(5);
+    /// <summary>
+    /// An answer comes by its deadline and this. The sweep of deadlines waits for the timer of the clock and in the control stage, its
+    /// exception in the mailbox of a caller that is a grain, and that of the caller before it. None of these waits is longer than
+    /// <see cref="MachineDriver.LongestWait"/>, also when a slow machine has a hiccup. The clock's rate takes a tenth of a second.
+    /// </summary>
+    private static readonly TimeSpan Grace = new(5 * MachineDriver.LongestWait);
 
     /// <summary>Steps of one run, at most: more is a loop.</summary>
     private const long MostEvents = 10_000_000;
 
-    /// <summary>A silo that is declared dead, and one whose lease runs out.</summary>
-    private static readonly int[] ExpectedErrors = [502, 505];
+    /// <summary>How often a run looks whether all agree.</summary>
+    private const long Glance = 10 * Pump.Millisecond;
 
     /// <summary>An orderly stop takes half a minute at most, which is what a host gives it, and the time of a slow machine.</summary>
     private static readonly TimeSpan LongestStop = TimeSpan.FromSeconds(40);
@@ -42,11 +46,17 @@ internal sealed class Run : IWorldWatcher
     /// <summary>Work of the mesh threw.</summary>
     private const int WorkFailed = 1008;
 
+    /// <summary>
+    /// Stands for the stack trace of each exception that is sent: what a real one says depends on the build, and its length moves time.
+    /// </summary>
+    private static readonly string Stack = string.Concat(Enumerable.Repeat("   at Simulation.Of.A.Method(That has thrown)\n", 12));
+
     private readonly ulong _seed;
     private readonly World.World _world;
     private readonly Faults _faults;
     private readonly Ledger _ledger;
     private readonly LifeEvents _lives;
+    private readonly Rounds _rounds;
     private readonly Callers _callers;
     private readonly KeeperLoad? _keepers;
     private readonly WaiterLoad? _waiters;
@@ -60,6 +70,7 @@ internal sealed class Run : IWorldWatcher
     private Run(ulong seed, Theme theme, TextWriter? trace, Scripted? scripted = null)
     {
         Wire.StableHash.IsRandom = false;
+        Serialization.Codecs.ExceptionBody.StackOf = static _ => Stack;
         _seed = seed;
         _scripted = scripted;
         _dice = new Dice(seed).Fork("run");
@@ -76,6 +87,7 @@ internal sealed class Run : IWorldWatcher
         _faults = new Faults(_world, kinds);
         _ledger = new Ledger(_world, () => _faults);
         _lives = new LifeEvents(_world, _ledger);
+        _rounds = new Rounds(_world, _ledger, () => _faults);
         _keepers = theme switch
         {
             Theme.States => new KeeperLoad(_world, _ledger, new Store(_world.Pump, _world.Dice.Fork("store"))),
@@ -110,7 +122,8 @@ internal sealed class Run : IWorldWatcher
         var run = new Run(seed, theme, trace, scripted);
         run.Play();
         return new Outcome(seed, run.Pump.Hash, new TimeSpan(run.Pump.Now), run.Pump.Events, run.Pump.Detours, run._faults.Done,
-            run._ledger.Outcomes, run._ledger.Excused, run._ledger.Lost, run._lives.Count, run._lives.Kinds, run._ledger.Violations);
+            run._ledger.Outcomes, run._ledger.Excuses, run._rounds.Looks, run._lives.Count, run._lives.Kinds,
+            run._ledger.Violations);
     }
 
     /// <summary>
@@ -133,10 +146,14 @@ internal sealed class Run : IWorldWatcher
         _feeds?.Configure(machine, services);
     }
 
+    public void Booted() => _ledger.Excuses.See(Excuse.Processes);
+
     public void StartFailed(Machine machine, Exception exception)
     {
-        if (_world.Network.IsWhole && _world.Table.IsWhole && _world.IsCalm)
+        if (_world.IsCalm)
             _ledger.Accuse("start", machine.Name + " did not start: " + exception);
+        else
+            _ledger.Excuses.Say(Excuse.StartFailed);
     }
 
     public void StopFailed(Machine machine, Exception exception) =>
@@ -167,7 +184,7 @@ internal sealed class Run : IWorldWatcher
             Rest();
         if (Pump.Events > MostEvents)
             _ledger.Accuse("endless", "The run has not ended after " + MostEvents + " events.");
-        foreach (var line in _world.Log.Where(line => !IsExpected(line)))
+        foreach (var line in _world.Log.Where(line => !(ExcuseOf(line) is { } excuse && _ledger.Excuses.Say(excuse))))
             _ledger.Accuse("log", line.Machine + " at " + new TimeSpan(line.Time) + ": " + line.Id.Id + " " + line.Text);
     }
 
@@ -202,11 +219,13 @@ internal sealed class Run : IWorldWatcher
         _feeds?.EndFaults();
     }
 
-    private bool IsExpected(LogLine line) => ExpectedErrors.Contains(line.Id.Id)
-        || (line.Id.Id == WorkFailed && _faults.Kinds.Contains(FaultKind.Descriptors))
-        || (line.Id.Id == KeeperLoad.OperationFailed && _keepers is not null)
-        || _scripted?.IsExpected(line) == true
-        || _own?.IsExpected(line) == true;
+    private Excuse? ExcuseOf(LogLine line) => line.Id.Id switch
+    {
+        502 or 505 => Excuse.Evicted,
+        WorkFailed when _faults.Kinds.Contains(FaultKind.Descriptors) => Excuse.Descriptors,
+        KeeperLoad.OperationFailed when _keepers is not null => Excuse.Storage,
+        _ => _scripted?.ExcuseOf(line) ?? _own?.ExcuseOf(line),
+    };
 
     private void BootLater(int host, bool isSilo, long delay) =>
         Pump.After(delay, null, EventKind.Fault, "boot", () => _world.Boot(host, isSilo));
@@ -238,6 +257,8 @@ internal sealed class Run : IWorldWatcher
 
         _own?.Watch();
         _ledger.CheckOverdue(Grace);
+        _ledger.SeeEvictions();
+        _rounds.Look(Grace);
         if (_world.IsCalm && _world.Silos.FirstOrDefault(static silo => silo.WasEvicted) is { } evicted)
             _ledger.Accuse("evicted", evicted.Name + " was evicted though nothing is wrong.");
         foreach (var machine in _world.Machines)
@@ -256,8 +277,12 @@ internal sealed class Run : IWorldWatcher
     {
         var bound = Pump.Now + (120 * Pump.Second);
         var settled = 0L;
+        var look = 0L;
         Until(() =>
         {
+            if (Pump.Now < look)
+                return false;
+            look = Pump.Now + Glance;
             if (!Quiet.HasSettled(_world))
                 settled = 0;
             else if (settled == 0)

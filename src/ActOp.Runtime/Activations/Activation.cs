@@ -38,7 +38,7 @@ internal sealed class Activation : CallHost, IStageItem, IGrainContext, ICallCha
     /// <inheritdoc cref="Life"/>
     internal Admission Admission;
 
-    /// <summary>Coarse time in ms when a request last started or ended; read by the collector.</summary>
+    /// <summary>Coarse time in ms when the start or a request last ended, or a request started; read by the collector.</summary>
     internal long LastUsed;
 
     private readonly ActivationHome _home;

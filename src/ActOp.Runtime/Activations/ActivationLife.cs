@@ -260,6 +260,8 @@ internal struct ActivationLife
     internal void Begun(Activation activation, MigrationState? state)
     {
         _process = Departing;
+        // A start may take longer than the collection age: the grain that arrives after that is not idle for so long.
+        activation.LastUsed = activation.Parts.Local.Clock.Now;
         var actions = On(activation, LifeEvent.Started);
         state?.Arrived(activation.Location);
         Do(activation, actions, default);

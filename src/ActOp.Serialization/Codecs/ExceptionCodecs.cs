@@ -79,6 +79,12 @@ internal static class ExceptionBody
     /// <summary>Longest members for which the getter of a message is called: objects in them are not deep.</summary>
     private const int MaxMembersOfMessage = 4096;
 
+    /// <summary>
+    /// The stack trace of an exception. A simulation sets another: the text has names of files and numbers of lines, and its length depends
+    /// on what the compiler has inlined.
+    /// </summary>
+    internal static Func<Exception, string?> StackOf { get; set; } = static exception => exception.StackTrace;
+
     internal static void Write(ref WireWriter writer, Exception value)
     {
         var type = value.GetType();
@@ -90,7 +96,7 @@ internal static class ExceptionBody
         writer.WriteByte(stored == message ? (byte)0 : (byte)1);
         if (stored != message)
             writer.WriteNullableString(stored);
-        var stack = value.StackTrace;
+        var stack = StackOf(value);
         writer.WriteNullableString(Short(stack));
         writer.WriteVarInt32(value.HResult);
         WriteInner(ref writer, value);

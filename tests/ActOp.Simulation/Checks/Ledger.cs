@@ -41,6 +41,9 @@ internal sealed class Life(long number, long counter, Machine machine, long sinc
 
     /// <summary>The last tick of its timer.</summary>
     internal long TickedAt { get; set; } = since;
+
+    /// <summary>The last call of it.</summary>
+    internal long UsedAt { get; set; } = since;
 }
 
 /// <summary>A call of the workload.</summary>
@@ -87,6 +90,15 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>After which nothing is promised of the order of requests.</summary>
     internal static FaultKind[] Disturbing => Delaying;
 
+    /// <summary>What keeps a silo from hearing of its eviction.</summary>
+    private static readonly FaultKind[] Deafening =
+        [.. Standing, .. Severing, FaultKind.TableSlow, FaultKind.TableRefuses, FaultKind.TableLosesAnswers, FaultKind.TableCutOff];
+
+    /// <summary>
+    /// From when an evicted silo could hear of it until its turns end: a read of the table every 5 s, and again if one fails.
+    /// </summary>
+    private const long LongestUnaware = 15 * Pump.Second;
+
     private const string HookFailure = "The hook of a grain throws.";
 
     /// <summary>
@@ -104,6 +116,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     private readonly HashSet<Ticket> _open = [];
     private readonly Dice _dice = world.Dice.Fork("hooks");
     private readonly SortedDictionary<string, long> _outcomes = new(StringComparer.Ordinal);
+    private readonly Dictionary<Machine, long> _evictedAt = [];
     private long _lastId;
     private long _lastLife;
     private Order? _order;
@@ -119,11 +132,11 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>Counts an outcome of a workload of its own.</summary>
     internal void Count(string outcome, long count = 1) => _outcomes[outcome] = _outcomes.GetValueOrDefault(outcome) + count;
 
-    /// <summary>Turns of an activation that another one had replaced, which a lease that nobody can keep allows.</summary>
-    internal long Excused { get; private set; }
+    /// <summary>What was excused, and of how many.</summary>
+    internal Excuses Excuses { get; } = new();
 
-    /// <summary>States that were lost with a move that failed.</summary>
-    internal long Lost { get; private set; }
+    /// <summary>Why calls fail.</summary>
+    internal Causes Causes { get; } = new(world, faults);
 
     internal IEnumerable<long> Counters => _newest.Keys.Order();
 
@@ -143,7 +156,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     {
         if (Violations.Count < 20)
             Violations.Add(new Violation(oracle, world.Pump.Now, text));
-        world.Pump.Note(null, EventKind.Check, oracle + ": " + text);
+        // The text may have stack traces, which differ from build to build.
+        world.Pump.Note(null, EventKind.Check, oracle);
+        world.Pump.Write(null, EventKind.Check, oracle + ": " + text);
     }
 
     /// <summary>A call is about to be made.</summary>
@@ -171,6 +186,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     {
         _open.Remove(ticket);
         ticket.HasEnded = true;
+        Excuses.See(Excuse.Calls);
         var outcome = exception is null ? "ok" : exception.GetType().Name;
         _outcomes[outcome] = _outcomes.GetValueOrDefault(outcome) + 1;
         if (exception is SiloUnavailableException)
@@ -225,6 +241,10 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
             Accuse("untyped", "The call " + Tell(ticket) + " ended with " + exception);
         else if (world.IsCalm && exception is not LimitExceededException)
             Accuse("calm", "The call " + Tell(ticket) + " failed though nothing is wrong: " + exception);
+        else if (Causes.Of(ticket, exception) is { } excuse)
+            Excuses.Say(excuse);
+        else
+            Accuse("causeless", "The call " + Tell(ticket) + " failed, and nothing was wrong then or shortly before: " + exception);
     }
 
     /// <summary>A life begins, with what it carries along from the life <paramref name="carriedFrom"/>; 0 for nothing.</summary>
@@ -233,12 +253,13 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         var life = new Life(++_lastLife, counter, machine, world.Pump.Now);
         life.Ids.UnionWith(carried);
         world.Pump.Note(machine, EventKind.Check, "life " + counter + " " + life.Number + " from " + carriedFrom);
+        Excuses.See(Excuse.Lives);
         if (_newest.TryGetValue(counter, out var before))
         {
-            if (MayRunOn(life) && !IsGone(before.Machine))
+            // A silo that does not know that it was evicted begins lives as it runs turns.
+            if (!IsGone(before.Machine) && MayRunOn(life))
             {
-                // A silo that does not know that it was evicted begins lives as it runs turns.
-                Excused++;
+                Excuses.Say(Excuse.LifeWithoutLease);
                 return life;
             }
 
@@ -271,9 +292,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         life.Ids.Add(id);
         _answers[id] = life.Ids.Count;
         Order.Applied(life, id);
-        CheckTurn(life);
+        Use(life);
         if (_overdueSince.TryGetValue(id, out var since) && world.Pump.Now - since > LatestTurn
-            && !faults().Any(since - (60 * Pump.Second), Delaying))
+            && !((faults().Any(since - (60 * Pump.Second), Delaying) || Causes.AnyLarge(since)) && Excuses.Say(Excuse.LateTurn)))
         {
             Accuse(
                 "late turn", "The id " + id + " was applied " + new TimeSpan(world.Pump.Now - since) +
@@ -284,8 +305,15 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>The life says how many ids it has, for the question <paramref name="id"/>.</summary>
     internal int Read(Life life, long id)
     {
-        CheckTurn(life);
+        Use(life);
         return _answers[id] = life.Ids.Count;
+    }
+
+    /// <summary>A turn of a call.</summary>
+    internal void Use(Life life)
+    {
+        life.UsedAt = world.Pump.Now;
+        CheckTurn(life);
     }
 
     internal void Tick(Life life)
@@ -308,6 +336,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         world.Pump.Note(machine, EventKind.Fault, trouble + " of " + number);
         if (number > 0)
             _spoilt[number] = world.Pump.Now;
+        Causes.HookThrew();
         if (trouble == FaultKind.HookThrows)
             throw new InvalidOperationException(HookFailure);
         await new TaskCompletionSource().Task;
@@ -317,7 +346,13 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     internal void CheckMailbox(IGrainContext grain) => Quiet.CheckLimit(world, (Runtime.Activations.Activation)grain, this);
 
     /// <summary>Milliseconds that a grain takes to begin.</summary>
-    internal int BeginsSlowly() => world.Theme == Theme.Moves && _dice.Chance(0.3) ? _dice.Below(2000) : 0;
+    internal int BeginsSlowly(long number)
+    {
+        var pause = world.Theme == Theme.Moves && _dice.Chance(0.3) ? _dice.Below(2000) : 0;
+        if (pause > 0)
+            Causes.Busy(number, (pause * Pump.Millisecond) + Pump.Second);
+        return pause;
+    }
 
     /// <summary>Now and then a grain asks for its end while it begins.</summary>
     internal bool EndsAtOnce() => !world.IsScripted && _dice.Chance(0.03);
@@ -337,7 +372,9 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
             if (ticket.Caller.IsDead)
             {
                 _open.Remove(ticket);
-                _outcomes["lost with its caller"] = _outcomes.GetValueOrDefault("lost with its caller") + 1;
+                Excuses.See(Excuse.Calls);
+                Excuses.Say(Excuse.CallerDied);
+                Count("lost with its caller");
             }
             else if (
                 ticket.Caller.IsRunning
@@ -380,24 +417,39 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     }
 
     /// <summary>
-    /// Memory ends with its process, with an activation that ends to end, and with a move in which a hook of the next life failed, or a
-    /// silo that had the state ended.
+    /// Memory ends with its process, at the request of the grain, when nobody has called for the collection age, and with a move in which a
+    /// hook of the next life failed, or a silo that had the state ended.
     /// </summary>
-    private bool MayForget(Life life)
+    private bool MayForget(Life life) => WhyForgotten(life) is { } excuse && Excuses.Say(excuse);
+
+    private Excuse? WhyForgotten(Life life)
     {
         if (IsGone(life.Machine))
-            return true;
-        if (life.EndReason is not { } reason || reason.ReasonCode == DeactivationReasonCode.DuplicateActivation)
-            return false;
-        if (life.Target is not { } target)
-            return true;
-        var failed = (_spoilt.TryGetValue(life.Counter, out var spoilt) && spoilt >= life.EndedAt)
-            || life.Machine.State != MachineState.Up
-            || faults().Any(life.EndedAt, FaultKind.RestartAll)
-            || faults().Concerned(target.Host, life.EndedAt, Ending)
-            || target is not { State: MachineState.Up, WasEvicted: false } || IsGone(target);
-        Lost += failed ? 1 : 0;
-        return failed;
+            return Excuse.ProcessEnded;
+        if (life.EndReason is not { } reason)
+            return null;
+        if (life.Target is { } target)
+            return WhyLost(life, target);
+        return reason.ReasonCode switch
+        {
+            DeactivationReasonCode.ApplicationRequested => Excuse.Asked,
+            // The clock of a machine may be a hundredth faster than the world's, and the age is measured in its steps.
+            DeactivationReasonCode.ActivationIdle
+                when life.EndedAt - life.UsedAt > (world.Settings.CollectionAge.Ticks * 0.98) - (Pump.Second / 5) => Excuse.Collected,
+            DeactivationReasonCode.ShuttingDown when life.Machine.State != MachineState.Up => Excuse.NoSilo,
+            _ => null,
+        };
+    }
+
+    /// <summary>Why a state did not arrive at the process that the life moved to.</summary>
+    private Excuse? WhyLost(Life life, Machine target)
+    {
+        if (_spoilt.TryGetValue(life.Counter, out var spoilt) && spoilt >= life.EndedAt)
+            return Excuse.Spoilt;
+        if (life.Machine.State != MachineState.Up)
+            return Excuse.SourceEnds;
+        return faults().Any(life.EndedAt, FaultKind.RestartAll) || faults().Concerned(target.Host, life.EndedAt, Ending)
+            || target is not { State: MachineState.Up, WasEvicted: false } || IsGone(target) ? Excuse.TargetEnds : null;
     }
 
     private static int TargetOf(DeactivationReason reason)
@@ -411,6 +463,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     /// <summary>Only the newest life of a counter may run turns.</summary>
     private void CheckTurn(Life life)
     {
+        Excuses.See(Excuse.Turns);
         if (life.MustNotServe)
             Accuse("served", Tell(life) + " serves though it asked for its end before it began.");
         var newest = _newest[life.Counter];
@@ -420,11 +473,7 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
         {
             Accuse("turn after the end", "A turn of " + Tell(life) + " after its end, when there is " + Tell(newest) + ".");
         }
-        else if (MayRunOn(life))
-        {
-            Excused++;
-        }
-        else
+        else if (!MayRunOn(life) || !Excuses.Say(Excuse.TurnWithoutLease))
         {
             Accuse(
                 "two lives", "A turn of " + Tell(life) + " when there is " + Tell(newest) + " since " + new TimeSpan(newest.Since) + ".");
@@ -432,13 +481,26 @@ internal sealed class Ledger(World.World world, Func<Faults> faults)
     }
 
     /// <summary>
-    /// Without a lease a silo that was evicted runs on until it hears of it. With one, only for the moment between the end of a pause and
-    /// the next look at the clock.
+    /// Without a lease a silo that was evicted runs on until it hears of it: it reads the table every 5 s, unless it is kept from that.
     /// </summary>
-    private bool MayRunOn(Life life)
+    private bool MayRunOn(Life life) => !world.Settings.HasLease && IsGone(life.Machine)
+        && world.Pump.Now - NewsOf(life.Machine) <= LongestUnaware;
+
+    /// <summary>Notes who was evicted since the last look.</summary>
+    internal void SeeEvictions()
     {
-        var justBack = world.Pump.Now - life.Machine.ResumedAt < Pump.Second;
-        return IsGone(life.Machine) && (!world.Settings.HasLease || justBack);
+        foreach (var silo in world.Silos)
+        {
+            if (silo.State == MachineState.Up && !_evictedAt.ContainsKey(silo) && IsGone(silo))
+                _evictedAt.Add(silo, world.Pump.Now);
+        }
+    }
+
+    /// <summary>When a silo that was evicted could begin to hear of it.</summary>
+    private long NewsOf(Machine machine)
+    {
+        var at = _evictedAt.GetValueOrDefault(machine, world.Pump.Now);
+        return Math.Max(Math.Max(at, machine.ResumedAt), faults().EndOf(machine.Host, Deafening));
     }
 
     /// <summary>The process has ended, or the others have declared it dead.</summary>

@@ -154,8 +154,9 @@ internal static class Quiet
                 ledger.Accuse("mailbox", activation + " is neither active nor gone.");
             else if (activation.Life.IsEndDecided)
                 ledger.Accuse("life", activation + " has decided to end and does not end.");
-            // A grain that moved while nobody called is as old as its new activation: nobody carries its age along.
-            var age = lives.TryGetValue(activation.GrainId, out var life) ? world.Pump.Now - life.Since
+            // A grain that moved while nobody called is as old as its new activation: nobody carries its age along. And a one-way call, or
+            // one that its caller has given up, may come late.
+            var age = lives.TryGetValue(activation.GrainId, out var life) ? world.Pump.Now - life.UsedAt
                 : TimeSpan.FromMilliseconds(machine.Node.Local.Clock.Now - activation.LastUsed).Ticks;
             // A slow link may have delivered a call of a waiter long after it was made.
             if (world.Settings.CollectionAge < LongestRest && age > LongestRest.Ticks && activation.Class.Type != typeof(Waiter)

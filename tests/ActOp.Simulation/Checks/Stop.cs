@@ -15,7 +15,7 @@ internal static class Stop
         Say(node.Calls.InFlight, "calls in flight");
         // The turns of a silo that was declared dead run no more, so the ends of its activations that were under way stay as they are:
         // objects, without timers.
-        if (!machine.WasEvicted && node.Local.Background.Running is { Length: > 0 } running)
+        if (node.Local.Background.Running is { Length: > 0 } running && !(machine.WasEvicted && ledger.Excuses.Say(Excuse.LeftByEvicted)))
             ledger.Accuse("left", machine.Name + " has stopped but background work runs: " + running + ".");
         foreach (var call in ledger.OpenCallsOf(machine))
             ledger.Accuse("left", machine.Name + " has stopped but a call has no end: " + call + ".");

@@ -95,8 +95,8 @@ internal sealed class Scripted(Scenario scenario, IReadOnlyList<Interference> pl
         _script = new Script(world, callers, ledger, faults, Fixtures);
     }
 
-    /// <summary>Whether an error in a log is what the interference must bring.</summary>
-    internal bool IsExpected(LogLine line) => !IsCalm && FailuresOfServices.Contains(line.Id.Id);
+    /// <summary>Why an error is in a log, if the interference must bring it; null if not.</summary>
+    internal Excuse? ExcuseOf(LogLine line) => !IsCalm && FailuresOfServices.Contains(line.Id.Id) ? Excuse.Reminders : null;
 
     internal void Configure(Machine machine, IServiceCollection services)
     {

@@ -94,12 +94,16 @@ internal enum CallKind
 
     /// <summary>The observer is deleted; the next watch makes another.</summary>
     Unwatch,
+
+    /// <summary>A large argument, and a large result.</summary>
+    Parcel,
 }
 
 /// <summary>The application's code outside of grains on every machine: loops that call, pause and call again.</summary>
 internal sealed class Callers(World.World world, Ledger ledger, Mix mix)
 {
     private readonly Dice _dice = world.Dice.Fork("load");
+    private readonly Parcels _parcels = new(world, ledger);
     private readonly Dictionary<Machine, (Watcher Object, ICounterWatcher Reference)> _watchers = [];
     private bool _isOver;
 
@@ -236,6 +240,9 @@ internal sealed class Callers(World.World world, Ledger ledger, Mix mix)
                 var said = await grains.GetGrain<IEcho>(number % 3).Say(id);
                 if (said != id)
                     ledger.Accuse("linear", "The call " + id + " to a worker was answered with " + said + ".");
+                return null;
+            case CallKind.Parcel:
+                await _parcels.SendAsync(machine, number, id);
                 return null;
             case CallKind.Storm:
                 for (var other = 1L; other <= mix.Counters; other++)

@@ -110,7 +110,7 @@ internal abstract class Tally(Machine machine, Ledger ledger, long first) : Grai
 
     public override async Task OnActivateAsync(CancellationToken cancellationToken)
     {
-        if (ledger.BeginsSlowly() is > 0 and var pause)
+        if (ledger.BeginsSlowly(Number) is > 0 and var pause)
             await Task.Delay(TimeSpan.FromMilliseconds(pause), machine.AppClock, cancellationToken);
         // Before the life begins: what the hook spoils has never been.
         await ledger.HookAsync(machine, Number);
@@ -203,6 +203,8 @@ internal sealed class Counter(Machine machine, Ledger ledger) : Tally(machine, l
 
     public async Task<int> AddSlowly(long id, int milliseconds)
     {
+        Ledger.Use(Life!);
+        Ledger.Causes.Busy(Number, (milliseconds * Pump.Millisecond) + Pump.Second);
         await Task.Delay(TimeSpan.FromMilliseconds(milliseconds), Machine.AppClock);
         Ledger.CheckMailbox(GrainContext);
         CheckContext(id);
@@ -220,24 +222,29 @@ internal sealed class Counter(Machine machine, Ledger ledger) : Tally(machine, l
         CheckContext(id);
         if (step >= way.Length)
             return Apply(id);
+        Ledger.Use(Life!);
+        Ledger.Causes.Waits(Number);
         using var section = RequestContext.AllowCallChainReentrancy();
         return await GrainFactory.GetGrain<ICounter>(way[step]).Relay(way, step + 1, id);
     }
 
     public Task Leave()
     {
+        Ledger.Use(Life!);
         DeactivateOnIdle();
         return Task.CompletedTask;
     }
 
     public Task Move()
     {
+        Ledger.Use(Life!);
         MigrateOnIdle();
         return Task.CompletedTask;
     }
 
     public Task Watch(ICounterWatcher watcher)
     {
+        Ledger.Use(Life!);
         if (_watchers.Count < 5 && !_watchers.Contains(watcher))
             _watchers.Add(watcher);
         return Task.CompletedTask;
@@ -289,6 +296,7 @@ internal sealed class Game(Machine machine, Ledger ledger) : Tally(machine, ledg
     {
         CheckContext(id);
         var count = Apply(id);
+        Ledger.Causes.Waits(Number);
         foreach (var player in _players.ToArray())
             await TellAsync(GrainFactory.GetGrain<ICounter>(player));
         await TellAsync(GrainFactory.GetGrain<IDesk>(this.GetPrimaryKeyLong()));
@@ -297,6 +305,7 @@ internal sealed class Game(Machine machine, Ledger ledger) : Tally(machine, ledg
 
     public Task Seat(long player)
     {
+        Ledger.Use(Life!);
         if (!_players.Contains(player))
             _players.Add(player);
         if (_players.Count > MostPlayers)

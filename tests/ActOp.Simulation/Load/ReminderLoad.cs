@@ -109,7 +109,7 @@ internal sealed class ReminderLoad : IThemeLoad
 
     public int ObserversOf(Machine machine) => 0;
 
-    public bool IsExpected(LogLine line) => ExpectedErrors.Contains(line.Id.Id);
+    public Excuse? ExcuseOf(LogLine line) => ExpectedErrors.Contains(line.Id.Id) ? Excuse.Reminders : null;
 
     public void End()
     {

@@ -31,6 +31,7 @@ internal sealed class StreamLoad : IThemeLoad
     private readonly Dictionary<Machine, ClientConsumer> _clients = [];
     private readonly (double Throws, double Slow, double Hangs, double Stubborn) _trouble;
     private long _producers;
+    private long _hungAt = long.MinValue / 2;
     private bool _isOver;
 
     internal StreamLoad(World.World world, Ledger ledger, Faults faults)
@@ -90,7 +91,7 @@ internal sealed class StreamLoad : IThemeLoad
 
     public int ObserversOf(Machine machine) => machine.IsSilo ? 0 : 1;
 
-    public bool IsExpected(LogLine line) => false;
+    public Excuse? ExcuseOf(LogLine line) => null;
 
     /// <summary>Whether a subscription takes several items at once.</summary>
     internal bool HearsInBatches(Subscription subscription) => _dice.Chance(0.2);
@@ -111,7 +112,13 @@ internal sealed class StreamLoad : IThemeLoad
         if (_dice.Chance(_trouble.Slow))
             await Task.Delay(TimeSpan.FromMilliseconds(_dice.Below(100)), machine.AppClock);
         if (_dice.Chance(_trouble.Hangs))
-            await Task.Delay(TimeSpan.FromSeconds(_dice.Between(1, 8)), machine.AppClock);
+        {
+            var time = _dice.Between(1, 8);
+            // Requests that wait behind several items may time out.
+            _hungAt = Now + (time * Pump.Second);
+            await Task.Delay(TimeSpan.FromSeconds(time), machine.AppClock);
+        }
+
         if (Now < subscription.StubbornUntil || _dice.Chance(_trouble.Throws))
             throw new InvalidOperationException("The consumer fails.");
     }
@@ -147,7 +154,8 @@ internal sealed class StreamLoad : IThemeLoad
     internal void Failed(string what, Exception exception)
     {
         var isEnding = exception is ObjectDisposedException or ProviderStateException or SiloUnavailableException;
-        if (!IsExpected(exception) || (_world.IsCalm && !isEnding))
+        var hasWaited = exception is TimeoutException && Now - _hungAt < 2 * _world.Settings.ResponseTimeout.Ticks;
+        if (!IsExpected(exception) || (_world.IsCalm && !isEnding && !hasWaited))
             _ledger.Accuse("exception", "To " + what + " has ended with " + exception);
         else
             _ledger.Count(what + " " + exception.GetType().Name);

@@ -1,4 +1,5 @@
 using ActOp.Runtime.Activations;
+using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
 using Microsoft.Extensions.DependencyInjection;
 
@@ -35,6 +36,6 @@ internal interface IThemeLoad
     /// <summary>Observers that the machine has for this load, at most.</summary>
     int ObserversOf(Machine machine);
 
-    /// <summary>An error that the load has brought about.</summary>
-    bool IsExpected(LogLine line);
+    /// <summary>Why an error is in a log, if the load has brought it about; null if it has not.</summary>
+    Excuse? ExcuseOf(LogLine line);
 }

@@ -85,7 +85,7 @@ internal sealed class Faults
         if (theme == Theme.Bulk)
             return [];
         if (theme == Theme.Lease)
-            return [FaultKind.Isolation];
+            return [FaultKind.Isolation, FaultKind.LongPause];
         if (theme == Theme.Moves)
             return [FaultKind.Crash, FaultKind.Reset, FaultKind.ShortPause];
         // Where links are lost, cancellations may be too.
@@ -148,6 +148,19 @@ internal sealed class Faults
         }
 
         return false;
+    }
+
+    /// <summary>When the last fault of these kinds that concerned the host, or the table, was over; now while it lasts.</summary>
+    internal long EndOf(int host, params ReadOnlySpan<FaultKind> kinds)
+    {
+        var end = long.MinValue / 2;
+        foreach (var fault in Done)
+        {
+            if ((fault.Host == host || fault.Other == host || fault.Host == 0) && kinds.Contains(fault.Kind))
+                end = Math.Max(end, Math.Min(fault.Until, _world.Pump.Now));
+        }
+
+        return end;
     }
 
     /// <summary>What becomes of a hook that runs now; null when it is spared.</summary>

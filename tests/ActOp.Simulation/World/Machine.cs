@@ -109,9 +109,9 @@ internal sealed class Machine : IHostApplicationLifetime
 
     internal List<PumpEvent> Deferred { get; } = [];
 
-    internal Node Node => _services.GetRequiredService<Node>();
+    internal Node Node => field ??= _services.GetRequiredService<Node>();
 
-    internal IGrainFactory Grains => _services.GetRequiredService<IGrainFactory>();
+    internal IGrainFactory Grains => field ??= _services.GetRequiredService<IGrainFactory>();
 
     /// <summary>A service of the application.</summary>
     internal T Service<T>()
@@ -149,7 +149,7 @@ internal sealed class Machine : IHostApplicationLifetime
             return;
         _world.Pump.Note(this, EventKind.Fault, "stop: " + reason);
         State = MachineState.Stopping;
-        StoppingSince = _world.Pump.Now;
+        StoppingSince = _world.ChangedAt = _world.Pump.Now;
         _ = StopAsync();
     }
 
@@ -158,6 +158,7 @@ internal sealed class Machine : IHostApplicationLifetime
         if (IsDead)
             return;
         IsDead = true;
+        _world.ChangedAt = _world.Pump.Now;
         State = MachineState.Stopped;
         Deferred.Clear();
         _world.Network.Crash(this, silent);
@@ -171,8 +172,7 @@ internal sealed class Machine : IHostApplicationLifetime
             return;
         IsPaused = false;
         ResumedAt = _world.Pump.Now;
-        foreach (var step in Deferred)
-            _world.Pump.Again(step);
+        Driver.GoOn(Deferred);
         Deferred.Clear();
     }
 
@@ -184,6 +184,7 @@ internal sealed class Machine : IHostApplicationLifetime
                 await service.StartAsync(CancellationToken.None);
             if (State == MachineState.Starting)
                 State = MachineState.Up;
+            _world.ChangedAt = _world.Pump.Now;
             _world.Pump.Note(this, EventKind.Fault, "started");
         }
         catch (Exception exception)

@@ -24,12 +24,9 @@ internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace 
     /// No item waits for longer, also where a slow machine has a hiccup: that stopped the only lane of the control stage for 10 s. A machine
     /// that stands still for longer is paused, a fault of its own that the checks know.
     /// </summary>
-    private const long LongestWait = Pump.Second;
+    internal const long LongestWait = Pump.Second;
 
-    private readonly Dictionary<Stage, Lanes> _stages = [];
-
-    /// <summary>Items that wait in all stages.</summary>
-    internal int Waiting { get; private set; }
+    private readonly Dictionary<Stage, Lane[]> _stages = [];
 
     /// <summary>Stretches all waits: a machine whose processors are taken by others.</summary>
     internal int Slowness { get; set; } = 1;
@@ -42,42 +39,58 @@ internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace 
         if (machine.IsDead)
             return;
         if (!_stages.TryGetValue(stage, out var lanes))
-            _stages.Add(stage, lanes = new Lanes(stage.Name == "control" ? 1 : pace.Threads));
-        lanes.Waiting++;
-        Waiting++;
-        var lane = lanes.Due.Length == 1 ? 0 : dice.Below(lanes.Due.Length);
-        var due = Math.Max(lanes.Due[lane] + 1, pump.Now + Delay());
-        lanes.Due[lane] = due;
-        pump.At(due, machine, EventKind.Item, stage.Name, () =>
         {
-            lanes.Waiting--;
-            Waiting--;
-            stage.RunDriven(item);
-        });
+            var count = stage.Name == "control" ? 1 : pace.Threads;
+            _stages.Add(stage, lanes = [.. Enumerable.Range(0, count).Select(_ => new Lane(stage))]);
+        }
+
+        var lane = lanes.Length == 1 ? lanes[0] : lanes[dice.Below(lanes.Length)];
+        lane.Due = Math.Max(lane.Due + 1, pump.Now + Delay());
+        lane.Items.Enqueue(item);
+        pump.At(lane.Due, machine, EventKind.Item, stage.Name, lane.RunNext, lane);
+    }
+
+    /// <summary>
+    /// After a pause all threads are due at once, and nobody knows which of them the processor takes first: each begins after a wait of its
+    /// own, and makes what it has before it in its order. What follows from the steps of one may come before those of another one begin.
+    /// </summary>
+    /// <param name="held">Steps that came due during the pause, in the order in which they did.</param>
+    internal void GoOn(List<PumpEvent> held)
+    {
+        var begins = new Dictionary<object, long>();
+        foreach (var step in held)
+        {
+            var thread = step.Thread ?? step;
+            var begin = begins.TryGetValue(thread, out var before) ? before + 1 : Delay();
+            begins[thread] = begin;
+            pump.Again(step, begin);
+        }
     }
 
     internal override void Begin(PollStage stage, int index) => Schedule(new Poll(this, stage, index));
 
     internal override bool IsAsleep(Stage stage) =>
-        pace.FlushesItself && (!_stages.TryGetValue(stage, out var lanes) || lanes.Waiting == 0);
+        pace.FlushesItself && (!_stages.TryGetValue(stage, out var lanes) || Array.TrueForAll(lanes, static lane => lane.Items.Count == 0));
 
     internal void Schedule(Poll poll)
     {
         if (poll.IsScheduled || poll.HasEnded || machine.IsDead)
             return;
         poll.IsScheduled = true;
-        pump.After(Delay(), machine, EventKind.Poll, "poll", () =>
-        {
-            poll.IsScheduled = false;
-            poll.WouldWait = false;
-            Current = poll;
-            var goesOn = poll.Stage.StepOnce(poll.Index);
-            Current = null;
-            poll.HasEnded = !goesOn;
-            // A thread would make its next step at once; only a wait without reports ends that.
-            if (!poll.WouldWait)
-                Schedule(poll);
-        });
+        pump.After(Delay(), machine, EventKind.Poll, "poll", poll.Run);
+    }
+
+    private void Step(Poll poll)
+    {
+        poll.IsScheduled = false;
+        poll.WouldWait = false;
+        Current = poll;
+        var goesOn = poll.Stage.StepOnce(poll.Index);
+        Current = null;
+        poll.HasEnded = !goesOn;
+        // A thread would make its next step at once; only a wait without reports ends that.
+        if (!poll.WouldWait)
+            Schedule(poll);
     }
 
     private long Delay()
@@ -87,11 +100,21 @@ internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace 
     }
 
     /// <summary>What would be one thread of a poll stage.</summary>
-    internal sealed class Poll(MachineDriver driver, PollStage stage, int index)
+    internal sealed class Poll
     {
-        internal PollStage Stage => stage;
+        private readonly MachineDriver _driver;
 
-        internal int Index => index;
+        internal Poll(MachineDriver driver, PollStage stage, int index)
+        {
+            (_driver, Stage, Index) = (driver, stage, index);
+            Run = () => driver.Step(this);
+        }
+
+        internal PollStage Stage { get; }
+
+        internal int Index { get; }
+
+        internal Action Run { get; }
 
         internal bool IsScheduled { get; set; }
 
@@ -100,13 +123,19 @@ internal sealed class MachineDriver(Pump pump, Machine machine, Dice dice, Pace 
         /// <summary>The last wait found nothing and would have blocked the thread.</summary>
         internal bool WouldWait { get; set; }
 
-        internal void Wake() => driver.Schedule(this);
+        internal void Wake() => _driver.Schedule(this);
     }
 
-    private sealed class Lanes(int count)
+    /// <summary>What would be one thread of a stage: its items run in the order in which they were posted, whatever their events do.</summary>
+    private sealed class Lane
     {
-        internal long[] Due { get; } = new long[count];
+        internal Lane(Stage stage) => RunNext = () => stage.RunDriven(Items.Dequeue());
 
-        internal int Waiting { get; set; }
+        internal Queue<IStageItem> Items { get; } = new();
+
+        /// <summary>When the last of them is due.</summary>
+        internal long Due { get; set; }
+
+        internal Action RunNext { get; }
     }
 }

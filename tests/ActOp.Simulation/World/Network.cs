@@ -80,13 +80,13 @@ internal sealed class Network(Pump pump, Dice dice, Wires wires)
         }
     }
 
-    internal long TimeOf(Machine from, Machine to, int bytes)
-    {
-        var time = wires.Latency + dice.Exponential(wires.Jitter);
-        if (wires.BytesPerSecond > 0)
-            time += bytes * Pump.Second / wires.BytesPerSecond;
-        return time * _slow.GetValueOrDefault((from.Host, to.Host), 1);
-    }
+    /// <summary>From the sending of the last bit of something to its arrival.</summary>
+    internal long TimeOf(Machine from, Machine to) =>
+        (wires.Latency + dice.Exponential(wires.Jitter)) * _slow.GetValueOrDefault((from.Host, to.Host), 1);
+
+    /// <summary>How long a connection is busy with sending so much.</summary>
+    internal long SendingTimeOf(Machine from, Machine to, int bytes) => wires.BytesPerSecond == 0
+        ? 0 : bytes * Pump.Second / wires.BytesPerSecond * _slow.GetValueOrDefault((from.Host, to.Host), 1);
 
     internal Listener Listen(Machine machine, EndPoint endPoint, Action<ByteStream> accepted)
     {
@@ -327,7 +327,7 @@ internal sealed class Connection
             return;
         }
 
-        Network.Pump.After(Network.TimeOf(Near.Machine, Near.Machine, 0), null, EventKind.Network, "knock", Arrive);
+        Network.Pump.After(Network.TimeOf(Near.Machine, Near.Machine), null, EventKind.Network, "knock", Arrive);
     }
 
     private void Arrive()
@@ -351,7 +351,7 @@ internal sealed class Connection
 
         Far = new WireEnd(this, listener.Machine, Near.LocalEndPoint) { IsConnected = true };
         Network.Pump.After(0, listener.Machine, EventKind.Network, "accept", () => listener.Accepted(Far));
-        Network.Pump.After(Network.TimeOf(listener.Machine, Near.Machine, 0), null, EventKind.Network, "connected", () =>
+        Network.Pump.After(Network.TimeOf(listener.Machine, Near.Machine), null, EventKind.Network, "connected", () =>
         {
             Near.IsConnected = true;
             Near.Report(ReadyKinds.Write);
@@ -370,6 +370,7 @@ internal sealed class WireEnd : ByteStream
 
     /// <summary>Bytes sent by this end that the other's application has not read, as far as this end knows.</summary>
     private int _unacknowledged;
+    private long _sentAt;
     private long _lastDue;
     private bool _isAwaited;
     private bool _wantsRoom;
@@ -539,7 +540,9 @@ internal sealed class WireEnd : ByteStream
     private void Add(byte[]? piece)
     {
         var other = _connection.Other(this)!;
-        _lastDue = Math.Max(_lastDue + 1, Network.Pump.Now + Network.TimeOf(other.Machine, Machine, piece?.Length ?? 0));
+        // What was sent before must be out first.
+        _sentAt = Math.Max(_sentAt, Network.Pump.Now) + Network.SendingTimeOf(other.Machine, Machine, piece?.Length ?? 0);
+        _lastDue = Math.Max(_lastDue + 1, _sentAt + Network.TimeOf(other.Machine, Machine));
         _underWay.Enqueue((_lastDue, piece));
         Await();
     }
@@ -589,7 +592,8 @@ internal sealed class WireEnd : ByteStream
         }
 
         _unacknowledged -= bytes;
-        if (!_wantsRoom)
+        // As Linux does: a sender that waits is told of a third of the buffer, not of each byte.
+        if (!_wantsRoom || Network.Wires.Buffer - _unacknowledged < Network.Wires.Buffer / 3)
             return;
         _wantsRoom = false;
         Report(ReadyKinds.Write);

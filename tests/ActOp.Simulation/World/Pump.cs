@@ -18,7 +18,7 @@ internal enum EventKind
 }
 
 /// <summary>A step that is to be made at a time.</summary>
-internal sealed class PumpEvent(long time, Machine? owner, EventKind kind, string name, Action run)
+internal sealed class PumpEvent(long time, Machine? owner, EventKind kind, string name, Action run, object? thread)
 {
     internal long Time { get; set; } = time;
 
@@ -30,6 +30,9 @@ internal sealed class PumpEvent(long time, Machine? owner, EventKind kind, strin
     internal string Name { get; } = name;
 
     internal Action Run { get; } = run;
+
+    /// <summary>What would be its thread: the steps of one come in their order. Null for a thread of its own.</summary>
+    internal object? Thread { get; } = thread;
 
     internal bool IsCancelled { get; set; }
 }
@@ -80,22 +83,22 @@ internal sealed class Pump(TextWriter? trace) : IThreadPoolWorkItem
             throw new InvalidOperationException("The thread pool does not go down to one thread.");
     }
 
-    internal PumpEvent At(long time, Machine? owner, EventKind kind, string name, Action run)
+    internal PumpEvent At(long time, Machine? owner, EventKind kind, string name, Action run, object? thread = null)
     {
         AssertThread();
-        var step = new PumpEvent(Math.Max(time, Now), owner, kind, name, run);
+        var step = new PumpEvent(Math.Max(time, Now), owner, kind, name, run, thread);
         _events.Enqueue(step, (step.Time, _number++));
         return step;
     }
 
-    internal PumpEvent After(long delay, Machine? owner, EventKind kind, string name, Action run) =>
-        At(Now + delay, owner, kind, name, run);
+    internal PumpEvent After(long delay, Machine? owner, EventKind kind, string name, Action run, object? thread = null) =>
+        At(Now + delay, owner, kind, name, run, thread);
 
-    /// <summary>Makes a step that was held back now, behind those that were given before.</summary>
-    internal void Again(PumpEvent step)
+    /// <summary>Makes a step that was held back, after the delay.</summary>
+    internal void Again(PumpEvent step, long delay)
     {
-        step.Time = Now;
-        _events.Enqueue(step, (Now, _number++));
+        step.Time = Now + delay;
+        _events.Enqueue(step, (step.Time, _number++));
     }
 
     /// <summary>

@@ -9,6 +9,9 @@ internal interface IWorldWatcher
     /// <summary>Adds what the application of a machine needs.</summary>
     void Configure(Machine machine, IServiceCollection services);
 
+    /// <summary>A process begins.</summary>
+    void Booted();
+
     /// <summary>The process did not come up.</summary>
     void StartFailed(Machine machine, Exception exception);
 
@@ -68,6 +71,9 @@ internal sealed class World
     /// <summary>The rates of two machines' clocks differ by this share at most.</summary>
     internal double ClockDrift { get; }
 
+    /// <summary>When a process last came up or began to end; the others take a while until all of them know.</summary>
+    internal long ChangedAt { get; set; }
+
     /// <summary>The last process of each host, in the order of the hosts.</summary>
     internal IEnumerable<Machine> Machines => _machines.Values;
 
@@ -80,6 +86,7 @@ internal sealed class World
     {
         Network.PowerOn(host);
         var machine = new Machine(this, ++_number, host, isSilo, _watcher.Configure);
+        _watcher.Booted();
         _machines[host] = machine;
         Pump.After(0, machine, EventKind.Fault, "boot", machine.Start);
         return machine;
