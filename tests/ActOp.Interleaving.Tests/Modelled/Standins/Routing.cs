@@ -1,3 +1,4 @@
+using System.Diagnostics.CodeAnalysis;
 using ActOp.Calls;
 using ActOp.Interleaving.Tests.Exploring;
 using ActOp.Mesh;
