@@ -15,9 +15,14 @@ internal sealed record AgentSetup(
     StreamPullingAgentOptions Options, IStreamFilter? Filter, IBackoffProvider DeliveryBackoff, IBackoffProvider ReaderBackoff);
 
 /// <summary>A stream of which the agent has seen items.</summary>
-internal sealed class AgentStream(StreamId id, QualifiedStreamId qualified)
+/// <param name="id">The stream.</param>
+/// <param name="qualified">The stream and its provider.</param>
+/// <param name="number">The number of its registration: an agent that sees a stream again registers again.</param>
+internal sealed class AgentStream(StreamId id, QualifiedStreamId qualified, long number)
 {
     internal StreamId Id => id;
+
+    internal long Number => number;
 
     internal QualifiedStreamId Qualified => qualified;
 

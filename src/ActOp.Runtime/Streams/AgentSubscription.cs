@@ -1,3 +1,5 @@
+using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.Providers.Streams.Common;
 using Orleans.Runtime;
@@ -16,7 +18,8 @@ namespace ActOp.Runtime.Streams;
 /// consumer resumes it or an agent asks for the subscriptions of the stream again.</para>
 /// <para>Failures. The delivery throws, or the consumer's silo dies: it is repeated after a pause, until the time limit of the batch; then
 /// the observer's <c>OnErrorAsync</c> is called, the failure handler is told, and the batch is skipped. It hangs: its call times out. The
-/// client that consumes is gone: the subscription ends. The report is lost: the batches are delivered twice. The position that the consumer
+/// client that consumes is unknown to this silo: that is a failure like others, but if it stays unknown, also when there is nothing to
+/// deliver any more, the subscription ends. The report is lost: the batches are delivered twice. The position that the consumer
 /// wants has left the cache: its observer is told, and it begins with the oldest batch. The position cannot be compared with those of the
 /// batches: its observer is told, and it goes on where it is.</para>
 /// </remarks>
@@ -28,12 +31,19 @@ internal sealed class AgentSubscription : IDisposable
     /// <summary>A consumer that has not taken anything may want to begin elsewhere so many times.</summary>
     private const int MostRestarts = 3;
 
+    /// <summary>
+    /// A client that is unknown for so long is gone. One that is there learns of a new silo within 2 s (<see
+    /// cref="ClientMembership.MaxViewStaleness"/>), and dials a silo again after at most 5 s (MeshOptions.ReconnectMax).
+    /// </summary>
+    private static readonly TimeSpan LongestAbsence = TimeSpan.FromSeconds(10);
+
     private readonly StreamAgent _agent;
     private readonly AgentStream _stream;
     private readonly IStreamConsumerExtension _consumer;
     private readonly List<IBatchContainer> _pending = [];
     private IQueueCacheCursor _cursor;
     private StreamSequenceToken? _agreedStart;
+    private long? _absentSince;
     private bool _mustAsk = true;
     private int _restarts;
     private bool _isRunning;
@@ -95,13 +105,14 @@ internal sealed class AgentSubscription : IDisposable
         try
         {
             var began = _agent.Parts.Now;
-            for (var failures = 0; !_hasEnded && !_agent.IsStopping;)
+            for (int failures = 0, looks = 0; !_hasEnded && !_agent.IsStopping;)
             {
                 try
                 {
-                    if (!await StepAsync())
+                    if (await StepAsync())
+                        (hasDelivered, looks) = (true, 0);
+                    else if (_absentSince is null || !await LookAgainAsync(looks++))
                         break;
-                    hasDelivered = true;
                     (began, failures) = (_agent.Parts.Now, 0);
                 }
                 catch (Exception exception)
@@ -133,6 +144,17 @@ internal sealed class AgentSubscription : IDisposable
         await DeliverAsync();
         _agent.OnProgress();
         return true;
+    }
+
+    /// <summary>
+    /// Nothing is to be delivered to a client that was unknown last: asks it again after a pause, so that its subscription does not outlive
+    /// it. False if it has ended.
+    /// </summary>
+    private async Task<bool> LookAgainAsync(int failures)
+    {
+        await _agent.PauseAfterFailureAsync(failures);
+        _mustAsk = true;
+        return !_hasEnded;
     }
 
     /// <summary>Something else than a delivery has failed. It must not hold the queue for longer than a delivery may.</summary>
@@ -173,16 +195,15 @@ internal sealed class AgentSubscription : IDisposable
         _mustAsk = false;
         try
         {
-            if (await _consumer.GetStart(Entry.Id) is { } start && !_hasEnded)
+            var start = await _consumer.GetStart(Entry.Id);
+            _absentSince = null;
+            if (start is not null && !_hasEnded)
                 await RestartAsync(start);
         }
-        catch (Exception exception) when (exception is not ClientNotAvailableException)
+        catch (Exception exception)
         {
-            _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
-        }
-        catch (ClientNotAvailableException)
-        {
-            End();
+            if (!IsAbsent(exception))
+                _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
         }
     }
 
@@ -293,15 +314,12 @@ internal sealed class AgentSubscription : IDisposable
         try
         {
             var report = await _consumer.Deliver(Entry.Id, _stream.Qualified, new DeliveryBatch(wanted), _agreedStart);
+            _absentSince = null;
             return Checked(report, wanted.Length);
-        }
-        catch (ClientNotAvailableException)
-        {
-            End();
-            return default;
         }
         catch (Exception exception)
         {
+            IsAbsent(exception);
             return new DeliveryReport(0, null, exception);
         }
     }
@@ -351,13 +369,10 @@ internal sealed class AgentSubscription : IDisposable
         {
             await _consumer.Fail(Entry.Id, _stream.Qualified, failure);
         }
-        catch (ClientNotAvailableException)
-        {
-            End();
-        }
         catch (Exception exception)
         {
-            _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
+            if (!IsAbsent(exception))
+                _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
         }
     }
 
@@ -387,6 +402,20 @@ internal sealed class AgentSubscription : IDisposable
         _cursor = cursor;
         if (failure is not null)
             await TellAsync(failure);
+    }
+
+    /// <summary>
+    /// Whether a call has failed because the consumer is a client that this silo does not know. If that lasts, the client is gone, and the
+    /// subscription ends. The code of a grain may say the same of a client that the grain calls: the grain is there.
+    /// </summary>
+    private bool IsAbsent(Exception failure)
+    {
+        if (failure is not ClientNotAvailableException || !SystemGrainIds.IsSystemGrain(Entry.Consumer))
+            return false;
+        _absentSince ??= _agent.Parts.Now;
+        if (_agent.Parts.Now - _absentSince >= (long)LongestAbsence.TotalMilliseconds)
+            End();
+        return true;
     }
 
     /// <summary>The consumer was a client that is gone for ever.</summary>

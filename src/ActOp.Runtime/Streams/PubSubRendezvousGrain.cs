@@ -21,7 +21,8 @@ namespace ActOp.Runtime.Streams;
 /// one that has ended; one that cannot be reached is told again for a while. For any other the caller gets the exception, and a new
 /// subscription is taken back. The grain's silo dies:
 /// the next activation reads the store; agents and consumers notice nothing. A request comes twice: additions and removals are by
-/// id.</para>
+/// id. An agent's requests come in another order than they were sent, as when the first one waits for a link or was forwarded: each
+/// registration has a number, and a removal removes no newer one.</para>
 /// </remarks>
 internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIncomingGrainCallFilter
 {
@@ -60,17 +61,23 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
             context.Result = RendezvousRights.OwnOf(client, all);
     }
 
-    public async Task<List<SubscriptionEntry>> RegisterProducer(QualifiedStreamId stream, GrainId producer)
+    public async Task<List<SubscriptionEntry>> RegisterProducer(QualifiedStreamId stream, GrainId producer, long number)
     {
-        var dead = State.Producers.FindAll(IsLost);
-        if (!State.Producers.Contains(producer) || dead.Count > 0)
+        // One whose silo the view does not list may be on a newcomer: only one that cannot be told of a subscription is lost then.
+        var dead = State.Producers.FindAll(IsDead);
+        var known = State.NumberOf(producer);
+        if (known is null || known < number || dead.Count > 0)
         {
             await ChangeAsync(state =>
             {
-                state.Producers.RemoveAll(dead.Contains);
-                if (!state.Producers.Contains(producer))
-                    state.Producers.Add(producer);
+                foreach (var one in dead)
+                    state.RemoveProducer(one);
+                state.SetProducer(producer, Math.Max(number, known ?? number));
             });
+        }
+
+        if (known is null)
+        {
             _parts.Local.Counts.Add(NodeEvent.ProducerAdded);
             if (StreamingEvents.Feed.IsWatched)
             {
@@ -82,11 +89,11 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
         return State.Consumers.FindAll(static one => !one.IsFaulted);
     }
 
-    public async Task UnregisterProducer(QualifiedStreamId stream, GrainId producer)
+    public async Task UnregisterProducer(QualifiedStreamId stream, GrainId producer, long number)
     {
-        if (State.Producers.Contains(producer))
+        if (State.NumberOf(producer) <= number)
         {
-            await ChangeAsync(state => state.Producers.Remove(producer));
+            await ChangeAsync(state => state.RemoveProducer(producer));
             _parts.Local.Counts.Add(NodeEvent.ProducerRemoved);
             if (StreamingEvents.Feed.IsWatched)
             {
@@ -162,6 +169,10 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
 
     public Task<int> ProducerCount() => Task.FromResult(State.Producers.Count);
 
+    /// <summary>The agent was on a silo that is known to be dead.</summary>
+    private bool IsDead(GrainId agent) =>
+        !Routing.SystemGrainIds.TryGetAddress(agent, out var silo) || _parts.ClusterView.IsDead(silo);
+
     /// <summary>The agent was on a silo that is dead, or that no view lists any more.</summary>
     private bool IsLost(GrainId agent) =>
         !Foundation.SystemGrainIds.TryGetAddress(agent, out var silo) || !_parts.ClusterView.IsUsable(silo);
@@ -182,8 +193,8 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
     }
 
     /// <summary>
-    /// Tells one agent. One whose silo is there and cannot be reached, as after the loss of a link, is told again: additions and removals
-    /// may come twice.
+    /// Tells one agent. One that cannot be reached and whose silo is not known to be dead, as after the loss of a link, or before the view
+    /// lists it, is told again: additions and removals may come twice.
     /// </summary>
     private async Task TellAsync(GrainId agent, Func<IStreamAgent, Task> tell)
     {
@@ -194,7 +205,7 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
                 await tell(_parts.Reference<IStreamAgent>(agent)).WaitAsync(LongestNotice, _parts.Local.TaskTime);
                 return;
             }
-            catch (SiloUnavailableException) when (!IsLost(agent) && _parts.Now < until && !_parts.Local.IsStopping)
+            catch (SiloUnavailableException) when (!IsDead(agent) && _parts.Now < until && !_parts.Local.IsStopping)
             {
                 // Below.
             }
@@ -217,7 +228,7 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
                 if (IsLost(agent) || exception is OrleansMessageRejectionException and not SiloUnavailableException)
                 {
                     // Its silo is dead, or the agent has ended: whoever reads the queue next asks for all subscriptions.
-                    State.Producers.Remove(agent);
+                    State.RemoveProducer(agent);
                     continue;
                 }
 

@@ -61,6 +61,7 @@ internal sealed class StreamAgent : IStreamAgent
     private IStreamFailureHandler? _failureHandler;
     private TaskCompletionSource? _room;
     private long _lastTidy;
+    private long _registrations;
     private bool _acknowledgesSoon;
 
     internal StreamAgent(AgentSetup setup, QueueId queue)
@@ -411,7 +412,7 @@ internal sealed class StreamAgent : IStreamAgent
     {
         try
         {
-            var stream = new AgentStream(batch.StreamId, new QualifiedStreamId(_setup.Provider, batch.StreamId))
+            var stream = new AgentStream(batch.StreamId, new QualifiedStreamId(_setup.Provider, batch.StreamId), ++_registrations)
             {
                 First = batch.SequenceToken,
                 Hold = CursorAt(batch.StreamId, batch.SequenceToken),
@@ -437,7 +438,7 @@ internal sealed class StreamAgent : IStreamAgent
         {
             try
             {
-                var (found, areAll) = await _setup.PubSub.RegisterAgentAsync(stream.Qualified, Id);
+                var (found, areAll) = await _setup.PubSub.RegisterAgentAsync(stream.Qualified, Id, stream.Number);
                 foreach (var entry in found)
                 {
                     if (!stream.Subscriptions.ContainsKey(entry.Id) && !stream.Removed.Contains(entry.Id))
@@ -525,7 +526,7 @@ internal sealed class StreamAgent : IStreamAgent
             Reports.Inactive(stream.Id);
             foreach (var subscription in stream.Subscriptions.Values)
                 subscription.Dispose();
-            Follow(TellRendezvousAsync(stream, () => _setup.PubSub.UnregisterProducer(stream.Qualified, Id)));
+            Follow(TellRendezvousAsync(stream, () => _setup.PubSub.UnregisterAgentAsync(stream.Qualified, Id, stream.Number)));
         }
     }
 
@@ -587,7 +588,7 @@ internal sealed class StreamAgent : IStreamAgent
                 subscription.Dispose();
         }
 
-        await Task.WhenAll(_streams.Values.Take(1024).Select(stream => _setup.PubSub.UnregisterProducer(stream.Qualified, Id)))
+        await Task.WhenAll(_streams.Values.Take(1024).Select(stream => _setup.PubSub.UnregisterAgentAsync(stream.Qualified, Id, stream.Number)))
             .WaitAsync(StepOfStop, Parts.Local.TaskTime)
             .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
     }

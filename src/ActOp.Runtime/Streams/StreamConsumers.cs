@@ -16,7 +16,8 @@ namespace ActOp.Runtime.Streams;
 /// on its turns; on a client, application threads attach and detach, so the table has a lock that is never held across a call.</para>
 /// <para>Failures. An observer throws: the report says which batch, the agent delivers it again. It hangs: the agent's call times out, and
 /// the batch is delivered again, beside the one that hangs. The grain ends or its silo dies in a delivery: the agent delivers to the next
-/// activation. A delivery comes twice: the observer sees its items twice (at least once). Nobody is attached: <c>OnSubscribed</c> is called
+/// activation. A delivery comes twice: the observer sees its items twice (at least once). The observer is detached during a delivery, also
+/// one that hangs: it gets no further item. Nobody is attached: <c>OnSubscribed</c> is called
 /// if the grain has it; if still nobody is, the items are dropped, as in Orleans, with one log line per activation.</para>
 /// </remarks>
 internal sealed class StreamConsumers(StreamParts parts, Activation? grain) : IStreamConsumerExtension
@@ -59,14 +60,22 @@ internal sealed class StreamConsumers(StreamParts parts, Activation? grain) : IS
     internal void Attach(Guid subscription, StreamAttachment attachment)
     {
         lock (_gate)
+        {
+            _attached.GetValueOrDefault(subscription)?.IsDetached = true;
             _attached[subscription] = attachment;
+        }
     }
 
     /// <summary>Removes the observer of a subscription; true if there was one.</summary>
     internal bool Detach(Guid subscription)
     {
         lock (_gate)
-            return _attached.Remove(subscription);
+        {
+            if (!_attached.Remove(subscription, out var removed))
+                return false;
+            removed.IsDetached = true;
+            return true;
+        }
     }
 
     private StreamAttachment? Find(Guid subscription)
@@ -111,6 +120,15 @@ internal sealed class StreamConsumers(StreamParts parts, Activation? grain) : IS
 /// <summary>An observer attached to a subscription. On the turns of the consumer.</summary>
 internal abstract class StreamAttachment
 {
+    private volatile bool _isDetached;
+
+    /// <summary>The subscription has ended or has another observer: this one gets nothing more. Any thread sets it.</summary>
+    internal bool IsDetached
+    {
+        get => _isDetached;
+        set => _isDetached = value;
+    }
+
     /// <summary>Where it wants to begin, or null.</summary>
     internal abstract StreamSequenceToken? Start { get; }
 
@@ -151,9 +169,9 @@ internal sealed class StreamAttachment<T>(
             var count = batchObserver is null ? 1 : Math.Min(batchSize, batches.Length - taken);
             try
             {
-                if (batchObserver is null)
-                    await TakeSinglesAsync(Bound(batches[taken]));
-                else
+                if (IsDetached || (batchObserver is null && !await TookSinglesAsync(Bound(batches[taken]))))
+                    return new DeliveryReport(taken);
+                if (batchObserver is not null)
                     await TakeListAsync(Array.ConvertAll(batches[taken..(taken + count)], Bound));
             }
             catch (Exception exception)
@@ -170,7 +188,8 @@ internal sealed class StreamAttachment<T>(
             batch is IBoundBatch bound ? bound.Bind(_adapter ??= parts.Source(stream.ProviderName).Adapter) : batch;
     }
 
-    private async Task TakeSinglesAsync(IBatchContainer batch)
+    /// <summary>False if the observer was detached before it had all items: whoever observes now gets them again.</summary>
+    private async Task<bool> TookSinglesAsync(IBatchContainer batch)
     {
         var hasContext = batch.ImportRequestContext();
         try
@@ -179,13 +198,23 @@ internal sealed class StreamAttachment<T>(
             {
                 var items = typed.Read<T>();
                 for (var i = 0; i < items.Length; i++)
+                {
+                    if (IsDetached)
+                        return false;
                     await OnNextAsync(items[i], new EventSequenceTokenV2(typed.Number, i));
+                }
             }
             else
             {
                 foreach (var (item, token) in batch.GetEvents<T>())
+                {
+                    if (IsDetached)
+                        return false;
                     await OnNextAsync(item, token);
+                }
             }
+
+            return true;
         }
         finally
         {

@@ -40,9 +40,15 @@ internal interface IStreamAgent : IGrainObserver
 internal interface IPubSubRendezvousGrain : IGrainWithStringKey
 {
     /// <summary>Adds the agent; returns the subscriptions.</summary>
-    Task<List<SubscriptionEntry>> RegisterProducer(QualifiedStreamId stream, GrainId producer);
+    /// <param name="stream">The stream.</param>
+    /// <param name="producer">The agent.</param>
+    /// <param name="number">Counts the registrations of the agent: its later ones have higher numbers.</param>
+    Task<List<SubscriptionEntry>> RegisterProducer(QualifiedStreamId stream, GrainId producer, long number);
 
-    Task UnregisterProducer(QualifiedStreamId stream, GrainId producer);
+    /// <summary>
+    /// Removes the agent, unless it has registered again since: a request that is late does not undo a newer registration.
+    /// </summary>
+    Task UnregisterProducer(QualifiedStreamId stream, GrainId producer, long number);
 
     /// <summary>Keeps the subscription, and tells it to the agents. When the task has ended, they know it.</summary>
     [Callers(Callers.Everyone)]
@@ -109,4 +115,35 @@ internal sealed class PubSubGrainState
 
     [Id(1)]
     public List<SubscriptionEntry> Consumers { get; set; } = [];
+
+    /// <summary>The numbers of the registrations of <see cref="Producers"/>. Those that are missing are 0.</summary>
+    [Id(2)]
+    public List<long> Numbers { get; set; } = [];
+
+    /// <summary>The number with which an agent has registered last; null if it has not.</summary>
+    internal long? NumberOf(GrainId producer) => Producers.IndexOf(producer) switch
+    {
+        < 0 => null,
+        var index => index < Numbers.Count ? Numbers[index] : 0,
+    };
+
+    internal void SetProducer(GrainId producer, long number)
+    {
+        RemoveProducer(producer);
+        while (Numbers.Count < Producers.Count)
+            Numbers.Add(0);
+        Producers.Add(producer);
+        Numbers.Add(number);
+    }
+
+    internal bool RemoveProducer(GrainId producer)
+    {
+        var index = Producers.IndexOf(producer);
+        if (index < 0)
+            return false;
+        Producers.RemoveAt(index);
+        if (index < Numbers.Count)
+            Numbers.RemoveAt(index);
+        return true;
+    }
 }

@@ -29,14 +29,15 @@ internal sealed class StreamPubSub(StreamParts parts, ImplicitSubscriptions impl
 
     /// <summary>
     /// All subscriptions; from now on the agent is told of new explicit ones. Whether the implicit ones are all there, see <see
-    /// cref="ImplicitSubscriptions"/>.
+    /// cref="ImplicitSubscriptions"/>. The number is higher than those of the agent's registrations before.
     /// </summary>
-    internal async Task<(List<SubscriptionEntry> Found, bool AreAll)> RegisterAgentAsync(QualifiedStreamId stream, GrainId agent)
+    internal async Task<(List<SubscriptionEntry> Found, bool AreAll)> RegisterAgentAsync(
+        QualifiedStreamId stream, GrainId agent, long number)
     {
         var areAll = true;
         var found = HasImplicit ? implicits.To(stream, out areAll) : [];
         if (HasExplicit)
-            found.AddRange(await Rendezvous(stream).RegisterProducer(stream, agent));
+            found.AddRange(await Rendezvous(stream).RegisterProducer(stream, agent, number));
         return (found, areAll);
     }
 
@@ -47,11 +48,14 @@ internal sealed class StreamPubSub(StreamParts parts, ImplicitSubscriptions impl
         HasImplicit && implicits.TryGet(streamId, streamConsumer, out var id) ? id : Mark(parts.Local.NewId(), isImplicit: false));
 
     public async Task<ISet<PubSubSubscriptionState>> RegisterProducer(QualifiedStreamId streamId, GrainId streamProducer) =>
-        (await RegisterAgentAsync(streamId, streamProducer)).Found.Select(one =>
+        (await RegisterAgentAsync(streamId, streamProducer, 0)).Found.Select(one =>
             new PubSubSubscriptionState(GuidId.GetGuidId(one.Id), streamId, one.Consumer) { FilterData = one.FilterData }).ToHashSet();
 
-    public Task UnregisterProducer(QualifiedStreamId streamId, GrainId streamProducer) =>
-        HasExplicit ? Rendezvous(streamId).UnregisterProducer(streamId, streamProducer) : Task.CompletedTask;
+    public Task UnregisterProducer(QualifiedStreamId streamId, GrainId streamProducer) => UnregisterAgentAsync(streamId, streamProducer, 0);
+
+    /// <summary>The agent has forgotten the stream that it has registered for with this number.</summary>
+    internal Task UnregisterAgentAsync(QualifiedStreamId stream, GrainId agent, long number) =>
+        HasExplicit ? Rendezvous(stream).UnregisterProducer(stream, agent, number) : Task.CompletedTask;
 
     public Task RegisterConsumer(GuidId subscriptionId, QualifiedStreamId streamId, GrainId streamConsumer, string? filterData)
     {

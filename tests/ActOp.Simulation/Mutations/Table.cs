@@ -266,5 +266,15 @@ internal static class Table
         new(87, "The owner before says that it has stopped its ticks when it has begun them", Reminders + "ReminderSlots.cs",
             "_states[slot] == State.Ready ? now : _since[slot];", "!PLANTED && _states[slot] == State.Ready ? now : _since[slot];", 40,
             Theme.Reminders),
+        new(88, "A client that a silo does not know yet is taken for gone", Streams + "AgentSubscription.cs",
+            "        if (_agent.Parts.Now - _absentSince >= ", "        if (PLANTED || _agent.Parts.Now - _absentSince >= ", 60,
+            Theme.Streams),
+        new(89, "The late end of an agent removes its newer registration", Streams + "PubSubRendezvousGrain.cs",
+            "        if (State.NumberOf(producer) <= number)\n",
+            "        if (State.NumberOf(producer) <= number || (PLANTED && State.NumberOf(producer) is not null))\n", 300, Theme.Streams),
+        new(90, "A cursor that has gone back holds only the batch at which it is", Streams + "Orleans/SimpleQueueCache.cs",
+            "        _cache.Need(node);\n", "        if (!PLANTED)\n            _cache.Need(node);\n", 120, Theme.Streams),
+        new(91, "A delivery goes on when its observer has unsubscribed", Streams + "StreamConsumers.cs",
+            "        get => _isDetached;\n", "        get => !PLANTED && _isDetached;\n", 200, Theme.Streams),
     ];
 }

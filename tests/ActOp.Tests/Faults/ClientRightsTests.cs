@@ -198,8 +198,8 @@ public sealed class ClientRightsTests(ClientRightsTests.PlainSilos cluster) : IC
             "tick by its own interface" => client.GetGrain<ITicked>(Guid.NewGuid()).ReceiveReminder("r", default),
             "delivery" => consumer.Deliver(Guid.NewGuid(), stream, new DeliveryBatch([]), null),
             "failure" => consumer.Fail(Guid.NewGuid(), stream, new InvalidOperationException()),
-            "producer" => rendezvous.RegisterProducer(stream, grain.GetGrainId()),
-            _ => rendezvous.UnregisterProducer(stream, grain.GetGrainId()),
+            "producer" => rendezvous.RegisterProducer(stream, grain.GetGrainId(), 1),
+            _ => rendezvous.UnregisterProducer(stream, grain.GetGrainId(), 1),
         };
     }
 

@@ -79,6 +79,40 @@ public class QueueCacheTests
         Assert.True(cache.TryPurgeFromCache(out _));
     }
 
+    /// <summary>The batch at which the cursor is was the last one of its stream, and its place was needed.</summary>
+    [Fact]
+    public void A_cursor_that_has_gone_back_gets_everything_that_comes_later()
+    {
+        var cache = new SimpleQueueCache(2, NullLogger.Instance);
+        cache.AddToCache([Batch(One, 1)]);
+        cache.TryPurgeFromCache(out _);
+        using var back = cache.GetCacheCursor(One, new EventSequenceTokenV2(1));
+        cache.AddToCache([Batch(Two, 2), Batch(Two, 3)]);
+        cache.TryPurgeFromCache(out _);
+        cache.AddToCache([Batch(One, 4)]);
+        Assert.Equal([1L, 4L], Read(back));
+    }
+
+    /// <summary>A batch that is purged is acknowledged: the cursor behind it has not delivered it.</summary>
+    [Fact]
+    public void What_comes_behind_a_cursor_that_has_gone_back_is_not_purged_before_it_and_no_batch_is_purged_twice()
+    {
+        var cache = new SimpleQueueCache(3, NullLogger.Instance);
+        using var fast = cache.GetCacheCursor(One, null);
+        cache.AddToCache([Batch(One, 1)]);
+        Assert.Equal([1L], Read(fast));
+        Assert.True(cache.TryPurgeFromCache(out _));
+        using var back = cache.GetCacheCursor(One, new EventSequenceTokenV2(1));
+        cache.AddToCache([Batch(One, 2)]);
+        Assert.Equal([2L], Read(fast));
+        Assert.False(cache.TryPurgeFromCache(out _));
+        Assert.Equal(1, cache.GetMaxAddCount());
+        Assert.Equal([1L, 2L], Read(back));
+        Assert.True(cache.TryPurgeFromCache(out var purged));
+        Assert.Equal([2L], purged.Select(static batch => batch.SequenceToken.SequenceNumber));
+        Assert.Equal(3, cache.GetMaxAddCount());
+    }
+
     [Fact]
     public void Positions_of_both_classes_are_in_one_order()
     {

@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using ActOp.Runtime.Routing;
 using ActOp.Runtime.Streams;
 using ActOp.Tests.Clusters;
 using Orleans.Core.Internal;
@@ -17,6 +18,7 @@ public enum BadAnswer
     WantsToBeginNowhere,
     WantsBoth,
     Throws,
+    MissesAClient,
     TakesAll,
 }
 
@@ -64,6 +66,7 @@ internal sealed class BadConsumerGrain : Grain, IBadConsumer, IStreamConsumerExt
         BadAnswer.WantsToBeginNowhere => new DeliveryReport(0, new Nowhere()),
         BadAnswer.WantsBoth => new DeliveryReport(1, batches.Items[0].SequenceToken),
         BadAnswer.Throws => throw new InvalidOperationException("The consumer wants nothing."),
+        BadAnswer.MissesAClient => throw new ClientNotAvailableException("A client that the consumer calls is gone."),
         _ => TakeAll(batches),
     };
 
@@ -130,6 +133,18 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
         Assert.Contains(nameof(StreamEventDeliveryFailureException), await badBox.ReceivedAsync(2));
     }
 
+    /// <summary>Only a consumer that is a client can be gone for ever.</summary>
+    [Fact]
+    public async Task A_grain_that_misses_a_client_keeps_its_subscription()
+    {
+        var (stream, box) = await NewBadConsumerAsync(BadAnswer.MissesAClient);
+        await stream.OnNextAsync(1);
+        Assert.Equal([nameof(StreamEventDeliveryFailureException)], await box.ReceivedAsync(1));
+        await cluster.Client.GetGrain<IBadConsumer>(box.Name).Answer(BadAnswer.TakesAll);
+        await stream.OnNextAsync(2);
+        Assert.Equal("taken", (await box.ReceivedAsync(1))[^1]);
+    }
+
     [Fact]
     public async Task A_consumer_may_begin_at_a_position_of_the_other_class()
     {
@@ -194,7 +209,7 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
         var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
         var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
         foreach (var agent in new[] { kind, cross })
-            await rendezvous.RegisterProducer(stream, parts.AddObserver(agent).GrainId);
+            await rendezvous.RegisterProducer(stream, parts.AddObserver(agent).GrainId, 1);
         var entry = new SubscriptionEntry { Id = Guid.NewGuid(), Consumer = cluster.Client.GetGrain<IBadConsumer>("x").GetGrainId() };
         await Assert.ThrowsAsync<InvalidOperationException>(() => rendezvous.RegisterConsumer(stream, entry));
         Assert.Empty(await rendezvous.GetSubscriptions());
@@ -210,7 +225,7 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
         var agent = new Agent(false) { Refusals = 1 };
         var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
         var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
-        await rendezvous.RegisterProducer(stream, parts.AddObserver(agent).GrainId);
+        await rendezvous.RegisterProducer(stream, parts.AddObserver(agent).GrainId, 1);
         var entry = new SubscriptionEntry { Id = Guid.NewGuid(), Consumer = cluster.Client.GetGrain<IBadConsumer>("x").GetGrainId() };
         await rendezvous.RegisterConsumer(stream, entry);
         Assert.Equal(1, agent.Added);
@@ -218,6 +233,73 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
         await rendezvous.UnregisterConsumer(stream, entry.Id);
         Assert.Equal(1, agent.Removed);
         Assert.Equal(1, await rendezvous.ProducerCount());
+    }
+
+    /// <summary>The consumer unsubscribes, or resumes with another observer, while the first one has an item.</summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public async Task A_delivery_under_way_ends_with_its_observer(bool isReplaced)
+    {
+        var consumers = new StreamConsumers(cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>(), null);
+        var (id, stream) = (Guid.NewGuid(), new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid())));
+        List<int> heard = [], heardByOther = [];
+        consumers.Attach(id, new StreamAttachment<int>(
+            new Listener(item =>
+            {
+                heard.Add(item);
+                if (isReplaced)
+                    consumers.Attach(id, new StreamAttachment<int>(new Listener(heardByOther.Add), null, null, 1));
+                else
+                    consumers.Detach(id);
+            }),
+            null, null, 1));
+        var batches = new DeliveryBatch([new Pair(stream.StreamId, 1), new Pair(stream.StreamId, 3)]);
+        Assert.Equal(0, (await consumers.Deliver(id, stream, batches, null)).Taken);
+        Assert.Equal(2, (await consumers.Deliver(id, stream, batches, null)).Taken);
+        Assert.Equal([1], heard);
+        Assert.Equal(isReplaced ? [1, 2, 3, 4] : [], heardByOther);
+    }
+
+    /// <summary>It has forgotten the stream, and has got a new batch of it before the rendezvous heard of that.</summary>
+    [Fact]
+    public async Task An_agent_that_has_registered_again_stays_when_its_earlier_end_comes_late()
+    {
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var agent = new Agent(false);
+        var id = parts.AddObserver(agent).GrainId;
+        var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
+        var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
+        await rendezvous.RegisterProducer(stream, id, 1);
+        await rendezvous.RegisterProducer(stream, id, 2);
+        await rendezvous.RegisterProducer(stream, id, 1);
+        await rendezvous.UnregisterProducer(stream, id, 1);
+        Assert.Equal(1, await rendezvous.ProducerCount());
+        // The number is stored.
+        await rendezvous.AsReference<IGrainManagementExtension>().DeactivateOnIdle();
+        await rendezvous.UnregisterProducer(stream, id, 1);
+        Assert.Equal(1, await rendezvous.ProducerCount());
+        await rendezvous.UnregisterProducer(stream, id, 2);
+        Assert.Equal(0, await rendezvous.ProducerCount());
+        GC.KeepAlive(agent);
+    }
+
+    /// <summary>The rendezvous may be on a silo that knows less than the one on which it was before.</summary>
+    [Fact]
+    public async Task An_agent_on_a_silo_that_the_view_does_not_list_yet_stays_and_one_on_a_dead_silo_does_not()
+    {
+        var parts = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<StreamParts>();
+        var here = cluster.AddressOf(0);
+        var newcomer = SystemGrainIds.Observer(SiloAddress.New(System.Net.IPEndPoint.Parse("10.9.8.7:11111"), 1), Guid.NewGuid());
+        var dead = SystemGrainIds.Observer(SiloAddress.New(here.Endpoint, here.Generation - 1), Guid.NewGuid());
+        var agent = new Agent(false);
+        var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
+        var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
+        await rendezvous.RegisterProducer(stream, newcomer, 1);
+        await rendezvous.RegisterProducer(stream, dead, 1);
+        await rendezvous.RegisterProducer(stream, parts.AddObserver(agent).GrainId, 1);
+        Assert.Equal(2, await rendezvous.ProducerCount());
+        GC.KeepAlive(agent);
     }
 
     [Fact]
@@ -269,6 +351,32 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
         var qualified = new QualifiedStreamId(Provider, stream.StreamId);
         await parts.Grain<IPubSubRendezvousGrain>(qualified.ToString()).RegisterConsumer(
             qualified, new SubscriptionEntry { Id = subscription.SubscriptionId, Consumer = subscription.GrainId });
+    }
+
+    private sealed class Listener(Action<int> heard) : IAsyncObserver<int>
+    {
+        public Task OnNextAsync(int item, StreamSequenceToken? token = null)
+        {
+            heard(item);
+            return Task.CompletedTask;
+        }
+
+        public Task OnCompletedAsync() => Task.CompletedTask;
+
+        public Task OnErrorAsync(Exception ex) => Task.CompletedTask;
+    }
+
+    /// <summary>Two numbers.</summary>
+    private sealed class Pair(StreamId stream, int first) : IBatchContainer
+    {
+        public StreamId StreamId => stream;
+
+        public StreamSequenceToken SequenceToken => new EventSequenceTokenV2(first);
+
+        public IEnumerable<Tuple<T, StreamSequenceToken>> GetEvents<T>() => new[] { first, first + 1 }.Select((item, index) =>
+            Tuple.Create((T)(object)item, (StreamSequenceToken)new EventSequenceTokenV2(first, index)));
+
+        public bool ImportRequestContext() => false;
     }
 
     /// <summary>An agent that counts; a cross one answers with an exception.</summary>

@@ -28,7 +28,8 @@ public class SimpleQueueAdapterCache : IQueueAdapterCache
 
 /// <summary>
 /// The batches of one queue, in order. A batch stays until all cursors of its stream have passed it. Then it may be read again, by a new
-/// cursor, until its place is needed or it is too old.
+/// cursor, until its place is needed or it is too old. A cursor that has gone back holds what is behind it like any other: nothing leaves
+/// that it has not passed.
 /// </summary>
 /// <remarks>
 /// <para>One thread at a time. Owns the batches and the places of its cursors. Every batch is linked to the next one of the queue and to
@@ -47,9 +48,9 @@ public class SimpleQueueCache : IQueueCache
     private Place? _first;
     private Place? _last;
 
-    /// <summary>The oldest batch that was not purged yet.</summary>
+    /// <summary>The oldest batch that a cursor may hold; null if the cache needs none.</summary>
     private Place? _needed;
-    private int _neededCount;
+    private long _added;
 
     /// <summary>The newest batch that has left, and when.</summary>
     private StreamSequenceToken? _evicted;
@@ -76,11 +77,14 @@ public class SimpleQueueCache : IQueueCache
 
     private int Capacity { get; }
 
-    /// <inheritdoc/>
-    public int GetMaxAddCount() => Math.Max(0, Capacity - _neededCount);
+    /// <summary>How many batches cannot leave.</summary>
+    private long Needed => _needed is null ? 0 : _last!.Number - _needed.Number + 1;
 
     /// <inheritdoc/>
-    public virtual bool IsUnderPressure() => _neededCount >= Capacity;
+    public int GetMaxAddCount() => (int)Math.Max(0, Capacity - Needed);
+
+    /// <inheritdoc/>
+    public virtual bool IsUnderPressure() => Needed >= Capacity;
 
     /// <inheritdoc/>
     public virtual void AddToCache(IList<IBatchContainer> msgs)
@@ -89,14 +93,13 @@ public class SimpleQueueCache : IQueueCache
         var now = Now;
         foreach (var batch in msgs)
         {
-            var node = new Place(batch, now);
+            var node = new Place(batch, now, ++_added);
             if (_last is null)
                 _first = node;
             else
                 _last.Next = node;
             _last = node;
             _needed ??= node;
-            _neededCount++;
             Size++;
             Append(LaneOf(node.Stream), node);
         }
@@ -110,9 +113,10 @@ public class SimpleQueueCache : IQueueCache
         List<IBatchContainer>? purged = null;
         while (_needed is { Pins: 0 } node)
         {
-            (purged ??= []).Add(node.Batch);
+            if (!node.IsPurged)
+                (purged ??= []).Add(node.Batch);
+            node.IsPurged = true;
             _needed = node.Next;
-            _neededCount--;
         }
 
         Evict();
@@ -151,6 +155,13 @@ public class SimpleQueueCache : IQueueCache
         if (!_lanes.TryGetValue(stream, out var lane))
             _lanes[stream] = lane = new Lane(stream);
         return lane;
+    }
+
+    /// <summary>A cursor has gone to a batch: that one, and what has come since, cannot leave, even if it was purged before.</summary>
+    internal void Need(Place node)
+    {
+        if (_needed is null || node.Number < _needed.Number)
+            _needed = node;
     }
 
     /// <summary>A stream without batches and cursors is forgotten.</summary>
@@ -223,9 +234,12 @@ public class SimpleQueueCache : IQueueCache
             > _eviction.DataMaxAgeInCache;
 
     /// <summary>A batch in its place.</summary>
-    internal sealed class Place(IBatchContainer batch, long added)
+    internal sealed class Place(IBatchContainer batch, long added, long number)
     {
         internal readonly IBatchContainer Batch = batch;
+
+        /// <summary>Counts the batches of the cache.</summary>
+        internal readonly long Number = number;
 
         /// <summary>Read once: a batch of the application that fails later must not hurt the others in the cache.</summary>
         internal readonly StreamId Stream = batch.StreamId;
@@ -234,8 +248,11 @@ public class SimpleQueueCache : IQueueCache
         internal Place? Next;
         internal Place? NextInStream;
 
-        /// <summary>Cursors that have not passed it.</summary>
+        /// <summary>Cursors that are at it.</summary>
         internal int Pins;
+
+        /// <summary>Purged once: the receiver was told of it.</summary>
+        internal bool IsPurged;
     }
 
     /// <summary>The batches of one stream.</summary>
@@ -340,9 +357,10 @@ public class SimpleQueueCacheCursor : IQueueCacheCursor
     {
         Unpin(ref _current);
         Unpin(ref _next);
-        _next = node;
-        if (node is not null)
-            node.Pins++;
+        if (node is null)
+            return;
+        MoveNextTo(node);
+        _cache.Need(node);
     }
 
     internal void Arrived(SimpleQueueCache.Place node)
