@@ -1,5 +1,5 @@
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
-using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.Providers.Streams.Common;
 using Orleans.Runtime;

@@ -171,7 +171,7 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
 
     /// <summary>The agent was on a silo that is known to be dead.</summary>
     private bool IsDead(GrainId agent) =>
-        !Routing.SystemGrainIds.TryGetAddress(agent, out var silo) || _parts.ClusterView.IsDead(silo);
+        !Foundation.SystemGrainIds.TryGetAddress(agent, out var silo) || _parts.ClusterView.IsDead(silo);
 
     /// <summary>The agent was on a silo that is dead, or that no view lists any more.</summary>
     private bool IsLost(GrainId agent) =>

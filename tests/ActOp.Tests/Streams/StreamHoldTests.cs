@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using ActOp.Runtime.Routing;
+using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Streams;
 using ActOp.Tests.Clusters;
 using Orleans.Core.Internal;
