@@ -176,7 +176,7 @@ internal static class Quiet
         var waiting = registry.Read();
         foreach (var (call, _) in waiting)
         {
-            if (!ActOp.Runtime.Routing.SystemGrainIds.IsSystemGrain(call.TargetId) && !call.Method.IsOfRuntime)
+            if (!ActOp.Runtime.Foundation.SystemGrainIds.IsSystemGrain(call.TargetId) && !call.Method.IsOfRuntime)
             {
                 ledger.Accuse(
                     "slots", "A call of " + machine.Name + " to " + call.TargetId + " (" + call.Method.ActivityName + ") still waits.");

@@ -111,7 +111,7 @@ public class HostTests
     {
         var lines = new LogCapture();
         var log = new Runtime.Foundation.Log(lines);
-        log.LongTurn(Runtime.Routing.SystemGrainIds.SystemTarget("cluster", SiloAddress.Zero), 300);
+        log.LongTurn(Runtime.Foundation.SystemGrainIds.SystemTarget("cluster", SiloAddress.Zero), 300);
         Assert.Empty(lines.Lines(LogLevel.Warning));
         log.LongTurn(GrainId.Create("shop", "1"), 300);
         Assert.Contains("out of grains", Assert.Single(lines.Lines(LogLevel.Warning)), StringComparison.Ordinal);
