@@ -156,7 +156,9 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
             Written(entry.GrainId, entry.ReminderName);
             if (Feed.IsWatched)
                 Feed.Write(new Registered(entry.GrainId, entry.ReminderName, _local.Address));
-            if (_runs && Owns(entry.GrainId))
+            // A read of the table may have found it before this answer has come: then its first tick may have been sent.
+            var isKnown = _schedule.Find(entry.GrainId, entry.ReminderName)?.Entry.ETag == entry.ETag;
+            if (_runs && Owns(entry.GrainId) && !isKnown)
                 _schedule.Put(entry, ReminderSchedule.StartOf(entry) - 1, Now, _reads);
             Arm();
         });

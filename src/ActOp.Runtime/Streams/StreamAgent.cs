@@ -56,6 +56,7 @@ internal sealed class StreamAgent : IStreamAgent
     private readonly Dictionary<StreamId, AgentStream> _streams = [];
     private readonly TaskCompletionSource _ended = new(TaskCreationOptions.RunContinuationsAsynchronously);
     private readonly List<Task> _running = [];
+    private readonly Acknowledgements _acknowledgements;
     private IQueueCache? _cache;
     private IQueueAdapterReceiver? _receiver;
     private IStreamFailureHandler? _failureHandler;
@@ -71,6 +72,9 @@ internal sealed class StreamAgent : IStreamAgent
         Reports = new AgentReports(setup, queue);
         _queueParts = new QueueParts(setup, queue);
         _host = setup.Parts.AddObserver(this);
+        _acknowledgements = new Acknowledgements(
+            () => Cache.TryPurgeFromCache(out var purged) ? purged : null,
+            batches => DeliveredAsync(_receiver!.MessagesDeliveredAsync(batches, _stopping.Token)));
     }
 
     internal StreamParts Parts => _setup.Parts;
@@ -355,35 +359,33 @@ internal sealed class StreamAgent : IStreamAgent
             ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
     }
 
+    /// <summary>Repeated until it is done: the loop that reads may wait for messages, and a full queue gets none.</summary>
     private async Task AcknowledgeSoonAsync()
     {
         await PauseAsync(AcknowledgementDelay);
         _acknowledgesSoon = false;
-        try
+        for (var failures = 0; !IsStopping; failures++)
         {
-            if (!IsStopping)
+            try
+            {
                 await AcknowledgeAsync();
-        }
-        catch (Exception exception)
-        {
-            // Done or not, it comes again with the next read.
-            _queueParts.Failed("An acknowledgement to " + _receiver!.GetType(), exception);
+                return;
+            }
+            catch (Exception exception)
+            {
+                _queueParts.Failed("An acknowledgement to " + _receiver!.GetType(), exception);
+            }
+
+            await PauseAsync(_queueParts.Pause(_setup.ReaderBackoff, failures));
         }
     }
 
-    private async ValueTask AcknowledgeAsync()
-    {
-        if (_receiver is not null && Cache.TryPurgeFromCache(out var purged) && purged is { Count: > 0 })
-        {
-            var told = _receiver.MessagesDeliveredAsync(purged, _stopping.Token);
-            if (told is not { IsCompletedSuccessfully: true })
-                await DeliveredAsync(told);
-        }
-    }
+    private ValueTask AcknowledgeAsync() => _receiver is null ? default : _acknowledgements.TellAsync();
 
     /// <summary>A receiver that does not answer holds neither the reads nor the stop.</summary>
-    private Task DeliveredAsync(Task told) => Given.Task(told, "MessagesDeliveredAsync of " + _receiver!.GetType())
-        .WaitAsync(IsStopping ? StepOfStop : Options.MaxEventDeliveryTime, Parts.Local.TaskTime, _abandoned.Token);
+    private Task DeliveredAsync(Task told) => told is { IsCompletedSuccessfully: true } ? Task.CompletedTask
+        : Given.Task(told, "MessagesDeliveredAsync of " + _receiver!.GetType()).WaitAsync(
+            IsStopping ? StepOfStop : Options.MaxEventDeliveryTime, Parts.Local.TaskTime, _abandoned.Token);
 
     private void Take(IList<IBatchContainer> messages)
     {
@@ -558,8 +560,7 @@ internal sealed class StreamAgent : IStreamAgent
         if (_receiver is { } receiver)
         {
             await StepOfStopAsync("The last acknowledgement of " + receiver.GetType(), () =>
-                Cache.TryPurgeFromCache(out var purged) && purged is { Count: > 0 }
-                    ? receiver.MessagesDeliveredAsync(purged, CancellationToken.None) : Task.CompletedTask);
+                _acknowledgements.Left() is { } left ? receiver.MessagesDeliveredAsync(left, CancellationToken.None) : Task.CompletedTask);
         }
 
         await ForgetStreamsAsync();
@@ -588,7 +589,8 @@ internal sealed class StreamAgent : IStreamAgent
                 subscription.Dispose();
         }
 
-        await Task.WhenAll(_streams.Values.Take(1024).Select(stream => _setup.PubSub.UnregisterAgentAsync(stream.Qualified, Id, stream.Number)))
+        await Task.WhenAll(_streams.Values.Take(1024)
+            .Select(stream => _setup.PubSub.UnregisterAgentAsync(stream.Qualified, Id, stream.Number)))
             .WaitAsync(StepOfStop, Parts.Local.TaskTime)
             .ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
     }

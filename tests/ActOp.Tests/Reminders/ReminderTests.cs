@@ -223,6 +223,27 @@ public class ReminderTests
         Assert.Equal([0], grain.Ticks().Select(IndexOf));
     }
 
+    /// <summary>A read of the table finds the reminder while its registration waits, and sends its ticks.</summary>
+    [Fact]
+    public async Task A_registration_whose_answer_comes_late_does_not_send_a_tick_again()
+    {
+        var table = new SickTable();
+        await using var silos = await Silos.DeployAsync(silo => silo.Services.AddSingleton<IReminderTable>(table), silos: 1);
+        var grain = silos.NewGrain();
+        table.Answers = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
+        var registered = silos.OnTurnAsync(async service => await service.Register(
+            new ReminderRequest(grain.GetGrainId(), "r", TimeSpan.Zero, Minute)));
+        await table.Written.Task;
+        await silos.PassAsync(8 * Minute, seconds: 5);
+        var ticks = grain.Ticks().Length;
+        Assert.NotEqual(0, ticks);
+        table.Answers.SetResult();
+        await registered;
+        await silos.PassAsync(2 * Minute, seconds: 5);
+        Assert.Equal(ticks + 2, grain.Ticks().Length);
+        Assert.Equal(grain.Ticks().Select(IndexOf).Distinct(), grain.Ticks().Select(IndexOf));
+    }
+
     [Fact]
     public async Task A_change_by_another_silo_that_cannot_be_read_makes_the_silo_read_all_soon()
     {
@@ -418,6 +439,11 @@ public class ReminderTests
 
         internal TaskCompletionSource? Opens { get; init; }
 
+        /// <summary>What is written is answered then.</summary>
+        internal TaskCompletionSource? Answers { get; set; }
+
+        internal TaskCompletionSource Written { get; } = new(TaskCreationOptions.RunContinuationsAsynchronously);
+
         public Task StartAsync(CancellationToken cancellationToken = default) => Opens?.Task ?? Task.CompletedTask;
 
         public Task<ReminderTableData> ReadRows(GrainId grainId) =>
@@ -429,11 +455,21 @@ public class ReminderTests
         public Task<ReminderEntry?> ReadRow(GrainId grainId, string reminderName) =>
             Read(() => _rows.GetValueOrDefault((grainId, reminderName)));
 
-        public Task<string?> UpsertRow(ReminderEntry entry) => Do(() =>
+        public async Task<string?> UpsertRow(ReminderEntry entry)
         {
-            _rows[(entry.GrainId, entry.ReminderName)] = entry;
-            return (string?)(++_tag).ToString(System.Globalization.CultureInfo.InvariantCulture);
-        });
+            var tag = await Do(() => (++_tag).ToString(System.Globalization.CultureInfo.InvariantCulture));
+            _rows[(entry.GrainId, entry.ReminderName)] = new ReminderEntry
+            {
+                GrainId = entry.GrainId,
+                ReminderName = entry.ReminderName,
+                StartAt = entry.StartAt,
+                Period = entry.Period,
+                ETag = tag,
+            };
+            Written.TrySetResult();
+            await (Answers?.Task ?? Task.CompletedTask);
+            return tag;
+        }
 
         public Task<bool> RemoveRow(GrainId grainId, string reminderName, string eTag) =>
             Do(() => _rows.TryRemove((grainId, reminderName), out _));
