@@ -5,8 +5,7 @@ namespace ActOp.PostgreSql.Storage;
 
 /// <summary>
 /// Grain ids as text of the database: as they are written everywhere, <c>type/key</c>. Bytes that are not UTF-8, zeros and backslashes
-/// become
-/// <c>\xx</c>, so that different grains have different texts.
+/// become <c>\xx</c>, so that different grains have different texts.
 /// </summary>
 internal static class GrainKeys
 {

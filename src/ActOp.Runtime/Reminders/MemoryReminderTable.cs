@@ -49,16 +49,13 @@ internal sealed record MemoryRow(GrainId Grain, string Name, DateTime StartAt, T
 internal sealed record MemoryAnswer(long Version);
 
 /// <summary>
-/// The table of reminders in memory, for development and tests: a copy in each silo. The oldest active silo leads: it serves all reads
-/// and
+/// The table of reminders in memory, for development and tests: a copy in each silo. The oldest active silo leads: it serves all reads and
 /// writes, and a write is done when all silos of the view have it. So the reminders survive as long as one silo of the cluster does.
 /// </summary>
 /// <remarks>
-/// The rows belong to the turns of this system target; <see cref="IReminderTable"/> may be used from any thread. While silos disagree
-/// about
+/// The rows belong to the turns of this system target; <see cref="IReminderTable"/> may be used from any thread. While silos disagree about
 /// the leader a call is repeated; after <see cref="MostPauses"/> it fails. A silo that cannot be reached fails a write until it is dead.
-/// Rows
-/// that were removed are kept for a minute, so that an older copy that comes late does not bring them back.
+/// Rows that were removed are kept for a minute, so that an older copy that comes late does not bring them back.
 /// </remarks>
 internal sealed class MemoryReminderTable : IReminderTable, IReminderTableTarget
 {

@@ -11,9 +11,8 @@ using Orleans.Timers;
 namespace ActOp.Runtime.Reminders;
 
 /// <summary>
-/// What grains call: checks the arguments, and asks the silo that owns the grain's slot. Reads go to the table. Any thread; holds one
-/// call at
-/// a time for each of its callers.
+/// What grains call: checks the arguments, and asks the silo that owns the grain's slot. Reads go to the table. Any thread; holds one call
+/// at a time for each of its callers.
 /// </summary>
 /// <param name="parts">Known when the silo has started.</param>
 /// <param name="options">The options.</param>

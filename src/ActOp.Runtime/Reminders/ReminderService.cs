@@ -13,23 +13,18 @@ using static Orleans.Reminders.Diagnostics.ReminderEvents;
 namespace ActOp.Runtime.Reminders;
 
 /// <summary>
-/// A silo's reminders: it runs those of the grains whose directory slots it owns. The table is the truth; this part keeps what is due
-/// soon
+/// A silo's reminders: it runs those of the grains whose directory slots it owns. The table is the truth; this part keeps what is due soon
 /// (<see cref="ReminderSchedule"/>) and sends the ticks.
 /// </summary>
 /// <remarks>
-/// <para>Everything runs on the turns of this system target; <see cref="OnView"/> only posts. Holds one timer for all reminders, one
-/// read of
-/// the table at a time, one call per tick under way, and one write per grain at a time. They end with the node: its background work is
+/// <para>Everything runs on the turns of this system target; <see cref="OnView"/> only posts. Holds one timer for all reminders, one read
+/// of the table at a time, one call per tick under way, and one write per grain at a time. They end with the node: its background work is
 /// cancelled, its timers end, its calls fail.</para>
-/// <para>The table may be one of the application: each of its answers is awaited for the response timeout at most, and a row that cannot
-/// be is left out. What fails: a read of the table is repeated with a pause that doubles up to a minute, and logged; meanwhile the ticks
-/// that are known
-/// go on. A write fails to its caller. A tick fails to the log and to a counter, and the next one comes. A tick whose grain has not
-/// answered
-/// the one before is left out. A message to another owner that is lost is made up for by <see cref="ReminderSlots.LongestWait"/> and by
-/// the
-/// periodic read.</para>
+/// <para>The table may be one of the application: each of its answers is awaited for the response timeout at most, and a row that cannot be
+/// is left out. What fails: a read of the table is repeated with a pause that doubles up to a minute, and logged; meanwhile the ticks that
+/// are known go on. A write fails to its caller. A tick fails to the log and to a counter, and the next one comes. A tick whose grain has
+/// not answered the one before is left out. A message to another owner that is lost is made up for by
+/// <see cref="ReminderSlots.LongestWait"/> and by the periodic read.</para>
 /// </remarks>
 internal sealed class ReminderService : IReminderTarget, IDisposable
 {
@@ -458,9 +453,8 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
     }
 
     /// <summary>
-    /// Until when the ticks of a reminder have been sent: by the owner before, if the slot is new here, or until the end of the window
-    /// of the
-    /// last read, if it was not near enough then.
+    /// Until when the ticks of a reminder have been sent: by the owner before, if the slot is new here, or until the end of the window of
+    /// the last read, if it was not near enough then.
     /// </summary>
     private long SentUntil(int slot, bool isKnown, long now)
     {

@@ -18,8 +18,7 @@ namespace ActOp.Runtime.Reminders;
 /// Composes the reminders of a silo and takes part in its life: the table is opened before the silo becomes active, and closed after its
 /// activations have ended. A silo without a table has the registry only, which says so.
 /// </summary>
-/// <remarks>Owns the service, and the clock if the application has set one for reminders. If the table cannot be opened in time, the
-/// start
+/// <remarks>Owns the service, and the clock if the application has set one for reminders. If the table cannot be opened in time, the start
 /// of the silo fails.</remarks>
 internal sealed class ReminderSilo(IServiceProvider services) : ILifecycleParticipant<ISiloLifecycle>, IReminderServiceTarget, IDisposable
 {

@@ -6,10 +6,8 @@ namespace ActOp.Runtime.Reminders;
 
 /// <summary>
 /// The slots whose reminders this silo runs. Pure. A slot that has another owner in a new view goes from the old one to the new one: the
-/// old
-/// one stops its ticks and says when (<see cref="ReminderRelease"/>), and the new one sends what is due after that, so that no tick is
-/// missed or sent twice. The new one does not wait for an owner that is dead, nor for longer than <see cref="LongestWait"/>: then it
-/// begins
+/// old one stops its ticks and says when (<see cref="ReminderRelease"/>), and the new one sends what is due after that, so that no tick is
+/// missed or sent twice. The new one does not wait for an owner that is dead, nor for longer than <see cref="LongestWait"/>: then it begins
 /// with the time of its own view. If the slot goes on to a third silo before the first one has said when it stopped, the second one passes
 /// that on as soon as it knows it, and says nothing of its own. Runs on the turns of <see cref="ReminderService"/>.
 /// </summary>

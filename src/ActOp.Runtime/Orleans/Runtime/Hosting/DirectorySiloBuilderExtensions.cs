@@ -9,8 +9,7 @@ public static class DirectorySiloBuilderExtensions
 {
     /// <summary>
     /// The directory of the grains whose class names it (<see cref="GrainDirectoryAttribute"/>); with the name <c>default</c> the one of
-    /// all
-    /// other grains too. If it takes part in the lifecycle of the silo, it is asked to.
+    /// all other grains too. If it takes part in the lifecycle of the silo, it is asked to.
     /// </summary>
     public static ISiloBuilder AddGrainDirectory<T>(
         this ISiloBuilder builder, string name, Func<IServiceProvider, string, T> implementationFactory)
