@@ -32,17 +32,13 @@ public sealed class LocationCacheTests
     }
 
     [Fact]
-    public void A_correction_forgets_only_the_stale_location()
+    public void Only_the_stale_location_is_removed()
     {
         _cache.Put(Grain(1), At(1, 5));
-        _cache.Correct(Grain(1), At(3, 2), default);
+        _cache.Remove(Grain(1), At(3, 2));
         Assert.True(_cache.TryGet(Grain(1), out _));
 
-        _cache.Correct(Grain(1), At(1, 5), At(2, 3));
-        Assert.True(_cache.TryGet(Grain(1), out var found));
-        Assert.Equal(At(2, 3), found);
-
-        _cache.Correct(Grain(1), At(2, 3), default);
+        _cache.Remove(Grain(1), At(1, 5));
         Assert.False(_cache.TryGet(Grain(1), out _));
     }
 

@@ -1,7 +1,6 @@
 using ActOp.Cluster.Tests.Simulation;
 using ActOp.Mesh;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Hosting;
 using Orleans.Runtime;
 
 namespace ActOp.Cluster.Tests;

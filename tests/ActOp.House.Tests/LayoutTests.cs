@@ -79,7 +79,11 @@ public class LayoutTests(ITestOutputHelper output)
         var median = files[files.Length / 2].Lines;
         output.WriteLine($"src: {files.Length} files, median {median} lines, largest {files[^1].Lines} ({files[^1].Path})");
         foreach (var project in files.GroupBy(static file => file.Project).OrderBy(static project => project.Key, StringComparer.Ordinal))
-            output.WriteLine($"  {project.Key}: {project.Count()} files, {project.Sum(static file => file.Lines)} lines");
+        {
+            int[] lines = [.. project.Select(static file => file.Lines).Order()];
+            output.WriteLine($"  {project.Key}: {lines.Length} files, {lines.Sum()} lines, median {lines[lines.Length / 2]}, largest {lines[^1]}");
+        }
+
         Assert.InRange(median, ShortestMedian, MostLines);
     }
 

@@ -4,7 +4,6 @@ using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;

@@ -1,5 +1,5 @@
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;

@@ -4,7 +4,6 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.CodeGeneration;

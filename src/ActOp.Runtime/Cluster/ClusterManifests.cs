@@ -4,7 +4,6 @@ using System.Collections.Immutable;
 using System.Diagnostics.CodeAnalysis;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Placement;
 using Orleans;
 using Orleans.Runtime;

@@ -1,7 +1,6 @@
 using ActOp.Mesh;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;

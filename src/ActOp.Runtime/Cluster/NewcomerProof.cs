@@ -1,5 +1,4 @@
 using ActOp.Mesh;
-using ActOp.Runtime.Hosting;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;

@@ -1,7 +1,7 @@
 using System.Collections.Immutable;
 using System.Net;
+using ActOp.Runtime.Activations;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Routing;
 using Orleans;
 using Orleans.Runtime;

@@ -3,7 +3,6 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Configuration;

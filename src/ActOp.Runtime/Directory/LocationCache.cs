@@ -170,23 +170,6 @@ internal sealed class LocationCache
         }
     }
 
-    /// <summary>
-    /// Applies the correction of a reply after a message was sent to a <paramref name="stale"/> location: removes that location if it is
-    /// still cached, and stores <paramref name="fresh"/> unless a newer one is known.
-    /// </summary>
-    public void Correct(in GrainId grain, in Location stale, in Location fresh)
-    {
-        if (!stale.IsNone)
-        {
-            Remove(grain, stale);
-        }
-
-        if (!fresh.IsNone)
-        {
-            Put(grain, fresh);
-        }
-    }
-
     /// <summary>Adopts a view: locations on dead silos are no longer valid.</summary>
     public void OnView(View view)
     {

@@ -2,7 +2,6 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Reminders;
 using ActOp.Serialization;
 using ActOp.Staging;

@@ -1,3 +1,4 @@
+using ActOp.Runtime.Activations;
 using Orleans;
 using Orleans.Runtime;
 

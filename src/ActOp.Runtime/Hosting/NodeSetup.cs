@@ -8,6 +8,7 @@ using ActOp.Mesh.Transports;
 using ActOp.Mesh.Transports.Tcp;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting.Tls;

@@ -7,7 +7,6 @@ using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Wire;
 using Orleans;
 using Orleans.Runtime;

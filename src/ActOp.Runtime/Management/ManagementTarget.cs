@@ -1,7 +1,7 @@
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
+using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
 using Microsoft.Extensions.DependencyInjection;

@@ -6,7 +6,6 @@ using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Serialization;
 using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;

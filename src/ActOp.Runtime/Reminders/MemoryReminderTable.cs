@@ -1,7 +1,6 @@
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Wire;
 using Orleans;
 using Orleans.Concurrency;

@@ -2,7 +2,6 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans;

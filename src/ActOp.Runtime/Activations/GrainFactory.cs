@@ -1,20 +1,15 @@
 using System.Collections.Concurrent;
 using ActOp.Calls;
-using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Timers;
 using ActOp.Serialization;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
-using Orleans.Core;
 using Orleans.GrainReferences;
 using Orleans.Runtime;
-using Orleans.Storage;
-using Orleans.Timers;
 
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Activations;
 
 /// <summary>Makes references. Local and cheap: nothing is sent, nothing is activated. Any thread.</summary>
 internal sealed class GrainFactory(GrainClasses classes, ActivationTable activations, CallSender calls) : IGrainFactory
@@ -214,36 +209,4 @@ internal sealed class GrainFactory(GrainClasses classes, ActivationTable activat
             key.Type, GrainInterfaceType.Create(entry.Name), entry.Name, calls, classes.VersionOf(entry.Name), key.Interface);
         return (shared, OfApplication(shared) ?? entry);
     }
-}
-
-/// <summary>The runtime as seen by grains.</summary>
-internal sealed class GrainRuntime(LocalNode local, GrainFactory factory, TimeProvider applicationTime) : IGrainRuntime
-{
-    public IGrainFactory GrainFactory => factory;
-
-    public IServiceProvider ServiceProvider => local.Services;
-
-    public SiloAddress SiloAddress => local.Address;
-
-    public string SiloIdentity => local.Address.ToString();
-
-    public TimeProvider TimeProvider => applicationTime;
-
-    public ITimerRegistry TimerRegistry { get; } = new TimerRegistry();
-
-    public void DeactivateOnIdle(IGrainContext grainContext) =>
-        grainContext.Deactivate(new DeactivationReason(DeactivationReasonCode.ApplicationRequested,
-            "The grain requested its deactivation."));
-
-    public void DelayDeactivation(IGrainContext grainContext, TimeSpan timeSpan) => ((Activation)grainContext).KeepAliveFor(timeSpan);
-
-    public IStorage<TGrainState> GetStorage<TGrainState>(IGrainContext grainContext) =>
-        new StateStorageBridge<TGrainState>(
-            "state", grainContext, GrainStorageHelpers.GetGrainStorage(((Activation)grainContext).Class.Type, local.Services));
-}
-
-/// <summary>The activation whose turn, or whose construction, runs on this thread.</summary>
-internal sealed class GrainContextAccessor : IGrainContextAccessor
-{
-    public IGrainContext GrainContext => (CallHost.Current as IGrainContext ?? GrainContextScope.Current).OrNoGrain();
 }

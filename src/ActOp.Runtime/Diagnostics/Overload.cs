@@ -9,7 +9,7 @@ using Orleans.Runtime;
 using Orleans.Runtime.Messaging;
 using Orleans.Statistics;
 
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Diagnostics;
 
 /// <summary>
 /// Refuses the requests of clients while the process uses too much processor time or memory (<see cref="LoadSheddingOptions"/>). Requests

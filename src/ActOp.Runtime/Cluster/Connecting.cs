@@ -5,7 +5,7 @@ using ActOp.Mesh;
 using Orleans.Configuration;
 using Orleans.Runtime;
 
-namespace ActOp.Runtime.Hosting;
+namespace ActOp.Runtime.Cluster;
 
 /// <summary>Why two nodes do not connect, in the words of the options that decide it. Pure.</summary>
 internal static class DialFailures
