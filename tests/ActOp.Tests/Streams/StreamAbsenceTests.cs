@@ -91,7 +91,11 @@ public class StreamAbsenceTests(StillStreams cluster) : IClassFixture<StillStrea
         host.SetComponent<IStreamConsumerExtension>(client);
         var qualified = new QualifiedStreamId(provider, stream.StreamId);
         var rendezvous = Parts.Grain<IPubSubRendezvousGrain>(qualified.ToString());
-        await rendezvous.RegisterConsumer(qualified, new SubscriptionEntry { Id = Guid.NewGuid(), Consumer = host.GrainId });
+        await rendezvous.RegisterConsumer(qualified, new SubscriptionEntry
+        {
+            Id = StreamPubSub.Mark(Guid.NewGuid(), isImplicit: false),
+            Consumer = host.GrainId,
+        });
         return (client, stream, rendezvous);
     }
 

@@ -210,7 +210,8 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
         var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
         foreach (var agent in new[] { kind, cross })
             await rendezvous.RegisterProducer(stream, parts.AddObserver(agent).GrainId, 1);
-        var entry = new SubscriptionEntry { Id = Guid.NewGuid(), Consumer = cluster.Client.GetGrain<IBadConsumer>("x").GetGrainId() };
+        var id = StreamPubSub.Mark(Guid.NewGuid(), isImplicit: false);
+        var entry = new SubscriptionEntry { Id = id, Consumer = cluster.Client.GetGrain<IBadConsumer>("x").GetGrainId() };
         await Assert.ThrowsAsync<InvalidOperationException>(() => rendezvous.RegisterConsumer(stream, entry));
         Assert.Empty(await rendezvous.GetSubscriptions());
         Assert.Equal([1, 1], new[] { kind.Added, cross.Added });
@@ -226,7 +227,8 @@ public class StreamHoldTests(NarrowStreams cluster) : IClassFixture<NarrowStream
         var stream = new QualifiedStreamId(Provider, StreamId.Create("agents", Guid.NewGuid()));
         var rendezvous = parts.Grain<IPubSubRendezvousGrain>(stream.ToString());
         await rendezvous.RegisterProducer(stream, parts.AddObserver(agent).GrainId, 1);
-        var entry = new SubscriptionEntry { Id = Guid.NewGuid(), Consumer = cluster.Client.GetGrain<IBadConsumer>("x").GetGrainId() };
+        var id = StreamPubSub.Mark(Guid.NewGuid(), isImplicit: false);
+        var entry = new SubscriptionEntry { Id = id, Consumer = cluster.Client.GetGrain<IBadConsumer>("x").GetGrainId() };
         await rendezvous.RegisterConsumer(stream, entry);
         Assert.Equal(1, agent.Added);
         agent.Refusals = 1;
