@@ -41,7 +41,12 @@ public static class ActivationCheck
                 }
                 doubles++;
                 if (texts.Count < MaxTexts)
-                    texts.Add($"{nameOf(kind)} {key}: active in process {all[i - 1].Process} until {Seconds(all[i - 1].To)} and in process {all[i].Process} from {Seconds(all[i].From)}");
+                {
+                    texts.Add(
+                        $"{nameOf(kind)} {key}: active in process {all[i - 1].Process} until {Seconds(all[i - 1].To)} and in process "
+                        + $"{all[i].Process} from {Seconds(all[i].From)}");
+                }
+
                 all[i].To = Math.Max(all[i].To, all[i - 1].To);
             }
         }

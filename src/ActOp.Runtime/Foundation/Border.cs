@@ -240,12 +240,15 @@ internal static class LineText
     /// <summary>The same text if it is one line of a usual length; otherwise cut off, and control characters as <c>\uXXXX</c>.</summary>
     internal static string Of(string text)
     {
-        if (text.Length <= MostCharacters && !text.Any(char.IsControl))
+        if (text.Length <= MostCharacters && !HasControls(text))
             return text;
         var shown = new System.Text.StringBuilder();
         Append(shown, text.AsSpan(0, Math.Min(text.Length, MostCharacters)));
         return text.Length > MostCharacters ? shown.Append("...").ToString() : shown.ToString();
     }
+
+    internal static bool HasControls(ReadOnlySpan<char> text) =>
+        text.ContainsAnyInRange('\u0000', '\u001F') || text.ContainsAnyInRange('\u007F', '\u009F');
 
     /// <summary>Appends a text, control characters as <c>\uXXXX</c>.</summary>
     internal static void Append(System.Text.StringBuilder shown, ReadOnlySpan<char> text)
@@ -284,12 +287,13 @@ internal sealed class LoggedException : Exception
         if (exception is null)
             return null;
         var text = exception.ToString();
-        var shown = new System.Text.StringBuilder(Math.Min(text.Length, MostCharacters));
+        var head = text.AsSpan(0, Math.Min(text.Length, MostCharacters));
+        var shown = new System.Text.StringBuilder(head.Length);
         var isSame = text.Length <= MostCharacters;
         var isFirst = true;
-        foreach (var range in text.AsSpan(0, Math.Min(text.Length, MostCharacters)).Split('\n'))
+        foreach (var range in head.Split('\n'))
         {
-            var line = text.AsSpan(0, Math.Min(text.Length, MostCharacters))[range];
+            var line = head[range];
             if (line.EndsWith("\r") && Environment.NewLine.Length == 2)
                 line = line[..^1];
             if (!isFirst)
@@ -316,7 +320,7 @@ internal sealed class LoggedException : Exception
     /// <summary>False if the line has control characters.</summary>
     private static bool Add(System.Text.StringBuilder shown, ReadOnlySpan<char> line)
     {
-        if (!line.ContainsAnyInRange('\u0000', '\u001F') && !line.ContainsAnyInRange('\u007F', '\u009F'))
+        if (!LineText.HasControls(line))
         {
             shown.Append(line);
             return true;

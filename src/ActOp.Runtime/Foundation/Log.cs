@@ -260,7 +260,7 @@ internal sealed partial class Log(ILogger logger)
     /// <summary>Of a grain or an observer, which the application can change, or of a service of the runtime.</summary>
     internal void LongTurn(GrainId grain, long milliseconds)
     {
-        if (Foundation.SystemGrainIds.IsControl(grain))
+        if (SystemGrainIds.IsControl(grain))
             LongSystemTurn(logger, grain, milliseconds);
         else
             LongTurn(logger, grain, milliseconds);

@@ -2,6 +2,7 @@ using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Partitioning;
 using ActOp.Runtime.Activations;
+using ActOp.Runtime.Foundation;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
@@ -118,7 +119,7 @@ internal sealed class EdgeCounters
         if (!callee.Class.IsOrdinary || !IsSampled(Current(), out var weight))
             return;
         var source = call.RemoteSource;
-        if (!Foundation.SystemGrainIds.IsSystemGrain(source))
+        if (!SystemGrainIds.IsSystemGrain(source))
             callee.CountEdge(source, weight * MessagesOf(call));
     }
 
@@ -127,7 +128,7 @@ internal sealed class EdgeCounters
         if (callee is { Class.IsOrdinary: false })
             return;
         var target = call.TargetId;
-        if (callee is null && Foundation.SystemGrainIds.IsSystemGrain(target))
+        if (callee is null && SystemGrainIds.IsSystemGrain(target))
             return;
         var stripe = Current();
         if (callee is null)

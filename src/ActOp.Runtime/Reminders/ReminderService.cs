@@ -380,11 +380,7 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         }
         catch (Exception exception)
         {
-            // A silo that stops needs no reminders, and the failure is no error.
-            if (_work.Stopping.IsCancellationRequested)
-                return false;
-            _metrics.ReadFailed();
-            _log.ReadFailed(pause, exception);
+            NotRead(pause, exception);
             return false;
         }
         finally
@@ -471,12 +467,18 @@ internal sealed class ReminderService : IReminderTarget, IDisposable
         }
         catch (Exception exception)
         {
-            if (_work.Stopping.IsCancellationRequested)
-                return;
-            _metrics.ReadFailed();
-            _log.ReadFailed(TimeSpan.Zero, exception);
+            NotRead(TimeSpan.Zero, exception);
             _wanted.TrySetResult();
         }
+    }
+
+    /// <summary>A silo that stops needs no reminders, and the failure is no error.</summary>
+    private void NotRead(TimeSpan pause, Exception reason)
+    {
+        if (_work.Stopping.IsCancellationRequested)
+            return;
+        _metrics.ReadFailed();
+        _log.ReadFailed(pause, reason);
     }
 
     private async Task ReadOneAsync(GrainId grain, string name)

@@ -102,7 +102,7 @@ internal sealed class Router(
         if (Overload is { IsOn: true } overload && overload.Refuses(call))
             return;
         var target = call.RemoteTarget;
-        if (Starts is { HasWaiting: true } starts && starts.Follows(call, target))
+        if (Starts is { Waiting: > 0 } starts && starts.Follows(call, target))
             return;
         if (call.CalledThrough is not null)
         {

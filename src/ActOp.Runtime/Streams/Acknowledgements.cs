@@ -16,7 +16,7 @@ internal sealed class Acknowledgements(Func<IList<IBatchContainer>?> purge, Func
 {
     internal const int MostRefusals = 10;
 
-    private readonly List<IBatchContainer> _left = [];
+    private IList<IBatchContainer>? _left;
     private int _refusals;
     private bool _isUnderWay;
 
@@ -28,17 +28,15 @@ internal sealed class Acknowledgements(Func<IList<IBatchContainer>?> purge, Func
         _isUnderWay = true;
         try
         {
-            while (Left() is { Count: > 0 } batches)
+            while (Left() is { } batches)
             {
                 await tell(batches);
-                _refusals = 0;
-                _left.Clear();
+                (_left, _refusals) = (null, 0);
             }
         }
         catch (Exception) when (++_refusals == MostRefusals)
         {
-            _refusals = 0;
-            _left.Clear();
+            (_left, _refusals) = (null, 0);
             throw;
         }
         finally
@@ -50,11 +48,8 @@ internal sealed class Acknowledgements(Func<IList<IBatchContainer>?> purge, Func
     /// <summary>All that is not acknowledged, oldest first; null for nothing.</summary>
     internal IList<IBatchContainer>? Left()
     {
-        var purged = purge();
-        if (_left.Count == 0 && purged is null or { Count: 0 })
-            return null;
-        if (purged is not null)
-            _left.AddRange(purged);
-        return [.. _left];
+        if (purge() is { Count: > 0 } purged)
+            _left = _left is null ? purged : [.. _left, .. purged];
+        return _left;
     }
 }

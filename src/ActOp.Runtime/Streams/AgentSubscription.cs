@@ -202,7 +202,7 @@ internal sealed class AgentSubscription : IDisposable
         }
         catch (Exception exception)
         {
-            if (!IsAbsent(exception))
+            if (!NoteAbsence(exception))
                 _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
         }
     }
@@ -319,7 +319,7 @@ internal sealed class AgentSubscription : IDisposable
         }
         catch (Exception exception)
         {
-            IsAbsent(exception);
+            NoteAbsence(exception);
             return new DeliveryReport(0, null, exception);
         }
     }
@@ -371,7 +371,7 @@ internal sealed class AgentSubscription : IDisposable
         }
         catch (Exception exception)
         {
-            if (!IsAbsent(exception))
+            if (!NoteAbsence(exception))
                 _agent.Parts.Log.DeliveryFailed(_stream.Id, Entry.Consumer, exception);
         }
     }
@@ -405,10 +405,10 @@ internal sealed class AgentSubscription : IDisposable
     }
 
     /// <summary>
-    /// Whether a call has failed because the consumer is a client that this silo does not know. If that lasts, the client is gone, and the
-    /// subscription ends. The code of a grain may say the same of a client that the grain calls: the grain is there.
+    /// True if a call has failed because the consumer is a client that this silo does not know. If that lasts, the client is gone, and the
+    /// subscription ends here. The code of a grain may say the same of a client that the grain calls: the grain is there.
     /// </summary>
-    private bool IsAbsent(Exception failure)
+    private bool NoteAbsence(Exception failure)
     {
         if (failure is not ClientNotAvailableException || !SystemGrainIds.IsSystemGrain(Entry.Consumer))
             return false;

@@ -59,8 +59,8 @@ internal sealed record MemoryQueueLimits(int Messages);
 /// with the next activation by its incarnation. Its silo stops: the messages move to another silo, with their numbers and the claim, so the
 /// agent goes on as if nothing had happened; if they are too large for one message between silos, they are lost (event 300). The agent
 /// dies: the next one claims the queue and gets what was not acknowledged, so some
-/// messages come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: it is repeated with the
-/// next read, and the next one includes it. The agent hangs, or a consumer holds it: the queue fills, and producers wait for
+/// messages come twice. Two agents believe to own the queue: the newest claim counts. An acknowledgement is lost: the agent repeats it
+/// (<see cref="Acknowledgements"/>). The agent hangs, or a consumer holds it: the queue fills, and producers wait for
 /// <see cref="LongestWaitForRoom"/>; then they get an exception that says so, and their messages are not delivered.</para>
 /// </remarks>
 [Reentrant, KeepAlive, Immovable]
@@ -255,17 +255,12 @@ internal sealed class MemoryReceiver(IMemoryQueue queue, Guid receiver) : IQueue
     private Guid _incarnation;
     private long _last = -1;
 
-    /// <summary>The newest message that was delivered, until the queue is known to have removed it and those before.</summary>
-    private MemoryBatch? _delivered;
-
     public Task Initialize(TimeSpan timeout) => queue.Claim(receiver);
 
     public Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount) => GetQueueMessagesAsync(maxCount, default);
 
     public async Task<IList<IBatchContainer>> GetQueueMessagesAsync(int maxCount, CancellationToken cancellationToken)
     {
-        // While the stream is quiet, nothing else repeats an acknowledgement that was lost.
-        await ConfirmAsync();
         var messages = await queue.Take(receiver, _incarnation, _last, maxCount).WaitAsync(cancellationToken);
         if (!messages.IsOwner)
             throw new InvalidOperationException("Another agent reads the queue.");
@@ -278,20 +273,11 @@ internal sealed class MemoryReceiver(IMemoryQueue queue, Guid receiver) : IQueue
 
     public Task MessagesDeliveredAsync(IList<IBatchContainer> messages)
     {
-        _delivered = (MemoryBatch)messages[^1];
-        return ConfirmAsync();
+        var newest = (MemoryBatch)messages[^1];
+        return queue.Acknowledge(newest.Incarnation, newest.Message.SequenceNumber);
     }
 
     public Task Shutdown(TimeSpan timeout) => queue.Release(receiver);
-
-    private async Task ConfirmAsync()
-    {
-        if (_delivered is not { } newest)
-            return;
-        await queue.Acknowledge(newest.Incarnation, newest.Message.SequenceNumber);
-        if (ReferenceEquals(_delivered, newest))
-            _delivered = null;
-    }
 }
 
 /// <summary>A receiver that waits for messages itself, so that its agent does not have to.</summary>

@@ -171,11 +171,11 @@ internal sealed class PubSubRendezvousGrain : Grain, IPubSubRendezvousGrain, IIn
 
     /// <summary>The agent was on a silo that is known to be dead.</summary>
     private bool IsDead(GrainId agent) =>
-        !Foundation.SystemGrainIds.TryGetAddress(agent, out var silo) || _parts.ClusterView.IsDead(silo);
+        !SystemGrainIds.TryGetAddress(agent, out var silo) || _parts.ClusterView.IsDead(silo);
 
     /// <summary>The agent was on a silo that is dead, or that no view lists any more.</summary>
     private bool IsLost(GrainId agent) =>
-        !Foundation.SystemGrainIds.TryGetAddress(agent, out var silo) || !_parts.ClusterView.IsUsable(silo);
+        !SystemGrainIds.TryGetAddress(agent, out var silo) || !_parts.ClusterView.IsUsable(silo);
 
     private async Task ChangeAsync(Action<PubSubGrainState> change)
     {

@@ -136,14 +136,13 @@ internal sealed class PubSubGrainState
         Numbers.Add(number);
     }
 
-    internal bool RemoveProducer(GrainId producer)
+    internal void RemoveProducer(GrainId producer)
     {
         var index = Producers.IndexOf(producer);
         if (index < 0)
-            return false;
+            return;
         Producers.RemoveAt(index);
         if (index < Numbers.Count)
             Numbers.RemoveAt(index);
-        return true;
     }
 }

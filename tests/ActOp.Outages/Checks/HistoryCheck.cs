@@ -62,7 +62,9 @@ internal static class HistoryCheck
             findings.Faults.Add($"{name}: not decided within {verdict.Steps} configurations");
         if (verdict.Answer == Linear.No)
         {
-            findings.Faults.Add($"{name}: not linearizable. After {verdict.Placed} of {operations.Count(static one => one.IsKnown)} calls the value is {verdict.Value}, and these do not follow: "
+            findings.Faults.Add(
+                $"{name}: not linearizable. After {verdict.Placed} of {operations.Count(static one => one.IsKnown)} calls the value is "
+                + $"{verdict.Value}, and these do not follow: "
                 + string.Join("; ", verdict.Stuck.Take(6).Select(static one => $"{one} from {one.From} to {one.To}")));
         }
     }

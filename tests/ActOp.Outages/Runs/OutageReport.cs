@@ -18,10 +18,13 @@ internal static class OutageReport
             + $"the hardest took {history.MostSteps} configurations; {history.Forgotten} times a counter in memory began anew");
         Console.WriteLine($"{streams.Acknowledged} acknowledged items of streams, {streams.Arrived} arrivals, {streams.Again} of them again; "
             + $"the last was there {result.ArrivedAfter:0.0} s after the end; {result.DeadLetters} given up");
-        Console.WriteLine($"{activations.Activations} activations of {activations.Grains} grains, {activations.Doubles} times two at once; {activations.Excused} turns that a pause had interrupted ended later");
+        Console.WriteLine(
+            $"{activations.Activations} activations of {activations.Grains} grains, {activations.Doubles} times two at once; "
+            + $"{activations.Excused} turns that a pause had interrupted ended later");
         foreach (var fault in result.Faults)
             Console.WriteLine("WRONG: " + fault);
-        Console.WriteLine($"seed {result.Options.Seed}: {result.Kinds.Where(static kind => kind.Key != Checks.Window.Busy).Sum(static kind => kind.Value.Times)} faults, {result.Faults.Count} violations");
+        var faults = result.Kinds.Where(static kind => kind.Key != Checks.Window.Busy).Sum(static kind => kind.Value.Times);
+        Console.WriteLine($"seed {result.Options.Seed}: {faults} faults, {result.Faults.Count} violations");
     }
 
     private static string Text(SortedDictionary<string, int> failed) =>

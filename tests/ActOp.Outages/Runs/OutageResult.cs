@@ -92,7 +92,9 @@ internal static class Tally
             var kind = KindOf(window, result);
             kind.Times++;
             kind.Settled = Math.Max(kind.Settled, Seconds(window.Settled - window.Healed));
-            result.Schedule.Add($"{window.Fault} from {Seconds(window.From):0.0} to {Seconds(window.Healed):0.0}, explains failures of calls sent until {Seconds(window.Until):0.0}, settled at {Seconds(window.Settled):0.0}");
+            result.Schedule.Add(
+                $"{window.Fault} from {Seconds(window.From):0.0} to {Seconds(window.Healed):0.0}, explains failures of calls sent until "
+                + $"{Seconds(window.Until):0.0}, settled at {Seconds(window.Settled):0.0}");
         }
 
         var answers = calls.Where(static call => call.Error is null).GroupBy(static call => (call.Kind, call.Key))
@@ -126,7 +128,8 @@ internal static class Tally
         {
             var near = windows.Where(one => one.Fault is not null && one.From <= call.To).MaxBy(static one => one.From);
             result.Faults.Add($"unexplained: {call.Kind} {call.Key} {call.Verb} of client {call.Client} from {Seconds(call.From):0.000} to {Seconds(call.To):0.000}: "
-                + $"{call.Error}: {call.Text} The last fault before its end: {near?.Fault} from {Seconds(near?.From ?? 0):0.0}, explains until {Seconds(near?.Until ?? 0):0.0}");
+                + $"{call.Error}: {call.Text} The last fault before its end: {near?.Fault} from "
+                + $"{Seconds(near?.From ?? 0):0.0}, explains until {Seconds(near?.Until ?? 0):0.0}");
         }
         else if (result.Unexplained.Values.Sum() == MaxTexts + 1)
         {

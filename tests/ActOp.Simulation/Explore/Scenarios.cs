@@ -161,8 +161,7 @@ internal static class Scenarios
     {
         Inhabit(script, 0.2);
         script.Boot(0.6, 3);
-        for (var time = 0.7; time < 4; time += 0.3)
-            Busy(script, time);
+        Busy(script, 0.7, 4, every: 0.3);
         Busy(script, 7);
     }
 
@@ -171,8 +170,7 @@ internal static class Scenarios
     {
         Inhabit(script, 0.2);
         script.Restart(0.6, 2, 6);
-        for (var time = 0.6; time < 3; time += 0.3)
-            Busy(script, time);
+        Busy(script, 0.6, 3, every: 0.3);
         Busy(script, 9);
     }
 
@@ -181,8 +179,7 @@ internal static class Scenarios
     {
         Inhabit(script, 0.2);
         script.Crash(0.6, 2, 6);
-        for (var time = 0.7; time < 5; time += 0.4)
-            Busy(script, time);
+        Busy(script, 0.7, 5, every: 0.4);
         Busy(script, 9);
     }
 
@@ -191,8 +188,7 @@ internal static class Scenarios
     {
         Inhabit(script, 0.2);
         script.Isolate(0.6, 2, 13);
-        for (var time = 0.7; time < 15; time += 1)
-            Busy(script, time);
+        Busy(script, 0.7, 15, every: 1);
     }
 
     /// <summary>An observer of a client is told, by grains that move.</summary>
@@ -436,6 +432,12 @@ internal static class Scenarios
         for (var counter = 1L; counter <= 9; counter++)
             script.Call(time, 1 + (int)(counter % 3), CallKind.Add, counter);
         script.Call(time + 0.1, 1, CallKind.Add, 3);
+    }
+
+    private static void Busy(Script script, double from, double until, double every)
+    {
+        for (var time = from; time < until; time += every)
+            Busy(script, time);
     }
 
     private static void Busy(Script script, double time)

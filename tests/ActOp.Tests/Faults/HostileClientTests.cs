@@ -41,7 +41,7 @@ public class HostileClientTests : IAsyncLifetime
     {
         _cluster = new InProcessTestClusterBuilder(2).Build();
         await _cluster.DeployAsync();
-        _hostile = await NewClientAsync();
+        _hostile = await _cluster.StartSecondClientAsync();
         // The hostile client must be connected to both silos, as clients are.
         await TestingUtils.WaitUntilAsync(
             _ => Task.FromResult(_cluster.Silos.All(silo => Hostile.Peers.IsConnected(silo.SiloAddress))), Gate.Patience,
@@ -496,26 +496,6 @@ public class HostileClientTests : IAsyncLifetime
 
     private static ulong MethodOf<TInterface>(string name) =>
         TypeManifest.Methods.Single(method => method.InterfaceType == typeof(TInterface) && method.Name == name).Id;
-
-    /// <summary>A second client, on the network of the first.</summary>
-    private async Task<IHost> NewClientAsync()
-    {
-        var builder = Host.CreateEmptyApplicationBuilder(new HostApplicationBuilderSettings { DisableDefaults = true });
-        var first = _cluster.Client.ServiceProvider;
-        var cluster = first.GetRequiredService<Microsoft.Extensions.Options.IOptions<ClusterOptions>>().Value;
-        builder.UseOrleansClient(client =>
-        {
-            client.Services.AddSingleton(first.GetRequiredService<Transport>());
-            client.Services.Configure<ClusterOptions>(
-                options => (options.ClusterId, options.ServiceId) = (cluster.ClusterId, cluster.ServiceId));
-            client.Services.Configure<StaticGatewayListProviderOptions>(options =>
-                options.Gateways =
-                    [.. _cluster.Silos.Select(silo => new Uri("gwy.tcp://127.0.0.1:" + silo.GatewayAddress.Endpoint.Port + "/0"))]);
-        });
-        var host = builder.Build();
-        await host.StartAsync();
-        return host;
-    }
 
     private async Task<int> LoadAsync()
     {

@@ -1,0 +1,175 @@
+using System.Collections.Concurrent;
+using System.Runtime.InteropServices;
+using ActOp.Calls;
+using ActOp.Runtime.Routing;
+using ActOp.Staging;
+using ActOp.Wire;
+using Orleans.Runtime;
+
+namespace ActOp.Runtime.Activations;
+
+/// <summary>
+/// The shares that clients have in starting activations. The work stage runs what is posted in order, so a client that calls thousands of
+/// new grains at once would hold up all others behind them. So of each client, the stage has at most <see cref="Quantum"/> starts that have
+/// not run; further requests that would start one wait here, and follow behind what others have posted meanwhile.
+/// </summary>
+/// <remarks>
+/// <para>Owns the requests that wait, at most so many of a client as may wait for one activation; others are refused. A client has an entry
+/// from its first start until its item in the stage has found nothing to do. Any thread: each entry has a lock, under which nothing of
+/// others is called.</para>
+/// <para>The order of a client's requests to one grain stays: while one of them waits, those behind it wait, too. The length of a start
+/// does not count: a start that waits for a storage gives its place to the next one.</para>
+/// <para>Failures. The request has expired or its caller is gone: it is dropped when its turn comes. The start throws: the request fails.
+/// The silo stops: a request whose turn comes is routed to another silo. The client is gone: its requests still take their turns.</para>
+/// </remarks>
+/// <param name="work">The stage that runs turns.</param>
+/// <param name="begin">Starts the activation of a request, or routes it if it cannot start here.</param>
+/// <param name="abandoned">Drops requests that nobody waits for.</param>
+/// <param name="limit">How many requests of one client may wait.</param>
+internal sealed class StartShares(Stage work, Action<Call, GrainId> begin, AbandonedRequests abandoned, int limit)
+{
+    /// <summary>Some hundred microseconds of the stage: little beside a round trip, much beside the cost of a visit.</summary>
+    internal const int Quantum = 32;
+
+    private readonly Stage _work = work;
+    private readonly Action<Call, GrainId> _begin = begin;
+    private readonly AbandonedRequests _abandoned = abandoned;
+    private readonly int _limit = limit;
+    private readonly ConcurrentDictionary<SiloAddress, Share> _shares = new();
+    private int _waiting;
+
+    /// <summary>Requests that wait, of all clients.</summary>
+    internal int Waiting => Volatile.Read(ref _waiting);
+
+    /// <summary>A request that starts an activation. True if it has to wait, or was refused; else the caller starts it now.</summary>
+    internal bool Holds(Call call, GrainId target)
+    {
+        if (ClientOf(call) is not { } client)
+            return false;
+        while (true)
+        {
+            var share = _shares.GetOrAdd(client, static (address, shares) => new Share(shares, address), this);
+            if (share.TryCount(call, target, out var holds))
+                return holds;
+        }
+    }
+
+    /// <summary>A request of any kind. True if an earlier one of its client for the same grain waits: then it waits behind it.</summary>
+    internal bool Follows(Call call, GrainId target) =>
+        ClientOf(call) is { } client && _shares.TryGetValue(client, out var share) && share.TryFollow(call, target);
+
+    private static SiloAddress? ClientOf(Call call) => call.Remote is SiloAddress { IsClient: true } client ? client : null;
+
+    private sealed class Share(StartShares shares, SiloAddress client) : IStageItem
+    {
+        private readonly Lock _gate = new();
+        private readonly Queue<(Call Call, GrainId Target)> _requests = [];
+        private readonly Dictionary<GrainId, int> _targets = new(GrainsByRandomHash.Instance);
+        private int _started;
+        private bool _isOver;
+
+        /// <summary>False if the entry is over, and another one is needed.</summary>
+        internal bool TryCount(Call call, GrainId target, out bool holds)
+        {
+            bool isFirst, hasRoom;
+            lock (_gate)
+            {
+                holds = false;
+                if (_isOver)
+                    return false;
+                holds = _started >= Quantum || _targets.Count > 0;
+                hasRoom = !holds || TryKeep(call, target);
+                isFirst = !holds && _started++ == 0;
+            }
+
+            if (!hasRoom)
+                Refuse(call);
+            else if (isFirst)
+                shares._work.PostBehind(this);
+            return true;
+        }
+
+        internal bool TryFollow(Call call, GrainId target)
+        {
+            lock (_gate)
+            {
+                if (!_targets.ContainsKey(target))
+                    return false;
+                if (TryKeep(call, target))
+                    return true;
+            }
+
+            Refuse(call);
+            return true;
+        }
+
+        /// <summary>Those that were started before have had their turn.</summary>
+        public void Execute()
+        {
+            var count = 0;
+            for (; count < Quantum && TryTake(out var next); count++)
+            {
+                Begin(next.Call, next.Target);
+                Forget(next.Target);
+            }
+
+            lock (_gate)
+            {
+                _started = count;
+                _isOver = count == 0 && _requests.Count == 0;
+                if (_isOver)
+                    shares._shares.TryRemove(KeyValuePair.Create(client, this));
+            }
+
+            if (!_isOver)
+                shares._work.PostBehind(this);
+        }
+
+        private void Begin(Call call, GrainId target)
+        {
+            if (shares._abandoned.Drops(call))
+                return;
+            try
+            {
+                shares._begin(call, target);
+            }
+            catch (Exception exception)
+            {
+                Activation.Fail(call, exception);
+            }
+        }
+
+        private bool TryTake(out (Call Call, GrainId Target) next)
+        {
+            lock (_gate)
+                return _requests.TryDequeue(out next);
+        }
+
+        /// <summary>Under the lock.</summary>
+        private bool TryKeep(Call call, GrainId target)
+        {
+            if (_requests.Count >= shares._limit)
+                return false;
+            _requests.Enqueue((call, target));
+            CollectionsMarshal.GetValueRefOrAddDefault(_targets, target, out _)++;
+            Interlocked.Increment(ref shares._waiting);
+            return true;
+        }
+
+        /// <summary>The request is in the mailbox of its grain, so those that come now go there, too.</summary>
+        private void Forget(GrainId target)
+        {
+            lock (_gate)
+            {
+                if (--CollectionsMarshal.GetValueRefOrNullRef(_targets, target) == 0)
+                    _targets.Remove(target);
+            }
+
+            Interlocked.Decrement(ref shares._waiting);
+        }
+
+        private void Refuse(Call call) => Activation.Fail(call, new LimitExceededException(
+            "The client " + client + " waits for the start of " + shares._limit + " grains (StageOptions.MailboxLimit). The call "
+            + call.Method.ActivityName + " was refused."));
+    }
+}
