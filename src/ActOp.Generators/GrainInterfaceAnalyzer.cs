@@ -1,5 +1,4 @@
 using System.Collections.Immutable;
-using ActOp.Generators.Model;
 using ActOp.Generators.Reading;
 using ActOp.Generators.Rules;
 using Microsoft.CodeAnalysis;

@@ -2,7 +2,6 @@ using System.Net;
 using ActOp.Configuration;
 using ActOp.Mesh.Transports.Memory;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Logging;

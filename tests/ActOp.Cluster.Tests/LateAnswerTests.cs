@@ -1,6 +1,5 @@
 using ActOp.Cluster.Tests.Simulation;
 using ActOp.Runtime.Cluster;
-using Orleans.Runtime;
 
 namespace ActOp.Cluster.Tests;
 

@@ -1,4 +1,3 @@
-using System.Net;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
 using Orleans.Runtime;

@@ -2,7 +2,6 @@ using System.Reflection;
 using Orleans;
 using Orleans.Core.Internal;
 using Orleans.Runtime;
-using Orleans.Services;
 
 namespace ActOp.House.Tests;
 

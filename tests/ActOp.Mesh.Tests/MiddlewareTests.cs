@@ -349,6 +349,29 @@ public sealed class MiddlewareTests : IDisposable
     }
 
     [Fact]
+    public void Output_for_which_the_network_has_no_room_does_not_keep_a_closed_connection()
+    {
+        var (a, b) = (Add("a", Bytes.Xored), Add("b", Bytes.Xored));
+        var peer = Connect(a.Node, b.Node);
+        peer.Keep = false;
+        var link = b.Node.Connected[0].GetLink(0)!;
+        for (var round = 0; round < 100; round++)
+        {
+            // The other end does not read, so the way to it is full in the end.
+            link.TryAppend(new byte[10_000]);
+            b.Node.Pump(0);
+        }
+
+        Assert.True(link.QueuedBytes > 0);
+        b.Node.Mesh.Dispose();
+        // Nobody reports room to a closed link. The control link has nothing to send and ends in order.
+        Assert.Equal((0, 0), (b.Middleware.Transport.Running, b.Middleware.Transport.Open));
+        _mesh.Until(() => a.Node.Mesh.LinkCount == 0);
+        NothingIsLeft();
+        Assert.Empty(b.Middleware.Log);
+    }
+
+    [Fact]
     public void Over_TLS_middleware_sees_plain_bytes_and_who_the_other_end_is()
     {
         var subjects = new List<string?>();

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using System.IO.Pipelines;
-using System.Net;
 using ActOp.Mesh.Transports;
 using ActOp.Mesh.Transports.Piped;
 using Microsoft.Extensions.Logging;

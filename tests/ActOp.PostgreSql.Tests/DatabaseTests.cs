@@ -1,4 +1,3 @@
-using ActOp.Harness.Processes;
 using ActOp.PostgreSql.Membership;
 using ActOp.PostgreSql.Schema;
 using ActOp.Runtime.Cluster;

@@ -1,7 +1,6 @@
 using ActOp.Harness.Processes;
 using ActOp.PostgreSql.Directory;
 using Npgsql;
-using Orleans.GrainDirectory;
 
 namespace ActOp.PostgreSql.Tests;
 

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Text.Json;
-using ActOp.Harness.Processes;
 using ActOp.PostgreSql.Configuration;
 using ActOp.PostgreSql.Schema;
 using ActOp.PostgreSql.Storage;

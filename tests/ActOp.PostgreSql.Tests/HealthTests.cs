@@ -1,4 +1,3 @@
-using ActOp.Harness.Processes;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
 
 namespace ActOp.PostgreSql.Tests;

@@ -3,7 +3,6 @@ using System.Net.Sockets;
 using System.Text;
 using ActOp.Process.Silo;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Hosting;
 using Orleans.Runtime.Messaging;
 
 namespace ActOp.Process.Tests;

@@ -1,5 +1,3 @@
-using ActOp.Process.Silo;
-
 namespace ActOp.Process.Tests;
 
 /// <summary>Silos that come back on their old ports, with nothing remembered.</summary>

@@ -1,6 +1,5 @@
 using Chat;
 using Microsoft.Extensions.DependencyInjection;
-using Orleans;
 using Orleans.Hosting;
 using Orleans.TestingHost;
 

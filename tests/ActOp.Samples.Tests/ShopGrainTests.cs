@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
-using Orleans.Hosting;
 using Orleans.Runtime;
 using Orleans.Storage;
 using Orleans.TestingHost;

@@ -1,4 +1,3 @@
-using System.Collections.Immutable;
 using ActOp.CodeFixes;
 using ActOp.Generators;
 using Microsoft.CodeAnalysis;

@@ -1,6 +1,5 @@
 using System.Buffers;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Options;
 using Orleans.Runtime;
 using Orleans.Serialization;
 using Orleans.Serialization.Buffers;

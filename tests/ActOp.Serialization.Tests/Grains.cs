@@ -1,6 +1,4 @@
-using Orleans;
 using Orleans.Concurrency;
-using Orleans.Runtime;
 
 namespace ActOp.Serialization.Tests;
 

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Collections.ObjectModel;
-using Orleans;
 
 namespace ActOp.Serialization.Tests;
 

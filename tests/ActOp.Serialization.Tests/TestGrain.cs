@@ -1,5 +1,3 @@
-using Orleans.Runtime;
-
 [assembly: Orleans.GenerateCodeForDeclaringAssembly(typeof(Orleans.Runtime.IAddressable))]
 
 namespace ActOp.Serialization.Tests;

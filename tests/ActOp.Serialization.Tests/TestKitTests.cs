@@ -7,7 +7,6 @@ using System.Globalization;
 using System.Net;
 using System.Numerics;
 using Microsoft.Extensions.DependencyInjection;
-using Orleans.Serialization;
 using Orleans.Serialization.Cloning;
 using Orleans.Serialization.Codecs;
 using Orleans.Serialization.Serializers;

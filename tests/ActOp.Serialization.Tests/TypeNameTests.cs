@@ -1,6 +1,5 @@
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Serialization;
-using Orleans.Serialization.Configuration;
 using Orleans.Serialization.TypeSystem;
 
 namespace ActOp.Serialization.Tests;

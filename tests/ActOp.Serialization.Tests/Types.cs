@@ -1,5 +1,3 @@
-using Orleans;
-
 namespace ActOp.Serialization.Tests;
 
 [GenerateSerializer]

@@ -3,7 +3,6 @@ using System.Xml.Linq;
 using ActOp.Harness.Processes;
 using Heartbeat.Bench;
 using Heartbeat.Bench.Experiments;
-using Heartbeat.Bench.Load;
 using Heartbeat.Bench.Runs;
 using Heartbeat.Bench.Silos;
 

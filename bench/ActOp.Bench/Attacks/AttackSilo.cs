@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using System.Net;
 using ActOp.Configuration;
 using ActOp.Harness.Processes;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;

@@ -1,4 +1,3 @@
-using ActOp.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
 using ActOp.Serialization;

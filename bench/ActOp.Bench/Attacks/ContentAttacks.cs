@@ -1,4 +1,3 @@
-using ActOp.Serialization;
 using ActOp.Wire;
 
 namespace ActOp.Bench.Attacks;

@@ -1,9 +1,6 @@
 using System.Diagnostics;
 using ActOp.Bench.Hosting;
 using ActOp.Floors;
-using Microsoft.Extensions.DependencyInjection;
-using Orleans.Hosting;
-using Orleans.Runtime;
 using Orleans.Streams;
 
 namespace ActOp.Bench.Calls;

@@ -1,5 +1,4 @@
 using System.Globalization;
-using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
 using HaloPresence.Bench.Silos;
 

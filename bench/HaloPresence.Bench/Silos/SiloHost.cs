@@ -1,13 +1,11 @@
 using System.Globalization;
 using ActOp.Configuration;
 using ActOp.Harness.Processes;
-using HaloPresence.Bench.Faults;
 using HaloPresence.Bench.States;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
-using Orleans.Runtime;
 
 namespace HaloPresence.Bench.Silos;
 

@@ -2,7 +2,6 @@ using System.CommandLine;
 using System.Globalization;
 using ActOp.Floors;
 using ActOp.Harness.Reports;
-using Heartbeat.Bench.Load;
 using Heartbeat.Bench.Runs;
 using Heartbeat.Bench.Silos;
 

@@ -2,7 +2,6 @@ using System.CommandLine;
 using System.Globalization;
 using ActOp.Configuration;
 using ActOp.Harness.Reports;
-using ActOp.Staging.Model;
 using Heartbeat.Bench.Runs;
 
 namespace Heartbeat.Bench.Experiments;

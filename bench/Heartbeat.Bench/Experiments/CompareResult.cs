@@ -2,7 +2,6 @@ using System.Globalization;
 using System.Text.Json.Serialization;
 using ActOp.Harness.Load;
 using ActOp.Harness.Reports;
-using Heartbeat.Bench.Load;
 using Heartbeat.Bench.Runs;
 using MathNet.Numerics.Statistics;
 

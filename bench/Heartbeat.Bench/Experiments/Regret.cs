@@ -1,5 +1,4 @@
 using System.Globalization;
-using Heartbeat.Bench.Runs;
 using MathNet.Numerics.Statistics;
 
 namespace Heartbeat.Bench.Experiments;

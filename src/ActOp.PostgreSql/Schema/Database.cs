@@ -1,7 +1,6 @@
 using System.Data.Common;
 using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Logging;
 using Npgsql;
 using Orleans.Runtime;
 

@@ -5,7 +5,6 @@ using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Streams;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Npgsql;
 using Orleans.Configuration;

@@ -1,6 +1,5 @@
 using ActOp.Runtime.Streams;
 using Orleans.Configuration;
-using Orleans.Providers;
 using Orleans.Runtime;
 using Orleans.Streams;
 

@@ -1,6 +1,5 @@
 using ActOp.Runtime.Foundation;
 using Orleans;
-using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 

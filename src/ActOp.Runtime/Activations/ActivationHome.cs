@@ -1,4 +1,3 @@
-using ActOp.Calls;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
@@ -9,9 +8,7 @@ using ActOp.Runtime.Placement;
 using ActOp.Runtime.Routing;
 using ActOp.Runtime.Stages;
 using ActOp.Staging;
-using Orleans;
 using Orleans.Configuration;
-using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 

@@ -1,7 +1,5 @@
-using ActOp.Calls;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Locality;
-using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
 using Orleans.Runtime.Diagnostics;

@@ -3,7 +3,6 @@ using ActOp.Calls;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Timers;
 using Orleans.CodeGeneration;
-using Orleans.Runtime;
 
 namespace ActOp.Runtime.Activations;
 

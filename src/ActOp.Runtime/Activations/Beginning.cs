@@ -4,8 +4,6 @@ using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Directory;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Locality;
-using ActOp.Runtime.Routing;
-using ActOp.Wire;
 using Orleans;
 using Orleans.Runtime;
 using Orleans.Runtime.Diagnostics;

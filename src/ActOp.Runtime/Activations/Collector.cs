@@ -2,7 +2,6 @@ using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
 using Orleans;
 using Orleans.Configuration;
-using Orleans.Runtime;
 using Orleans.Statistics;
 
 namespace ActOp.Runtime.Activations;

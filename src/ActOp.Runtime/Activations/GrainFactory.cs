@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using ActOp.Calls;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;

@@ -5,7 +5,6 @@ using ActOp.Runtime.Calls;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Timers;
 using ActOp.Wire;
-using Orleans;
 using Orleans.Runtime;
 using Orleans.Storage;
 

@@ -5,7 +5,6 @@ using ActOp.Runtime.Diagnostics;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Runtime;
-using Orleans.Serialization.Invocation;
 
 namespace ActOp.Runtime.Calls;
 

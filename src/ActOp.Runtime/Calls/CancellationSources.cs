@@ -1,6 +1,5 @@
 using ActOp.Runtime.Activations;
 using Orleans;
-using Orleans.Runtime;
 
 namespace ActOp.Runtime.Calls;
 

@@ -1,4 +1,3 @@
-using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using Microsoft.Extensions.Logging;
 using Orleans.Runtime;

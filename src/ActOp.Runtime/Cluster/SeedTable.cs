@@ -3,7 +3,6 @@ using System.Net;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Routing;
-using Orleans;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Cluster;

@@ -1,9 +1,7 @@
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
-using Microsoft.Extensions.Logging;
 using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.Runtime.Messaging;

@@ -1,4 +1,3 @@
-using ActOp.Staging;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Foundation;

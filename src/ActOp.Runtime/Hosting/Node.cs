@@ -15,7 +15,6 @@ using ActOp.Staging;
 using ActOp.Staging.Measuring;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
-using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.Runtime.Messaging;

@@ -1,9 +1,7 @@
 using System.Runtime.CompilerServices;
 using ActOp.Calls;
-using ActOp.Partitioning;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Foundation;
-using Orleans.Runtime;
 
 namespace ActOp.Runtime.Locality;
 

@@ -1,5 +1,4 @@
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.Logging;
 using Orleans;

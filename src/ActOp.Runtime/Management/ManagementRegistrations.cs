@@ -6,7 +6,6 @@ using ActOp.Runtime.Locality;
 using ActOp.Runtime.Timers;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Configuration;

@@ -10,7 +10,6 @@ using Orleans.BroadcastChannel;
 using Orleans.Providers;
 using Orleans.Runtime;
 using Orleans.Serialization.TypeSystem;
-using Orleans.Statistics;
 using Orleans.Storage;
 using Orleans.Streams;
 

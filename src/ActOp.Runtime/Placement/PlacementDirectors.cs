@@ -4,7 +4,6 @@ using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
-using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.Runtime.Placement;

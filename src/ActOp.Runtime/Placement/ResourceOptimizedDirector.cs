@@ -1,7 +1,6 @@
 using System.Collections.Frozen;
 using ActOp.Partitioning;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Locality;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;

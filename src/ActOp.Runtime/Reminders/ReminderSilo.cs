@@ -3,13 +3,11 @@ using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
-using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Hosting;
 using Orleans.Reminders;
 using Orleans.Runtime;
-using Orleans.Services;
 using Orleans.Timers;
 
 namespace ActOp.Runtime.Reminders;

@@ -7,7 +7,6 @@ using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using ActOp.Serialization;
 using ActOp.Wire;
-using Orleans.CodeGeneration;
 using Orleans.Runtime;
 
 namespace ActOp.Runtime.Routing;

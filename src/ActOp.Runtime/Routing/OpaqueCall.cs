@@ -2,7 +2,6 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Wire;
 using Orleans.Runtime;
-using Orleans.Serialization.Invocation;
 
 namespace ActOp.Runtime.Routing;
 

@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;

@@ -2,7 +2,6 @@ using ActOp.Configuration;
 using ActOp.Runtime.Foundation;
 using ActOp.Staging.Control;
 using ActOp.Staging.Measuring;
-using ActOp.Staging.Model;
 
 namespace ActOp.Runtime.Stages;
 

@@ -3,7 +3,6 @@ using System.Text.Json;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
 using ActOp.Serialization;
-using Orleans;
 using Orleans.GrainReferences;
 using Orleans.Runtime;
 using Orleans.Serialization;

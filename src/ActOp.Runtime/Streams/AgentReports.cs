@@ -1,6 +1,4 @@
 using ActOp.Runtime.Foundation;
-using Orleans.Configuration;
-using Orleans.Providers.Streams.Common;
 using Orleans.Runtime;
 using Orleans.Streaming.Diagnostics;
 using Orleans.Streams;

@@ -1,6 +1,5 @@
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
-using Orleans;
 using Orleans.Providers.Streams.Common;
 using Orleans.Runtime;
 using Orleans.Streams;

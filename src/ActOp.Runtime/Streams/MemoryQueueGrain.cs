@@ -1,5 +1,4 @@
 using ActOp.Calls;
-using ActOp.Runtime.Streams;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans;
 using Orleans.Concurrency;

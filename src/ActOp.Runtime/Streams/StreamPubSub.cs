@@ -1,4 +1,3 @@
-using Orleans;
 using Orleans.Runtime;
 using Orleans.Streams;
 using Orleans.Streams.Core;

@@ -2,14 +2,11 @@ using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.DependencyInjection.Extensions;
-using Microsoft.Extensions.Logging;
-using Orleans;
 using Orleans.BroadcastChannel;
 using Orleans.Hosting;
 using Orleans.Metadata;
 using Orleans.Providers;
 using Orleans.Providers.Streams.Common;
-using Orleans.Runtime;
 using Orleans.Streams;
 using Orleans.Streams.Core;
 

@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Serialization;
 using Orleans.Serialization.Serializers;

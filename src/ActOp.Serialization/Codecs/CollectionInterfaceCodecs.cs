@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using ActOp.Wire;
 
 namespace ActOp.Serialization.Codecs;

@@ -3,7 +3,6 @@ using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
 using ActOp.Outages.Checks;
 using ActOp.Outages.Cluster;
-using Orleans.Streams;
 
 namespace ActOp.Outages.Load;
 

@@ -1,5 +1,4 @@
 using System.ComponentModel;
-using System.Net;
 using System.Runtime.InteropServices;
 using ActOp.Harness.Load;
 

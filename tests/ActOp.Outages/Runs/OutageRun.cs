@@ -5,7 +5,6 @@ using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
 using ActOp.Outages.Checks;
 using ActOp.Outages.Cluster;
-using ActOp.Outages.Load;
 using ActOp.Outages.Networks;
 using Npgsql;
 

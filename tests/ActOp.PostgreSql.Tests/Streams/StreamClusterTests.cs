@@ -1,8 +1,6 @@
 using System.Collections.Concurrent;
 using System.Globalization;
-using ActOp.Harness.Processes;
 using Npgsql;
-using Orleans.Providers;
 using Orleans.Streams;
 using Orleans.Streams.Core;
 using Orleans.Streams.Filtering;

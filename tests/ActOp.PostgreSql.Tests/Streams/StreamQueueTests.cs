@@ -4,7 +4,6 @@ using ActOp.PostgreSql.Streams;
 using ActOp.Runtime.Streams;
 using Microsoft.Extensions.Logging.Abstractions;
 using Npgsql;
-using Orleans.Providers.Streams.Common;
 using Orleans.Streams;
 using Orleans.TestingHost.Utils;
 

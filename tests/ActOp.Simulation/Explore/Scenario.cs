@@ -1,5 +1,4 @@
 using ActOp.Configuration;
-using ActOp.Runtime.Activations;
 using ActOp.Runtime.Locality;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.Load;
@@ -7,8 +6,6 @@ using ActOp.Simulation.World;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Configuration;
-using Orleans.Hosting;
-using Orleans.Placement;
 using Orleans.Runtime.Placement;
 
 namespace ActOp.Simulation.Explore;

@@ -2,7 +2,6 @@ using System.Text.Json;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
 using Microsoft.Extensions.DependencyInjection;
-using Orleans.Concurrency;
 using Orleans.Storage;
 
 namespace ActOp.Simulation.Load;

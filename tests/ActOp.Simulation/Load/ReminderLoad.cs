@@ -3,7 +3,6 @@ using ActOp.Runtime.Reminders;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
 using Microsoft.Extensions.DependencyInjection;
-using Orleans.Hosting;
 
 namespace ActOp.Simulation.Load;
 

@@ -1,7 +1,6 @@
 using Microsoft.AspNetCore.Connections;
 using Microsoft.Extensions.DependencyInjection;
 using Orleans.Configuration;
-using Orleans.Hosting;
 using Orleans.Runtime.Messaging;
 
 namespace ActOp.Simulation.World;

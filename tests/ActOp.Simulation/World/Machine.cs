@@ -2,13 +2,11 @@ using System.Net;
 using ActOp.Configuration;
 using ActOp.Mesh.Transports;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Orleans.Configuration;
-using Orleans.Hosting;
 using Orleans.Statistics;
 
 namespace ActOp.Simulation.World;

@@ -1,8 +1,6 @@
 using System.Globalization;
 using System.Text.Json;
 using Microsoft.Extensions.DependencyInjection;
-using Orleans;
-using Orleans.Runtime;
 using Orleans.Storage;
 
 namespace ActOp.Simulation.World;

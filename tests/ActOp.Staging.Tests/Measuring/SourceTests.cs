@@ -1,5 +1,4 @@
 using ActOp.Staging.Measuring;
-using ActOp.Staging.Model;
 using ActOp.Staging.Tracing;
 
 namespace ActOp.Staging.Tests.Measuring;

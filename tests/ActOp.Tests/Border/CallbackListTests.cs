@@ -1,5 +1,4 @@
 using System.Reflection;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Orleans.Serialization.Serializers;
 

@@ -2,7 +2,6 @@ using ActOp.Tests.Clusters;
 using ActOp.Tests.Streams;
 using Microsoft.Extensions.Logging;
 using Orleans.Internal;
-using Orleans.Providers;
 using Orleans.Providers.Streams.Common;
 using Orleans.Runtime.Providers;
 using Orleans.Streams;

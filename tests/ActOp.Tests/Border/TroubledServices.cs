@@ -13,7 +13,6 @@ using Orleans.Runtime.Messaging;
 using Orleans.Runtime.Services;
 using Orleans.Services;
 using Orleans.Statistics;
-using Orleans.Streams;
 using Orleans.Versions.Compatibility;
 using Orleans.Versions.Selector;
 

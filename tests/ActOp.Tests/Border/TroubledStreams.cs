@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;
 using Microsoft.Extensions.Logging;
-using Orleans.Internal;
 using Orleans.Metadata;
 using Orleans.Providers;
 using Orleans.Providers.Streams.Common;

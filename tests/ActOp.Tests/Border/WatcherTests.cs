@@ -1,8 +1,6 @@
-using System.Collections.Concurrent;
 using System.Diagnostics;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Logging;
-using Orleans.Concurrency;
 
 namespace ActOp.Tests.Border;
 

@@ -1,7 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using ActOp.Tests.Clusters;
-using Orleans.Concurrency;
 
 namespace ActOp.Tests.Calls;
 

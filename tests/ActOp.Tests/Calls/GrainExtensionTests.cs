@@ -1,5 +1,4 @@
 using ActOp.Tests.Clusters;
-using Orleans.Serialization.Invocation;
 
 namespace ActOp.Tests.Calls;
 

@@ -2,7 +2,6 @@ using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Tests.Clusters;
-using Orleans.Concurrency;
 
 namespace ActOp.Tests.Calls;
 

@@ -1,5 +1,4 @@
 using ActOp.Tests.Clusters;
-using Orleans.Concurrency;
 
 namespace ActOp.Tests.Calls;
 

@@ -1,5 +1,4 @@
 using ActOp.Calls;
-using ActOp.Runtime.Activations;
 using ActOp.Runtime.Hosting;
 using ActOp.Tests.Clusters;
 using ActOp.Wire;

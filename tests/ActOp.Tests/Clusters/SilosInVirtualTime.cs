@@ -2,7 +2,6 @@ using System.Globalization;
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using Orleans.Statistics;
 

@@ -1,6 +1,5 @@
 using ActOp.Runtime.Activations;
 using ActOp.Tests.Clusters;
-using Orleans.Runtime;
 
 namespace ActOp.Tests.Enumerations;
 

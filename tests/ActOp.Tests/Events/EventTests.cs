@@ -6,7 +6,6 @@ using Orleans.BroadcastChannel.Diagnostics;
 using Orleans.Reminders.Diagnostics;
 using Orleans.Runtime.Diagnostics;
 using Orleans.Streaming.Diagnostics;
-using Orleans.Streams;
 
 namespace ActOp.Tests.Events;
 

@@ -1,7 +1,6 @@
 using System.Diagnostics.Metrics;
 using System.Globalization;
 using System.Net;
-using ActOp.Mesh.Transports;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;

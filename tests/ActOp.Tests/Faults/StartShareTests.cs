@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using ActOp.Configuration;
-using ActOp.Mesh.Transports;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Hosting;

@@ -4,7 +4,6 @@ using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Logging;
-using Orleans.Connections.Security;
 using Orleans.Messaging;
 using Orleans.Runtime.Messaging;
 

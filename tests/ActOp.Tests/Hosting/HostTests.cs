@@ -5,7 +5,6 @@ using ActOp.Staging.Measuring;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
-using Orleans.Concurrency;
 
 namespace ActOp.Tests.Hosting;
 

@@ -1,4 +1,3 @@
-using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Logging;
 
 namespace ActOp.Tests.Hosting;

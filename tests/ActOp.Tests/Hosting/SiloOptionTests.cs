@@ -1,6 +1,5 @@
 using System.Net;
 using ActOp.Configuration;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Placement;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Logging;

@@ -11,7 +11,6 @@ using ActOp.Runtime.Hosting.Tls;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Logging.Abstractions;
 using Orleans.Connections.Security;
 
 namespace ActOp.Tests.Hosting;

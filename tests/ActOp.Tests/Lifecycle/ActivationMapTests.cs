@@ -2,7 +2,6 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using FsCheck;
 using FsCheck.Fluent;
-using Orleans.Runtime;
 
 namespace ActOp.Tests.Lifecycle;
 

@@ -1,5 +1,4 @@
 using ActOp.Tests.Clusters;
-using Microsoft.Extensions.DependencyInjection;
 
 namespace ActOp.Tests.Lifecycle;
 

@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using System.Runtime.CompilerServices;
-using ActOp.Runtime.Activations;
 using ActOp.Runtime.Hosting;
 using ActOp.Tests.Clusters;
 

@@ -3,7 +3,6 @@ using ActOp.Runtime.Activations;
 using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Hosting;
 using ActOp.Tests.Clusters;
-using Orleans.Concurrency;
 using Orleans.Statistics;
 
 namespace ActOp.Tests.Lifecycle;

@@ -5,7 +5,6 @@ using ActOp.Runtime.Hosting;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;
 using Microsoft.Extensions.Logging;
-using Orleans.Concurrency;
 
 namespace ActOp.Tests.Lifecycle;
 

@@ -1,7 +1,6 @@
 using System.Buffers;
 using System.Buffers.Binary;
 using System.IO.Pipelines;
-using System.Text;
 using Microsoft.AspNetCore.Connections;
 using Orleans.Runtime.Messaging;
 

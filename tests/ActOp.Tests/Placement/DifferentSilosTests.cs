@@ -1,4 +1,3 @@
-using ActOp.Runtime.Cluster;
 using ActOp.Tests.Clusters;
 using Orleans.Placement;
 using Orleans.Runtime.Placement;

@@ -1,6 +1,5 @@
 using System.Net;
 using ActOp.Runtime.Placement;
-using Orleans.Runtime.Placement;
 
 namespace ActOp.Tests.Placement;
 

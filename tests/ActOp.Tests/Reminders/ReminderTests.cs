@@ -1,6 +1,5 @@
 using System.Collections.Concurrent;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Foundation;
 using ActOp.Runtime.Reminders;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;

@@ -1,9 +1,6 @@
 using System.Runtime.CompilerServices;
 using ActOp.Tests.Clusters;
-using Orleans.CodeGeneration;
-using Orleans.Concurrency;
 using Orleans.Invocation;
-using Orleans.Runtime;
 using Orleans.Serialization.Invocation;
 
 namespace ActOp.Tests.Requests;

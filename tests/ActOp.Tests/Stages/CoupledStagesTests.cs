@@ -1,7 +1,6 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Stages;
 using ActOp.Staging.Control;
-using ActOp.Staging.Model;
 
 namespace ActOp.Tests.Stages;
 

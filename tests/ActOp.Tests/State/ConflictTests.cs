@@ -1,4 +1,3 @@
-using System.Runtime.CompilerServices;
 using ActOp.Tests.Clusters;
 using Orleans.BroadcastChannel;
 using Orleans.Runtime.Hosting;

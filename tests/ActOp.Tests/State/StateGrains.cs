@@ -1,5 +1,4 @@
 using System.Reflection;
-using Orleans.Core;
 using Orleans.Providers;
 using Orleans.Storage;
 

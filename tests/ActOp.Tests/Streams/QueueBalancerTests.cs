@@ -1,7 +1,6 @@
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Options;
 using Orleans.LeaseProviders;
 using Orleans.Runtime.Development;
 using Orleans.Streams;

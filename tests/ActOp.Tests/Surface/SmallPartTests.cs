@@ -1,11 +1,8 @@
-using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;
 using Orleans.CodeGeneration;
-using Orleans.Concurrency;
-using Orleans.Configuration;
 using Orleans.LeaseProviders;
 using Orleans.Runtime.Development;
 using Orleans.Runtime.Internal;

@@ -1,8 +1,5 @@
-using System.Buffers.Text;
 using System.Diagnostics.CodeAnalysis;
-using System.Text;
 using System.Text.RegularExpressions;
-using ActOp.Wire;
 using Orleans.Metadata;
 using Orleans.Runtime;
 using Orleans.Streams;

@@ -1,6 +1,5 @@
 using System.Globalization;
 using Orleans.Metadata;
-using Orleans.Runtime;
 
 namespace Orleans.CodeGeneration;
 

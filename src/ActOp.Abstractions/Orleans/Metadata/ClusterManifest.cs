@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using System.Globalization;
-using System.Reflection;
 using Orleans.Runtime;
 
 namespace Orleans.Metadata;

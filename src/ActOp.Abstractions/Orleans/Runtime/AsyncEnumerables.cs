@@ -1,6 +1,4 @@
 using System.ComponentModel;
-using ActOp.Calls;
-using ActOp.Wire;
 using Orleans.Concurrency;
 using Orleans.Serialization.Invocation;
 

@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text.Json.Serialization;
-using ActOp.Wire;
 
 namespace Orleans.Runtime;
 

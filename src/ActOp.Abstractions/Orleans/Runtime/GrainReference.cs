@@ -1,6 +1,5 @@
 using ActOp.Calls;
 using Microsoft.Extensions.DependencyInjection;
-using Orleans;
 using Orleans.CodeGeneration;
 using Orleans.Serialization.Invocation;
 

@@ -1,7 +1,6 @@
 using System.Runtime.CompilerServices;
 using System.Text;
 using System.Text.Json.Serialization;
-using ActOp.Wire;
 
 namespace Orleans.Runtime;
 

@@ -4,7 +4,6 @@ using System.Globalization;
 using System.Net;
 using System.Text;
 using System.Text.Json.Serialization;
-using ActOp.Wire;
 
 namespace Orleans.Runtime;
 

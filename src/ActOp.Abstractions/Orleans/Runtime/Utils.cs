@@ -3,7 +3,6 @@ using System.Globalization;
 using System.Net;
 using System.Text;
 using Microsoft.Extensions.Logging;
-using Orleans.Serialization.Invocation;
 
 namespace Orleans.Runtime;
 

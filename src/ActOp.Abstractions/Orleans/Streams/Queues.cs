@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Numerics;
 using System.Text;
-using ActOp.Wire;
 using Orleans.Configuration;
 using Orleans.Runtime;
 

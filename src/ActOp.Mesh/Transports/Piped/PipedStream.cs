@@ -13,8 +13,9 @@ namespace ActOp.Mesh.Transports.Piped;
 /// not read beyond <see cref="PauseBytes"/>; one that does not write holds the sender up. A network that fails: both pipes end.</para>
 /// <para>The end. In order: the end of the other end passes the middleware to the link, that of the link passes it to the network, and a
 /// link that has received the end is closed when its own was sent. Otherwise, for instance after a refusal: what the link has sent may
-/// still pass, for <see cref="PipedSettings.CloseTimeout"/> at most. The inner stream is closed when the middleware has ended or at that
-/// limit, never while a pump uses it; a task of the application that does not end holds only what it holds itself.</para>
+/// still pass as far as the network takes it at once, for <see cref="PipedSettings.CloseTimeout"/> at most. The inner stream is closed
+/// when the middleware has ended or at that limit, never while a pump uses it; a task of the application that does not end holds only
+/// what it holds itself.</para>
 /// </summary>
 internal sealed class PipedStream : LayeredStream
 {
@@ -145,6 +146,7 @@ internal sealed class PipedStream : LayeredStream
 
         _wire.EndInput();
         _end.Close();
+        _wire.EndReports();
         if (!_end.IsOpen || Broken() != 0 || _wire.IsOutputOver)
         {
             CutOff();

@@ -37,6 +37,7 @@ internal sealed class PipedWire
     private bool _isAsking;
     private ValueTask<ReadResult> _asked;
     private bool _isClosed;
+    private bool _isUnwatched;
     private volatile bool _isOutputOver;
 
     public PipedWire(ByteStream inner, PipedSettings settings, Action<ReadyKinds> report)
@@ -114,6 +115,20 @@ internal sealed class PipedWire
     {
         _hasEnded = true;
         _fromPeer.Writer.Complete();
+    }
+
+    /// <summary>
+    /// The stream has left the readiness set, so nobody reports room any more: output that the network does not take at once is lost, and
+    /// the stream fails. After <see cref="EndInput"/>.
+    /// </summary>
+    public void EndReports()
+    {
+        lock (_outputGate)
+        {
+            _isUnwatched = true;
+        }
+
+        Drain();
     }
 
     /// <summary>Middleware has ended, and the link is closed: gives back what it has left. The rest of its output is sent.</summary>
@@ -252,7 +267,7 @@ internal sealed class PipedWire
         }
     }
 
-    /// <summary>Under the output gate. False: the rest waits for room, or is lost.</summary>
+    /// <summary>Under the output gate. False: the rest waits for room or is lost, or the end was sent.</summary>
     private bool Send(in ReadResult output)
     {
         var left = output.Buffer;
@@ -287,13 +302,19 @@ internal sealed class PipedWire
 
     private bool Stop(int result, ReadOnlySequence<byte> left)
     {
-        if (result == ByteStream.WouldBlock)
+        if (result != ByteStream.WouldBlock)
+        {
+            Break(result);
+        }
+        else if (_isUnwatched)
+        {
+            Break(ByteStream.Failed);
+        }
+        else
         {
             _toPeer.Reader.AdvanceTo(left.Start);
-            return false;
         }
 
-        Break(result);
         return false;
     }
 

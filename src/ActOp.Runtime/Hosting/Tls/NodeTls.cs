@@ -12,9 +12,6 @@ using Microsoft.AspNetCore.Connections;
 using Microsoft.AspNetCore.Http.Features;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
-using Microsoft.Extensions.Logging.Abstractions;
-using Microsoft.Extensions.Options;
-using Orleans.Configuration;
 using Orleans.Connections.Security;
 
 namespace ActOp.Runtime.Hosting.Tls;

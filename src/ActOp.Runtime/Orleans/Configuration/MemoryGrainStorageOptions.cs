@@ -1,4 +1,3 @@
-using Orleans.Runtime;
 using Orleans.Storage;
 
 namespace Orleans.Configuration;

@@ -5,7 +5,6 @@ using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.BroadcastChannel;
-using Orleans.Configuration;
 using Orleans.Providers;
 
 [assembly: RegisterProvider("Memory", "Streaming", "Silo", typeof(Orleans.Hosting.StreamProviderBuilder))]

@@ -5,7 +5,6 @@ using Microsoft.Extensions.Options;
 using Orleans.Configuration;
 using Orleans.Providers;
 using Orleans.Runtime.Hosting;
-using Orleans.Serialization;
 using Orleans.Storage;
 
 namespace Orleans.Hosting;

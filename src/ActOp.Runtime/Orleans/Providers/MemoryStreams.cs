@@ -1,6 +1,5 @@
 using ActOp.Calls;
 using ActOp.Runtime.Streams;
-using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Orleans.Configuration;

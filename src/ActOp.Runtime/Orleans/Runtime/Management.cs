@@ -1,12 +1,7 @@
-using System.Collections.Immutable;
 using System.Globalization;
 using ActOp.Calls;
-using Orleans.Concurrency;
-using Orleans.Metadata;
 using Orleans.Providers;
 using Orleans.Statistics;
-using Orleans.Versions.Compatibility;
-using Orleans.Versions.Selector;
 
 namespace Orleans.Runtime;
 

@@ -2,7 +2,6 @@ using System.Globalization;
 using System.Text;
 using ActOp.Calls;
 using ActOp.Runtime.State;
-using ActOp.Wire;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;

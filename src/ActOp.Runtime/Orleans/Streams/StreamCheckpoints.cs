@@ -1,6 +1,5 @@
 using ActOp.Calls;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Streams;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;

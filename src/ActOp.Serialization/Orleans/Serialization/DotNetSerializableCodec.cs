@@ -2,7 +2,6 @@ using ActOp.Serialization.Bridging;
 using ActOp.Serialization.Codecs;
 using Orleans.Serialization.Buffers;
 using Orleans.Serialization.Codecs;
-using Orleans.Serialization.GeneratedCodeHelpers;
 using Orleans.Serialization.Serializers;
 using Orleans.Serialization.WireProtocol;
 

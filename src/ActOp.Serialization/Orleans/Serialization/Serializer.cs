@@ -4,9 +4,7 @@ using ActOp.Serialization;
 using ActOp.Serialization.Bridging;
 using ActOp.Wire;
 using Orleans.Serialization.Buffers;
-using Orleans.Serialization.Cloning;
 using Orleans.Serialization.Codecs;
-using Orleans.Serialization.Serializers;
 using Orleans.Serialization.Session;
 
 namespace Orleans.Serialization;

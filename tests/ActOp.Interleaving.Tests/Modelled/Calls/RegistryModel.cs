@@ -1,6 +1,5 @@
 using ActOp.Calls;
 using ActOp.Interleaving.Tests.Exploring;
-using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 
 namespace ActOp.Models;

@@ -1,5 +1,3 @@
-using ActOp.Interleaving.Tests.Exploring;
-
 namespace ActOp.Mesh;
 
 /// <summary>What the sources use of a link. Models say how it sends.</summary>

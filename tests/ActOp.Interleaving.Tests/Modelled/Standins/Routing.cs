@@ -2,7 +2,6 @@ using System.Diagnostics.CodeAnalysis;
 using ActOp.Calls;
 using ActOp.Interleaving.Tests.Exploring;
 using ActOp.Mesh;
-using ActOp.Runtime.Activations;
 using ActOp.Runtime.Calls;
 using ActOp.Runtime.Foundation;
 using ActOp.Serialization;

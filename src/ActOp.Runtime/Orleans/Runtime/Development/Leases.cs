@@ -1,6 +1,5 @@
 using ActOp.Calls;
 using Microsoft.Extensions.DependencyInjection;
-using Orleans.Concurrency;
 using Orleans.Hosting;
 using Orleans.LeaseProviders;
 

@@ -7,7 +7,6 @@ using Orleans.Serialization.Cloning;
 using Orleans.Serialization.Codecs;
 using Orleans.Serialization.Session;
 using Orleans.Serialization.Utilities;
-using Orleans.Serialization.WireProtocol;
 using Xunit;
 
 namespace Orleans.Serialization.TestKit;

@@ -1,6 +1,5 @@
 using System.Buffers;
 using System.Collections;
-using Orleans.Serialization.Buffers.Adaptors;
 
 namespace Orleans.Serialization.Buffers;
 

@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Buffers.Binary;
 using System.Text;
 using ActOp.Serialization.Codecs;
 using Orleans.Serialization.Buffers;

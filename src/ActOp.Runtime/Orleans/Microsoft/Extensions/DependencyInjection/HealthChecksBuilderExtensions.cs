@@ -2,7 +2,6 @@ using ActOp.Configuration;
 using ActOp.Runtime.Health;
 using Microsoft.Extensions.DependencyInjection.Extensions;
 using Microsoft.Extensions.Diagnostics.HealthChecks;
-using Microsoft.Extensions.Options;
 using Orleans;
 using Orleans.Runtime;
 
