@@ -1,6 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Orleans;
 using Orleans.Configuration;
 using Orleans.Runtime;

@@ -1,6 +1,6 @@
 using System.Reflection;
 using System.Text.RegularExpressions;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 
 namespace ActOp.House.Tests;
 
@@ -18,6 +18,8 @@ public partial class OptionTests(ITestOutputHelper output)
     [
         typeof(Orleans.Grain).Assembly, typeof(Serialization.TypeManifest).Assembly, typeof(Mesh.MeshOptions).Assembly,
         typeof(Partitioning.PartitioningOptions).Assembly, typeof(Staging.Stage).Assembly, typeof(Node).Assembly,
+        typeof(Orleans.Hosting.SiloBuilderStreamingExtensions).Assembly, typeof(Orleans.Hosting.SiloBuilderReminderMemoryExtensions).Assembly,
+        typeof(Orleans.Hosting.ActivationRebalancerExtensions).Assembly, typeof(Orleans.Hosting.ClientBuilder).Assembly,
         typeof(Orleans.TestingHost.TestCluster).Assembly,
     ];
 

@@ -12,9 +12,9 @@ namespace ActOp.House.Tests;
 public partial class PackageTests(PackageFeed feed) : IClassFixture<PackageFeed>
 {
     private static readonly string[] WithCode =
-        ["ActOp.Abstractions", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql", "ActOp.Runtime",
-        "ActOp.Serialization", "ActOp.Serialization.FSharp", "ActOp.Serialization.NewtonsoftJson", "ActOp.Serialization.TestKit",
-        "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Testing"];
+        ["ActOp.Abstractions", "ActOp.Hosting", "ActOp.Management", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.PostgreSql",
+        "ActOp.Reminders", "ActOp.Runtime", "ActOp.Serialization", "ActOp.Serialization.FSharp", "ActOp.Serialization.NewtonsoftJson",
+        "ActOp.Serialization.TestKit", "ActOp.Staging", "ActOp.Staging.Tracing", "ActOp.Streams", "ActOp.Testing"];
 
     private static readonly string[] Ids = [.. WithCode, "ActOp.Client", "ActOp.Server"];
 

@@ -4,7 +4,7 @@ using System.Xml.Linq;
 namespace ActOp.House.Tests;
 
 /// <summary>Which project may reference which.</summary>
-public partial class ReferenceArrowTests
+public partial class ReferenceArrowTests(ITestOutputHelper output)
 {
     // Generator and code fixes are no arrows of the house: they are part of the build and of the editor, not of what runs.
     private static readonly string[] Tools = ["ActOp.Generators", "ActOp.CodeFixes"];
@@ -23,11 +23,16 @@ public partial class ReferenceArrowTests
         ["ActOp.Serialization.FSharp"] = ["ActOp.Serialization"],
         ["ActOp.Serialization.TestKit"] = ["ActOp.Serialization"],
         ["ActOp.Runtime"] = ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging"],
-        ["ActOp.Testing"] =
-            ["ActOp.Abstractions", "ActOp.Serialization", "ActOp.Mesh", "ActOp.Partitioning", "ActOp.Staging", "ActOp.Runtime"],
-        ["ActOp.PostgreSql"] = ["ActOp.Runtime"],
-        ["ActOp.Client"] = ["ActOp.Runtime"],
-        ["ActOp.Server"] = ["ActOp.Client", "ActOp.Runtime"],
+        // On top of the path of a call, and none of them on another.
+        ["ActOp.Streams"] = ["ActOp.Runtime"],
+        ["ActOp.Reminders"] = ["ActOp.Runtime"],
+        ["ActOp.Management"] = ["ActOp.Runtime"],
+        // The roof.
+        ["ActOp.Hosting"] = ["ActOp.Runtime", "ActOp.Streams", "ActOp.Management"],
+        ["ActOp.Testing"] = ["ActOp.Hosting"],
+        ["ActOp.PostgreSql"] = ["ActOp.Hosting", "ActOp.Reminders"],
+        ["ActOp.Client"] = ["ActOp.Hosting"],
+        ["ActOp.Server"] = ["ActOp.Client", "ActOp.Hosting", "ActOp.Reminders"],
     };
 
     public static TheoryData<string> Projects => [.. Repository.Files("src", "*.csproj")];
@@ -39,6 +44,22 @@ public partial class ReferenceArrowTests
         var project = Path.GetFileNameWithoutExtension(path);
         Assert.True(Allowed.ContainsKey(project), $"{project} has no place in the design: add its arrows here.");
         Findings.None(References(path).Except([.. Allowed[project], .. Tools]));
+    }
+
+    /// <summary>Tests, benchmarks and the simulator look into what they test.</summary>
+    [Fact]
+    public void Each_friend_of_an_assembly_is_listed_with_a_reason()
+    {
+        string[] all = [.. from path in Repository.Files("src", "*.csproj")
+                           from friend in XDocument.Load(Path.Combine(Repository.Root, path)).Descendants("InternalsVisibleTo")
+                           select Path.GetFileNameWithoutExtension(path) + "," + (string)friend.Attribute("Include")!];
+        string[] friends = [.. all.Where(static pair => Repository.Files("src", "*.csproj").Any(path =>
+            pair.EndsWith("," + Path.GetFileNameWithoutExtension(path), StringComparison.Ordinal)))];
+        var listed = Repository.List("friends.txt");
+        output.WriteLine($"friends of assemblies of src: {friends.Length} in src, {all.Length - friends.Length} tests and benchmarks");
+        Findings.None(friends.Except(listed.Keys).Select(static pair => pair + " is new")
+            .Concat(listed.Keys.Except(friends).Select(static pair => pair + " is gone: remove it from the list"))
+            .Concat(listed.Where(static pair => pair.Value.Length == 0).Select(static pair => pair.Key + " has no reason")));
     }
 
     [Fact]

@@ -1,6 +1,6 @@
 using ActOp.Harness.Processes;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Logging;
 using Orleans.Placement;

@@ -1,5 +1,5 @@
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 
 namespace ActOp.Shutdown.Tests;
 

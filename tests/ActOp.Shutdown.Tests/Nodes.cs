@@ -60,7 +60,7 @@ internal static class Nodes
     [
         (name + "services", new WeakReference(host.Services.GetRequiredService<Mark>())),
         (name + "provider", new WeakReference(host.Services)),
-        (name + "node", new WeakReference(host.Services.GetRequiredService<ActOp.Runtime.Hosting.Node>())),
+        (name + "node", new WeakReference(host.Services.GetRequiredService<ActOp.Runtime.Nodes.Node>())),
         (name + "host", new WeakReference(host)),
     ];
 

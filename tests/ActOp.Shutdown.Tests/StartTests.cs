@@ -1,7 +1,8 @@
 using System.Net;
 using ActOp.Configuration;
+using ActOp.Hosting;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Orleans.Runtime.MembershipService;
 
 namespace ActOp.Shutdown.Tests;

@@ -1,4 +1,5 @@
-using ActOp.Runtime.Hosting;
+using ActOp.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Hosting;
 using Microsoft.Extensions.Logging;
 

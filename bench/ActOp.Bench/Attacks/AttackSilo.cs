@@ -2,7 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Net;
 using ActOp.Configuration;
 using ActOp.Harness.Processes;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;

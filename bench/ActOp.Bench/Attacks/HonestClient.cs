@@ -1,7 +1,7 @@
 using System.Globalization;
 using ActOp.Harness.Load;
 using ActOp.Harness.Processes;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Orleans.Configuration;

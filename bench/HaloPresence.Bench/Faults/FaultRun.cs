@@ -16,7 +16,6 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
     private static readonly TimeSpan Excused = TimeSpan.FromSeconds(1);
     private static readonly TimeSpan Quiet = TimeSpan.FromSeconds(2);
     private static readonly TimeSpan DetectionLimit = TimeSpan.FromSeconds(30);
-    private static readonly TimeSpan JoinLimit = TimeSpan.FromSeconds(30);
     private static readonly TimeSpan DrainLimit = TimeSpan.FromSeconds(40);
     private readonly MonotonicClock _clock = new();
     private readonly Random _victims = new(options.Halo.Seed);
@@ -159,7 +158,7 @@ public sealed class FaultRun(FaultOptions options, Action<string> say)
         string reason;
         await using (joining.ConfigureAwait(false))
         {
-            _result.Faults.AddRange(await joining.WaitAsync(wrong, JoinLimit, cancellation).ConfigureAwait(false));
+            _result.Faults.AddRange(await joining.WaitAsync(wrong, cancellation).ConfigureAwait(false));
             reason = joining.Reason;
         }
 

@@ -11,6 +11,9 @@ namespace HaloPresence.Bench.Faults;
 /// <remarks>Owns the processes until disposed.</remarks>
 public sealed class Newcomers : IAsyncDisposable
 {
+    /// <summary>A process of the lowest priority may wait long for a busy processor; one that hangs never ends.</summary>
+    private static readonly TimeSpan EndLimit = TimeSpan.FromSeconds(120);
+    private static readonly TimeSpan OwnClusterTime = TimeSpan.FromSeconds(15);
     private readonly List<ChildProcess> _processes = [];
 
     /// <summary>Starts them.</summary>
@@ -31,17 +34,17 @@ public sealed class Newcomers : IAsyncDisposable
     }
 
     /// <summary>Waits until all are over; returns what those that are wrong have not done in time, empty if all is well.</summary>
-    public async Task<List<string>> WaitAsync(WrongSetting wrong, TimeSpan limit, CancellationToken cancellation)
+    public async Task<List<string>> WaitAsync(WrongSetting wrong, CancellationToken cancellation)
     {
         if (wrong == WrongSetting.Cluster)
         {
             // It is no member of the cluster, but a cluster of its own, which is right: it ends when it is told to.
-            await Task.Delay(limit / 2, cancellation).ConfigureAwait(false);
+            await Task.Delay(OwnClusterTime, cancellation).ConfigureAwait(false);
             return [.. _processes.Where(process => process.HasExited).Select(process => $"{process.Name} ended: {process.Tail}")];
         }
 
         using var time = CancellationTokenSource.CreateLinkedTokenSource(cancellation);
-        time.CancelAfter(limit);
+        time.CancelAfter(EndLimit);
         var faults = new List<string>();
         foreach (var process in _processes)
         {
@@ -52,7 +55,7 @@ public sealed class Newcomers : IAsyncDisposable
             }
             catch (OperationCanceledException) when (!cancellation.IsCancellationRequested)
             {
-                faults.Add($"{process.Name} still ran after {limit.TotalSeconds} s: {process.Tail}");
+                faults.Add($"{process.Name} still ran after {EndLimit.TotalSeconds} s: {process.Tail}");
             }
         }
 

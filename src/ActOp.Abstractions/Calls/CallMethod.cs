@@ -81,8 +81,9 @@ public sealed class CallMethod(
 /// <summary>
 /// Marks an interface of grains, extensions or observers that only the runtime calls, on behalf of its own parts: queues of memory streams,
 /// subscriptions, deliveries, positions, leases. The application has not made these calls, so its filters and traces must not see them.
+/// On an assembly: its grain classes are the runtime's own.
 /// </summary>
-[AttributeUsage(AttributeTargets.Interface, Inherited = false)]
+[AttributeUsage(AttributeTargets.Interface | AttributeTargets.Assembly, Inherited = false)]
 internal sealed class OfRuntimeAttribute : Attribute;
 
 /// <summary>Who may call a method, in ascending order. The rule for what the runtime calls for its own parts is members.</summary>

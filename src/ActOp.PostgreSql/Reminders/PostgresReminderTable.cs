@@ -1,7 +1,7 @@
 using System.Globalization;
 using ActOp.PostgreSql.Schema;
 using ActOp.PostgreSql.Storage;
-using ActOp.Runtime.Reminders;
+using ActOp.Reminders;
 using Npgsql;
 using Orleans;
 using Orleans.Runtime;

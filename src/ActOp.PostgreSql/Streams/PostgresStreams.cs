@@ -3,7 +3,7 @@ using ActOp.PostgreSql.Configuration;
 using ActOp.PostgreSql.Schema;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Streams;
+using ActOp.Streams;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Options;
 using Npgsql;

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Streams;
+using ActOp.Streams;
 using Orleans.Configuration;
 using Orleans.Runtime;
 using Orleans.Streams;

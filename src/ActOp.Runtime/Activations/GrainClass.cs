@@ -30,6 +30,7 @@ internal sealed class GrainClass
         Type = type;
         Placement = placement;
         Reentrant = type.IsDefined(typeof(ReentrantAttribute), inherit: true);
+        IsOfRuntime = type.Assembly.IsDefined(typeof(OfRuntimeAttribute), inherit: false);
         Worker = placement as StatelessWorkerPlacement;
         KeepAlive = type.IsDefined(typeof(KeepAliveAttribute), inherit: true);
         CollectionAge = type.GetCustomAttribute<CollectionAgeLimitAttribute>(inherit: true) is { } limit
@@ -56,7 +57,7 @@ internal sealed class GrainClass
     internal bool IsOrdinary { get; private init; } = true;
 
     /// <summary>A grain of the runtime itself, such as a queue of streams: it is in no trace of the application.</summary>
-    internal bool IsOfRuntime => Type.Assembly == typeof(GrainClass).Assembly;
+    internal bool IsOfRuntime { get; }
 
     /// <summary>What the silo tells others of the class.</summary>
     internal ImmutableDictionary<string, string> Properties { get; init; } = ImmutableDictionary<string, string>.Empty;

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Hosting.Tls;
+using ActOp.Runtime.Nodes.Tls;
 using Orleans.Connections.Security;
 
 namespace ActOp.Configuration;

@@ -2,7 +2,6 @@ using ActOp.Calls;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Reminders;
 using ActOp.Serialization;
 using ActOp.Staging;
 using Microsoft.Extensions.DependencyInjection;
@@ -15,6 +14,12 @@ namespace ActOp.Runtime.GrainServices;
 
 /// <summary>A class of services that the application has added.</summary>
 internal sealed record GrainServiceClass(Type Type);
+
+/// <summary>A service of the runtime that clients of grain services find: a system target of each silo.</summary>
+/// <param name="Service">The interface that is asked for.</param>
+/// <param name="Name">The name of the system target.</param>
+/// <param name="Target">The interface of the system target; it derives from <paramref name="Service"/>.</param>
+internal sealed record RuntimeService(Type Service, string Name, Type Target);
 
 /// <summary>Runs the grain services of a silo, and finds those of others.</summary>
 /// <remarks>
@@ -37,8 +42,8 @@ internal sealed class GrainServiceHost(
     public object Find(Type serviceInterface, uint key) => Find(serviceInterface, Ring().OwnerOf(key)
         ?? throw new SiloUnavailableException("No silo of the cluster is active."));
 
-    public object Find(Type serviceInterface, SiloAddress silo) => serviceInterface == typeof(IReminderService)
-        ? factory.Create(SystemGrainIds.SystemTarget(ReminderSilo.TargetName, silo), typeof(IReminderServiceTarget))
+    public object Find(Type serviceInterface, SiloAddress silo) => RuntimeServiceOf(serviceInterface) is { } own
+        ? factory.Create(SystemGrainIds.SystemTarget(own.Name, silo), own.Target)
         : factory.Create(SystemGrainIds.SystemTarget(NameOf(serviceInterface), silo), serviceInterface);
 
     public void Participate(ISiloLifecycle observer)
@@ -104,6 +109,17 @@ internal sealed class GrainServiceHost(
             service.Attach(activation);
             _services.Add((service, activation));
         }
+    }
+
+    private RuntimeService? RuntimeServiceOf(Type serviceInterface)
+    {
+        foreach (var service in local.Services.GetServices<RuntimeService>())
+        {
+            if (service.Service == serviceInterface)
+                return service;
+        }
+
+        return null;
     }
 
     private static string NameOf(Type serviceInterface) => Prefix + TypeManifest.NameOf(serviceInterface);

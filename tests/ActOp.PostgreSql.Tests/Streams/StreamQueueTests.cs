@@ -1,7 +1,7 @@
 using System.Text;
 using ActOp.PostgreSql.Schema;
 using ActOp.PostgreSql.Streams;
-using ActOp.Runtime.Streams;
+using ActOp.Streams;
 using Microsoft.Extensions.Logging.Abstractions;
 using Npgsql;
 using Orleans.Streams;

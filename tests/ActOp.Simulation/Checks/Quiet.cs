@@ -49,7 +49,7 @@ internal static class Quiet
 
     /// <summary>The grains of the runtime, such as queues of streams, are never quiet.</summary>
     private static bool IsOfApplication(Activation activation) =>
-        activation.Class.IsOrdinary && activation.Class.Type.Assembly != typeof(Activation).Assembly;
+        activation.Class.IsOrdinary && !activation.Class.IsOfRuntime;
 
     /// <summary>Says what is not as it must be.</summary>
     /// <param name="world">At rest.</param>
@@ -216,7 +216,7 @@ internal static class Quiet
 
     /// <summary>The agents that read streams are observers.</summary>
     private static bool IsAgent(Activation activation) => activation.PublishedExtras?.WeakInstance is { } weak
-        && weak.TryGetTarget(out var observer) && observer is ActOp.Runtime.Streams.IStreamAgent;
+        && weak.TryGetTarget(out var observer) && observer is ActOp.Streams.IStreamAgent;
 
     /// <summary>What a node keeps of others it keeps only of those that are there.</summary>
     private static void CheckTables(Machine[] silos, Machine machine, Ledger ledger, Callers callers, IThemeLoad? own)

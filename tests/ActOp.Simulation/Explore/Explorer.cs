@@ -1,5 +1,6 @@
 using System.Diagnostics;
 using System.Globalization;
+using ActOp.Calls;
 using ActOp.Serialization;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
@@ -258,6 +259,6 @@ internal static class Unreached
         "note.Cancel", "note.Forwarded", "table.Heartbeat", "table.Read", "table.Write",
     ];
 
-    private static bool IsOfRuntime(Type type) => type.Assembly == typeof(Runtime.Hosting.Node).Assembly
+    private static bool IsOfRuntime(Type type) => type.Assembly.IsDefined(typeof(OfRuntimeAttribute), inherit: false)
         || type.Assembly == typeof(IGrain).Assembly;
 }

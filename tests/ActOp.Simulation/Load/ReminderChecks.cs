@@ -1,4 +1,4 @@
-using ActOp.Runtime.Reminders;
+using ActOp.Reminders;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
 

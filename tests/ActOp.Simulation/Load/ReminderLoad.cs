@@ -1,5 +1,5 @@
+using ActOp.Reminders;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Reminders;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
 using Microsoft.Extensions.DependencyInjection;

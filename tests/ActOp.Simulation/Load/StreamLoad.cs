@@ -1,7 +1,7 @@
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Streams;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
+using ActOp.Streams;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;

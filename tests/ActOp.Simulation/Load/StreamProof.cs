@@ -1,6 +1,6 @@
-using ActOp.Runtime.Streams;
 using ActOp.Simulation.Checks;
 using ActOp.Simulation.World;
+using ActOp.Streams;
 using Orleans.Providers.Streams.Common;
 
 namespace ActOp.Simulation.Load;

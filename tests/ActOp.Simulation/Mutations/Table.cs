@@ -21,12 +21,12 @@ internal static class Table
 {
     private const string Activations = "ActOp.Runtime/Activations/";
     private const string Directory = "ActOp.Runtime/Directory/";
-    private const string Hosting = "ActOp.Runtime/Hosting/";
     private const string Locality = "ActOp.Runtime/Locality/";
+    private const string Nodes = "ActOp.Runtime/Nodes/";
     private const string Routing = "ActOp.Runtime/Routing/";
     private const string States = "ActOp.Runtime/Orleans/Core/";
-    private const string Streams = "ActOp.Runtime/Streams/";
-    private const string Reminders = "ActOp.Runtime/Reminders/";
+    private const string Streams = "ActOp.Streams/";
+    private const string Reminders = "ActOp.Reminders/";
 
     internal static readonly Mutation[] All = [.. General, .. StatesAndItems.All];
 
@@ -58,7 +58,7 @@ internal static class Table
             "        while (Admission.TakeWaiting(this) is { } call)\n            Forward(call);\n",
             "        while (Admission.TakeWaiting(this) is { } call)\n        {\n            if (!PLANTED)\n                Forward(call);\n        }\n",
             60),
-        new(9, "Deadlines are not checked", Hosting + "Node.cs",
+        new(9, "Deadlines are not checked", Nodes + "Node.cs",
             "Sweep.EndExpired(now)", "(PLANTED ? 0 : Sweep.EndExpired(now))", 20),
         new(10, "A full connection is not written to again", "ActOp.Mesh/Poller.cs",
             "            link.BecameWritable();\n", "            if (!PLANTED)\n                link.BecameWritable();\n", 20),
@@ -68,7 +68,7 @@ internal static class Table
             20),
         new(12, "A closed link stays in the table of links", "ActOp.Mesh/MeshTables.cs",
             "known = _links.Remove(link);", "known = PLANTED ? _links.Contains(link) : _links.Remove(link);", 20),
-        new(13, "A client asks only the silos of its last view (R2)", Hosting + "ClientMembership.cs",
+        new(13, "A client asks only the silos of its last view (R2)", Nodes + "ClientMembership.cs",
             "            var silo = Connected()\n                ?? await FindGatewayAsync()",
             "            var silo = (PLANTED && _cluster.Active.Length > 0 ? Connected() ?? _cluster.Active[_turn % _cluster.Active.Length] : Connected())\n                ?? await FindGatewayAsync()",
             60),
@@ -273,7 +273,7 @@ internal static class Table
             "        if (State.NumberOf(producer) <= number)\n",
             "        if (State.NumberOf(producer) <= number || (PLANTED && State.NumberOf(producer) is not null))\n", 300, Theme.Streams),
         new(90, "A cursor that has gone back holds only the batch at which it is",
-            "ActOp.Runtime/Orleans/Providers/Streams/Common/SimpleQueueCache.cs",
+            "ActOp.Streams/Orleans/Providers/Streams/Common/SimpleQueueCache.cs",
             "        _cache.Need(node);\n", "        if (!PLANTED)\n            _cache.Need(node);\n", 120, Theme.Streams),
         new(91, "A delivery goes on when its observer has unsubscribed", Streams + "StreamConsumers.cs",
             "        get => _isDetached;\n", "        get => !PLANTED && _isDetached;\n", 200, Theme.Streams),

@@ -2,7 +2,7 @@ using System.Net;
 using ActOp.Configuration;
 using ActOp.Mesh.Transports;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Hosting;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,5 @@
 using System.Globalization;
-using ActOp.Runtime.Reminders;
+using ActOp.Reminders;
 
 namespace ActOp.Simulation.World;
 

@@ -1,5 +1,9 @@
 using System.Reflection;
-using ActOp.Runtime.Hosting;
+using ActOp.Hosting;
+using ActOp.Management;
+using ActOp.Reminders;
+using ActOp.Runtime.Nodes;
+using ActOp.Streams;
 using Orleans.Serialization.Serializers;
 
 namespace ActOp.Tests.Border;
@@ -7,7 +11,11 @@ namespace ActOp.Tests.Border;
 /// <summary>Nothing that an application may implement or pass is forgotten by <see cref="CallbackTests"/>.</summary>
 public class CallbackListTests
 {
-    private static readonly Assembly[] Assemblies = [typeof(Grain).Assembly, typeof(Node).Assembly, typeof(ICodecProvider).Assembly];
+    private static readonly Assembly[] Assemblies =
+    [
+        typeof(Grain).Assembly, typeof(Node).Assembly, typeof(StreamParts).Assembly, typeof(ReminderSilo).Assembly,
+        typeof(ManagementParts).Assembly, typeof(SiloHost).Assembly, typeof(ICodecProvider).Assembly,
+    ];
 
     /// <summary>What their methods take runs while the host is built, in the thread of the caller.</summary>
     private static readonly string[] OfBuilders = ["Orleans.Hosting", "Orleans.Runtime.Hosting", "Microsoft.Extensions"];

@@ -1,6 +1,6 @@
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Streams;
 using Microsoft.Extensions.Logging;
@@ -134,7 +134,7 @@ public class ServiceCallbackTests(TroubledServices cluster) : IClassFixture<Trou
             using var planned = Mischief.Plan("fatal error handler", deed);
             using var services = new ServiceCollection().AddSingleton<IFatalErrorHandler, Fatal>().BuildServiceProvider();
             var local = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<Node>().Local;
-            Runtime.Health.FatalErrors.Tell(services, local, "test");
+            ActOp.Hosting.Health.FatalErrors.Tell(services, local, "test");
             await planned.Acted.WaitAsync(Gate.Patience);
         }
     }

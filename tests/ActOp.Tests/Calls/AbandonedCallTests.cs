@@ -1,5 +1,5 @@
 using ActOp.Calls;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Calls;

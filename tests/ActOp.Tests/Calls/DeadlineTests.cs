@@ -1,5 +1,5 @@
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Calls;

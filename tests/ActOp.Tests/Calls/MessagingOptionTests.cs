@@ -1,6 +1,6 @@
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Calls;

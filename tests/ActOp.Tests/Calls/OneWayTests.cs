@@ -1,7 +1,7 @@
 using System.Diagnostics.Metrics;
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;
 using Microsoft.Extensions.Logging;

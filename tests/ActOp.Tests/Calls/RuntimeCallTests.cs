@@ -1,6 +1,7 @@
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using ActOp.Calls;
+using ActOp.Streams;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Streams;
 
@@ -41,7 +42,7 @@ public class RuntimeCallTests
         Assert.Equal(["1", "2"], await StreamAsync(cluster));
         Assert.Contains(spans.Keys, static name =>
             name.EndsWith(nameof(IConsumer) + "/" + nameof(IConsumer.Subscribe), StringComparison.Ordinal));
-        var ofRuntime = typeof(IManagementGrain).Assembly.GetTypes().Where(static type => type.IsDefined(typeof(OfRuntimeAttribute), false))
+        var ofRuntime = typeof(MemoryQueueGrain).Assembly.GetTypes().Where(static type => type.IsDefined(typeof(OfRuntimeAttribute), false))
             .Select(static type => type.FullName!).ToArray();
         Assert.NotEmpty(ofRuntime);
         Assert.DoesNotContain(spans.Keys, name => ofRuntime.Contains(name.Split('/')[0]));

@@ -2,7 +2,7 @@ using System.Globalization;
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Orleans.Statistics;
 
 namespace ActOp.Tests.Clusters;

@@ -1,5 +1,5 @@
 using System.Collections.Concurrent;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Microsoft.Extensions.Logging;
 using Microsoft.Extensions.Options;
 

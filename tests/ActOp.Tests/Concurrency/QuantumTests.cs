@@ -38,7 +38,7 @@ public class QuantumTests
         Assert.True(started.Wait(Gate.Patience));
         var calls = Enumerable.Range(0, 10).Select(_ => FromOwnThread(() => first.Take(TimeSpan.FromMilliseconds(60)))).ToList();
         calls.Add(FromOwnThread(() => second.Take(TimeSpan.Zero)));
-        var node = cluster.Silos[0].ServiceProvider.GetRequiredService<ActOp.Runtime.Hosting.Node>();
+        var node = cluster.Silos[0].ServiceProvider.GetRequiredService<ActOp.Runtime.Nodes.Node>();
         await TestingUtils.WaitUntilAsync(_ => Task.FromResult(node.Calls.InFlight == 12), Gate.Patience);
         blocked.Set();
         await Task.WhenAll([blocking, .. calls]).WaitAsync(Gate.Patience);

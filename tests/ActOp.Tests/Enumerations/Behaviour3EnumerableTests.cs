@@ -182,7 +182,7 @@ public sealed class Behaviour3EnumerableTests(TwoSilos cluster) : IClassFixture<
 
     private int OpenAt(IFeed feed)
     {
-        var node = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<ActOp.Runtime.Hosting.Node>();
+        var node = cluster.Cluster.Silos[0].ServiceProvider.GetRequiredService<ActOp.Runtime.Nodes.Node>();
         Assert.True(node.Activations.TryGet(feed.GetGrainId(), out var activation));
         return ((Activation)activation).PublishedExtras!.Enumerations!.Count;
     }

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Faults;

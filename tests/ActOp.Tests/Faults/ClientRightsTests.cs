@@ -1,10 +1,12 @@
 using ActOp.Calls;
 using ActOp.Configuration;
+using ActOp.Management;
+using ActOp.Reminders;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Routing;
-using ActOp.Runtime.Streams;
 using ActOp.Serialization;
+using ActOp.Streams;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Streams;
 using ActOp.Wire;
@@ -87,8 +89,9 @@ public sealed class ClientRightsTests(ClientRightsTests.PlainSilos cluster) : IC
     [Fact]
     public void Every_method_of_the_runtime_is_closed_to_clients_but_for_an_explicit_list()
     {
-        var interfaces = new[] { typeof(CallMethod).Assembly, typeof(Node).Assembly, typeof(TestCluster).Assembly }
-            .SelectMany(static assembly => assembly.GetTypes()).Where(static type => type.IsInterface
+        var interfaces = new[] { typeof(CallMethod), typeof(Node), typeof(StreamParts), typeof(ReminderSilo), typeof(ManagementParts),
+                typeof(TestCluster) }
+            .SelectMany(static type => type.Assembly.GetTypes()).Where(static type => type.IsInterface
                 && typeof(IAddressable).IsAssignableFrom(type) && !typeof(ISystemTarget).IsAssignableFrom(type))
             .ToArray();
         Assert.Contains(typeof(IManagementGrain), interfaces);

@@ -2,7 +2,7 @@ using ActOp.Configuration;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Diagnostics;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Routing;
 using ActOp.Serialization;
 using ActOp.Tests.Clusters;

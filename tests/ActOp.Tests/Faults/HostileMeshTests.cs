@@ -6,7 +6,7 @@ using System.Text;
 using ActOp.Configuration;
 using ActOp.Mesh;
 using ActOp.Mesh.Transports;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Routing;
 using ActOp.Serialization;
 using ActOp.Tests.Clusters;

@@ -2,7 +2,7 @@ using System.Collections.Concurrent;
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Diagnostics;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Hosting;
 using Orleans.Placement;

@@ -1,7 +1,7 @@
 using System.Net;
 using ActOp.Configuration;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Routing;
 using ActOp.Tests.Clusters;
 

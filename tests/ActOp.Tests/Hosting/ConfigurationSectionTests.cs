@@ -1,5 +1,5 @@
 using System.Net;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Microsoft.Extensions.Configuration;
 using Microsoft.Extensions.Hosting;
 using Orleans.Providers;

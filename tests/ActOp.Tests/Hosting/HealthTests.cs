@@ -1,5 +1,5 @@
 using ActOp.Configuration;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Staging;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Diagnostics.HealthChecks;

@@ -1,7 +1,7 @@
 using System.Net;
 using System.Net.Sockets;
 using ActOp.Configuration;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Microsoft.Extensions.Hosting;
 using Orleans.Runtime.Messaging;
 

@@ -1,4 +1,5 @@
 using ActOp.Configuration;
+using ActOp.Management.Rebalancing;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Locality;
 using ActOp.Tests.Clusters;
@@ -145,7 +146,7 @@ public class RebalancerTests
         await ((IRebalancerTarget)rebalancer).Tell(NumbersOf(leaves.SiloAddress, stays.SiloAddress, Silos[0]));
         Assert.Equal([leaves.SiloAddress, stays.SiloAddress], StatisticsOf(await rebalancer.GetRebalancingReport()));
         await cluster.StopSiloAsync(leaves);
-        var view = stays.ServiceProvider.GetRequiredService<Runtime.Hosting.Node>().ClusterView;
+        var view = stays.ServiceProvider.GetRequiredService<Runtime.Nodes.Node>().ClusterView;
         await TestingUtils.WaitUntilAsync(_ => Task.FromResult(view.Active.Length == 1), Gate.Patience, TimeSpan.FromMilliseconds(1));
         Assert.Equal([stays.SiloAddress], StatisticsOf(await rebalancer.GetRebalancingReport(true)));
         Assert.Equal([stays.SiloAddress], (await ((IRebalancerTarget)rebalancer).Get()).Silos);
@@ -284,7 +285,7 @@ public class RebalancerTests
     {
         var services = new ServiceCollection();
         services.AddOptions<LocalityOptions>();
-        configure(new Runtime.Hosting.SiloBuilder(services, new Microsoft.Extensions.Configuration.ConfigurationBuilder().Build()));
+        configure(new ActOp.Hosting.SiloBuilder(services, new Microsoft.Extensions.Configuration.ConfigurationBuilder().Build()));
         return services.BuildServiceProvider();
     }
 

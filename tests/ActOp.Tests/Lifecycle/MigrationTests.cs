@@ -1,8 +1,8 @@
 using ActOp.Configuration;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Hosting;
 using ActOp.Runtime.Locality;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Lifecycle;

@@ -1,7 +1,7 @@
 using System.Collections.Concurrent;
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 using Orleans.Statistics;
 

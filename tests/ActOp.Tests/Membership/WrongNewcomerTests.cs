@@ -1,6 +1,6 @@
 using System.Net;
 using ActOp.Runtime.Cluster;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Hosting;
 using Orleans.Runtime.MembershipService;

@@ -7,7 +7,7 @@ using System.Security.Cryptography.X509Certificates;
 using System.Text;
 using ActOp.Mesh.Transports.Piped;
 using ActOp.Mesh.Transports.Tcp;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;
 using Microsoft.AspNetCore.Connections;

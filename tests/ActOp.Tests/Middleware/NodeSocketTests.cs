@@ -1,4 +1,4 @@
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using Orleans.Networking.Shared;
 
 namespace ActOp.Tests.Middleware;

@@ -142,7 +142,7 @@ public class DifferentSilosTests(DifferentSilosTests.MixedSilos cluster) : IClas
     {
         public SiloAddress[] HostingSilos => [.. Enumerable.Range(0, Hosting).Select(AddressOf).Order()];
 
-        internal ActOp.Runtime.Hosting.Node NodeOf(int silo) => Cluster.Nodes.Single(node => node.Address.Equals(AddressOf(silo)));
+        internal ActOp.Runtime.Nodes.Node NodeOf(int silo) => Cluster.Nodes.Single(node => node.Address.Equals(AddressOf(silo)));
 
         protected override void ConfigureSilo(string name, ISiloBuilder silo)
         {

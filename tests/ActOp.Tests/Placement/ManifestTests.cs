@@ -1,7 +1,7 @@
 using ActOp.Runtime.Activations;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Placement;

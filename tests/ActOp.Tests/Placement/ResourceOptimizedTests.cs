@@ -203,7 +203,7 @@ public class ResourceOptimizedTests
     {
         var options = new ResourceOptimizedPlacementOptions();
         typeof(ResourceOptimizedPlacementOptions).GetProperty(option)!.SetValue(options, value);
-        var exception = Assert.Throws<OrleansConfigurationException>(() => ActOp.Runtime.Hosting.OptionRules.Check(options));
+        var exception = Assert.Throws<OrleansConfigurationException>(() => ActOp.Runtime.Nodes.OptionRules.Check(options));
         Assert.Contains(option, exception.Message, StringComparison.Ordinal);
     }
 

@@ -1,5 +1,5 @@
-using ActOp.Runtime.Hosting;
-using ActOp.Runtime.Reminders;
+using ActOp.Reminders;
+using ActOp.Runtime.Nodes;
 using ActOp.Tests.Clusters;
 
 namespace ActOp.Tests.Reminders;

@@ -1,7 +1,7 @@
 using System.Net;
+using ActOp.Reminders;
 using ActOp.Runtime.Cluster;
 using ActOp.Runtime.Directory;
-using ActOp.Runtime.Reminders;
 
 namespace ActOp.Tests.Reminders;
 

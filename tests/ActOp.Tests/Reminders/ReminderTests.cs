@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
+using ActOp.Reminders;
 using ActOp.Runtime.Activations;
-using ActOp.Runtime.Reminders;
 using ActOp.Tests.Clusters;
 using ActOp.Tests.Hosting;
 using Microsoft.Extensions.Logging;

@@ -1,5 +1,5 @@
 using ActOp.Configuration;
-using ActOp.Runtime.Hosting;
+using ActOp.Runtime.Nodes;
 using ActOp.Runtime.Stages;
 using ActOp.Tests.Clusters;
 

@@ -1,4 +1,4 @@
-using ActOp.Runtime.Streams;
+using ActOp.Streams;
 using Orleans.Streams;
 
 namespace ActOp.Tests.Streams;

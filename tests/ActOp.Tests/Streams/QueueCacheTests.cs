@@ -1,4 +1,4 @@
-using ActOp.Runtime.Streams;
+using ActOp.Streams;
 using ActOp.Tests.Clusters;
 using Microsoft.Extensions.Logging.Abstractions;
 using Orleans.Providers.Streams.Common;

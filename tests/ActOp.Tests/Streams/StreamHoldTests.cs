@@ -1,6 +1,6 @@
 using System.Collections.Concurrent;
 using ActOp.Runtime.Foundation;
-using ActOp.Runtime.Streams;
+using ActOp.Streams;
 using ActOp.Tests.Clusters;
 using Orleans.Core.Internal;
 using Orleans.Providers.Streams.Common;

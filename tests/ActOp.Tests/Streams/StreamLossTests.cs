@@ -1,4 +1,4 @@
-using ActOp.Runtime.Streams;
+using ActOp.Streams;
 using ActOp.Tests.Clusters;
 using Orleans.Storage;
 using Orleans.Streams;

@@ -155,7 +155,7 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
         await management.SetCompatibilityStrategy(AllVersionsCompatible.Singleton);
         await management.SetCompatibilityStrategy(StrictVersionCompatible.Singleton);
         var late = await own.StartAdditionalSiloAsync();
-        var versions = late.ServiceProvider.GetRequiredService<ActOp.Runtime.Hosting.Node>().Manifests.Versions;
+        var versions = late.ServiceProvider.GetRequiredService<ActOp.Runtime.Nodes.Node>().Manifests.Versions;
         Assert.False(versions.IsCompatible("any", 1, 2));
         Assert.False(versions.IsCompatible("one of them", 1, 2));
         Assert.Equal([(ushort)2], versions.Select("one of them", 2, [1, 2, 3]));

@@ -1,7 +1,7 @@
 using System.Net.Security;
 using System.Security.Authentication;
 using System.Security.Cryptography.X509Certificates;
-using ActOp.Runtime.Hosting.Tls;
+using ActOp.Runtime.Nodes.Tls;
 using Microsoft.AspNetCore.Connections;
 
 namespace Orleans.Connections.Security;
