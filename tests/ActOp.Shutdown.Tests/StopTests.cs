@@ -1,5 +1,5 @@
 using ActOp.Runtime.Hosting;
-using ActOp.Tests.Hosting;
+using ActOp.TestClusters;
 using Microsoft.Extensions.Logging;
 
 namespace ActOp.Shutdown.Tests;

@@ -1,0 +1,8 @@
+namespace ActOp.TestClusters;
+
+public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
+{
+    public Task<string> Echo(string text) => Task.FromResult(text);
+
+    public Task<SiloAddress> Where() => Task.FromResult(silo.SiloAddress);
+}

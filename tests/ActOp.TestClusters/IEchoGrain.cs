@@ -1,0 +1,8 @@
+namespace ActOp.TestClusters;
+
+public interface IEchoGrain : IGrainWithStringKey
+{
+    Task<string> Echo(string text);
+
+    Task<SiloAddress> Where();
+}
