@@ -119,7 +119,7 @@ public class CallbackTests(TroubledSilos silos) : IClassFixture<TroubledSilos>
 
         AssertClear(answer);
         await OthersAnswerAsync(key + " later");
-        await Quiet.NothingInFlightAsync(silos.Cluster);
+        await silos.Cluster.NothingInFlightAsync();
     }
 
     /// <summary>What happened in the words of the application, or of the runtime; not what somebody has stumbled over.</summary>

@@ -40,7 +40,7 @@ public class CallerContextTests(TwoSilos cluster) : IClassFixture<TwoSilos>
         foreach (var call in calling)
             await Assert.ThrowsAsync<TimeoutException>(() => call.WaitAsync(Gate.Patience));
         gate.Open();
-        await Quiet.NothingInFlightAsync(cluster.Cluster);
+        await cluster.Cluster.NothingInFlightAsync();
     }
 
     [Fact]

@@ -97,7 +97,7 @@ public class WatcherTests(WatcherTests.Watched cluster) : IClassFixture<WatcherT
     /// <summary>One silo with a logger that throws when it is told to, and one thread for all turns.</summary>
     public sealed class Watched() : ClusterFixture(1)
     {
-        public Task NothingInFlightAsync() => Quiet.NothingInFlightAsync(Cluster);
+        public Task NothingInFlightAsync() => Cluster.NothingInFlightAsync();
 
         protected override void ConfigureSilo(ISiloBuilder silo)
         {

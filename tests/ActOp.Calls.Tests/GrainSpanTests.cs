@@ -167,7 +167,7 @@ public class GrainSpanTests(GrainSpanTests.Traced cluster) : IClassFixture<Grain
         await cluster.Client.GetGrain<ISieved>("thrown" + when).Get().WaitAsync(Gate.Patience);
         await Assert.ThrowsAsync<InvalidOperationException>(
             () => cluster.Client.GetGrain<IBroken>("start" + when).Get().WaitAsync(Gate.Patience));
-        await Quiet.NothingInFlightAsync(cluster.Cluster);
+        await cluster.Cluster.NothingInFlightAsync();
     }
 
     [Theory]

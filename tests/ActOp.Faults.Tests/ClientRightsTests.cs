@@ -50,10 +50,8 @@ public sealed class ClientRightsTests(ClientRightsTests.PlainSilos cluster) : IC
     [Fact]
     public async Task A_client_manages_the_cluster_if_its_silos_grant_it()
     {
-        var builder = new InProcessTestClusterBuilder(1);
-        builder.ConfigureSilo((_, silo) => silo.Configure<ClientRightsOptions>(static options => options.Management = true));
-        await using var granted = builder.Build();
-        await granted.DeployAsync();
+        await using var granted = await TestSilos.StartAsync(
+            1, silo => silo.Configure<ClientRightsOptions>(static options => options.Management = true));
         Assert.Single(await granted.Client.GetGrain<IManagementGrain>(0).GetHosts(true));
         await granted.Client.GetGrain<IConsumer>(Guid.NewGuid()).AsReference<IGrainManagementExtension>().DeactivateOnIdle();
     }

@@ -10,7 +10,7 @@ public class ClosedNodeTests
     [InlineData(true)]
     public async Task Calls_of_a_client_that_has_stopped_end_at_once(bool killed)
     {
-        await using var cluster = await DeployAsync(1);
+        await using var cluster = await TestSilos.StartAsync();
         using var gate = new Gate();
         var grain = cluster.Client.GetGrain<ILeaving>(1);
         var inFlight = grain.Hold(gate.Name);
@@ -26,7 +26,7 @@ public class ClosedNodeTests
     [InlineData(true)]
     public async Task Calls_of_a_silo_that_has_ended_end_at_once(bool killed)
     {
-        await using var cluster = await DeployAsync(2);
+        await using var cluster = await TestSilos.StartAsync(2);
         using var gate = new Gate();
         var going = cluster.Silos[1];
         var grain = going.ServiceProvider.GetRequiredService<IGrainFactory>().GetGrain<ILeaving>(2);
@@ -43,7 +43,7 @@ public class ClosedNodeTests
     [Fact]
     public async Task Calls_made_while_a_client_stops_end()
     {
-        await using var cluster = await DeployAsync(1);
+        await using var cluster = await TestSilos.StartAsync();
         var grain = cluster.Client.GetGrain<ILeaving>(4);
         using var warm = new Gate();
         var callers = Enumerable.Range(0, 4).Select(_ => Task.Run(async () =>
@@ -60,13 +60,6 @@ public class ClosedNodeTests
         await cluster.StopClusterClientAsync();
         foreach (var caller in callers)
             await Assert.ThrowsAsync<ObjectDisposedException>(() => caller.WaitAsync(Gate.Patience));
-    }
-
-    private static async Task<InProcessTestCluster> DeployAsync(short silos)
-    {
-        var cluster = new InProcessTestClusterBuilder(silos).Build();
-        await cluster.DeployAsync();
-        return cluster;
     }
 
     public interface ILeaving : IGrainWithIntegerKey

@@ -35,8 +35,7 @@ public class FrameFuzzTests
     [Fact]
     public async Task Damaged_frames_end_in_an_answer_a_refusal_or_a_malformed_frame()
     {
-        await using var cluster = new InProcessTestClusterBuilder(1).Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync();
         var silo = cluster.Silos[0].ServiceProvider.GetRequiredService<Node>();
         var client = cluster.Client.ServiceProvider.GetRequiredService<Node>().Address;
         var fuzz = new Fuzz(silo, client, new Random(Seed));

@@ -10,8 +10,7 @@ public class RestartTests
     [Theory, InlineData(1, false), InlineData(1, true), InlineData(2, false)]
     public async Task A_client_goes_on_when_all_silos_have_started_again(short silos, bool inOrder)
     {
-        await using var cluster = new InProcessTestClusterBuilder(silos).Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync(silos);
         var grain = cluster.Client.GetGrain<IEchoGrain>("1");
         await grain.Echo("a");
         var old = cluster.Silos;
@@ -48,8 +47,7 @@ public class RestartTests
     [Fact]
     public async Task The_silo_found_at_an_endpoint_is_the_present_one()
     {
-        await using var cluster = new InProcessTestClusterBuilder(2).Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync(2);
         var node = cluster.Silos[0].ServiceProvider.GetRequiredService<Node>();
         var first = cluster.Silos[1];
         Assert.Equal(first.SiloAddress, await node.Peers.FindAsync(first.SiloAddress.Endpoint).WaitAsync(Gate.Patience));

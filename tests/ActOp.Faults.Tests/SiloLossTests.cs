@@ -11,7 +11,7 @@ public class SiloLossTests
     [Fact]
     public async Task Calls_that_wait_for_a_killed_silo_fail_at_once_and_its_grains_live_on_elsewhere()
     {
-        await using var cluster = await DeployAsync(3);
+        await using var cluster = await TestSilos.StartAsync(3);
         using var gate = new Gate();
         var victim = cluster.Silos[2];
         var silo = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>();
@@ -33,7 +33,7 @@ public class SiloLossTests
     [Fact]
     public async Task Calls_that_a_killed_silo_has_sent_on_fail_and_others_do_not()
     {
-        await using var cluster = await DeployAsync(3);
+        await using var cluster = await TestSilos.StartAsync(3);
         using var gate = new Gate();
         var silo = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>();
         var calls = new List<Task>();
@@ -64,7 +64,7 @@ public class SiloLossTests
     [Fact]
     public async Task Every_silo_tells_clients_of_the_view_it_acts_on()
     {
-        await using var cluster = await DeployAsync(4);
+        await using var cluster = await TestSilos.StartAsync(4);
         var victim = cluster.Silos[3];
         await cluster.KillSiloAsync(victim);
         foreach (var silo in cluster.Silos)
@@ -81,7 +81,7 @@ public class SiloLossTests
     [Fact]
     public async Task A_client_goes_on_with_the_silos_that_are_left()
     {
-        await using var cluster = await DeployAsync(2);
+        await using var cluster = await TestSilos.StartAsync(2);
         for (var key = 0; key < Grains; key++)
             await cluster.Client.GetGrain<ILasting>(key).Seat();
         await cluster.KillSiloAsync(cluster.Silos[1]);
@@ -93,7 +93,7 @@ public class SiloLossTests
     [Fact]
     public async Task A_silo_that_stops_in_order_loses_no_call()
     {
-        await using var cluster = await DeployAsync(3);
+        await using var cluster = await TestSilos.StartAsync(3);
         using var stop = new CancellationTokenSource();
         var factories = new IGrainFactory[] { cluster.Client, cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>() };
         using var warm = new Gate();
@@ -117,13 +117,6 @@ public class SiloLossTests
             Assert.Contains(await cluster.Client.GetGrain<ILasting>(key).Seat(), cluster.Silos.Select(silo => silo.SiloAddress));
         stop.Cancel();
         Assert.All(await Task.WhenAll(callers).WaitAsync(Gate.Patience), calls => Assert.True(calls >= 2 * Grains));
-    }
-
-    private static async Task<InProcessTestCluster> DeployAsync(short silos)
-    {
-        var cluster = new InProcessTestClusterBuilder(silos).Build();
-        await cluster.DeployAsync();
-        return cluster;
     }
 
     /// <summary>The first calls after a death may still meet it; that passes as soon as the caller has the new view.</summary>

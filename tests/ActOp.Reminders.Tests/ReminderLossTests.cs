@@ -12,11 +12,8 @@ public class ReminderLossTests
     [Fact]
     public async Task Reminders_go_on_when_a_silo_is_killed_and_another_one_joins_and_leaves()
     {
-        var builder = new InProcessTestClusterBuilder(3);
-        builder.ConfigureSilo(static (_, silo) => silo.UseInMemoryReminderService()
+        await using var cluster = await TestSilos.StartAsync(3, static silo => silo.UseInMemoryReminderService()
             .Configure<ReminderOptions>(static options => options.MinimumReminderPeriod = Period));
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
         var grains = Enumerable.Range(0, 60).Select(_ => cluster.Client.GetGrain<IReminded>(Guid.NewGuid())).ToArray();
         await Task.WhenAll(grains.Select(static grain => grain.Register("r", TimeSpan.Zero, Period)));
         await TickAsync(grains);

@@ -22,10 +22,8 @@ public sealed class FileGrainStorageTests : IDisposable
     {
         for (var run = 1; run <= 2; run++)
         {
-            var builder = new InProcessTestClusterBuilder(2);
-            builder.ConfigureSilo((_, silo) => silo.AddFileGrainStorageAsDefault(options => options.RootDirectory = _root));
-            await using var cluster = builder.Build();
-            await cluster.DeployAsync();
+            await using var cluster = await TestSilos.StartAsync(
+                2, silo => silo.AddFileGrainStorageAsDefault(options => options.RootDirectory = _root));
             var grains = Enumerable.Range(0, 20).Select(i => cluster.Client.GetGrain<IDefaultLedger>("A/b " + i)).ToArray();
             Assert.All(await Task.WhenAll(grains.Select(grain => grain.Add(5))), total => Assert.Equal(5 * run, total));
         }

@@ -9,10 +9,8 @@ public class MemoryGrainStorageTests
     [Fact]
     public async Task Records_survive_the_silo_of_their_grain_and_are_copies_with_checked_ETags()
     {
-        var builder = new InProcessTestClusterBuilder(3);
-        builder.ConfigureSilo((_, silo) => silo.AddMemoryGrainStorageAsDefault(options => options.NumStorageGrains = 1));
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync(
+            3, silo => silo.AddMemoryGrainStorageAsDefault(options => options.NumStorageGrains = 1));
         var storage = cluster.Silos[0].ServiceProvider.GetRequiredKeyedService<IGrainStorage>("Default");
         // The storage grain gets a silo of its own, and another silo is killed.
         await Place.On(cluster.Silos[1].SiloAddress, () => Read(storage, GrainId.Create("a", "b")));
@@ -43,10 +41,8 @@ public class MemoryGrainStorageTests
     [Fact]
     public async Task Grains_whose_keys_are_no_text_have_records_of_their_own()
     {
-        var builder = new InProcessTestClusterBuilder(1);
-        builder.ConfigureSilo((_, silo) => silo.AddMemoryGrainStorageAsDefault(options => options.NumStorageGrains = 1));
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync(
+            1, silo => silo.AddMemoryGrainStorageAsDefault(options => options.NumStorageGrains = 1));
         var storage = cluster.Silos[0].ServiceProvider.GetRequiredKeyedService<IGrainStorage>("Default");
         GrainId[] grains = [KeyOf(0xFE), KeyOf(0xFF), KeyOf(0xFE, 0xFF), GrainId.Create("a", "\uFFFD")];
         for (var number = 0; number < grains.Length; number++)
@@ -60,10 +56,8 @@ public class MemoryGrainStorageTests
     [Fact]
     public async Task Records_survive_a_graceful_stop_of_their_silo()
     {
-        var builder = new InProcessTestClusterBuilder(2);
-        builder.ConfigureSilo((_, silo) => silo.AddMemoryGrainStorageAsDefault(options => options.NumStorageGrains = 1));
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync(
+            2, silo => silo.AddMemoryGrainStorageAsDefault(options => options.NumStorageGrains = 1));
         var storage = cluster.Silos[0].ServiceProvider.GetRequiredKeyedService<IGrainStorage>("Default");
         var record = new GrainState<Account>(new Account { Balance = 5 });
         await Place.On(cluster.Silos[1].SiloAddress, () => storage.WriteStateAsync("state", GrainId.Create("a", "b"), record));
@@ -75,10 +69,8 @@ public class MemoryGrainStorageTests
     public async Task The_stop_of_the_last_silo_warns_of_nothing()
     {
         var log = new LogCapture();
-        var builder = new InProcessTestClusterBuilder(1);
-        builder.ConfigureSilo((_, silo) => silo.AddMemoryGrainStorageAsDefault().Services.AddSingleton<ILoggerProvider>(log));
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync(
+            1, silo => silo.AddMemoryGrainStorageAsDefault().Services.AddSingleton<ILoggerProvider>(log));
         await cluster.Client.GetGrain<IDefaultLedger>("kept").Add(1);
         await cluster.StopAllSilosAsync();
         // How long a turn takes is up to the machine.
@@ -88,9 +80,7 @@ public class MemoryGrainStorageTests
     [Fact]
     public async Task A_slow_storage_stores_what_it_gets_unless_it_only_pretends_to()
     {
-        var builder = new InProcessTestClusterBuilder(1);
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync();
         foreach (var pretends in new[] { false, true })
         {
             var options = new MemoryStorageWithLatencyOptions { Latency = TimeSpan.FromMilliseconds(1), MockCallsOnly = pretends };
@@ -106,10 +96,7 @@ public class MemoryGrainStorageTests
     public async Task A_slow_storage_answers_after_its_latency()
     {
         var clock = new FakeClock();
-        var builder = new InProcessTestClusterBuilder(1);
-        builder.ConfigureSilo((_, silo) => silo.Services.AddSingleton<TimeProvider>(clock));
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync(1, silo => silo.Services.AddSingleton<TimeProvider>(clock));
         var options = new MemoryStorageWithLatencyOptions { Latency = TimeSpan.FromSeconds(2) };
         var storage = ActivatorUtilities.CreateInstance<MemoryGrainStorageWithLatency>(cluster.Silos[0].ServiceProvider, "slow", options);
         var first = storage.WriteStateAsync("state", GrainId.Create("a", "b"), new GrainState<Account>(new Account()));

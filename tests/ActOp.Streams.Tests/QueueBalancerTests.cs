@@ -19,7 +19,7 @@ public class QueueBalancerTests
     public async Task Leases_give_each_queue_to_one_silo_and_those_of_a_stopped_silo_to_the_others()
     {
         var leases = new Leases();
-        await using var cluster = await DeployAsync(3, silo =>
+        await using var cluster = await TestSilos.StartAsync(3, silo =>
         {
             silo.Services.AddSingleton<ILeaseProvider>(leases);
             silo.AddMemoryStreams(Provider, static streams =>
@@ -40,7 +40,7 @@ public class QueueBalancerTests
     [Fact]
     public async Task Leases_in_memory_serve_a_balancer()
     {
-        await using var cluster = await DeployAsync(2, silo =>
+        await using var cluster = await TestSilos.StartAsync(2, silo =>
         {
             silo.UseInMemoryLeaseProvider();
             silo.AddMemoryStreams(Provider, static streams =>
@@ -102,7 +102,7 @@ public class QueueBalancerTests
     public async Task The_queues_of_a_silo_of_the_deployment_that_has_not_started_wait_until_the_others_are_mature()
     {
         var clock = new FakeClock();
-        await using var cluster = await DeployAsync(1, silo => AddStatic(silo, clock, isFixed: false));
+        await using var cluster = await TestSilos.StartAsync(1, silo => AddStatic(silo, clock, isFixed: false));
         var balancer = Balancer(cluster, 0);
         var ideal = balancer.GetMyQueues().ToArray();
         Assert.InRange(ideal.Length, 2, 3);
@@ -116,7 +116,7 @@ public class QueueBalancerTests
     public async Task The_queues_of_a_fixed_deployment_always_wait_for_their_silo()
     {
         var clock = new FakeClock();
-        await using var cluster = await DeployAsync(1, silo => AddStatic(silo, clock, isFixed: true));
+        await using var cluster = await TestSilos.StartAsync(1, silo => AddStatic(silo, clock, isFixed: true));
         clock.Advance(TimeSpan.FromMinutes(3));
         Assert.InRange(Balancer(cluster, 0).GetMyQueues().Count(), 2, 3);
     }
@@ -124,7 +124,7 @@ public class QueueBalancerTests
     [Fact]
     public async Task The_silos_that_have_joined_share_the_queues_by_their_names()
     {
-        await using var cluster = await DeployAsync(3, static silo => silo.AddMemoryStreams(Provider, static streams =>
+        await using var cluster = await TestSilos.StartAsync(3, static silo => silo.AddMemoryStreams(Provider, static streams =>
         {
             streams.ConfigurePartitioning(Queues);
             streams.UseDynamicClusterConfigDeploymentBalancer(TimeSpan.FromMilliseconds(1));
@@ -138,7 +138,7 @@ public class QueueBalancerTests
     public async Task The_period_of_monitors_is_reported_to_have_no_effect()
     {
         var log = new LogCapture();
-        await using var cluster = await DeployAsync(1, silo =>
+        await using var cluster = await TestSilos.StartAsync(1, silo =>
         {
             silo.Services.AddSingleton<ILoggerProvider>(log);
             silo.AddMemoryStreams(Provider, static streams => streams.ConfigureStatistics(static options => options.Configure(
@@ -151,7 +151,7 @@ public class QueueBalancerTests
     [Fact]
     public async Task A_position_is_written_once_in_a_period_and_at_a_flush_and_never_goes_back()
     {
-        await using var cluster = await DeployAsync(2, static silo =>
+        await using var cluster = await TestSilos.StartAsync(2, static silo =>
         {
             silo.AddMemoryGrainStorage("positions");
             silo.AddMemoryStreams(Provider, static streams => streams.UseGrainCheckpointer(static options => options.Configure(static one =>
@@ -206,7 +206,7 @@ public class QueueBalancerTests
         });
     }
 
-    private static Task<InProcessTestCluster> DeployAloneAsync(Leases leases, FakeClock clock) => DeployAsync(1, silo =>
+    private static Task<InProcessTestCluster> DeployAloneAsync(Leases leases, FakeClock clock) => TestSilos.StartAsync(1, silo =>
     {
         silo.Services.AddSingleton<TimeProvider>(clock);
         silo.Services.AddSingleton<ILeaseProvider>(leases);
@@ -218,15 +218,6 @@ public class QueueBalancerTests
                     (Length, Renewal, Acquisition, Leases.Category)));
         });
     });
-
-    private static async Task<InProcessTestCluster> DeployAsync(short silos, Action<ISiloBuilder> configure)
-    {
-        var builder = new InProcessTestClusterBuilder(silos);
-        builder.ConfigureSilo((_, silo) => configure(silo));
-        var cluster = builder.Build();
-        await cluster.DeployAsync();
-        return cluster;
-    }
 
     private static IStreamQueueBalancer Balancer(InProcessTestCluster cluster, int silo) =>
         cluster.Silos[silo].ServiceProvider.GetRequiredKeyedService<IStreamQueueBalancer>(Provider);

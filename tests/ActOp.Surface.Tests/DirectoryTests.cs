@@ -81,14 +81,8 @@ public class DirectoryTests
         Assert.Contains("names the grain directory nowhere", exception.ToString(), StringComparison.Ordinal);
     }
 
-    private static async Task<InProcessTestCluster> Start(MapDirectory directory)
-    {
-        var builder = new InProcessTestClusterBuilder(2);
-        builder.ConfigureSilo((_, silo) => silo.AddGrainDirectory("map", (_, _) => directory));
-        var cluster = builder.Build();
-        await cluster.DeployAsync();
-        return cluster;
-    }
+    private static Task<InProcessTestCluster> Start(MapDirectory directory) =>
+        TestSilos.StartAsync(2, silo => silo.AddGrainDirectory("map", (_, _) => directory));
 
     public interface IMapped : IGrainWithStringKey
     {

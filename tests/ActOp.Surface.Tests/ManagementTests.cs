@@ -88,8 +88,7 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
     [Fact]
     public async Task Idle_activations_have_ended_when_the_management_grain_answers()
     {
-        await using var own = new InProcessTestClusterBuilder(1).Build();
-        await own.DeployAsync();
+        await using var own = await TestSilos.StartAsync();
         var grains = Enumerable.Range(0, 1_000).Select(key => own.Client.GetGrain<IManaged>(key)).ToArray();
         await Task.WhenAll(grains.Select(static grain => grain.Touch()));
         await own.RestAsync(grains);
@@ -146,8 +145,7 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
     [Fact]
     public async Task A_silo_that_starts_later_has_the_strategies_of_versions_that_were_set_before()
     {
-        await using var own = new InProcessTestClusterBuilder(1).Build();
-        await own.DeployAsync();
+        await using var own = await TestSilos.StartAsync();
         var management = own.Client.GetGrain<IManagementGrain>(0);
         await management.SetCompatibilityStrategy(StrictVersionCompatible.Singleton);
         await management.SetSelectorStrategy(GrainInterfaceType.Create("one of them"), MinimumVersion.Singleton);
@@ -165,8 +163,7 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
     [Fact]
     public async Task The_store_of_versions_sets_strategies_on_all_silos_and_says_which_also_on_one_that_starts_later()
     {
-        await using var own = new InProcessTestClusterBuilder(1).Build();
-        await own.DeployAsync();
+        await using var own = await TestSilos.StartAsync();
         var store = own.GetSiloServiceProvider().GetRequiredService<Orleans.Versions.IVersionStore>();
         Assert.True(store.IsEnabled);
         Assert.Null(await store.GetCompatibilityStrategy());
@@ -216,8 +213,7 @@ public class ManagementTests(ManagementTests.Managed cluster) : IClassFixture<Ma
     [Fact]
     public async Task The_membership_service_tells_of_silos_that_come_and_go()
     {
-        await using var own = new InProcessTestClusterBuilder(2).Build();
-        await own.DeployAsync();
+        await using var own = await TestSilos.StartAsync(2);
         var service = own.GetSiloServiceProvider().GetRequiredService<IClusterMembershipService>();
         var oracle = own.GetSiloServiceProvider().GetRequiredService<ISiloStatusOracle>();
         Assert.Equal(own.Silos.Select(static silo => silo.SiloAddress).Order(), service.CurrentSnapshot.Members.Keys.Order());

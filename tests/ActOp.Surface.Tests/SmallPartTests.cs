@@ -16,10 +16,7 @@ public sealed class SmallPartTests
     [Fact]
     public async Task A_lease_has_one_holder_until_it_is_given_back_or_expires()
     {
-        var builder = new InProcessTestClusterBuilder(1);
-        builder.ConfigureSilo((_, silo) => silo.UseInMemoryLeaseProvider());
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync(1, silo => silo.UseInMemoryLeaseProvider());
         var leases = cluster.Silos[0].ServiceProvider.GetRequiredService<ILeaseProvider>();
         var hour = TimeSpan.FromHours(1);
         var first = Assert.Single(await leases.Acquire("a", [new LeaseRequest("queue", hour)]));

@@ -51,3 +51,6 @@ public abstract class ClusterFixture(short silos) : IAsyncLifetime
     {
     }
 }
+
+/// <summary>Two silos and a client as they come.</summary>
+public sealed class TwoSilos() : ClusterFixture(2);

@@ -63,8 +63,7 @@ public class TestClusterTests
     [Fact]
     public async Task A_silo_in_the_process_that_was_stopped_by_its_handle_is_started_again_by_its_name()
     {
-        await using var cluster = new InProcessTestClusterBuilder(2).Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync(2);
         var second = cluster.Silos[1];
         await second.StopSiloAsync(stopGracefully: true);
         var again = await cluster.RestartStoppedSecondarySiloAsync(second.Name);

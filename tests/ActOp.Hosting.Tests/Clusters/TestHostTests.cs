@@ -68,10 +68,7 @@ public class TestHostTests
     [Fact]
     public async Task A_storage_fails_when_a_test_has_told_it_to_once()
     {
-        var builder = new InProcessTestClusterBuilder(1);
-        builder.ConfigureSilo(static (_, silo) => silo.AddFaultInjectionMemoryStorage("faulty"));
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync(1, static silo => silo.AddFaultInjectionMemoryStorage("faulty"));
         var grain = cluster.Client.GetGrain<IFaultyKeeper>("a");
         var faults = cluster.Client.GetGrain<IStorageFaultGrain>("kept");
         await faults.AddFaultOnWrite(grain.GetGrainId(), new RandomlyInjectedStorageException());
@@ -89,11 +86,8 @@ public class TestHostTests
     [Fact]
     public async Task A_storage_with_injected_faults_answers_after_its_latency()
     {
-        var builder = new InProcessTestClusterBuilder(1);
-        builder.ConfigureSilo(static (_, silo) => silo.AddFaultInjectionMemoryStorage(
+        await using var cluster = await TestSilos.StartAsync(1, static silo => silo.AddFaultInjectionMemoryStorage(
             "faulty", static _ => { }, static faults => faults.Latency = TimeSpan.FromMilliseconds(200)));
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
         var begin = TimeProvider.System.GetTimestamp();
         // One read at the activation, and one write.
         await cluster.Client.GetGrain<IFaultyKeeper>("slow").Keep(1);
@@ -104,8 +98,7 @@ public class TestHostTests
     public async Task A_collector_waits_for_events_of_the_runtime()
     {
         using var events = new DiagnosticEventCollector(GrainLifecycleEvents.ListenerName);
-        await using var cluster = new InProcessTestClusterBuilder(1).Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync();
         var grain = cluster.Client.GetGrain<IWatched>(Guid.NewGuid());
         await grain.End();
         var ended = await events.WaitForEventAsync("Deactivated", one =>

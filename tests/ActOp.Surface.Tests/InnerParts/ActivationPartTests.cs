@@ -58,7 +58,8 @@ public class ActivationPartTests(ActivationPartTests.Configured cluster) : IClas
     [Fact]
     public async Task An_activator_may_leave_the_making_of_the_object_to_the_default_one()
     {
-        await using var wrapped = await ServicePartTests.Start(
+        await using var wrapped = await TestSilos.StartAsync(
+            1,
             static silo => silo.Services.AddSingleton<IConfigureGrainTypeComponents, Wrapping>());
         var grain = wrapped.Client.GetGrain<IContextPart>("wrapped");
         Assert.Equal("wrapped", await grain.Key());
@@ -94,7 +95,8 @@ public class ActivationPartTests(ActivationPartTests.Configured cluster) : IClas
     [Fact]
     public async Task A_silo_refuses_a_service_that_would_make_its_activations()
     {
-        var failure = await Assert.ThrowsAnyAsync<Exception>(() => ServicePartTests.Start(
+        var failure = await Assert.ThrowsAnyAsync<Exception>(() => TestSilos.StartAsync(
+            1,
             static silo => silo.Services.AddSingleton<IGrainContextActivatorProvider, Contexts>()));
         Assert.Contains(nameof(Contexts), failure.ToString(), StringComparison.Ordinal);
         Assert.Contains(nameof(IConfigureGrainContextProvider), failure.ToString(), StringComparison.Ordinal);

@@ -13,13 +13,13 @@ public class LocationPartTests
     [Fact]
     public async Task A_cache_of_the_application_holds_the_locations_that_a_silo_learns()
     {
-        await using var cluster = await ServicePartTests.Start(static silo =>
+        await using var cluster = await TestSilos.StartAsync(2, static silo =>
         {
             silo.Configure<GrainDirectoryOptions>(static options =>
                 options.CachingStrategy = GrainDirectoryOptions.CachingStrategyType.Custom);
             silo.Services.AddSingleton<RecordingCache>();
             silo.Services.AddFromExisting<IGrainDirectoryCache, RecordingCache>();
-        }, 2);
+        });
         var (caller, target) = (cluster.Silos[0], cluster.Silos[1].SiloAddress);
         var cache = caller.ServiceProvider.GetRequiredService<RecordingCache>();
         var grain = caller.ServiceProvider.GetRequiredService<IGrainFactory>().GetGrain<IPlainPart>("cached");
@@ -79,7 +79,7 @@ public class LocationPartTests
     [Fact]
     public async Task The_places_of_grains_are_a_service_of_the_silo()
     {
-        await using var cluster = await ServicePartTests.Start(null, 2);
+        await using var cluster = await TestSilos.StartAsync(2);
         var (here, there) = (cluster.Silos[0], cluster.Silos[1].SiloAddress);
         var places = here.ServiceProvider.GetRequiredService<IGrainLocator>();
         var grain = here.ServiceProvider.GetRequiredService<IGrainFactory>().GetGrain<IPlainPart>("placed");
@@ -106,7 +106,7 @@ public class LocationPartTests
     [Fact]
     public async Task An_activation_whose_registration_is_removed_by_force_ends()
     {
-        await using var cluster = await ServicePartTests.Start(null, 2);
+        await using var cluster = await TestSilos.StartAsync(2);
         foreach (var silo in cluster.Silos)
         {
             var here = cluster.Silos[0].ServiceProvider;

@@ -36,7 +36,7 @@ public class ResolverTests(ResolverTests.Resolving cluster) : IClassFixture<Reso
     [Fact]
     public async Task A_service_names_the_grain_types_of_classes()
     {
-        await using var named = await ServicePartTests.Start(static silo => silo.Services.AddSingleton<IGrainTypeProvider, OtherName>());
+        await using var named = await TestSilos.StartAsync(1, static silo => silo.Services.AddSingleton<IGrainTypeProvider, OtherName>());
         var grain = named.Client.GetGrain<IPlainPart>("named");
         await grain.Touch();
         Assert.Equal("another-name", grain.GetGrainId().Type.ToString());
@@ -47,10 +47,12 @@ public class ResolverTests(ResolverTests.Resolving cluster) : IClassFixture<Reso
     [Fact]
     public async Task A_service_that_gives_an_interface_another_name_than_generated_code_fails_the_start()
     {
-        var failure = await Assert.ThrowsAnyAsync<Exception>(() => ServicePartTests.Start(
+        var failure = await Assert.ThrowsAnyAsync<Exception>(() => TestSilos.StartAsync(
+            1,
             static silo => silo.Services.AddSingleton<IGrainInterfaceTypeProvider, OtherInterfaceName>()));
         Assert.Contains(nameof(OtherInterfaceName), failure.ToString(), StringComparison.Ordinal);
-        await using var attributes = await ServicePartTests.Start(
+        await using var attributes = await TestSilos.StartAsync(
+            1,
             static silo => silo.Services.AddSingleton<IGrainInterfaceTypeProvider, AttributeGrainInterfaceTypeProvider>());
     }
 
@@ -154,7 +156,8 @@ public class ResolverTests(ResolverTests.Resolving cluster) : IClassFixture<Reso
     public async Task A_service_makes_the_references_of_the_grain_types_that_it_wants()
     {
         var provider = new CountingReferences();
-        await using var counted = await ServicePartTests.Start(
+        await using var counted = await TestSilos.StartAsync(
+            1,
             silo => silo.Services.AddSingleton<IGrainReferenceActivatorProvider>(provider));
         var services = counted.Silos[0].ServiceProvider;
         provider.Factory = counted.Client;

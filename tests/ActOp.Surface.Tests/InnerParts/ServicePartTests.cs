@@ -16,9 +16,7 @@ public class ServicePartTests
     public async Task The_moments_of_a_silo_come_in_their_order_and_wait_for_their_callbacks()
     {
         var told = new ConcurrentQueue<string>();
-        var builder = new InProcessTestClusterBuilder(1);
-        await using var cluster = builder.Build();
-        await cluster.DeployAsync();
+        await using var cluster = await TestSilos.StartAsync();
         var lifecycle = cluster.Silos[0].ServiceProvider.GetRequiredService<IServiceLifecycle>();
         await lifecycle.Started.WaitAsync(Token);
         Assert.True(lifecycle.Started.Token.IsCancellationRequested);
@@ -46,9 +44,9 @@ public class ServicePartTests
     [Fact]
     public async Task A_callback_that_must_succeed_fails_the_start_and_another_one_does_not()
     {
-        await using var cluster = await Start(static silo => Fail(silo, terminates: false));
+        await using var cluster = await TestSilos.StartAsync(1, static silo => Fail(silo, terminates: false));
         var failed = new TaskCompletionSource<IServiceLifecycle>(TaskCreationOptions.RunContinuationsAsynchronously);
-        var failure = await Assert.ThrowsAnyAsync<Exception>(() => Start(silo => Fail(silo, terminates: true, failed)));
+        var failure = await Assert.ThrowsAnyAsync<Exception>(() => TestSilos.StartAsync(1, silo => Fail(silo, terminates: true, failed)));
         Assert.Contains("on purpose", failure.ToString(), StringComparison.Ordinal);
         var lifecycle = await failed.Task;
         Assert.True(lifecycle.Stopping.Token.IsCancellationRequested);
@@ -67,7 +65,7 @@ public class ServicePartTests
     [Fact]
     public async Task Measurements_have_their_older_names_on_silos_and_clients()
     {
-        await using var cluster = await Start();
+        await using var cluster = await TestSilos.StartAsync();
         IServiceProvider[] nodes = [cluster.Silos[0].ServiceProvider, cluster.Client.ServiceProvider];
         foreach (var services in nodes)
         {
@@ -84,7 +82,7 @@ public class ServicePartTests
     public async Task A_detector_of_the_application_decides_when_clients_are_refused()
     {
         var detector = new Switch();
-        await using var cluster = await Start(silo => silo.Services.AddSingleton<IOverloadDetector>(detector));
+        await using var cluster = await TestSilos.StartAsync(1, silo => silo.Services.AddSingleton<IOverloadDetector>(detector));
         var grain = cluster.Client.GetGrain<IPlainPart>("overload");
         await grain.Touch();
         detector.IsOverloaded = true;
@@ -102,14 +100,14 @@ public class ServicePartTests
     [Fact]
     public async Task A_silo_without_load_shedding_is_not_overloaded()
     {
-        await using var cluster = await Start();
+        await using var cluster = await TestSilos.StartAsync();
         Assert.False(cluster.Silos[0].ServiceProvider.GetRequiredService<IOverloadDetector>().IsOverloaded);
     }
 
     [Fact]
     public async Task A_wait_by_the_clock_of_the_silo_ends_with_its_time_or_its_token()
     {
-        await using var cluster = await Start();
+        await using var cluster = await TestSilos.StartAsync();
         var timers = cluster.Silos[0].ServiceProvider.GetRequiredService<ITimerManager>();
         Assert.True(await timers.Delay(TimeSpan.FromMilliseconds(1), Token));
         using var ended = new CancellationTokenSource();
@@ -122,7 +120,7 @@ public class ServicePartTests
     [Fact]
     public async Task A_debugger_finds_the_object_of_a_grain_on_the_same_silo()
     {
-        await using var cluster = await Start();
+        await using var cluster = await TestSilos.StartAsync();
         Assert.Null(OrleansDebuggerHelper.GetGrainInstance(null));
         Assert.Null(OrleansDebuggerHelper.GetGrainInstance("no grain"));
         var factory = cluster.Silos[0].ServiceProvider.GetRequiredService<IGrainFactory>();
@@ -160,16 +158,6 @@ public class ServicePartTests
             new AggregateException(new DecodedException(), new InvalidOperationException("outer", new FormatException("inner"))));
         Assert.Contains("Exc level 1: decoded text", text, StringComparison.Ordinal);
         Assert.Contains("Exc level 2: System.FormatException: inner", text, StringComparison.Ordinal);
-    }
-
-    internal static async Task<InProcessTestCluster> Start(Action<ISiloBuilder>? configure = null, short silos = 1)
-    {
-        var builder = new InProcessTestClusterBuilder(silos);
-        if (configure is not null)
-            builder.ConfigureSilo((_, silo) => configure(silo));
-        var cluster = builder.Build();
-        await cluster.DeployAsync();
-        return cluster;
     }
 
     private sealed class DecodedException : Exception;

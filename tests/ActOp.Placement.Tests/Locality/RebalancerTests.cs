@@ -6,7 +6,7 @@ using Microsoft.Extensions.Options;
 using Orleans.Placement.Rebalancing;
 using Orleans.Placement.Repartitioning;
 
-namespace ActOp.Surface.Tests.InnerParts;
+namespace ActOp.Placement.Tests.Locality;
 
 /// <summary>Activations that are spread evenly over the silos, and the names of Orleans for locality partitioning.</summary>
 public class RebalancerTests
@@ -119,8 +119,8 @@ public class RebalancerTests
         var (full, empty) = (cluster.Silos[0], cluster.Silos[1]);
         for (var i = 0; i < 40; i++)
         {
-            var grain = cluster.Client.GetGrain<IPlainPart>("balanced " + i);
-            await Place.On(full.SiloAddress, grain.Seat);
+            var grain = cluster.Client.GetGrain<IEchoGrain>("balanced " + i);
+            await Place.On(full.SiloAddress, grain.Where);
         }
 
         var listener = new Listener();
@@ -132,7 +132,7 @@ public class RebalancerTests
         Assert.Equal(cluster.Silos.Min(static silo => silo.SiloAddress), report.Host);
         Assert.InRange(empty.ServiceProvider.GetRequiredService<ActivationTable>().Count, 10, 30);
         for (var i = 0; i < 40; i++)
-            await cluster.Client.GetGrain<IPlainPart>("balanced " + i).Touch();
+            await cluster.Client.GetGrain<IEchoGrain>("balanced " + i).Echo("still there");
     }
 
     [Fact]
@@ -231,7 +231,7 @@ public class RebalancerTests
     [Fact]
     public async Task A_wrong_option_of_the_rebalancer_fails_the_start()
     {
-        var failure = await Assert.ThrowsAnyAsync<Exception>(() => ServicePartTests.Start(static silo =>
+        var failure = await Assert.ThrowsAnyAsync<Exception>(() => TestSilos.StartAsync(1, static silo =>
             silo.Configure<ActivationRebalancerOptions>(static options => options.CycleNumberWeight = 0).AddActivationRebalancer()));
         Assert.Contains("ActivationRebalancerOptions.CycleNumberWeight", failure.ToString(), StringComparison.Ordinal);
     }
@@ -266,19 +266,19 @@ public class RebalancerTests
         Exception? failure = null;
         Assert.Null(new ImbalanceBand(new Broken(), exception => failure = exception).ToleranceAt(10));
         Assert.NotNull(failure);
-        await using var cluster = await ServicePartTests.Start(static silo => silo.AddActivationRepartitioner<AtMostTen>());
+        await using var cluster = await TestSilos.StartAsync(1, static silo => silo.AddActivationRepartitioner<AtMostTen>());
         Assert.IsType<AtMostTen>(cluster.Silos[0].ServiceProvider.GetRequiredService<IImbalanceToleranceRule>());
         Assert.True(AtMostTen.HasParticipated);
     }
 
-    private static Task<InProcessTestCluster> Start() => ServicePartTests.Start(
+    private static Task<InProcessTestCluster> Start() => TestSilos.StartAsync(
+        2,
         static silo => silo.AddActivationRebalancer().Configure<ActivationRebalancerOptions>(static options =>
         {
             options.RebalancerDueTime = TimeSpan.FromMilliseconds(50);
             options.SessionCyclePeriod = TimeSpan.FromMilliseconds(50);
             options.CycleNumberWeight = 1;
-        }),
-        2);
+        }));
 
     private static ServiceProvider Services(Action<ISiloBuilder> configure)
     {
