@@ -5,7 +5,7 @@ using Microsoft.Extensions.Logging;
 namespace ActOp.Border.Tests;
 
 /// <summary>Loggers and listeners of the application that throw: no call, no activation and no silo notices.</summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class WatcherTests(WatcherTests.Watched cluster) : IClassFixture<WatcherTests.Watched>
 {
     [Theory]

@@ -5,7 +5,7 @@ using ActOp.TestClusters;
 namespace ActOp.Calls.Tests;
 
 /// <summary>Calls whose answers nobody takes, or that never get one, leave nothing behind.</summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class AbandonedCallTests(AbandonedCallTests.Limited cluster) : IClassFixture<AbandonedCallTests.Limited>
 {
     /// <summary>Calls of each kind whose answer comes; some calls in flight at a time, so that no limit is met.</summary>

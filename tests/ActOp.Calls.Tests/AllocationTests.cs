@@ -8,7 +8,7 @@ namespace ActOp.Calls.Tests;
 /// What a call costs in allocated bytes; the limits are in AllocationLimits.json. Time stands still: what silos do from time to time would
 /// be the more per call the slower the machine is.
 /// </summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class AllocationTests(AllocationTests.OneWorker cluster) : IClassFixture<AllocationTests.OneWorker>
 {
     private const int Calls = 100_000;

@@ -7,7 +7,7 @@ using Microsoft.Extensions.Logging.Abstractions;
 namespace ActOp.Calls.Tests;
 
 /// <summary>What a listener learns of calls, and what it cannot do to them.</summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class CallMetricTests(AllocationTests.OneWorker cluster) : IClassFixture<AllocationTests.OneWorker>
 {
     private const string Duration = "actop.calls.duration";

@@ -5,7 +5,7 @@ using ActOp.TestClusters;
 namespace ActOp.Calls.Tests;
 
 /// <summary>The span of a caller ends once, with the answer, however the call ends; what the caller does then is not part of it.</summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class CallerSpanTests
 {
     [Theory]

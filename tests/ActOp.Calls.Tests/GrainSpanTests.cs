@@ -8,7 +8,7 @@ using Orleans.Runtime.Placement;
 namespace ActOp.Calls.Tests;
 
 /// <summary>Spans of placement, start, end, migration and storage of grains: their parents on other silos, and what failures do.</summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class GrainSpanTests(GrainSpanTests.Traced cluster) : IClassFixture<GrainSpanTests.Traced>
 {
     private const string OfTest = "GrainSpanTests";

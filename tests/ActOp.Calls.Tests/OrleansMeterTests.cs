@@ -5,7 +5,7 @@ using Orleans.Streams;
 namespace ActOp.Calls.Tests;
 
 /// <summary>What happens is counted under the names of Orleans.</summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class OrleansMeterTests(OrleansMeterTests.Counted cluster) : IClassFixture<OrleansMeterTests.Counted>
 {
     [Fact]

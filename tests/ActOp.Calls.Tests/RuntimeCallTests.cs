@@ -6,7 +6,7 @@ using ActOp.TestClusters;
 namespace ActOp.Calls.Tests;
 
 /// <summary>What the runtime calls for its own parts is invisible to the filters and traces of the application.</summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class RuntimeCallTests
 {
     /// <summary>Streams, their storage and their subscriptions go on beside a filter that allows the application's calls only.</summary>

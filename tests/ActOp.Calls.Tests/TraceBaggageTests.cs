@@ -6,7 +6,7 @@ using ActOp.TestClusters;
 namespace ActOp.Calls.Tests;
 
 /// <summary>The W3C trace state and the baggage of a trace go with its calls, whether it is recorded or not.</summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class TraceBaggageTests(TwoSilos cluster) : IClassFixture<TwoSilos>
 {
     private const string State = "one=1,other=a_b";

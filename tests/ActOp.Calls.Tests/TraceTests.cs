@@ -9,7 +9,7 @@ namespace ActOp.Calls.Tests;
 /// <summary>
 /// What listeners of the runtime's traces see, who is asked whether a trace is recorded, and what a call costs that none of them samples.
 /// </summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class TraceTests(AllocationTests.OneWorker cluster) : IClassFixture<AllocationTests.OneWorker>
 {
     private const string Runtime = "ActOp.Runtime";

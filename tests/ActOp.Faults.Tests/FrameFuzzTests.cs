@@ -15,7 +15,7 @@ namespace ActOp.Faults.Tests;
 /// Damaged frames and payloads: each is delivered, refused, or malformed, and none hangs, ends the silo, or takes memory out of proportion.
 /// The seed and the number of frames are the environment's: <c>ACTOP_FUZZ_SEED</c>, and <c>ACTOP_FUZZ_FRAMES=10000000</c> for the long run.
 /// </summary>
-[Collection(typeof(Alone))]
+[Collection(nameof(Alone))]
 public class FrameFuzzTests
 {
     /// <summary>
