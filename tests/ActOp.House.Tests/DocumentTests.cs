@@ -58,6 +58,21 @@ public partial class DocumentTests
             .Select(static match => match.Value));
     }
 
+    [Fact]
+    public void Every_test_project_has_a_line_in_the_description_of_the_tests()
+    {
+        var description = Repository.Text("docs/testing.md");
+        string[] projects = [.. Repository.Files("tests", "*.Tests.csproj").Select(Path.GetFileNameWithoutExtension)!];
+        Findings.None(projects.Where(name => !description.Contains(name + "`", StringComparison.Ordinal)));
+        // Whoever has changed something finds there what to run.
+        var table = Repository.Text("CONTRIBUTING.md").Split("\n## Test")[1].Split("\n## ")[0];
+        string[] named = [.. TestProject().Matches(table).Select(static match => match.Groups[1].Value).Distinct()];
+        Findings.None(named.Except(projects).Concat(projects.Except(named)));
+    }
+
+    [GeneratedRegex("`((?:\\w+\\.)+Tests)`")]
+    private static partial Regex TestProject();
+
     [GeneratedRegex("`(\\w+Tests)\\.(\\w+)`")]
     private static partial Regex TestName();
 

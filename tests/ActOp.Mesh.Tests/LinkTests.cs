@@ -4,6 +4,7 @@ using System.Net;
 using ActOp.Mesh.Transports;
 using ActOp.Mesh.Transports.Memory;
 using ActOp.Mesh.Transports.Tcp;
+using ActOp.TestClusters;
 using static ActOp.Mesh.Tests.TestNode;
 
 namespace ActOp.Mesh.Tests;

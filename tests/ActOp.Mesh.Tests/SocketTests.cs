@@ -1,3 +1,5 @@
+using ActOp.TestClusters;
+
 #pragma warning disable RS0030 // The sockets themselves are tested.
 using System.Net;
 using System.Net.Sockets;

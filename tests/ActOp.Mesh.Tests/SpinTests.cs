@@ -1,5 +1,6 @@
 using ActOp.Mesh.Transports;
 using ActOp.Mesh.Transports.Tcp;
+using ActOp.TestClusters;
 
 namespace ActOp.Mesh.Tests;
 

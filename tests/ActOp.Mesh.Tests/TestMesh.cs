@@ -2,6 +2,7 @@ using System.Net;
 using ActOp.Mesh.Transports;
 using ActOp.Mesh.Transports.Memory;
 using ActOp.Mesh.Transports.Tcp;
+using ActOp.TestClusters;
 
 namespace ActOp.Mesh.Tests;
 

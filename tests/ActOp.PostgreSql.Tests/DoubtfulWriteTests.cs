@@ -1,4 +1,3 @@
-using System.Text.Json;
 using ActOp.PostgreSql.Storage;
 using Npgsql;
 using Orleans.Storage;
@@ -219,21 +218,4 @@ public sealed class DoubtfulWriteTests(PostgresFixture postgres) : IAsyncLifetim
     }
 
     public sealed record Note(int Number);
-
-    private sealed class Json : IGrainStorageSerializer
-    {
-        public BinaryData Serialize<T>(T? input) => new(JsonSerializer.SerializeToUtf8Bytes(input));
-
-        public T? Deserialize<T>(BinaryData input) => JsonSerializer.Deserialize<T>(input.ToMemory().Span);
-    }
-
-    /// <summary>The system's time, and more.</summary>
-    private sealed class LeapingTime : TimeProvider
-    {
-        private long _leap;
-
-        public void Leap(TimeSpan time) => Interlocked.Add(ref _leap, (long)(time.TotalSeconds * TimestampFrequency));
-
-        public override long GetTimestamp() => base.GetTimestamp() + Volatile.Read(ref _leap);
-    }
 }

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text.Json;
 using ActOp.PostgreSql.Configuration;
 using Npgsql;
 using Orleans.Storage;
@@ -191,22 +190,5 @@ public sealed class LostAnswerTests(PostgresFixture postgres) : IAsyncLifetime
                 }
             }
         }
-    }
-
-    private sealed class Json : IGrainStorageSerializer
-    {
-        public BinaryData Serialize<T>(T? input) => new(JsonSerializer.SerializeToUtf8Bytes(input));
-
-        public T? Deserialize<T>(BinaryData input) => JsonSerializer.Deserialize<T>(input.ToMemory().Span);
-    }
-
-    /// <summary>The system's time, and more.</summary>
-    private sealed class LeapingTime : TimeProvider
-    {
-        private long _leap;
-
-        public void Leap(TimeSpan time) => Interlocked.Add(ref _leap, (long)(time.TotalSeconds * TimestampFrequency));
-
-        public override long GetTimestamp() => base.GetTimestamp() + Volatile.Read(ref _leap);
     }
 }

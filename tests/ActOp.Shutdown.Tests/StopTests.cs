@@ -1,6 +1,6 @@
 using ActOp.Hosting;
 using ActOp.Runtime.Nodes;
-using ActOp.Tests.Hosting;
+using ActOp.TestClusters;
 using Microsoft.Extensions.Logging;
 
 namespace ActOp.Shutdown.Tests;

@@ -1,5 +1,0 @@
-namespace ActOp.Tests.Clusters;
-
-/// <summary>Tests that measure the whole process and so run while no other does.</summary>
-[CollectionDefinition(nameof(Alone), DisableParallelization = true)]
-public sealed class Alone;

@@ -1,8 +1,0 @@
-namespace ActOp.Tests.Clusters;
-
-public sealed class EchoGrain(ILocalSiloDetails silo) : Grain, IEchoGrain
-{
-    public Task<string> Echo(string text) => Task.FromResult(text);
-
-    public Task<SiloAddress> Where() => Task.FromResult(silo.SiloAddress);
-}

@@ -1,4 +1,0 @@
-namespace ActOp.Tests.Clusters;
-
-/// <summary>Two silos and a client as they come.</summary>
-public sealed class TwoSilos() : ClusterFixture(2);
